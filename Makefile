@@ -117,7 +117,7 @@ cpp: setup
 # Two halves side by side, of about equal time. Each collects its own tests only, where workers of
 # one session would collect all. What is in no list is in the other half.
 MARKED ?= not slow
-HALF := $(addprefix tests/,across baselines core fuzz in_network lp low_height problem reference topology)
+HALF := $(addprefix tests/,across baselines core fuzz in_network lp bounded_depth problem reference topology)
 PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
 
 .PHONY: half other-half

@@ -22,8 +22,8 @@ from forestcoll.schedule import (
     FlowSchedule,
     StepSchedule,
     cost,
-    finish_s_per_gb,
-    in_steps,
+    makespan_s_per_gb,
+    synchronous,
     verify,
     write_schedule,
 )
@@ -98,7 +98,7 @@ def run_method(
     verify(schedule)
     if output is not None:
         write_schedule(schedule, output)
-    found, finish = cost(schedule), finish_s_per_gb(schedule)
+    found, finish = cost(schedule), makespan_s_per_gb(schedule)
     facts = {
         "topology": topology.name,
         "method": name,
@@ -106,8 +106,8 @@ def run_method(
         **_size(schedule),
         "time_s_per_gb": found.time_s_per_gb,
         "algbw_gb_s": found.algbw_gb_s,
-        "algbw_in_steps_gb_s": in_steps(schedule).algbw_gb_s,
-        "algbw_at_finish_gb_s": None if finish is None else 1 / finish,
+        "algbw_synchronous_gb_s": synchronous(schedule).algbw_gb_s,
+        "algbw_makespan_gb_s": None if finish is None else 1 / finish,
         "busiest_link": " -> ".join(found.busiest_link),
         "verified": True,
         "differences": METHODS[name].notes or None,

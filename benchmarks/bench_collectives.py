@@ -4,7 +4,7 @@
 
 "Native" is from the topology object to the factored forest, made anew for each run: the checks and
 all stages but the routing, whose physical paths are found when they are first asked for; "with
-paths" adds that stage. Medians. Beside them the height in GPU hops, its bound and the distinct
+paths" adds that stage. Medians. Beside them the depth in GPU hops, its bound and the distinct
 trees. A group has 128 members, as whole boxes or with the same GPUs of every box. Every forest is
 verified once, after the measurement.
 """
@@ -117,7 +117,7 @@ def measured(row: Row, runs: int) -> tuple[str, ...]:
     return (
         *(row.name, str(row.gpus), str(forest.k), f"{float(forest.algbw_gb_s):.1f}"),
         *(f"{seconds:.4f}", f"{statistics.median(whole):.4f}", over),
-        *(str(tall.height), str(tall.at_least.height), str(tall.distinct_trees)),
+        *(str(tall.depth), str(tall.at_least.depth), str(tall.distinct_trees)),
     )
 
 
@@ -130,7 +130,7 @@ def main() -> None:
     console.print(f"{machine()}; up to {usable_cores()} threads; budget {BUDGET_S} s at 1024 GPUs")
     table = Table(title="Seconds from the topology object to the factored forest, medians")
     names = ("row", "GPUs", "k", "algbw GB/s", "native", "with paths", "verdict")
-    for name in (*names, "height", "at least", "trees"):
+    for name in (*names, "depth", "at least", "trees"):
         table.add_column(name, justify="left" if name in ("row", "verdict") else "right")
     for row in rows():
         if given.only in row.name:

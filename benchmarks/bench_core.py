@@ -19,7 +19,7 @@ from forestcoll import generate, load_topology, verify
 
 RUNS = 5
 
-# spec, budget in seconds, public Python implementation: seconds, batches, height
+# spec, budget in seconds, public Python implementation: seconds, batches, depth
 GENERATION = [
     ("dgx_a100:boxes=2,ib_switches=2", None, 3.1, 43, 11),
     ("dgx_a100:boxes=4,ib_switches=2", 0.1, 24.4, 32, 19),
@@ -35,21 +35,21 @@ def generation() -> Table:
     table = Table(title="Generation: topology object in, forest out; the public code beside it")
     for name in ("topology", "GPUs", "k", "seconds", "budget", "public s", "ratio"):
         table.add_column(name, justify="left" if name == "topology" else "right")
-    for name in ("batches", "public", "height", "avg", "public"):
+    for name in ("batches", "public", "depth", "avg", "public"):
         table.add_column(name, justify="right")
     for spec, budget, public_seconds, public_batches, public_height in GENERATION:
         seconds, made = median_of(RUNS, partial(load_topology, spec), generate)
         forest = made.forest
         if not verify(forest).optimal:
             raise AssertionError(f"{spec}: not proved optimal")
-        heights = forest.heights()
+        tree_depths = forest.tree_depths()
         ratio = f"{public_seconds / seconds:,.0f} x" if public_seconds else ""
         table.add_row(
             *(spec, str(forest.topology.num_compute), str(forest.k), f"{seconds:.4f}"),
             *(shown(budget), shown(public_seconds), ratio),
             *(str(forest.num_batches), shown(public_batches)),
-            str(heights.max()),
-            f"{np.average(heights, weights=forest.multiplicity):.1f}",
+            str(tree_depths.max()),
+            f"{np.average(tree_depths, weights=forest.multiplicity):.1f}",
             shown(public_height),
         )
     return table

@@ -83,10 +83,10 @@ def measure(row: Row, runs: int) -> Fields:
 
 
 def shape(forest: Forest) -> Fields:
-    """Count the distinct trees and measure their heights."""
-    height = forest.heights()
-    average = float(np.average(height, weights=forest.multiplicity))
-    return {"trees": len(height), "height": int(height.max()), "average_height": average}
+    """Count the distinct trees and measure their tree_depths."""
+    depth = forest.tree_depths()
+    average = float(np.average(depth, weights=forest.multiplicity))
+    return {"trees": len(depth), "depth": int(depth.max()), "average_depth": average}
 
 
 def scan(cluster: str) -> Fields:
@@ -105,15 +105,15 @@ def rows_table(measured: list[Fields]) -> Table:
     table.add_column("cluster", no_wrap=True)
     for name in ("GPUs", "k", "optimal k", "search", "native", "algbw GB/s", "of optimum"):
         table.add_column(name, justify="right")
-    for name in ("exact", "trees", "height", "(average)"):
+    for name in ("exact", "trees", "depth", "(average)"):
         table.add_column(name, justify="right")
     for fields in measured:
         table.add_row(
             *(fields["cluster"], str(fields["gpus"]), str(fields["k"]), str(fields["optimal_k"])),
             *(f"{1000 * fields['search_s']:.1f}", f"{1000 * fields['native_s']:.1f}"),
             *(f"{fields['algbw_gb_s']:.3f}", f"{fields['of_optimum']:.2%}"),
-            *("yes" if fields["exact"] else "no", str(fields["trees"]), str(fields["height"])),
-            f"{fields['average_height']:.1f}",
+            *("yes" if fields["exact"] else "no", str(fields["trees"]), str(fields["depth"])),
+            f"{fields['average_depth']:.1f}",
         )
     return table
 

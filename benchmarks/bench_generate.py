@@ -33,7 +33,7 @@ from rich.table import Table
 from benchmarks.machine import machine, maximum_resident_mb, peak_memory_mb, shown, timings
 from benchmarks.rows import ROWS, VERIFY_BUDGET_S, Row
 from forestcoll import FactoredForest, Forest, Topology, generate, optimum, verify
-from forestcoll.core.assembly import heights
+from forestcoll.core.assembly import tree_depths
 from forestcoll.generation import STAGES, Options, usable_cores
 
 Fields = dict[str, Any]
@@ -83,7 +83,7 @@ def work(row: Row, topology: Topology) -> Fields:
         fields = {"k": optimum(topology).k}
     else:
         asked = Options(
-            factored=row.work == "factored", few_links=row.work == "few links", routed=True
+            factored=row.work == "factored", sparse_exchange=row.work == "few links", routed=True
         )
         made = generate(topology, asked)
         forest = made.schedule
@@ -109,13 +109,13 @@ def command(spec: str, path: Path) -> Fields:
 
 
 def described(forest: Forest | FactoredForest) -> Fields:
-    """Count the distinct trees and measure their heights; no tree is written out for that."""
+    """Count the distinct trees and measure their tree_depths; no tree is written out for that."""
     if isinstance(forest, Forest):
-        multiplicity, height = forest.multiplicity, forest.heights()
+        multiplicity, depth = forest.multiplicity, forest.tree_depths()
     else:
-        multiplicity, height = heights(forest)
-    average = float(np.average(height, weights=multiplicity))
-    return {"trees": len(height), "height": int(height.max()), "average_height": average}
+        multiplicity, depth = tree_depths(forest)
+    average = float(np.average(depth, weights=multiplicity))
+    return {"trees": len(depth), "depth": int(depth.max()), "average_depth": average}
 
 
 # --- around it ---------------------------------------------------------------------------------
@@ -187,7 +187,7 @@ def multiples(row: Row, fields: Fields) -> dict[str, float]:
     """Divide what was measured by its budget, where there is one."""
     found_and_budget = {
         "time": (fields["native_s"], row.budget_s),
-        "height": (fields.get("height"), row.budget_height),
+        "depth": (fields.get("depth"), row.budget_height),
         "memory": (fields.get("peak_mb"), row.budget_mb),
         "verify": (fields.get("verify_s"), verify_budget(row, fields)),
     }
@@ -255,15 +255,15 @@ def times_table(measured: list[tuple[Row, Fields]]) -> Table:
 def forests_table(measured: list[tuple[Row, Fields]]) -> Table:
     table = Table(title="Forests, memory of the whole process, verification")
     table.add_column("row")
-    for name in ("trees", "prototype", "height", "(average)", "budget", "prototype"):
+    for name in ("trees", "prototype", "depth", "(average)", "budget", "prototype"):
         table.add_column(name, justify="right")
     for name in ("peak MB", "budget", "verify s", "budget", "file MB"):
         table.add_column(name, justify="right")
     for row, fields in measured:
-        average = fields.get("average_height")
+        average = fields.get("average_depth")
         table.add_row(
             *(row.name, shown(fields.get("trees")), shown(row.prototype_trees)),
-            *(shown(fields.get("height")), "" if average is None else f"{average:.1f}"),
+            *(shown(fields.get("depth")), "" if average is None else f"{average:.1f}"),
             *(shown(row.budget_height), shown(row.prototype_height)),
             *(rounded(fields.get("peak_mb"), 0), shown(row.budget_mb)),
             *(rounded(fields.get("verify_s"), 3), shown(verify_budget(row, fields))),

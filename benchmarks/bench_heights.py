@@ -1,8 +1,8 @@
-"""Measure what throughput low trees cost: the fastest found at each height, beside a bound.
+"""Measure what throughput low trees cost: the fastest found at each depth, beside a bound.
 
     python -m benchmarks.bench_heights --only MI250 --json rows.json
 
-A row is a point of `rate_by_height` of a cluster: a height in hops from GPU to GPU, the algorithmic
+A row is a point of `rate_by_depth` of a cluster: a depth in hops from GPU to GPU, the algorithmic
 bandwidth, its share of the optimum, and the share that no trees as low exceed. Seconds are of the
 whole list, one run, on a topology object made anew. Every forest is verified after the measurement.
 """
@@ -18,7 +18,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine, median_of
-from forestcoll import latency, load_topology, rate_by_height, verify
+from forestcoll import latency, load_topology, rate_by_depth, verify
 from forestcoll.generation import usable_cores
 from forestcoll.schedule import Verdict
 
@@ -41,20 +41,20 @@ SPECS = {
 
 def measure(cluster: str) -> list[Fields]:
     """Measure all points of a cluster; verify their forests."""
-    seconds, points = median_of(1, lambda: load_topology(SPECS[cluster]), rate_by_height)
+    seconds, points = median_of(1, lambda: load_topology(SPECS[cluster]), rate_by_depth)
     fastest = points[-1].algbw_gb_s
     rows = []
     for point in points:
         verdict = verify(point.schedule)
-        if latency(point.schedule, physical=False).height != point.height:
-            raise AssertionError(f"{cluster}: the height is not {point.height}")
+        if latency(point.schedule, physical=False).depth != point.depth:
+            raise AssertionError(f"{cluster}: the depth is not {point.depth}")
         assert isinstance(verdict, Verdict)
         assert point.at_most_gb_s is not None
         rows.append(
             {
                 "cluster": cluster,
                 "seconds": seconds,
-                "height": point.height,
+                "depth": point.depth,
                 "algbw_gb_s": float(point.algbw_gb_s),
                 "of_optimum": float(point.algbw_gb_s / fastest),
                 "at_most": float(point.at_most_gb_s / fastest),
@@ -68,14 +68,14 @@ def measure(cluster: str) -> list[Fields]:
 
 
 def table(rows: list[Fields]) -> Table:
-    made = Table(title="What a height costs: allgather; shares of the optimum")
+    made = Table(title="What a depth costs: allgather; shares of the optimum")
     made.add_column("cluster", no_wrap=True)
-    for name in ("height", "algbw GB/s", "of optimum", "at most", "k", "distinct trees", "s"):
+    for name in ("depth", "algbw GB/s", "of optimum", "at most", "k", "distinct trees", "s"):
         made.add_column(name, justify="right")
     for before, row in zip([None, *rows], rows, strict=False):
         first = before is None or before["cluster"] != row["cluster"]
         made.add_row(
-            *(row["cluster"] if first else "", str(row["height"]), f"{row['algbw_gb_s']:.2f}"),
+            *(row["cluster"] if first else "", str(row["depth"]), f"{row['algbw_gb_s']:.2f}"),
             *(f"{row['of_optimum']:.1%}", f"{row['at_most']:.1%}", str(row["k"])),
             *(str(row["distinct_trees"]), f"{row['seconds']:.1f}" if first else ""),
         )

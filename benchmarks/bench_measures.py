@@ -3,8 +3,8 @@
     forestcoll run experiments/own/measures-allgather.yaml
     python -m benchmarks.bench_measures results/measures-allgather
 
-Markdown, in GB/s: flowing / in steps, then at the finish of a clock if there is one. Each choice of
-parameters is a line. ``--topology`` chooses the columns; a dash is what a method does not do.
+Markdown, in GB/s: pipelined / in steps, then at the finish of a clock if there is one. Each choice
+of parameters is a line. ``--topology`` chooses the columns; a dash is what a method does not do.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def cell(row: Row | None) -> str:
         return "–"
     if row.status is not Status.OK:
         return str(row.status)
-    rates = (row.algbw_gb_s, row.algbw_in_steps_gb_s, row.algbw_at_finish_gb_s)
+    rates = (row.algbw_gb_s, row.algbw_synchronous_gb_s, row.algbw_makespan_gb_s)
     return " / ".join(f"{rate:.1f}" for rate in rates if rate is not None)
 
 

@@ -45,7 +45,7 @@ def measure(spec: str, method: str) -> tuple[Seconds, Forest]:
 def by_stage(specs: list[str]) -> Table:
     table = Table(title="Seconds by stage: the paper's algorithms and the core, on one thread")
     stages = ("optimality", "tight sets", "switch removal", "tree packing", "routing", "total")
-    for name in ("topology", "GPUs", "method", *stages, "trees", "height"):
+    for name in ("topology", "GPUs", "method", *stages, "trees", "depth"):
         table.add_column(name, justify="left" if name in ("topology", "method") else "right")
     for spec in specs:
         theirs, forest = measure(spec, "paper")
@@ -54,7 +54,7 @@ def by_stage(specs: list[str]) -> Table:
             table.add_row(
                 *(spec, str(made.topology.num_compute), name),
                 *(f"{seconds[stage]:.4f}" if stage in seconds else "" for stage in stages),
-                *(str(made.num_batches), str(made.heights().max())),
+                *(str(made.num_batches), str(made.tree_depths().max())),
             )
         ratios = (f"{theirs[s] / ours[s]:,.1f} x" if s in theirs else "" for s in stages)
         table.add_row("", "", "ratio", *ratios, end_section=True)

@@ -18,7 +18,7 @@ from typing import TypeVar
 __all__ = ["machine", "maximum_resident_mb", "median_of", "peak_memory_mb", "shown", "timings"]
 
 T = TypeVar("T")
-Made = TypeVar("Made")
+RunResult = TypeVar("RunResult")
 
 
 def machine() -> str:
@@ -31,20 +31,24 @@ def machine() -> str:
     return f"{cpu}, {platform.system()}, Python {platform.python_version()}"
 
 
-def timings(make: Callable[[], Made], work: Callable[[Made], T]) -> Iterator[tuple[float, T]]:
+def timings(
+    make: Callable[[], RunResult], work: Callable[[RunResult], T]
+) -> Iterator[tuple[float, T]]:
     """Do the work on what is made anew each time (nothing is cached in it yet); yield seconds."""
     while True:
         yield _timed(make(), work)
 
 
-def _timed(made: Made, work: Callable[[Made], T]) -> tuple[float, T]:
+def _timed(made: RunResult, work: Callable[[RunResult], T]) -> tuple[float, T]:
     """Work once; were this in the loop, it would hold a result while it makes the next."""
     start = time.perf_counter()
     result = work(made)
     return time.perf_counter() - start, result
 
 
-def median_of(runs: int, make: Callable[[], Made], work: Callable[[Made], T]) -> tuple[float, T]:
+def median_of(
+    runs: int, make: Callable[[], RunResult], work: Callable[[RunResult], T]
+) -> tuple[float, T]:
     """Return the median seconds of so many runs, and the last result."""
     measured = list(itertools.islice(timings(make, work), runs))
     return statistics.median(seconds for seconds, _ in measured), measured[-1][1]

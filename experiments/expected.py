@@ -6,7 +6,7 @@ Output:  the bound, where switches forward and where they copy and add, the cut 
          ForestColl's schedule and NCCL's algorithms would reach in theory.
 Cost:    that of generating each schedule; an allreduce that no cut proves takes a linear program.
 Source:  bounds as of :mod:`experiments.measures.bounds`; busbw as PERFORMANCE.md of nccl-tests has
-         it. Rates are flowing: data in pieces, all at once, without latencies.
+         it. Rates are pipelined: data in pieces, all at once, without latencies.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ALL = (*COLLECTIVES, "all-to-all")
 LIMIT_S = 60.0
 """Seconds for all rows, if nothing else is said."""
 
-PROGRAM_S = 20.0
+LP_TIME_LIMIT_S = 20.0
 """Seconds of them for the program of an allreduce that no cut proves."""
 
 CUTS_S = 2.0
@@ -293,7 +293,7 @@ def _forestcoll(
     asked = Options(
         collective=collective,
         root=root if collective in _ROOTED else None,
-        program_s=min(PROGRAM_S, clock.left()),
+        lp_time_limit_s=min(LP_TIME_LIMIT_S, clock.left()),
         factored=True,
     )
     try:

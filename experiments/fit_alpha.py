@@ -6,7 +6,7 @@ Input:   what was measured on two DGX A100 (``published/forestcoll_measured.csv`
 Output:  alpha, and errors: simulated over measured algbw, less one.
 Cost:    the ring's twelve points, some seventy times.
 Source:  ours. The error that is minimised is the mean of the absolute ones; the data goes in as
-         many pieces as are best.
+         many pipeline chunks as are best.
 
 ``python -m experiments.fit_alpha results/forestcoll-figure11-*`` prints it as a table.
 """
@@ -23,9 +23,9 @@ from statistics import fmean
 from baselines.registry import METHODS
 from experiments.published import Mark, marks
 from experiments.results.rows import Row, Status, read_rows
-from forestcoll.lowering import lower
+from forestcoll.compilation import compile_program
 from forestcoll.problem.sizes import size_text
-from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology import load_topology
 
 __all__ = [
@@ -75,7 +75,7 @@ def fitted_on(alpha_us: float) -> list[Compared]:
     """Compare the simulated ring with the measured one, for an alpha in us."""
     model = AlphaBeta(alpha_us=f"{alpha_us:.3f}")
     return [
-        _beside(mark, collective, best_pieces(simulator, size, model).algbw_gb_s)
+        _beside(mark, collective, best_chunk_count(simulator, size, model).algbw_gb_s)
         for collective, simulator in _rings().items()
         for mark in _measured(collective)
         if mark.method == FITTED and (size := mark.size_bytes)
@@ -86,7 +86,7 @@ def fitted_alpha_us() -> float:
     """Return the alpha of the least mean error, to a tenth of a microsecond.
 
     Even ratios over all that is plausible, again around the best of them, then every tenth around
-    that: the number of pieces makes the error jagged.
+    that: the number of pipeline chunks makes the error jagged.
     """
     low, high = _LEAST_US, _MOST_US
     for _ in range(2):
@@ -161,7 +161,9 @@ def _rings() -> Mapping[str, Simulator]:
     if not _made:
         topology = load_topology(TOPOLOGY)
         for collective in COLLECTIVES:
-            _made[collective] = Simulator(lower(METHODS[FITTED].run(topology, collective)))
+            _made[collective] = Simulator(
+                compile_program(METHODS[FITTED].run(topology, collective))
+            )
     return _made
 
 

@@ -111,7 +111,7 @@ def plot(
     output: Output,
     kind: Annotated[
         str,
-        typer.Option(help="generation-time, pareto:y=height, ...: see docs/experiments.md."),
+        typer.Option(help="generation-time, pareto:y=depth, ...: see docs/experiments.md."),
     ],
     method: Methods = None,
     topology: Topologies = None,

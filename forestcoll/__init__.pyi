@@ -2,16 +2,17 @@
 
 from forestcoll import draw as draw
 from forestcoll import networkx as networkx
+from forestcoll.api import compile_program as compile_program
 from forestcoll.api import cost as cost
 from forestcoll.api import expand as expand
 from forestcoll.api import latency as latency
-from forestcoll.api import lower as lower
 from forestcoll.api import multicast as multicast
 from forestcoll.api import optimum as optimum
 from forestcoll.api import replan as replan
 from forestcoll.api import simulate as simulate
 from forestcoll.api import verify as verify
 from forestcoll.api import write_schedule as write_schedule
+from forestcoll.bounded_depth.rate_by_depth import rate_by_depth as rate_by_depth
 from forestcoll.certificate import certify as certify
 from forestcoll.core.fixed_k import FixedK as FixedK
 from forestcoll.core.fixed_k import fixed_k as fixed_k
@@ -21,7 +22,6 @@ from forestcoll.generation import generate_factored as generate_factored
 from forestcoll.generation import generate_multicast as generate_multicast
 from forestcoll.generation import generate_timed as generate_timed
 from forestcoll.k_scan import best_k as best_k
-from forestcoll.low_height.rate_by_height import rate_by_height as rate_by_height
 from forestcoll.problem.certificate_document import Certificate as Certificate
 from forestcoll.problem.certificate_document import read_certificate as read_certificate
 from forestcoll.problem.certificate_document import write_certificate as write_certificate

@@ -11,6 +11,7 @@ from typing import Any, Literal, TypeAlias, cast, overload
 
 import numpy as np
 
+from forestcoll.compilation import compile_program as lower_schedule
 from forestcoll.core.assembly import expand as expand_schedule
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
@@ -18,7 +19,6 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.generation import Generated
 from forestcoll.in_network.collectives import InNetwork
 from forestcoll.in_network.pruning import multicast as multicast_schedule
-from forestcoll.lowering import lower as lower_schedule
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights, weights_for
@@ -32,7 +32,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_pieces
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_chunk_count
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verification import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
@@ -45,10 +45,10 @@ from forestcoll.what_if.replanning import Replanned
 from forestcoll.what_if.replanning import replan as replan_schedule
 
 __all__ = [
+    "compile_program",
     "cost",
     "expand",
     "latency",
-    "lower",
     "multicast",
     "optimum",
     "replan",
@@ -176,14 +176,14 @@ def cost(schedule: AnySchedule | Result | File) -> Cost:
     return cost_of_schedule(schedule_in(schedule))
 
 
-def lower(
-    schedule: AnySchedule | Result | File, pieces: int = 1, *, loopback: bool = True
+def compile_program(
+    schedule: AnySchedule | Result | File, pipeline_chunks: int = 1, *, loopback: bool = True
 ) -> Program:
     """Write a schedule, a result or a schedule file as a program; not verified first.
 
-    As :func:`forestcoll.lowering.lower`.
+    As :func:`forestcoll.compilation.lower`.
     """
-    return lower_schedule(schedule_in(schedule), pieces, loopback=loopback)
+    return lower_schedule(schedule_in(schedule), pipeline_chunks, loopback=loopback)
 
 
 def expand(
@@ -238,7 +238,7 @@ def simulate(
     alpha_us: Exact = DEFAULT_ALPHA_US,
     gamma_s_per_gb: Exact = 0,
     sharing: Sharing | Literal["fair", "fifo"] = Sharing.FAIR,
-    pieces: int | Literal["best"] = "best",
+    pipeline_chunks: int | Literal["best"] = "best",
     lockstep: bool = False,
     keep_clock: bool = False,
     bins: int = 0,
@@ -256,7 +256,7 @@ def simulate(
         Bytes, or such as "64MB" (2^20 bytes each).
     alpha_us, gamma_s_per_gb, sharing, lockstep, keep_clock
         The model, as of :class:`forestcoll.schedule.simulate.AlphaBeta`.
-    pieces : int or "best"
+    pipeline_chunks : int or "best"
         How many to cut the data into, or the best number of those that are tried.
     bins, progress
         As of :meth:`forestcoll.schedule.simulate.Simulator.run`.
@@ -264,7 +264,7 @@ def simulate(
     Raises
     ------
     InvalidParameterError
-        If the size, the model or the number of pieces makes no sense.
+        If the size, the model or the number of pipeline chunks makes no sense.
     InvalidScheduleError
         If there is no such file, or it holds no schedule.
     UnsupportedError, VerificationError
@@ -274,7 +274,7 @@ def simulate(
     --------
     >>> import forestcoll
     >>> found = forestcoll.simulate(forestcoll.generate("ring:nodes=4"), "1MB", alpha_us=5)
-    >>> found.pieces, round(found.time_s * 1e6, 3)
+    >>> found.pipeline_chunks, round(found.time_s * 1e6, 3)
     (1, 403.216)
     """
     model = AlphaBeta(
@@ -289,12 +289,12 @@ def simulate(
     except ValueError as error:
         raise InvalidParameterError(f"size {error}") from None
     simulator = Simulator(lower_schedule(schedule_in(schedule)))
-    if pieces != "best":
-        return simulator.run(size_bytes, model, pieces, bins=bins, progress=progress)
-    best = best_pieces(simulator, size_bytes, model, progress=progress)
+    if pipeline_chunks != "best":
+        return simulator.run(size_bytes, model, pipeline_chunks, bins=bins, progress=progress)
+    best = best_chunk_count(simulator, size_bytes, model, progress=progress)
     if not bins:
         return best
-    return simulator.run(size_bytes, model, best.pieces, bins=bins, progress=progress)
+    return simulator.run(size_bytes, model, best.pipeline_chunks, bins=bins, progress=progress)
 
 
 @overload

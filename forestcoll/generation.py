@@ -18,12 +18,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from forestcoll.bounded_depth.depth_limit import schedule_within
 from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import UnsupportedError
 from forestcoll.in_network.collectives import InNetwork, in_network
 from forestcoll.in_network.pruning import Traffic
-from forestcoll.low_height.height_limit import schedule_within
 from forestcoll.problem.options import METHODS, Options
 from forestcoll.problem.request import Request, usable_cores
 from forestcoll.schedule.allreduce import TreeSchedule
@@ -141,7 +141,7 @@ def generate(
         If there are fewer than one thread, tree or hop; if the root or the weights are wrong,
         missing, or not for this collective.
     InfeasibleError
-        If a tree of that height cannot reach every GPU: it is below the eccentricity of a root.
+        If a tree of that depth cannot reach every GPU: it is below the eccentricity of a root.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Problem: the optimal k may be in the hundreds, where a few trees do nearly as well.
 Input:   a topology, a collective, and the largest k.
-Output:  data rate, distinct trees and height for each k; those that no other k dominates; of the
+Output:  data rate, distinct trees and depth for each k; those that no other k dominates; of the
          best rate the smallest k, and the lowest trees.
 Cost:    a search and a packing for each k.
 Source:  ForestColl section 5.5 (scan k < 10) and table 1.
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.core.assembly import heights
+from forestcoll.core.assembly import tree_depths
 from forestcoll.errors import UnsupportedError
 from forestcoll.generation import Progress, generate
 from forestcoll.problem.options import Options, check_k
@@ -38,7 +38,7 @@ class Choice:
         Algorithmic bandwidth, in GB/s.
     trees : int
         Distinct trees; of an allreduce, in both of its forests.
-    height : int
+    depth : int
         Hops from GPU to GPU in the tallest tree; of an allreduce, the sum over both forests.
     optimal : bool
         Whether no number of trees does better.
@@ -47,7 +47,7 @@ class Choice:
     k: int
     algbw_gb_s: Fraction
     trees: int
-    height: int
+    depth: int
     optimal: bool
 
     def dominates(self, other: Choice) -> bool:
@@ -56,7 +56,7 @@ class Choice:
             self.k <= other.k
             and self.algbw_gb_s >= other.algbw_gb_s
             and self.trees <= other.trees
-            and self.height <= other.height
+            and self.depth <= other.depth
         )
 
 
@@ -93,7 +93,7 @@ class BestK:
     @property
     def lowest(self) -> Choice:
         """The choice of the lowest trees at the greatest bandwidth; of several the smallest k."""
-        return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.height, -one.k))
+        return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.depth, -one.k))
 
 
 def best_k(
@@ -145,7 +145,7 @@ def best_k(
     asked, topology = Options.of(options, given), as_topology(topology)
     if topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
-    # Trees that are not written out are enough for their heights, and sooner made.
+    # Trees that are not written out are enough for their tree_depths, and sooner made.
     asked = replace(asked, factored=not asked.multicast, routed=False)
     tried = (replace(asked, k=k) for k in range(1, max_k + 1))
     return BestK(tuple(_tried(topology, one, progress) for one in tried))
@@ -160,7 +160,7 @@ def _tried(topology: Topology, options: Options, progress: Progress | None) -> C
 
 
 def _heights(forest: AnyForest) -> Any:
-    return heights(forest)[1] if isinstance(forest, FactoredForest) else forest.heights()
+    return tree_depths(forest)[1] if isinstance(forest, FactoredForest) else forest.tree_depths()
 
 
 def _choice(k: int, schedule: TreeSchedule, tall: list[Any]) -> Choice:
@@ -168,6 +168,6 @@ def _choice(k: int, schedule: TreeSchedule, tall: list[Any]) -> Choice:
         k=k,
         algbw_gb_s=schedule.algbw_gb_s,
         trees=sum(len(each) for each in tall),
-        height=sum(int(each.max()) for each in tall),
+        depth=sum(int(each.max()) for each in tall),
         optimal=schedule.optimal if isinstance(schedule, Allreduce) else bool(schedule.optimum),
     )

@@ -1,9 +1,9 @@
 """Latency: how low the trees of a schedule are, how many, and what no schedule can go below.
 
-Problem: least h such that trees of height h can be, at the rate and k of a given forest.
+Problem: least h such that trees of depth h can be, at the rate and k of a given forest.
 Input:   a forest, explicit, factored or with switches that copy, or an allreduce.
-Output:  heights in GPU hops and in links, numbers of trees, and a proven bound beside each.
-Cost:    figures: linear in the tree edges, times log2(height). Bounds: a word-parallel search from
+Output:  tree_depths in GPU hops and in links, numbers of trees, and a proven bound beside each.
+Cost:    figures: linear in the tree edges, times log2(depth). Bounds: a word-parallel search from
          all roots at once (links x levels x N/64), and N log N for each root with little egress.
 Source:  Own; ForestColl optimizes throughput alone. Proofs: :func:`least_latency`.
 """
@@ -18,9 +18,9 @@ from itertools import accumulate
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.assembly import blocks, heights
+from forestcoll.bounded_depth.hop_distances import eccentricities
+from forestcoll.core.assembly import blocks, tree_depths
 from forestcoll.errors import UnsupportedError
-from forestcoll.low_height.hop_distances import eccentricities
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
@@ -41,17 +41,17 @@ class LeastLatency:
 
     Parameters
     ----------
-    height : int
+    depth : int
         Of the tallest tree, in hops from GPU to GPU.
-    average_height : Fraction
+    average_depth : Fraction
         Over all trees, in hops from GPU to GPU.
     physical_hops : int
         Of the tallest tree, in links.
     distinct_trees : int
     """
 
-    height: int
-    average_height: Fraction
+    depth: int
+    average_depth: Fraction
     physical_hops: int
     distinct_trees: int
 
@@ -64,9 +64,9 @@ class Latency:
 
     Parameters
     ----------
-    height : int
+    depth : int
         Of the tallest tree, in hops from GPU to GPU.
-    average_height : Fraction
+    average_depth : Fraction
         Over all trees, counted with multiplicity, in hops from GPU to GPU.
     physical_hops : int, optional
         Links from the root to the farthest GPU, in the worst tree. An edge counts with the longest
@@ -76,8 +76,8 @@ class Latency:
     at_least : LeastLatency
     """
 
-    height: int
-    average_height: Fraction
+    depth: int
+    average_depth: Fraction
     physical_hops: int | None
     trees: int
     distinct_trees: int
@@ -106,14 +106,14 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
     --------
     >>> import forestcoll
     >>> found = latency(forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4")))
-    >>> found.height, found.at_least.height, found.physical_hops, found.at_least.physical_hops
+    >>> found.depth, found.at_least.depth, found.physical_hops, found.at_least.physical_hops
     (2, 2, 4, 4)
     """
     if isinstance(schedule, Allreduce):
         return _one_after_the_other(*(latency(part, physical=physical) for part in schedule.phases))
     if isinstance(schedule, StepSchedule):
         raise UnsupportedError(
-            "unsupported: a step schedule has no trees; in_steps(schedule).steps tells how many "
+            "unsupported: a step schedule has no trees; synchronous(schedule).steps tells how many "
             "steps follow one another"
         )
     if isinstance(schedule, FlowSchedule):
@@ -123,17 +123,17 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
     if not isinstance(schedule, AnyForest):
         raise not_taken("latency", schedule)
     if isinstance(schedule, FactoredForest):
-        multiplicity, height = heights(schedule)
+        multiplicity, depth = tree_depths(schedule)
     else:
-        multiplicity, height = schedule.multiplicity, schedule.heights()
+        multiplicity, depth = schedule.multiplicity, schedule.tree_depths()
     trees = sum(multiplicity.tolist())
-    of_all = sum(m * h for m, h in zip(multiplicity.tolist(), height.tolist(), strict=True))
+    of_all = sum(m * h for m, h in zip(multiplicity.tolist(), depth.tolist(), strict=True))
     return Latency(
-        height=int(height.max(initial=0)),
-        average_height=Fraction(of_all, max(trees, 1)),
+        depth=int(depth.max(initial=0)),
+        average_depth=Fraction(of_all, max(trees, 1)),
         physical_hops=_physical_hops(schedule) if physical else None,
         trees=trees,
-        distinct_trees=len(height),
+        distinct_trees=len(depth),
         at_least=least_latency(schedule),
     )
 
@@ -142,14 +142,14 @@ def _one_after_the_other(first: Latency, then: Latency) -> Latency:
     links = (first.physical_hops, then.physical_hops)
     a, b = first.at_least, then.at_least
     return Latency(
-        height=first.height + then.height,
-        average_height=first.average_height + then.average_height,
+        depth=first.depth + then.depth,
+        average_depth=first.average_depth + then.average_depth,
         physical_hops=None if links[0] is None or links[1] is None else links[0] + links[1],
         trees=first.trees + then.trees,
         distinct_trees=first.distinct_trees + then.distinct_trees,
         at_least=LeastLatency(
-            a.height + b.height,
-            a.average_height + b.average_height,
+            a.depth + b.depth,
+            a.average_depth + b.average_depth,
             a.physical_hops + b.physical_hops,
             a.distinct_trees + b.distinct_trees,
         ),
@@ -226,7 +226,7 @@ def least_latency(forest: AnyForest) -> LeastLatency:
       X(0) = 0. Such a GPU gets the data over a link out of S, which happens c(S) times in all, or
       from a GPU of T that is in a pair of X(d - 1). One such pair sends to at most |T| - 1 others,
       and all pairs of v to at most o(v). So X(d) <= c(S) + F(X(d - 1)), where F(X) adds up the X
-      largest shares if every o(v) is split into shares of |T| - 1 and a rest. Trees of height h
+      largest shares if every o(v) is split into shares of |T| - 1 and a rest. Trees of depth h
       need X(h) = k w(S) |T|. Taken for every root alone, everything but each box, and the
       bottleneck cut.
     - *Links.* Each GPU hop takes a link, and two where no link joins two GPUs.
@@ -245,14 +245,14 @@ def least_latency(forest: AnyForest) -> LeastLatency:
     hops = eccentricities(topology, roots, through_gpus=False)
     links = eccentricities(topology, roots, through_gpus=True)
     copying = isinstance(forest, MulticastForest)
-    height = max([*hops, *(() if copying else _by_capacity(forest, topology, roots))])
+    depth = max([*hops, *(() if copying else _by_capacity(forest, topology, roots))])
     compute = set(topology.compute)
     adjacent = any(link.tail in compute and link.head in compute for link in topology.links)
     weighted = sum(forest.weights[r] * away for r, away in zip(roots, hops, strict=True))
     return LeastLatency(
-        height=height,
-        average_height=Fraction(weighted, sum(forest.weights)),
-        physical_hops=max(*links, height if adjacent else 2 * height),
+        depth=depth,
+        average_depth=Fraction(weighted, sum(forest.weights)),
+        physical_hops=max(*links, depth if adjacent else 2 * depth),
         distinct_trees=len(roots),
     )
 
@@ -302,11 +302,11 @@ def _levels(exits: int, egress: Sequence[int], trees: int) -> int:
     whole = sum(sends // most for sends in egress) if most else 0
     rests = sorted((sends % most for sends in egress), reverse=True) if most else []
     upto = [0, *accumulate(rests)]
-    reached, height = exits, 1
+    reached, depth = exits, 1
     while reached < goal:
         beyond = min(max(reached - whole, 0), len(rests))
         further = exits + most * min(reached, whole) + upto[beyond]
         if further <= reached:
             break  # no forest at all has this k and U
-        reached, height = further, height + 1
-    return height
+        reached, depth = further, depth + 1
+    return depth

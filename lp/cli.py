@@ -66,7 +66,7 @@ def allreduce_optimum(
     start = time.perf_counter()
     orbits = None if symmetry else no_symmetry(topology)
     found = allreduce_cuts.allreduce_optimum(topology, settings, orbits=orbits)
-    made = generate(topology, Options(collective="allreduce", program_s=0))
+    made = generate(topology, Options(collective="allreduce", lp_time_limit_s=0))
     combination = cast("Allreduce[Forest]", made.schedule)
     schedule = _best(found, combination)
     verdict = verify(schedule)
@@ -111,7 +111,7 @@ def _facts(found: AllreduceOptimum, combination: Allreduce[Forest]) -> dict[str,
         "at_most_gb_s": found.bound_gb_s if found.exact is None else found.exact.algbw_gb_s,
         "reduce_scatter_and_allgather_gb_s": combination.algbw_gb_s,
         "reduce_scatter_and_allgather_is_optimal": found.is_attained_by(combination.algbw_gb_s),
-        "one_after_the_other_gb_s": 1 / combination.in_turn_s_per_gb,
+        "one_after_the_other_gb_s": 1 / combination.sequential_s_per_gb,
         "parts_gb_s": {
             topology.nodes[gpu].name: float(part)
             for gpu, part in zip(topology.compute, found.parts_gb_s, strict=True)

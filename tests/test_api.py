@@ -21,7 +21,7 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 
 SPEC = "dgx_a100:boxes=2"
 
@@ -60,7 +60,7 @@ def test_every_function_of_a_schedule_takes_its_result_too(tmp_path: Path) -> No
         forestcoll.verify,
         forestcoll.cost,
         forestcoll.latency,
-        forestcoll.lower,
+        forestcoll.compile_program,
         forestcoll.expand,
         forestcoll.multicast,
         lambda one: forestcoll.simulate(one, "1MB"),
@@ -160,20 +160,22 @@ def test_short_floats_are_bandwidths_and_weights() -> None:
 def test_simulate_takes_a_schedule_or_its_file_and_sizes_as_people_write_them(
     tmp_path: Path,
 ) -> None:
-    """The same as by hand; the best pieces again with the use of links."""
+    """The same as by hand; the best pipeline chunks again with the use of links."""
     forest = forestcoll.generate("dgx_a100:boxes=2").schedule
     path = tmp_path / "a100.npz"
     forestcoll.write_schedule(forest, path)
-    simulator = Simulator(forestcoll.lower(forest))
-    due = best_pieces(simulator, 2**26, AlphaBeta(alpha_us=3))
+    simulator = Simulator(forestcoll.compile_program(forest))
+    due = best_chunk_count(simulator, 2**26, AlphaBeta(alpha_us=3))
     for given, size in ((forest, "64MB"), (path, 2**26), (str(path), "64 MiB")):
         assert forestcoll.simulate(given, size, alpha_us=3) == due
     drawn = forestcoll.simulate(forest, "64MB", alpha_us=3, bins=10)
     assert drawn.usage is not None
-    assert (drawn.pieces, drawn.time_s) == (due.pieces, pytest.approx(due.time_s))
-    assert forestcoll.simulate(forest, 2**26, pieces=2, sharing="fifo").pieces == 2
-    assert forestcoll.simulate(forest, np.int64(2**26), pieces=2).size_bytes == 2**26  # type: ignore[arg-type]
-    assert forestcoll.simulate(forest, 10**18, pieces=2).size_bytes == 10**18
+    assert (drawn.pipeline_chunks, drawn.time_s) == (due.pipeline_chunks, pytest.approx(due.time_s))
+    assert (
+        forestcoll.simulate(forest, 2**26, pipeline_chunks=2, sharing="fifo").pipeline_chunks == 2
+    )
+    assert forestcoll.simulate(forest, np.int64(2**26), pipeline_chunks=2).size_bytes == 2**26  # type: ignore[arg-type]
+    assert forestcoll.simulate(forest, 10**18, pipeline_chunks=2).size_bytes == 10**18
     with pytest.raises(InvalidParameterError, match="has no clock"):
         forestcoll.simulate(forest, 2**26, keep_clock=True)
     for size in ("64QB", 0, -1):

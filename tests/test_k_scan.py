@@ -15,7 +15,7 @@ from tests.strategies import topologies
 
 
 def test_two_mi250_boxes_take_nine_of_nine():
-    """Table 1's scan: 351.22 GB/s at k = 9, the most up to there; trees and height are true."""
+    """Table 1's scan: 351.22 GB/s at k = 9, the most up to there; trees and depth are true."""
     tried = best_k(load_topology("mi250:boxes=2"), 9)
     assert [choice.k for choice in tried.choices] == list(range(1, 10))
     assert tried.fastest.k == 9
@@ -23,7 +23,7 @@ def test_two_mi250_boxes_take_nine_of_nine():
     assert not any(choice.optimal for choice in tried.choices)
     for choice in tried.choices[:3]:
         forest = generate(load_topology("mi250:boxes=2"), k=choice.k).schedule
-        assert (choice.trees, choice.height) == (forest.num_batches, forest.heights().max())
+        assert (choice.trees, choice.depth) == (forest.num_batches, forest.tree_depths().max())
         assert choice.algbw_gb_s == verify(forest).algbw_gb_s
     assert tried == best_k(load_topology("mi250:boxes=2"), 9)
 
@@ -42,12 +42,12 @@ def test_of_equal_rates_the_fewest_trees_win():
 def test_pareto_by_definition(rows):
     """A choice is left out exactly when another is as good in all four and better in one."""
     choices = tuple(
-        Choice(k, Fraction(rate), trees, height, False)
-        for k, (rate, trees, height) in enumerate(rows, start=1)
+        Choice(k, Fraction(rate), trees, depth, False)
+        for k, (rate, trees, depth) in enumerate(rows, start=1)
     )
 
     def goods(choice):
-        return (-choice.k, choice.algbw_gb_s, -choice.trees, -choice.height)
+        return (-choice.k, choice.algbw_gb_s, -choice.trees, -choice.depth)
 
     def beaten(choice):
         return any(
@@ -70,7 +70,7 @@ def test_an_allreduce_counts_both_of_its_forests(topology):
         assert double.algbw_gb_s >= single.algbw_gb_s / 2
         assert double.trees >= single.trees
         made = generate(topology, collective="allreduce", k=double.k).schedule
-        assert made.in_turn_s_per_gb == 2 / single.algbw_gb_s
+        assert made.sequential_s_per_gb == 2 / single.algbw_gb_s
         assert double.optimal == verify(made).optimal
 
 
@@ -105,7 +105,7 @@ def test_command_line_picks_the_best_k(tmp_path, more):
     assert [row["k"] for row in told["tried"]] == [1, 2, 3, 4, 5]
     assert told["k"] == 5
     text = invoke("generate", "mi250:boxes=2", "--best-k", 2, "--output", path, *more).output
-    assert "k 1, algbw 320 GB/s, trees 32, height " in text
+    assert "k 1, algbw 320 GB/s, trees 32, depth " in text
     assert document("verify", path)["k"] == 2
 
 

@@ -36,12 +36,12 @@ def network(nodes: str, *links: tuple[int, int, int], both_ways: bool = True) ->
 
 def nothing_is_below_its_bound(found: Latency) -> None:
     least = found.at_least
-    assert found.height >= least.height
-    assert found.average_height >= least.average_height
+    assert found.depth >= least.depth
+    assert found.average_depth >= least.average_depth
     assert found.physical_hops is not None
     assert found.physical_hops >= least.physical_hops
     assert found.trees >= found.distinct_trees >= least.distinct_trees
-    assert found.height >= found.average_height
+    assert found.depth >= found.average_depth
 
 
 def by_walking(forest: Forest) -> tuple[int, Fraction, int]:
@@ -78,22 +78,22 @@ def test_figures_are_true_and_bounded_on_random_networks(topology: Topology) -> 
     """Explicit and factored; the distances in the bounds are those of all pairs."""
     forest = generate(topology).schedule
     found = latency(forest)
-    assert (found.height, found.average_height, found.physical_hops) == by_walking(forest)
+    assert (found.depth, found.average_depth, found.physical_hops) == by_walking(forest)
     nothing_is_below_its_bound(found)
     assert latency(generate(topology, factored=True).schedule) == found
     hops, links = distances_by_paths(topology)
-    assert found.at_least.average_height == Fraction(sum(hops), len(hops))
-    assert found.at_least.height >= max(hops)
+    assert found.at_least.average_depth == Fraction(sum(hops), len(hops))
+    assert found.at_least.depth >= max(hops)
     assert found.at_least.physical_hops >= max(links)
 
 
 @settings(deadline=None, max_examples=20)  # programs may run
 @given(topology=topologies(("bidirectional",)))
 def test_bounds_hold_of_every_collective(topology: Topology) -> None:
-    """A reduction is bounded on the network turned round; an allreduce adds up."""
+    """A reduction is bounded on the network reversed; an allreduce adds up."""
     both = generate(topology, collective="allreduce").schedule
     nothing_is_below_its_bound(latency(both))
-    assert latency(both).height == sum(latency(part).height for part in both.phases)
+    assert latency(both).depth == sum(latency(part).depth for part in both.phases)
     assert latency(both.reduce).physical_hops == by_walking(both.reduce)[2]
     for collective in ("broadcast", "reduce"):
         single = generate(topology, collective=collective, root=0).schedule
@@ -128,7 +128,7 @@ def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topolog
     both = multicast(generate(copying, collective="allreduce").schedule)
     for forest in both.phases:
         found = latency(forest)
-        assert (found.height, found.average_height, found.physical_hops) == by_walks(forest)
+        assert (found.depth, found.average_depth, found.physical_hops) == by_walks(forest)
         assert (found.trees, found.distinct_trees) == (forest.num_trees, forest.num_batches)
         assert latency(forest, physical=False) == replace(found, physical_hops=None)
         nothing_is_below_its_bound(found)
@@ -143,8 +143,8 @@ def test_a_switch_that_copies_makes_a_star_two_links_high() -> None:
     star = network("GGGGS", *((v, 4, 1) for v in range(4)))
     chain = generate(marked(star, {"n4"}), collective="broadcast", root=0).schedule
     found = latency(multicast(chain))
-    assert (found.height, found.physical_hops, found.average_height) == (2, 2, 2)
-    assert (found.at_least.height, found.at_least.physical_hops) == (1, 2)
+    assert (found.depth, found.physical_hops, found.average_depth) == (2, 2, 2)
+    assert (found.at_least.depth, found.at_least.physical_hops) == (1, 2)
 
 
 def test_a_reduction_is_bounded_in_its_own_direction() -> None:
@@ -152,8 +152,8 @@ def test_a_reduction_is_bounded_in_its_own_direction() -> None:
     one_way = network("GGG", (0, 1, 1), (1, 2, 1), (2, 0, 2), (0, 2, 1), both_ways=False)
     out = generate(one_way, collective="broadcast", root=0).schedule
     back = generate(one_way, collective="reduce", root=0).schedule
-    assert least_latency(out).average_height == 1
-    assert least_latency(back).average_height == 2
+    assert least_latency(out).average_depth == 1
+    assert least_latency(back).average_depth == 2
     assert least_latency(back).physical_hops == 2
 
 
@@ -165,15 +165,15 @@ def test_a_root_that_can_send_once_makes_a_chain() -> None:
     """
     star = network("GGGGS", *((v, 4, 1) for v in range(4)))
     chain = latency(generate(star, collective="broadcast", root=0).schedule)
-    assert (chain.trees, chain.height, chain.physical_hops) == (1, 3, 6)
-    assert (chain.at_least.height, chain.at_least.physical_hops) == (3, 6)
+    assert (chain.trees, chain.depth, chain.physical_hops) == (1, 3, 6)
+    assert (chain.at_least.depth, chain.at_least.physical_hops) == (3, 6)
     three = generate(star, collective="broadcast", root=0, k=3).schedule
     assert three.optimum is not None
-    assert (latency(three).height, latency(three).at_least.height) == (2, 2)
+    assert (latency(three).depth, latency(three).at_least.depth) == (2, 2)
 
 
-@pytest.mark.parametrize(("k", "height"), [(1, 7), (2, 3), (3, 3), (7, 2), (14, 2)])
-def test_the_capacity_bound_by_hand(k: int, height: int) -> None:
+@pytest.mark.parametrize(("k", "depth"), [(1, 7), (2, 3), (3, 3), (7, 2), (14, 2)])
+def test_the_capacity_bound_by_hand(k: int, depth: int) -> None:
     """Eight GPUs at a switch, broadcast: X(d) <= k + F(X(d - 1)) must reach 7 k.
 
     With k = 2 the pairs are at most 2, 6, 14 of 14; with k = 3 they are 3, 12, 21 of 21, as the
@@ -181,7 +181,7 @@ def test_the_capacity_bound_by_hand(k: int, height: int) -> None:
     """
     star = network("GGGGGGGGS", *((v, 8, 1) for v in range(8)))
     forest = generate(star, collective="broadcast", root=0, k=k).schedule
-    assert latency(forest).at_least.height == height
+    assert latency(forest).at_least.depth == depth
     nothing_is_below_its_bound(latency(forest))
 
 
@@ -194,45 +194,45 @@ def test_a_bottleneck_cut_rules_height_one_out() -> None:
     """Two pairs of GPUs, 9 GB/s inside and 1 GB/s from switch to switch.
 
     Two trees must leave the pair, U = 2, and its link carries just these 2 of the 2 x 2 sends that
-    trees of height 1 would take. No GPU alone is short: it may send 18 times.
+    trees of depth 1 would take. No GPU alone is short: it may send 18 times.
     """
     pairs = network("GGGGSS", *((v, 4 + v // 2, 9) for v in range(4)), (4, 5, 1))
     found = latency(generate(pairs).schedule)
-    assert (found.at_least.average_height, found.at_least.height) == (1, 2)
-    assert found.height == 2
+    assert (found.at_least.average_depth, found.at_least.depth) == (1, 2)
+    assert found.depth == 2
     unclaimed = replace(generate(pairs).schedule, optimum=None)
-    assert least_latency(unclaimed).height == 1
+    assert least_latency(unclaimed).depth == 1
 
 
 def test_boxes_are_cuts_where_the_bottleneck_tells_nothing() -> None:
     """H100 is limited by the ingress of single GPUs; that trees cross boxes once shows in boxes."""
     forest = generate(load_topology("dgx_h100:boxes=4")).schedule
     assert forest.optimum is not None
-    assert least_latency(forest).height == 2
+    assert least_latency(forest).depth == 2
     unboxed = replace(forest.topology, nodes=[replace(n, box=None) for n in forest.topology.nodes])
-    assert least_latency(replace(forest, topology=unboxed)).height == 1
+    assert least_latency(replace(forest, topology=unboxed)).depth == 1
 
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=4", "dgx_a100:boxes=16", "torus:dims=4x4x4"])
 def test_some_forests_attain_their_bounds(spec: str) -> None:
     found = latency(generate(load_topology(spec)).schedule)
     least = found.at_least
-    assert (found.height, found.physical_hops) == (least.height, least.physical_hops)
+    assert (found.depth, found.physical_hops) == (least.depth, least.physical_hops)
 
 
 def test_an_empty_schedule_has_no_height() -> None:
     empty = latency(generate(Topology("one", (Node("g", GPU),), ())).schedule)
-    assert (empty.height, empty.physical_hops, empty.trees, empty.average_height) == (0, 0, 0, 0)
-    assert empty.at_least.height == empty.at_least.distinct_trees == 0
+    assert (empty.depth, empty.physical_hops, empty.trees, empty.average_depth) == (0, 0, 0, 0)
+    assert empty.at_least.depth == empty.at_least.distinct_trees == 0
 
 
 def test_an_edge_counts_with_its_longest_path_and_trees_with_multiplicity() -> None:
-    """Three trees of height 1 and one of height 2 have 5/4 on average."""
+    """Three trees of depth 1 and one of depth 2 have 5/4 on average."""
     forest = generate(network("GGG", (0, 1, 1), (1, 2, 1), (2, 0, 1))).schedule
     parent = np.array([[-1, 0, 0], [-1, 0, 1]], dtype=np.int32)
     root, multiplicity = np.zeros(2, np.int32), np.array([3, 1])
     made = replace(forest, root=root, multiplicity=multiplicity, parent=parent, weights=(1, 0, 0))
-    assert latency(made).average_height == Fraction(5, 4)
+    assert latency(made).average_depth == Fraction(5, 4)
     assert (latency(made).trees, latency(made).distinct_trees) == (4, 2)
 
 
@@ -247,7 +247,7 @@ BUDGETS = {
     "mi250:boxes=16": 6,
     **{f"torus:dims={dims}": _side(dims) for dims in ("8x8", "5x7", "4x4x4", "3x4x5")},
 }
-"""Greatest height in GPU hops with the optimum's k."""
+"""Greatest depth in GPU hops with the optimum's k."""
 
 
 @pytest.mark.parametrize("spec", BUDGETS)
@@ -257,15 +257,15 @@ def test_trees_are_within_the_budgets(spec: str, collective: str) -> None:
     forest = generate(load_topology(spec), collective=collective).schedule
     assert forest.optimum is not None
     assert forest.k == forest.optimum.k
-    assert latency(forest).height <= BUDGETS[spec]
+    assert latency(forest).depth <= BUDGETS[spec]
 
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=8", "mi250:boxes=16", "torus:dims=8x8"])
 def test_both_phases_of_an_allreduce_are_within_the_budgets(spec: str) -> None:
     both = generate(load_topology(spec), collective="allreduce").schedule
     assert isinstance(both, Allreduce)
-    assert latency(both).height <= 2 * BUDGETS[spec]
-    assert all(latency(part).height <= BUDGETS[spec] for part in both.phases)
+    assert latency(both).depth <= 2 * BUDGETS[spec]
+    assert all(latency(part).depth <= BUDGETS[spec] for part in both.phases)
 
 
 @pytest.mark.parametrize(
@@ -279,7 +279,7 @@ def test_no_tree_of_a_broadcast_is_left_with_what_the_others_want_not(
     """Packed greedily the last of eight trees is a chain of boxes: 243 hops at 1024 A100 GPUs."""
     forest = generate(load_topology(spec), collective=collective, root=0, factored=True).schedule
     assert forest.optimum is not None
-    assert latency(forest, physical=False).height <= most
+    assert latency(forest, physical=False).depth <= most
 
 
 @pytest.mark.parametrize(
@@ -291,7 +291,7 @@ def test_trees_grown_one_by_one_leave_narrow_links_to_the_last(
     """Flat networks of the fuzzer, where trees as low as can be came to 40 and 34 hops at last."""
     found = latency(generate(build(family, seed)).schedule)
     nothing_is_below_its_bound(found)
-    assert found.height <= most
+    assert found.depth <= most
 
 
 @pytest.mark.parametrize(("seed", "most"), [(9, 3), (30, 3), (109, 3), (1000026, 4)])
@@ -299,7 +299,7 @@ def test_dragonflies_of_single_routers_are_as_low_as_complete_graphs(seed: int, 
     """Each router joined to all others: chains of up to 89 hops before transit was spread."""
     forest = generate(build("dragonfly", seed)).schedule
     assert verify(forest).optimal
-    assert latency(forest, physical=False).height <= most
+    assert latency(forest, physical=False).depth <= most
 
 
 @pytest.mark.parametrize(
@@ -310,7 +310,7 @@ def test_few_mi250_boxes_have_low_trees(spec: str, most: int) -> None:
     """They were 17 and 22 hops tall at 2 and 3 boxes, before trees that are too tall grew anew."""
     forest = generate(load_topology(spec)).schedule
     assert verify(forest).optimal
-    assert latency(forest, physical=False).height <= most
+    assert latency(forest, physical=False).depth <= most
 
 
 def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:
@@ -319,23 +319,23 @@ def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:
     forest = generate(load_topology(spec)).schedule
     found = latency(forest)
     told = document("generate", spec, "-o", path)
-    assert (told["height"], told["physical_hops"]) == (found.height, found.physical_hops)
-    assert told["average_height"]["exact"] == str(found.average_height)
-    assert told["at_least"]["height"] == found.at_least.height
+    assert (told["depth"], told["physical_hops"]) == (found.depth, found.physical_hops)
+    assert told["average_depth"]["exact"] == str(found.average_depth)
+    assert told["at_least"]["depth"] == found.at_least.depth
     assert told["at_least"]["physical_hops"] == found.at_least.physical_hops
     assert told["at_least"]["distinct_trees"] == 16
     text = invoke("generate", spec, "-o", path).stdout
     assert (
-        "\nat least        height 2, average height 1, physical hops 4, distinct trees 16\n" in text
+        "\nat least        depth 2, average depth 1, physical hops 4, distinct trees 16\n" in text
     )
     factored = document("generate", spec, "-o", path, "--factored")
     assert factored["physical_hops"] is None
-    assert factored["height"] == found.height
+    assert factored["depth"] == found.depth
     both = invoke("generate", spec, "--collective", "allreduce", "-o", path).stdout
-    assert both.count("at least (height 2, average height 1, physical hops 4") == 2
+    assert both.count("at least (depth 2, average depth 1, physical hops 4") == 2
     copied = document("generate", "dgx_h100:boxes=2,nvls=true", "--multicast", "-o", path)
-    assert (copied["height"], copied["physical_hops"], copied["distinct_trees"]) == (3, 4, 32)
-    assert copied["at_least"]["height"] == 1
+    assert (copied["depth"], copied["physical_hops"], copied["distinct_trees"]) == (3, 4, 32)
+    assert copied["at_least"]["depth"] == 1
 
 
 def test_of_equally_fast_numbers_of_trees_the_lowest_may_be_had(tmp_path: Path) -> None:
@@ -344,10 +344,10 @@ def test_of_equally_fast_numbers_of_trees_the_lowest_may_be_had(tmp_path: Path) 
     options = ["generate", network, "--collective", "broadcast", "--root", 0, "--best-k", 4]
     path = tmp_path / "low.npz"
     high, low = document(*options, "-o", path), document(*options, "--low", "-o", path)
-    assert (high["k"], high["height"]) == (1, 7)
-    assert low["height"] == min(choice["height"] for choice in low["tried"]) < 7
+    assert (high["k"], high["depth"]) == (1, 7)
+    assert low["depth"] == min(choice["depth"] for choice in low["tried"]) < 7
     assert low["algbw_gb_s"] == high["algbw_gb_s"]
-    assert not any(c["k"] < low["k"] and c["height"] <= low["height"] for c in low["tried"])
+    assert not any(c["k"] < low["k"] and c["depth"] <= low["depth"] for c in low["tried"])
     refused = invoke("generate", network, "--low", "-o", tmp_path / "never.npz")
     assert refused.exit_code == 2
     assert_one_line(refused.stderr, "--low chooses among numbers of trees; give --best-k too")
@@ -357,6 +357,6 @@ def test_the_lowest_choice_is_as_fast_as_the_fastest() -> None:
     """Lower trees at a lower rate are not taken; of equals the smallest k."""
     rows = [(9, 5), (10, 7), (10, 6), (10, 6)]
     choices = tuple(
-        Choice(k, Fraction(rate), 1, height, False) for k, (rate, height) in enumerate(rows, 1)
+        Choice(k, Fraction(rate), 1, depth, False) for k, (rate, depth) in enumerate(rows, 1)
     )
     assert BestK(choices).lowest.k == 3

@@ -1,6 +1,6 @@
 """Binary trees over boxes as NCCL numbers them, alone or in pairs.
 
-Problem: trees of low height in which, as a pair, every box is inner in one only.
+Problem: trees of low depth in which, as a pair, every box is inner in one only.
 Input:   a number of boxes.
 Output:  the box above each.
 Cost:    linear in the boxes.

@@ -24,7 +24,7 @@ from baselines.networks.forwarding import forwarded
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform import in_turn, time_reversed
+from forestcoll.schedule.transform import sequential, time_reversed
 from forestcoll.topology.model import Topology
 
 __all__ = [
@@ -114,4 +114,4 @@ def collect_steps(
     if collective in ("allgather", "broadcast"):
         return spread(topology)
     reduction = time_reversed(spread(topology.reversed()), topology)
-    return in_turn(reduction, spread(topology)) if collective == "allreduce" else reduction
+    return sequential(reduction, spread(topology)) if collective == "allreduce" else reduction

@@ -2,7 +2,7 @@
 
 Problem: of some schedules of the same collective, take the fastest.
 Input:   step schedules.
-Output:  one of them: the least time flowing; of equals, the least in steps; of these the first.
+Output:  one of them: the least time pipelined; of equals, the least in steps; of these the first.
 Cost:    two measurements of each.
 Source:  ours: what "theoretical algbw" means for every method
          (:mod:`forestcoll.schedule.cost_model.measures`).
@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from fractions import Fraction
 
-from forestcoll.schedule.cost_model.measures import cost, in_steps
+from forestcoll.schedule.cost_model.measures import cost, synchronous
 from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["fastest"]
@@ -25,4 +25,4 @@ def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
 
 
 def _times(schedule: StepSchedule) -> tuple[Fraction, Fraction]:
-    return cost(schedule).time_s_per_gb, in_steps(schedule).time_s_per_gb
+    return cost(schedule).time_s_per_gb, synchronous(schedule).time_s_per_gb

@@ -3,9 +3,9 @@
 Problem: a peer says how data spreads; do its reductions and allreduces.
 Input:   a function that makes forests which spread data.
 Output:  the schedule of any collective.
-Cost:    that of making the forest, on the network and with every link turned round.
+Cost:    that of making the forest, on the network and with every link reversed.
 Source:  what NCCL, MultiTree and ForestColl (section 5.7) do: a reduction is a broadcast with every
-         link turned round, an allreduce a reduction and then a broadcast of the sums.
+         link reversed, an allreduce a reduction and then a broadcast of the sums.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.reverse import turned
+from forestcoll.schedule.transform.reverse import transposed
 from forestcoll.topology.model import Topology
 
 __all__ = ["collect"]
@@ -37,8 +37,8 @@ def collect(
     if collective in ("allgather", "broadcast"):
         return spread(topology)
     if collective != "allreduce":
-        return turned(spread(topology.reversed()), topology)
+        return transposed(spread(topology.reversed()), topology)
     gather = spread(topology)
     # The reversed network is then the same network, on which the same trees would be made.
     alike = topology.reversed() == topology
-    return Allreduce(turned(gather if alike else spread(topology.reversed()), topology), gather)
+    return Allreduce(transposed(gather if alike else spread(topology.reversed()), topology), gather)

@@ -69,7 +69,7 @@ def generate(
         One of ``ORDERS``.
     rings : int, optional
         Rings R in every box, each with 1/R of every shard; if not given, the fewest that take
-        least time flowing (:func:`forestcoll.schedule.cost`), of equals in steps, of 1, 2, 3, ...
+        least time pipelined (:func:`forestcoll.schedule.cost`), of equals in steps, of 1, 2, 3, ...
         up to the lanes of a GPU inside its box (:meth:`baselines.networks.ports.Ports.lanes`).
 
     Raises

@@ -43,7 +43,7 @@ from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.gates import find_gates
+from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
 from baselines.networks.switched import switched
@@ -157,7 +157,7 @@ def _best(
 
     made: list[MulticastForest | Allreduce[MulticastForest]] = []
     refused: list[UnsupportedError] = []
-    for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
+    for starts in rails_of(boxes, find_nic_attachments(Router(topology), boxes), rails):
         try:
             found = multicast(collect(partial(spread, starts=starts), copying, collective))
         except UnsupportedError as error:

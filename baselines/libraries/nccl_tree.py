@@ -38,8 +38,8 @@ from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.gates import find_gates
 from baselines.networks.hamiltonian import find_paths
+from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.ports import Ports
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size
@@ -97,7 +97,7 @@ def generate(
     boxes = _boxes(topology)
     made: list[Forest | Allreduce[Forest]] = []
     refused: list[UnsupportedError] = []
-    for starts in rails_of(boxes, find_gates(Router(topology), boxes), rails):
+    for starts in rails_of(boxes, find_nic_attachments(Router(topology), boxes), rails):
         trees = partial(
             _on_rails, method="nccl-tree", starts=starts, double=double, pattern=pattern
         )

@@ -60,7 +60,7 @@ def generate(
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     order : str, optional
-        One of ``ORDERS``; if not given, the one whose schedule takes less time flowing
+        One of ``ORDERS``; if not given, the one whose schedule takes less time pipelined
         (:func:`forestcoll.schedule.cost`), of equals in steps, "near-first" if these are equal too.
 
     Raises

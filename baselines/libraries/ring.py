@@ -12,7 +12,7 @@ Source:  NCCL's rings (its graph search and connection code): per channel a chai
 Between boxes. Ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
 of the next box, or further off where switches do not join those NICs. Where boxes differ in their
 ways to the network there are as many rings as the box with the fewest allows, or the usual number
-if that takes less time (``ring_gates``).
+if that takes less time (``ring_attachment``).
 
 Within a box a chain visits the GPUs in descending order through the box's switch, or, where direct
 links (xGMI) make chains, takes one of those, over the links least loaded by the others. Where a way
@@ -37,8 +37,8 @@ from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.gates import find_gates, ring_counts
-from baselines.networks.ring_gates import GateLayout
+from baselines.networks.nic_attachment import find_nic_attachments, ring_counts
+from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import Layout, Ring, lay_all
 from baselines.networks.switch_paths import Router, build_forest, check_size
 from baselines.networks.switched import switched
@@ -232,13 +232,13 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
         laid = [lay_all(Layout(network, boxes), counts[0])]
     except UnsupportedError:  # that layout takes every GPU to have a NIC, and boxes to be like
         laid = []
-    gates = find_gates(Router(network), boxes)
-    alike = all(found.is_whole and found.is_like(gates[0]) for found in gates)
+    attachments = find_nic_attachments(Router(network), boxes)
+    alike = all(found.is_whole and found.is_like(attachments[0]) for found in attachments)
     if laid and alike:
         return laid
     if rings is None and not alike:
-        counts = list(dict.fromkeys([*counts, *ring_counts(gates)]))
-    return laid + [lay_all(GateLayout(network, boxes), count) for count in counts]
+        counts = list(dict.fromkeys([*counts, *ring_counts(attachments)]))
+    return laid + [lay_all(AttachmentLayout(network, boxes), count) for count in counts]
 
 
 METHODS = (

@@ -214,6 +214,6 @@ def _ways(
         if len(nexts[node]) == 1:
             ways[node] = [(node, *way) for way in ways[nexts[node][0]]]
             continue
-        in_turn = chain.from_iterable(zip_longest(*(ways[v] for v in nexts[node])))
-        ways[node] = [(node, *way) for way in islice(filter(None, in_turn), MAX_PATHS)]
+        sequential = chain.from_iterable(zip_longest(*(ways[v] for v in nexts[node])))
+        ways[node] = [(node, *way) for way in islice(filter(None, sequential), MAX_PATHS)]
     return ways

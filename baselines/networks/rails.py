@@ -2,17 +2,18 @@
 
 Problem: choose R GPUs a box, one a rail, such that each is reached from other boxes and reaches
          them, and that those of a rail have the same number where they can.
-Input:   the gates of the boxes; R, or how many there may be.
+Input:   the attachments of the boxes; R, or how many there may be.
 Output:  for each rail the place of its first GPU in each box; several such choices to try.
 Cost:    none to speak of.
-Source:  NCCL lays no more channels than the machine with the fewest NICs allows (see ``gates``).
+Source:  NCCL lays no more channels than the machine with the fewest NICs allows (see
+         ``attachments``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from baselines.networks.gates import Gates
+from baselines.networks.nic_attachment import NicAttachment
 from forestcoll.errors import UnsupportedError
 
 __all__ = ["Starts", "rails_of"]
@@ -22,7 +23,7 @@ Starts = tuple[tuple[int, ...], ...]
 
 
 def rails_of(
-    boxes: Sequence[Sequence[int]], gates: Sequence[Gates], rails: int | None
+    boxes: Sequence[Sequence[int]], attachments: Sequence[NicAttachment], rails: int | None
 ) -> list[Starts]:
     """Return the choices to try, the usual one first.
 
@@ -30,7 +31,7 @@ def rails_of(
     ----------
     boxes : sequence of sequences of int
         GPUs by box.
-    gates : sequence of Gates
+    attachments : sequence of NicAttachment
         Of the boxes; of a single box they do not matter.
     rails : int, optional
         R; if not given, one per GPU of the largest box, and where some GPU has no NIC as many as
@@ -44,11 +45,11 @@ def rails_of(
     usual = max(map(len, boxes)) if rails is None else rails
     alone = len(boxes) == 1
     plain: list[Starts] = []
-    if alone or all(found.is_open for found in gates):
+    if alone or all(found.is_open for found in attachments):
         plain.append(_at_all_gpus(boxes, usual))
-    if alone or all(found.is_whole for found in gates):
+    if alone or all(found.is_whole for found in attachments):
         return plain
-    return plain + _at_own_nics(boxes, gates, usual, only=rails is not None)
+    return plain + _at_own_nics(boxes, attachments, usual, only=rails is not None)
 
 
 def _at_all_gpus(boxes: Sequence[Sequence[int]], rails: int) -> Starts:
@@ -57,13 +58,13 @@ def _at_all_gpus(boxes: Sequence[Sequence[int]], rails: int) -> Starts:
 
 
 def _at_own_nics(
-    boxes: Sequence[Sequence[int]], gates: Sequence[Gates], usual: int, *, only: bool
+    boxes: Sequence[Sequence[int]], attachments: Sequence[NicAttachment], usual: int, *, only: bool
 ) -> list[Starts]:
     """Rails begin at GPUs with a NIC to themselves: as many as usual or, unless ``only``, as there
     are of these.
     """
     places = [
-        [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, gates, strict=True)
+        [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, attachments, strict=True)
     ]
     if not all(places):
         raise UnsupportedError(

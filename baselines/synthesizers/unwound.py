@@ -53,7 +53,7 @@ def generate(
     topology : Topology
     collective : str
         "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce". For a reduction the
-        network is unwound with every link turned round.
+        network is unwound with every link reversed.
     pattern : str
         "ring", "clique" or "hypercube", as of :func:`baselines.networks.unwinding.unwind`.
     root : str or int, optional

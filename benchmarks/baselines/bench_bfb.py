@@ -2,7 +2,7 @@
 
 An allgather of M bytes takes T_L + T_B, in the model of Zhao et al. (NSDI 2025): alpha for every
 step (10 us) and what the links of a GPU (100 Gb/s together) need. In steps both are what they say;
-flowing, all pieces of ForestColl's trees are under way at once, which pipelining comes near for
+pipelined, all pieces of ForestColl's trees are under way at once, which pipelining comes near for
 large M. One table and one figure::
 
     python -m benchmarks.baselines.bench_bfb results/bfb
@@ -22,7 +22,7 @@ from matplotlib.figure import Figure
 
 from baselines.direct_connect.bfb.bfb import generate as breadth_first
 from forestcoll import generate, load_topology, verify
-from forestcoll.schedule import cost, in_steps
+from forestcoll.schedule import cost, synchronous
 
 GRAPHS = (
     "generalized_kautz:degree=4,nodes=64",
@@ -40,18 +40,18 @@ SIZES = tuple(2**power for power in range(10, 31, 2))
 
 
 def rows_of(spec: str) -> list[dict[str, object]]:
-    """BFB, and ForestColl in steps and flowing: T_L in steps, T_B times M / B."""
+    """BFB, and ForestColl in steps and pipelined: T_L in steps, T_B times M / B."""
     topology = load_topology(spec)
     degree = max(topology.egress_gb_s)
     broadcast, forest = breadth_first(topology), generate(topology).forest
     verify(broadcast)
     verify(forest)
-    diameter, height = broadcast.num_steps, int(forest.heights().max())
+    diameter, depth = broadcast.num_steps, int(forest.tree_depths().max())
     found: list[tuple[str, int, Fraction]] = [
-        ("BFB, in steps", diameter, in_steps(broadcast).time_s_per_gb),
-        ("BFB, flowing", diameter, cost(broadcast).time_s_per_gb),
-        ("ForestColl, in steps", height, in_steps(forest).time_s_per_gb),
-        ("ForestColl, flowing", height, cost(forest).time_s_per_gb),
+        ("BFB, in steps", diameter, synchronous(broadcast).time_s_per_gb),
+        ("BFB, pipelined", diameter, cost(broadcast).time_s_per_gb),
+        ("ForestColl, in steps", depth, synchronous(forest).time_s_per_gb),
+        ("ForestColl, pipelined", depth, cost(forest).time_s_per_gb),
     ]
     return [
         {"graph": spec, "gpus": topology.num_compute, "schedule": name, "steps": steps}
@@ -71,8 +71,8 @@ def drawn(rows: list[dict[str, object]], file: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "bfb"
     figure = Figure(figsize=(13, 6), layout="constrained")
     axes = figure.subplots(2, 4, sharex=True, sharey=True)
-    styles = {"BFB, in steps": "C0-", "BFB, flowing": "C0:"}
-    styles |= {"ForestColl, in steps": "C1-", "ForestColl, flowing": "C1:"}
+    styles = {"BFB, in steps": "C0-", "BFB, pipelined": "C0:"}
+    styles |= {"ForestColl, in steps": "C1-", "ForestColl, pipelined": "C1:"}
     for axis, graph in zip(axes.flat, GRAPHS, strict=True):
         mine = [row for row in rows if row["graph"] == graph]
         least = (mine[0]["steps"], (mine[0]["gpus"] - 1) / mine[0]["gpus"])  # type: ignore[operator]

@@ -20,8 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 from baselines import METHODS
-from baselines.synthesizers.multitree.grove import CHILDREN, PORTS
 from baselines.synthesizers.multitree.multitree import generate
+from baselines.synthesizers.multitree.tree_growth import CHILDREN, PORTS
 from benchmarks.machine import machine
 from forestcoll import load_topology, optimum, verify
 from forestcoll.schedule import Verdict, cost
@@ -54,7 +54,7 @@ def main() -> None:
         "GPUs",
         "unit",
         "seconds",
-        "height",
+        "depth",
         "GB/s",
         "least",
         "most",
@@ -88,7 +88,7 @@ def measured(spec: str, unit: str, most: int) -> list[str]:
         str(topology.num_compute),
         unit,
         f"{seconds:.2f}",
-        str(verdict.height),
+        str(verdict.depth),
         f"{float(reached):.2f}",
         *(range_of_readings(topology, size) if topology.num_compute <= most else "--"),
         f"{float(best):.2f}",

@@ -20,7 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine, median_of, peak_memory_mb
-from forestcoll import Program, generate, load_topology, lower
+from forestcoll import Program, compile_program, generate, load_topology
 from forestcoll.schedule import Allreduce, Forest, StepSchedule, lockstep, stepwise, verify
 
 BUDGET_S = 10
@@ -91,7 +91,7 @@ def main() -> None:
 def measure(row: Row, runs: int, pieces: int) -> tuple[float, Program]:
     """Return the median seconds and a program."""
     schedule = row.make()
-    return median_of(runs, lambda: schedule, lambda made: lower(made, pieces))
+    return median_of(runs, lambda: schedule, lambda made: compile_program(made, pieces))
 
 
 def cells(name: str, seconds: float, program: Program) -> tuple[str, ...]:

@@ -2,8 +2,8 @@
 
     python -m benchmarks.schedules.bench_simulate [--runs 3] [--boxes 128]
 
-A gigabyte in eight pieces, and in the best number of those tried; with the classes that fair shares
-cannot tell apart, and transfer by transfer where that is a few seconds.
+A gigabyte in eight pipeline chunks, and in the best number of those tried; with the classes that
+fair shares cannot tell apart, and transfer by transfer where that is a few seconds.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import time
 from typing import Any
 
 from benchmarks.machine import machine, median_of
-from forestcoll import generate, load_topology, lower
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, best_pieces
+from forestcoll import compile_program, generate, load_topology
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, best_chunk_count
 
 SIZE = 10**9
 FEW = 200_000  # streams of which one simulation takes about a second
@@ -35,7 +35,16 @@ def main() -> None:
     parser.add_argument("--boxes", type=int, default=128)
     args = parser.parse_args()
     print(machine())
-    heads = ("transfers", "streams", "lower", "classes", "8 pieces", "best", "pieces", "fifo, 8")
+    heads = (
+        "transfers",
+        "streams",
+        "lower",
+        "classes",
+        "8 pipeline chunks",
+        "best",
+        "pipeline_chunks",
+        "fifo, 8",
+    )
     print(f"{'':36}" + "".join(f"{head:>11}" for head in heads))
     for name in CLUSTERS:
         spec = name.format(boxes=args.boxes, half=args.boxes // 2)
@@ -46,16 +55,16 @@ def main() -> None:
 def _line(spec: str, collective: str, runs: int) -> str:
     schedule: Any = generate(load_topology(spec), collective=collective).schedule
     start = time.perf_counter()
-    program = lower(schedule)
+    program = compile_program(schedule)
     lowered = time.perf_counter() - start
     start = time.perf_counter()
     simulator = Simulator(program)
     streams = simulator.streams
     classes = time.perf_counter() - start
     runs = runs if streams < FEW else 1
-    eight, _ = median_of(runs, lambda: simulator, lambda one: one.run(SIZE, pieces=8))
+    eight, _ = median_of(runs, lambda: simulator, lambda one: one.run(SIZE, pipeline_chunks=8))
     start = time.perf_counter()
-    best = best_pieces(simulator, SIZE)
+    best = best_chunk_count(simulator, SIZE)
     searched = time.perf_counter() - start
     fifo = AlphaBeta(sharing=Sharing.FIFO)
     start = time.perf_counter()
@@ -63,7 +72,7 @@ def _line(spec: str, collective: str, runs: int) -> str:
     queued = time.perf_counter() - start
     cells = [f"{program.num_transfers}", f"{streams}"]
     cells += [f"{seconds:.2f}" for seconds in (lowered, classes, eight, searched)]
-    cells += [f"{best.pieces}", f"{queued:.2f}"]
+    cells += [f"{best.pipeline_chunks}", f"{queued:.2f}"]
     return "".join(f"{cell:>11}" for cell in cells)
 
 

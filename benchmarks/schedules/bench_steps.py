@@ -24,7 +24,7 @@ import numpy.typing as npt
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
-from forestcoll.lowering import lower
+from forestcoll.compilation import compile_program
 from forestcoll.schedule import (
     Chunks,
     Intervals,
@@ -32,8 +32,8 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
-    in_steps,
     read_schedule,
+    synchronous,
     time_reversed,
     verify,
     write_schedule,
@@ -126,9 +126,9 @@ def main() -> None:
     made = _timed("made", lambda: shortest_paths(topology, options.windows))
     print(f"{len(made.sends):,} rows, {made.num_steps} steps, {topology.num_compute} GPUs")
     verdict = _timed("verified", lambda: verify(made))
-    print(f"{float(verdict.algbw_gb_s or 0):.4f} GB/s flowing")
+    print(f"{float(verdict.algbw_gb_s or 0):.4f} GB/s pipelined")
     _timed("cost", lambda: cost(made))
-    _timed("in steps", lambda: in_steps(made))
+    _timed("in steps", lambda: synchronous(made))
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "steps.npz"
         _timed("written", lambda: write_schedule(made, file))
@@ -138,7 +138,7 @@ def main() -> None:
             raise SystemExit("the file holds another schedule")
     turned = _timed("turned round", lambda: time_reversed(made, topology))
     _timed("verified, of sums", lambda: verify(turned))
-    program = _timed("lowered", lambda: lower(made))
+    program = _timed("lowered", lambda: compile_program(made))
     print(f"{program.num_transfers:,} transfers, {len(program.need):,} needs")
 
 

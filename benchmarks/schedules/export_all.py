@@ -26,7 +26,7 @@ from pathlib import Path
 
 from baselines.interface.method import Schedule
 from benchmarks.schedules.export_tries import EXPORTS, RIGHT
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import ForestCollError, UnsupportedError
 from forestcoll.schedule import verify
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, load, run
@@ -62,7 +62,7 @@ def outcome(method: str, collective: str, name: str, kind: str) -> str:
         schedule = run(method, collective, topology)
     verify(schedule)
     try:
-        program = lower(schedule, loopback=False)
+        program = compile_program(schedule, loopback=False)
     except UnsupportedError as error:
         return f"not lowered: {error}"
     modes = (False, True) if collective in ("allgather", "broadcast") else (False,)

@@ -16,13 +16,14 @@ from typing import Any
 
 from experiments.bundle.bundle_check import faults_in
 from experiments.bundle.bundle_index import FORMAT, INDEX, Bundle, BundledRange
+from experiments.bundle.checkpoint import Checkpoint
 from experiments.bundle.runners_up import runners_up
 from experiments.bundle.runtime_readers import READERS
 from experiments.bundle.size_ranges import Part, adjacent
 from experiments.bundle.tuned_index import TunedIndex, read_tuned
-from experiments.bundle.unfinished import Unfinished
 from experiments.tuning.tuning import SECONDS, Progress
 from forestcoll.bounded_read import read_at_most
+from forestcoll.compilation import compile_program
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
@@ -30,7 +31,6 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.lowering import lower
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.export import (
     FORMATS,
@@ -90,7 +90,7 @@ class Bundling:
         self._tuned, self._name, self._seconds = tuned, format_of(options), seconds
         self._options, self._multiple = options, multiple_of
         self._asked: dict[Program, str] = {}
-        self.unfinished = Unfinished(place)
+        self.checkpoint = Checkpoint(place)
 
     def run(self, progress: Progress | None = None) -> Bundle:
         """Make the bundle.
@@ -122,7 +122,7 @@ class Bundling:
                 files[entry.file] = text
         bundle = self._bundle(ranges)
         files[INDEX] = bundle.model_dump_json(indent=2) + "\n"
-        self.unfinished.finish(files, _checked)
+        self.checkpoint.finish(files, _checked)
         return bundle
 
     def _tuned_parts(self) -> list[Part]:
@@ -149,12 +149,12 @@ class Bundling:
             one.last_bytes for one in self._index.ranges if one.first_bytes <= part.last_bytes
         )
         best = Part(part.first_bytes, last, part.use, part.schedule, part.method, why=refused)
-        self.unfinished.begin()
-        key = self.unfinished.key("runners-up", *self._key(part), self._index, self._seconds)
+        self.checkpoint.begin()
+        key = self.checkpoint.key("runners-up", *self._key(part), self._index, self._seconds)
         return runners_up(
             self._index,
             best,
-            self.unfinished.path / key,
+            self.checkpoint.path / key,
             refuses=self._refuses,
             seconds=self._seconds,
             progress=tell,
@@ -194,14 +194,14 @@ class Bundling:
 
     def _exported(self, part: Part) -> dict[str, Any]:
         """Return the text of a file with what is to say of it, or why there is none."""
-        key = self.unfinished.key("file", *self._key(part))
-        return self.unfinished.kept(key, lambda: self._made(part))
+        key = self.checkpoint.key("file", *self._key(part))
+        return self.checkpoint.kept(key, lambda: self._made(part))
 
     def _made(self, part: Part) -> dict[str, Any]:
         assert part.schedule is not None
         schedule = read_schedule(part.schedule)
         verify(schedule)
-        program = lower(schedule, loopback=False)
+        program = compile_program(schedule, loopback=False)
         try:
             exported = export(program, self._of_sizes(part))
         except (ExportError, UnsupportedError) as error:

@@ -15,7 +15,7 @@ from forestcoll.schedule.export import FORMATS, options_of
 
 if TYPE_CHECKING:
     from experiments.bundle.bundle_index import Bundle, BundledRange
-    from experiments.bundle.unfinished import Unfinished
+    from experiments.bundle.checkpoint import Checkpoint
 
 __all__ = ["app"]
 
@@ -72,21 +72,21 @@ def export_bundle(
         "in_place": in_place or None,
     }
     bundling = Bundling(tuned, output, options_of(name, given), seconds, multiple)
-    with _kept(bundling.unfinished), progress_bars() as progress:
+    with _kept(bundling.checkpoint), progress_bars() as progress:
         found = bundling.run(progress)
     typer.echo(as_json(found.model_dump()) if json_ else "\n".join(_lines(found, output)))
 
 
 @contextmanager
-def _kept(unfinished: Unfinished) -> Iterator[None]:
+def _kept(checkpoint: Checkpoint) -> Iterator[None]:
     """Where the work ends before its time, say what is there."""
     try:
         yield
     finally:
-        if unfinished.done:  # nothing once the bundle is in its place
-            files = "1 file" if unfinished.done == 1 else f"{unfinished.done} files"
+        if checkpoint.done:  # nothing once the bundle is in its place
+            files = "1 file" if checkpoint.done == 1 else f"{checkpoint.done} files"
             typer.echo(
-                f"note: {files} done, kept in {unfinished.path}; the same command goes on there",
+                f"note: {files} done, kept in {checkpoint.path}; the same command goes on there",
                 err=True,
             )
 

@@ -17,11 +17,11 @@ from pathlib import Path
 from experiments.bundle.size_ranges import Part
 from experiments.bundle.tuned_index import TunedIndex, read_tuned
 from experiments.tuning.candidates import Candidate
-from experiments.tuning.race import Entrant
 from experiments.tuning.records import INDEX, Folder
+from experiments.tuning.schedule_search import Entrant
 from experiments.tuning.tuning import Progress, Refuses, tune
+from forestcoll.compilation import compile_program
 from forestcoll.errors import TimeLimitError, UnsupportedError
-from forestcoll.lowering import lower
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.simulate import Simulator
 
@@ -83,7 +83,7 @@ def runners_up(
             return [_open(best, f"{best.why}; nor can another: {error}")]
     entrant = Entrant(
         Candidate(best.use, best.method, {}, schedule),
-        Simulator(lower(schedule)),
+        Simulator(compile_program(schedule)),
         index.model,
         math.inf,
     )

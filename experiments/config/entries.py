@@ -23,7 +23,7 @@ from experiments.measures.simulated import BEST, Assumptions
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import MOST_BYTES, read_sizes
-from forestcoll.schedule.simulate import MOST_PIECES
+from forestcoll.schedule.simulate import MOST_PIPELINE_CHUNKS
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 
 __all__ = [
@@ -222,11 +222,11 @@ class LimitsEntry(_Strict):
     )
 
 
-def _pieces(given: object) -> object:
+def _pipeline_chunks(given: object) -> object:
     whole = isinstance(given, int) and not isinstance(given, bool)
-    if given != BEST and not (whole and 1 <= int(str(given)) <= MOST_PIECES):
+    if given != BEST and not (whole and 1 <= int(str(given)) <= MOST_PIPELINE_CHUNKS):
         raise ValueError(
-            f"is {reprlib.repr(given)}; it must be a whole number from 1 to {MOST_PIECES}, or "
+            f"is {reprlib.repr(given)}; it must be a whole number from 1 to {MOST_PIPELINE_CHUNKS}, or "
             f'"{BEST}"'
         )
     return given
@@ -250,10 +250,12 @@ class SimulateEntry(_Strict):
     lockstep: bool = Field(
         default=False, description="Whether each step waits for all of the one before it."
     )
-    pieces: Annotated[
-        Annotated[int, Field(ge=1, le=MOST_PIECES)] | Literal["best"], BeforeValidator(_pieces)
+    pipeline_chunks: Annotated[
+        Annotated[int, Field(ge=1, le=MOST_PIPELINE_CHUNKS)] | Literal["best"],
+        BeforeValidator(_pipeline_chunks),
     ] = Field(
-        default="best", description="Into how many pieces the data is cut; the best of those tried."
+        default="best",
+        description="Into how many pipeline chunks the data is cut; the best of those tried.",
     )
 
     @field_validator("alpha_us", "gamma_s_per_gb", "constant_us")

@@ -1,7 +1,7 @@
 """What an experiment or a command asks to be drawn: a kind of figure, with its options.
 
 One word says it: the kind, such as ``generation-time``, with options where the kind has some, such
-as ``pareto:y=height``.
+as ``pareto:y=depth``.
 """
 
 from __future__ import annotations
@@ -68,8 +68,8 @@ def parse_figure(text: str) -> Figure:
 
     Examples
     --------
-    >>> parse_figure("pareto:y=height").options
-    {'x': 'algbw_gb_s', 'y': 'height'}
+    >>> parse_figure("pareto:y=depth").options
+    {'x': 'algbw_gb_s', 'y': 'depth'}
     """
     name, colon, rest = text.partition(":")
     if name not in KINDS:

@@ -102,15 +102,15 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="theoretical-algbw",
-    summary="theoretical algbw, flowing, against GPUs, with the optimum",
+    summary="theoretical algbw, pipelined, against GPUs, with the optimum",
     draws=_LINES,
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="algbw-in-steps",
-    summary="theoretical algbw in steps against GPUs, with the optimum",
+    name="algbw-synchronous",
+    summary="theoretical algbw, synchronous steps against GPUs, with the optimum",
     draws=_LINES,
-    options={"y": Option("algbw_in_steps_gb_s", fixed=True)},
+    options={"y": Option("algbw_synchronous_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
     name="lines",
@@ -122,14 +122,14 @@ register(Kind(
     name="lines-by-size",
     summary="any column against the size of the data, a panel for each topology",
     draws="experiments.figures.lines:lines_by_size",
-    options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_flowing_s")},
+    options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_pipelined_s")},
 ))  # fmt: skip
 register(Kind(
     name="lines-by-parameter",
     summary="any column against a parameter of methods or topologies, the GPUs or the size of the "
     "data, a panel for each choice of what else differs",
     draws="experiments.figures.lines:lines_by_parameter",
-    options={"x": Option("size_bytes", "swept"), "y": Option("algbw_at_finish_gb_s")},
+    options={"x": Option("size_bytes", "swept"), "y": Option("algbw_makespan_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="best-networks",
@@ -150,11 +150,11 @@ register(Kind(
     name="two-bars",
     summary="two columns of one unit as bars side by side for each method",
     draws="experiments.figures.bars:two_bars",
-    options={"y": Option("algbw_gb_s"), "second": Option("algbw_in_steps_gb_s")},
+    options={"y": Option("algbw_gb_s"), "second": Option("algbw_synchronous_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="time-against-algbw",
-    summary="generation time against theoretical algbw, flowing, a mark for each method and size",
+    summary="generation time against theoretical algbw, pipelined, a mark for each method and size",
     draws="experiments.figures.scatters:scatter",
     options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
 ))  # fmt: skip

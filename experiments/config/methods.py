@@ -124,7 +124,15 @@ OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
 
 _OPTIONS = {
     "forestcoll": (
-        *("k", "max_height", "few_links", "threads", "program_s", "multicast", "factored"),
+        *(
+            "k",
+            "max_depth",
+            "sparse_exchange",
+            "threads",
+            "lp_time_limit_s",
+            "multicast",
+            "factored",
+        ),
         *("root", "weights"),
     ),
     "forestcoll-paper": ("threads", "root"),

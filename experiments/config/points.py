@@ -37,7 +37,7 @@ Weights = Mapping[str, str | int] | Sequence[str | int]
 """How much data each GPU has, by name or in the order of the ranks."""
 
 Simulate = Mapping[str, str | int]
-"""What simulations assume: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, pieces."""
+"""What simulations assume: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, pipeline chunks."""
 
 
 class Status(StrEnum):
@@ -210,16 +210,20 @@ def assumed(simulate: Simulate) -> str:
 
     Examples
     --------
-    >>> assumed({"alpha_us": "9.5", "gamma_s_per_gb": 0, "sharing": "fair", "pieces": "best"})
-    'alpha 9.5 us, fair sharing, best pieces'
+    >>> assumed({"alpha_us": "9.5", "gamma_s_per_gb": 0, "sharing": "fair", "pipeline_chunks": "best"})
+    'alpha 9.5 us, fair sharing, best pipeline chunks'
     """
     gamma = str(simulate["gamma_s_per_gb"])
     added = "" if gamma == "0" else f", gamma {gamma} s/GB"
     constant = str(simulate.get("constant_us", 0))
     added += "" if constant == "0" else f", {constant} us a run"
     held = ", in lockstep" if simulate.get("lockstep") else ""
-    pieces = "1 piece" if simulate["pieces"] == 1 else f"{simulate['pieces']} pieces"
-    return f"alpha {simulate['alpha_us']} us{added}, {simulate['sharing']} sharing{held}, {pieces}"
+    pipeline_chunks = (
+        "1 pipeline chunk"
+        if simulate["pipeline_chunks"] == 1
+        else f"{simulate['pipeline chunks']} pipeline chunks"
+    )
+    return f"alpha {simulate['alpha_us']} us{added}, {simulate['sharing']} sharing{held}, {pipeline_chunks}"
 
 
 def series(method: str, parameters: Mapping[str, Value]) -> str:

@@ -21,9 +21,9 @@ _MOST = 3
 """Names in a list; more are counted."""
 
 _ALGBW = {
-    "algbw_gb_s": "flowing",
-    "algbw_in_steps_gb_s": "in steps",
-    "algbw_at_finish_gb_s": "at the finish",
+    "algbw_gb_s": "pipelined",
+    "algbw_synchronous_gb_s": "in steps",
+    "algbw_makespan_gb_s": "at the finish",
 }
 
 _ALSO = ("algbw_simulated_gb_s", "time_simulated_s", "bandwidth_runtime")

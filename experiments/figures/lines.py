@@ -20,8 +20,8 @@ from experiments.figures.panels import Placed, grouped, ordinate
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
 from experiments.measures.declared import BOUNDED, DRAWN
 from experiments.results.columns import BEYOND, medians, simulated_bounds, swept
-from experiments.results.growing import grown
 from experiments.results.rows import Row
+from experiments.results.scaling_study import scaling_series
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.problem.sizes import size_text
 
@@ -33,7 +33,7 @@ _SPREAD = 8
 
 def lines(rows: Sequence[Row], y: str, palette: Palette | None = None) -> Figure:
     """Describe a column against the number of GPUs; any algbw under the optimum."""
-    rows = grown(rows)
+    rows = scaling_series(rows)
     palette = palette or palette_of(rows)
     found = []
     for cluster, here in grouped(rows, "cluster").items():

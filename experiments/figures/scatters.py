@@ -16,8 +16,8 @@ from experiments.figures.panels import cluster_title, grouped, ordinate
 from experiments.figures.styles import Palette, palette_of, styles_of
 from experiments.measures.declared import DRAWN
 from experiments.results.columns import medians
-from experiments.results.growing import grown
 from experiments.results.rows import Row
+from experiments.results.scaling_study import scaling_series
 
 __all__ = ["front", "pareto", "scatter"]
 
@@ -28,7 +28,7 @@ Place = tuple[float, float]
 
 def scatter(rows: Sequence[Row], x: str, y: str, palette: Palette | None = None) -> Figure:
     """Describe a column against another: a marker for each method and size, joined in order."""
-    rows = grown(rows)
+    rows = scaling_series(rows)
     palette = palette or palette_of(rows)
     panels = []
     for cluster, here in grouped(rows, "cluster").items():

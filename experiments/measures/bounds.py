@@ -1,6 +1,6 @@
 """What no schedule can beat: the column ``optimum`` of every row.
 
-Problem: an upper bound on the algorithmic bandwidth, flowing, that holds for every method alike.
+Problem: an upper bound on the algorithmic bandwidth, pipelined, that holds for every method alike.
 Input:   a topology, a collective with its root, the rate of the row.
 Output:  an exact rate, with what proves it; none where a program would have to, and did not finish.
 Cost:    a max-flow pass; of an allreduce whose rate no cut meets the allreduce program; of an
@@ -26,9 +26,9 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 
-__all__ = ["PROGRAM_S", "UpperBound", "upper_bound"]
+__all__ = ["LP_TIME_LIMIT_S", "UpperBound", "upper_bound"]
 
-PROGRAM_S = 30.0
+LP_TIME_LIMIT_S = 30.0
 """Seconds for the program of a row, of an allreduce or all-to-all, on top of the method's."""
 
 _FINEST = (1, 2, 12, 60, 2**30)
@@ -77,14 +77,14 @@ def upper_bound(
     proof : AllreduceBound, optional
         Of this network and model, added up by ``verify``: no program is asked for another.
     seconds : float, optional
-        For the program, at most :data:`PROGRAM_S`.
+        For the program, at most :data:`LP_TIME_LIMIT_S`.
 
     Returns
     -------
     UpperBound or None
         None of an all-to-all whose program does not finish.
     """
-    allowed = PROGRAM_S if seconds is None else min(seconds, PROGRAM_S)
+    allowed = LP_TIME_LIMIT_S if seconds is None else min(seconds, LP_TIME_LIMIT_S)
     if collective == "all-to-all":
         return _priced(topology, allowed)
     if collective != "allreduce":

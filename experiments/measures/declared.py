@@ -24,7 +24,7 @@ from experiments.measures.measure import (
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from experiments.measures.made import Made
+    from experiments.measures.run_result import RunResult
 
 __all__ = [
     "BOUNDED",
@@ -43,18 +43,18 @@ __all__ = [
 
 def _steps(row: Any) -> str:
     """Hop by hop, a forest takes as many steps as its tallest tree is high."""
-    found = row.height if row.steps is None else row.steps
+    found = row.depth if row.steps is None else row.steps
     return "" if found is None else str(found)
 
 
-def _finish_gb_s(made: Made) -> Fraction | None:
-    return None if made.finish_s_per_gb is None else 1 / made.finish_s_per_gb
+def _finish_gb_s(made: RunResult) -> Fraction | None:
+    return None if made.makespan_s_per_gb is None else 1 / made.makespan_s_per_gb
 
 
-def _simulated(how: Callable[[Any, int], object]) -> Callable[[Made, int], object]:
+def _simulated(how: Callable[[Any, int], object]) -> Callable[[RunResult, int], object]:
     """Return how a measure of simulations is taken, where there are any."""
 
-    def taken(made: Made, size: int) -> object:
+    def taken(made: RunResult, size: int) -> object:
         found = made.simulated
         return how(found, size) if found and not found.remark else None
 
@@ -75,29 +75,29 @@ class Measures:
     )
     algbw_gb_s: float | None = measure(
         "theoretical algorithmic bandwidth in GB/s of data that "
-        "[flows](baselines.md#what-they-cost): all pieces under way at once, the same for trees "
+        "[flows](baselines.md#what-they-cost): all pipeline chunks under way at once, the same for trees "
         "and step schedules",
-        how=lambda made: made.flowing.algbw_gb_s,
-        label="theoretical algbw, flowing", unit="GB/s", better="more", bounded=True,
-        heading="flowing", always=True,
+        how=lambda made: made.pipelined.algbw_gb_s,
+        label="theoretical algbw, pipelined", unit="GB/s", better="more", bounded=True,
+        heading="pipelined", always=True,
     )  # fmt: skip
     algbw: str | None = exactly("algbw_gb_s", compared=True)
-    algbw_in_steps_gb_s: float | None = measure(
+    algbw_synchronous_gb_s: float | None = measure(
         "that of the same schedule when nothing is passed on before a step has ended",
-        how=lambda made: made.in_steps and made.in_steps.algbw_gb_s,
-        label="theoretical algbw in steps", unit="GB/s", better="more", bounded=True,
+        how=lambda made: made.synchronous and made.synchronous.algbw_gb_s,
+        label="theoretical algbw, synchronous steps", unit="GB/s", better="more", bounded=True,
         heading="in steps",
     )  # fmt: skip
-    algbw_in_steps: str | None = exactly("algbw_in_steps_gb_s", compared=True)
-    algbw_at_finish_gb_s: float | None = measure(
+    algbw_synchronous: str | None = exactly("algbw_synchronous_gb_s", compared=True)
+    algbw_makespan_gb_s: float | None = measure(
         "that by the finish of the schedule's clock; empty without one",
         how=_finish_gb_s,
-        label="theoretical algbw at the finish", unit="GB/s", better="more", bounded=True,
+        label="theoretical algbw by makespan", unit="GB/s", better="more", bounded=True,
         heading="finish",
     )  # fmt: skip
-    algbw_at_finish: str | None = exactly("algbw_at_finish_gb_s", compared=True)
+    algbw_makespan: str | None = exactly("algbw_makespan_gb_s", compared=True)
     optimum_gb_s: float | None = measure(
-        "a rate that no schedule exceeds there, flowing; the same for all methods. Where switches "
+        "a rate that no schedule exceeds there, pipelined; the same for all methods. Where switches "
         "are marked `multicast`, that of an allreduce is for such as copy and add "
         "([models](allreduce.md#what-optimal-means))",
         how=lambda made: made.best and made.best.algbw_gb_s,
@@ -116,9 +116,9 @@ class Measures:
         how=lambda made: made.remark or None,
     )
     ratio: float | None = measure(
-        "the share of the optimum that is attained, flowing; never above 1",
-        how=lambda made: made.best and made.flowing.algbw_gb_s / made.best.algbw_gb_s,
-        label="share of the optimum, flowing", better="more",
+        "the share of the optimum that is attained, pipelined; never above 1",
+        how=lambda made: made.best and made.pipelined.algbw_gb_s / made.best.algbw_gb_s,
+        label="share of the optimum, pipelined", better="more",
         heading="optimal", cell=lambda row: share(row.ratio), always=True, before="made_by",
     )  # fmt: skip
     border_of_gpu_gb_s: float | None = measure(
@@ -151,11 +151,11 @@ class Measures:
         how=lambda made: made.of_trees(lambda forest: forest.num_batches),
         label="different trees", logarithmic=True,
     )  # fmt: skip
-    height: int | None = measure(
-        "greatest height of a tree in GPU hops; of an allreduce, of both phases together; empty "
+    depth: int | None = measure(
+        "greatest depth of a tree in GPU hops; of an allreduce, of both phases together; empty "
         "where trees are `factored`",
-        how=lambda made: made.of_trees(lambda forest: int(forest.heights().max(initial=0))),
-        label="height of the trees", unit="GPU hops",
+        how=lambda made: made.of_trees(lambda forest: int(forest.tree_depths().max(initial=0))),
+        label="depth of the trees", unit="GPU hops",
     )  # fmt: skip
     k: int | None = measure(
         "trees per root",
@@ -202,18 +202,18 @@ class Measures:
         "end of generation",
         label="peak memory", unit="MB", logarithmic=True,
     )  # fmt: skip
-    time_flowing_s: float | None = measure(
+    time_pipelined_s: float | None = measure(
         "theoretical time for a size of the data that flows, without latencies",
-        how=lambda made, size: made.flowing.time_s(size), sized=True,
-        label="theoretical time, flowing", unit="s", logarithmic=True,
+        how=lambda made, size: made.pipelined.time_s(size), sized=True,
+        label="theoretical time, pipelined", unit="s", logarithmic=True,
     )  # fmt: skip
-    time_in_steps_s: float | None = measure(
+    time_synchronous_s: float | None = measure(
         "that of the same schedule when nothing is passed on before a step has ended",
-        how=lambda made, size: made.in_steps and made.in_steps.time_s_per_gb * size / 10**9,
+        how=lambda made, size: made.synchronous and made.synchronous.time_s_per_gb * size / 10**9,
         sized=True,
         label="theoretical time in steps", unit="s", logarithmic=True,
     )  # fmt: skip
-    time_at_finish_s: float | None = measure(
+    makespan_s: float | None = measure(
         "that by the finish of the schedule's clock; empty without one, and where latencies count "
         "and the clock is for another size",
         how=lambda made, size: made.finish_s(size), sized=True,
@@ -229,10 +229,10 @@ class Measures:
         how=_simulated(lambda found, size: found.at(size).algbw_gb_s), sized=True, simulated=True,
         label="simulated algbw", unit="GB/s", better="more",
     )  # fmt: skip
-    pieces_simulated: int | None = measure(
-        "into how many pieces the data was cut in that simulation",
-        how=_simulated(lambda found, size: found.at(size).pieces), sized=True, simulated=True,
-        label="pieces, simulated", logarithmic=True,
+    pipeline_chunks_simulated: int | None = measure(
+        "into how many pipeline chunks the data was cut in that simulation",
+        how=_simulated(lambda found, size: found.at(size).pipeline_chunks), sized=True,
+        simulated=True, label="pipeline chunks, simulated", logarithmic=True,
     )  # fmt: skip
     simulated_over_bound: float | None = measure(
         "simulated time as a multiple of what no schedule is below: the size over the optimum, or "

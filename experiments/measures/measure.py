@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
-    from experiments.measures.made import Made
+    from experiments.measures.run_result import RunResult
 
 __all__ = ["Measure", "duration", "exactly", "measure", "measures_of", "share"]
 
@@ -99,7 +99,7 @@ class Measure:
             return ""
         return f"{value:.2f}" if isinstance(value, float) else str(value)
 
-    def of(self, made: Made, *size: int) -> object:
+    def of(self, made: RunResult, *size: int) -> object:
         """Return its value, exact if it can be."""
         return None if self.how is None else self.how(made, *size)
 

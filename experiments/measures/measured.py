@@ -7,12 +7,12 @@ from fractions import Fraction
 from typing import Any
 
 from experiments.measures.declared import MEASURES, SIMULATED, SIZED
-from experiments.measures.made import Made
+from experiments.measures.run_result import RunResult
 
 __all__ = ["measured", "simulated"]
 
 
-def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
+def measured(made: RunResult, sizes: Iterable[int] = ()) -> dict[str, Any]:
     """Take every measure of a schedule but simulations: the columns that have a value.
 
     Those that depend on the size of the data are in the column ``sizes``, by size.
@@ -29,12 +29,12 @@ def measured(made: Made, sizes: Iterable[int] = ()) -> dict[str, Any]:
     return {**columns, "sizes": by_size} if by_size else columns
 
 
-def simulated(made: Made, by_size: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def simulated(made: RunResult, by_size: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """Simulate the sizes one after the other; yield what is known then.
 
     Parameters
     ----------
-    made : Made
+    made : RunResult
     by_size : dict
         The column ``sizes`` of :func:`measured`.
 
@@ -53,7 +53,7 @@ def simulated(made: Made, by_size: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield {"sizes": by_size}
 
 
-def _sized(made: Made, size: int, names: Iterable[str]) -> dict[str, Any]:
+def _sized(made: RunResult, size: int, names: Iterable[str]) -> dict[str, Any]:
     values = {name: MEASURES[name].of(made, size) for name in names}
     return {name: _plain(value) for name, value in values.items() if value is not None}
 

@@ -3,7 +3,8 @@
 Problem: how long a schedule takes for a size of the data, latencies included, in simulation.
 Input:   a schedule that has passed the check; what is assumed; the rate that none exceeds.
 Output:  a simulation for each size, a bound on it, or a remark where there can be none.
-Cost:    one lowering; for each size one simulation, or the ten to thirty of the best pieces.
+Cost:    one lowering; for each size one simulation, or the ten to thirty of the best pipeline
+         chunks.
 Source:  ours (:mod:`forestcoll.schedule.simulate`). No schedule is faster than its data through the
          bottleneck, or than the latency of the way between the two GPUs farthest apart.
 """
@@ -17,13 +18,13 @@ from functools import cached_property
 from typing import Self
 
 from baselines.interface.method import Schedule
+from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
-from forestcoll.lowering import lower
 from forestcoll.schedule.simulate import (
     AlphaBeta,
     Simulation,
     Simulator,
-    best_pieces,
+    best_chunk_count,
     least_latency_s,
 )
 from forestcoll.topology import Topology
@@ -32,7 +33,7 @@ from forestcoll.topology.numbers import exact
 __all__ = ["BEST", "Assumptions", "Simulated"]
 
 BEST = "best"
-"""As many pieces as take the least time, of those that are tried."""
+"""As many pipeline chunks as take the least time, of those that are tried."""
 
 _LONGEST_US = 10**9
 """A thousand seconds, as for the latency of a hop."""
@@ -48,7 +49,7 @@ class Assumptions:
     Parameters
     ----------
     model : AlphaBeta
-    pieces : int, optional
+    pipeline_chunks : int, optional
         As many as are best if not given.
     constant_us : Fraction
         What every run takes besides, whatever its size, such as the start of kernels: the epsilon
@@ -61,7 +62,7 @@ class Assumptions:
     """
 
     model: AlphaBeta = field(default_factory=AlphaBeta)
-    pieces: int | None = None
+    pipeline_chunks: int | None = None
     constant_us: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -72,7 +73,8 @@ class Assumptions:
 
     @classmethod
     def of(cls, given: Mapping[str, str | int]) -> Self:
-        """Read them from plain data: the parameters of an AlphaBeta, pieces and constant_us.
+        """Read them from plain data: the parameters of an AlphaBeta, pipeline chunks and
+        constant_us.
 
         Any of them may be left out.
 
@@ -81,12 +83,12 @@ class Assumptions:
         InvalidParameterError
             If a number is out of range.
         """
-        pieces = given.get("pieces", BEST)
+        pipeline_chunks = given.get("pipeline_chunks", BEST)
         constant = exact(given.get("constant_us", 0), "constant")
-        own = ("pieces", "constant_us")
+        own = ("pipeline_chunks", "constant_us")
         known = {name: value for name, value in given.items() if name not in own}
         model = AlphaBeta(**known)  # type: ignore[arg-type]
-        return cls(model, None if pieces == BEST else int(pieces), constant)
+        return cls(model, None if pipeline_chunks == BEST else int(pipeline_chunks), constant)
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,7 @@ class Simulated:
     def _lowered(self) -> Simulator | str:
         """The simulator, or why there is none."""
         try:
-            return Simulator(lower(self.schedule))
+            return Simulator(compile_program(self.schedule))
         except UnsupportedError as error:
             return str(error).removeprefix("unsupported: ")
 
@@ -164,10 +166,10 @@ class Simulated:
         return least_latency_s(self.topology, collective, model, self.root, self.weights)
 
     def _run(self, simulator: Simulator, size_bytes: int) -> Simulation:
-        model, pieces = self.assumptions.model, self.assumptions.pieces
-        if pieces is None:
-            return best_pieces(simulator, size_bytes, model)
-        return simulator.run(size_bytes, model, pieces)
+        model, pipeline_chunks = self.assumptions.model, self.assumptions.pipeline_chunks
+        if pipeline_chunks is None:
+            return best_chunk_count(simulator, size_bytes, model)
+        return simulator.run(size_bytes, model, pipeline_chunks)
 
     def _checked(self, found: Simulation) -> Simulation:
         least = self.least_s(found.size_bytes)

@@ -21,8 +21,8 @@ from experiments.figures.scatters import scatter
 from experiments.figures.styles import Palette
 from experiments.measures.declared import DRAWN
 from experiments.results.columns import medians
-from experiments.results.growing import grown
 from experiments.results.rows import Row, Status
+from experiments.results.scaling_study import scaling_series
 from forestcoll.problem.sizes import size_text
 
 __all__ = ["Chart", "charts_of"]
@@ -30,8 +30,8 @@ __all__ = ["Chart", "charts_of"]
 _BY_GPUS = (
     "generation_s",
     "algbw_gb_s",
-    "algbw_in_steps_gb_s",
-    "algbw_at_finish_gb_s",
+    "algbw_synchronous_gb_s",
+    "algbw_makespan_gb_s",
     "bandwidth_runtime",
 )
 _BOUNDED = "algbw_gb_s"
@@ -50,7 +50,7 @@ class Chart:
 
 def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
     """Return the figures of the rows of an experiment; none where no row has a result."""
-    rows = grown(rows)
+    rows = scaling_series(rows)
     sizes = {int(size) for row in rows for size in row.sizes}
     charts = list(_of_networks(rows, _BY_GPUS, palette))
     bounds = cut_bounds([row for its in _bounded(rows) for row in its], _BOUNDED)
@@ -71,12 +71,12 @@ def charts_of(rows: Sequence[Row], palette: Palette) -> list[Chart]:
 def _of_networks(rows: Sequence[Row], columns: Iterable[str], palette: Palette) -> Iterator[Chart]:
     """Yield a figure of each column against GPUs, and one of bars for clusters of one size."""
     clusters = grouped(rows, "cluster").values()
-    growing = [row for its in clusters if len(_places(its)) > 1 for row in its]
+    scaling_study = [row for its in clusters if len(_places(its)) > 1 for row in its]
     single = [row for its in clusters if len(_places(its)) <= 1 for row in its]
     for y in columns:
-        if _any(growing, y):
+        if _any(scaling_study, y):
             title = f"{_label(y)} against GPUs"
-            yield from _chart(title, growing, [y], lines(growing, y, palette))
+            yield from _chart(title, scaling_study, [y], lines(scaling_study, y, palette))
         if _any(single, y):
             yield from _chart(_label(y), single, [y], bars(single, y, palette))
 

@@ -206,12 +206,12 @@ def _measures(found: Sequence[BothMeasures]) -> list[str]:
     methods = list(dict.fromkeys(one.method for one in found))
     shares = {(one.cluster, one.gpus, one.method): one for one in found}
     return _table(
-        ["network", "GPUs", "optimum, GB/s", *(f"{m}: flowing, at its end" for m in methods)],
+        ["network", "GPUs", "optimum, GB/s", *(f"{m}: pipelined, at its end" for m in methods)],
         (
             [
                 cluster, str(gpus), f"{optimum:.1f}",
                 *(
-                    f"{one.flowing:.0%}, {one.at_end:.0%}"
+                    f"{one.pipelined:.0%}, {one.at_end:.0%}"
                     if (one := shares.get((cluster, gpus, method))) else ""
                     for method in methods
                 ),

@@ -2,7 +2,7 @@
 
 Read ``rows`` (one finished point, and the file that a crash cannot spoil), ``logs`` (of failures),
 ``selection`` (which rows one wants), ``columns`` (values of rows as figures want them),
-``growing`` (which networks are one line), ``frames`` (typed tables), ``tables`` (for people, in the
-forms of ``grid``, and as JSON), ``comparison`` and ``comparison_table`` (two sets of results).
-Imports ``config`` and ``measures``.
+``scaling_study`` (which networks are one line), ``frames`` (typed tables), ``tables`` (for people,
+in the forms of ``grid``, and as JSON), ``comparison`` and ``comparison_table`` (two sets of
+results). Imports ``config`` and ``measures``.
 """

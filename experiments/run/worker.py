@@ -27,8 +27,8 @@ from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
 from experiments.config.variations import network_of
-from experiments.measures.made import Made
 from experiments.measures.measured import measured, simulated
+from experiments.measures.run_result import RunResult
 from experiments.measures.simulated import Assumptions
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for, whole_weights
@@ -52,7 +52,7 @@ def work(job: Job, tell: Tell) -> None:
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
         assumed = Assumptions.of(job["simulate"]) if "simulate" in job else None
-        made = Made(schedule, topology, job["collective"], root, weights, assumed)
+        made = RunResult(schedule, topology, job["collective"], root, weights, assumed)
         fields = _checked(schedule, made, job)
         tell({"fields": fields})
         if assumed is not None:
@@ -151,7 +151,7 @@ def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
         )
 
 
-def _checked(schedule: Schedule, made: Made, job: Job) -> dict[str, Any]:
+def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
     """Verify a schedule against what was asked for, and measure it."""
     root = made.root
     if schedule.topology != made.topology:

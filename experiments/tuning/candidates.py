@@ -22,10 +22,10 @@ import numpy.typing as npt
 from baselines.interface.method import Schedule
 from baselines.interface.supported import check_supported
 from experiments.config.methods import run_method
-from experiments.tuning.low_forests import LowForests
 from experiments.tuning.recipe import FORESTS, Recipe
+from experiments.tuning.shallow_forests import ShallowForests
+from forestcoll.compilation import compile_program
 from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
-from forestcoll.lowering import lower
 from forestcoll.schedule import verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator
@@ -83,7 +83,7 @@ def made(
     root: str | int | None,
     seconds: float,
     others: Iterable[Made] = (),
-    low: LowForests | None = None,
+    low: ShallowForests | None = None,
 ) -> Made:
     """Make a schedule by a recipe, prove it and lower it.
 
@@ -97,8 +97,8 @@ def made(
         If it takes longer, it is not tried; a method that searches is told to return before.
     others : iterable of Made
         It is not tried if it makes the same schedule as one of these.
-    low : LowForests, optional
-        Of this topology, collective and root: of forests within a height those that it finds.
+    low : ShallowForests, optional
+        Of this topology, collective and root: of forests within a depth those that it finds.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def made(
     try:
         schedule = _schedule(recipe, topology, collective, root, seconds, low)
         verify(schedule)
-        program = lower(schedule)
+        program = compile_program(schedule)
     except VerificationError:
         raise
     except ForestCollError as error:
@@ -152,14 +152,14 @@ def _schedule(
     collective: str,
     root: str | int | None,
     seconds: float,
-    low: LowForests | None,
+    low: ShallowForests | None,
 ) -> Schedule:
     options = dict(recipe.parameters)
-    if low is not None and recipe.height is not None:
-        return low.within(recipe.height, seconds)
+    if low is not None and recipe.depth is not None:
+        return low.within(recipe.depth, seconds)
     if recipe.method == FORESTS:
         check_supported(FORESTS, collective, COLLECTIVES)
-        options["program_s"] = program_seconds(seconds)
+        options["lp_time_limit_s"] = program_seconds(seconds)
     return run_method(
         recipe.method, topology, collective, options, seconds, lambda stage: None, root
     )[0]

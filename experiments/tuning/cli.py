@@ -201,14 +201,16 @@ def _ranges(found: Tuning, folder: Folder | None) -> list[str]:
     from forestcoll.problem.sizes import size_text
 
     lossy = any(one.slower for one in found.ranges)
-    rows = [("from", "to", "pieces", "of bound", "use" if lossy else "best")]
+    rows = [("from", "to", "pipeline_chunks", "of bound", "use" if lossy else "best")]
     for one in found.ranges:
-        low, high = one.pieces
-        pieces = str(low) if low == high else f"{low}-{high}"
+        low, high = one.pipeline_chunks
+        pipeline_chunks = str(low) if low == high else f"{low}-{high}"
         ends = (size_text(one.first_bytes), size_text(one.last_bytes))
         file = "" if folder is None else f"  {folder.files[one.name]}"
         lost = f", up to {100 * one.slower:.1f} % slower than the best" if one.slower else ""
-        rows.append((*ends, pieces, f"{100 * one.least_share:.1f} %", f"{one.name}{lost}{file}"))
+        rows.append(
+            (*ends, pipeline_chunks, f"{100 * one.least_share:.1f} %", f"{one.name}{lost}{file}")
+        )
     return ["{:>10} {:>10} {:>9} {:>9}  {}".format(*row) for row in rows]
 
 
@@ -235,8 +237,8 @@ def _not_tried(found: Tuning) -> list[str]:
 
 
 def _others(found: Tuning) -> list[str]:
-    """Return those that are nowhere the best, with where they ran out of time or pieces."""
-    from experiments.tuning.race import BEATEN
+    """Return those that are nowhere the best, with where they ran out of time or pipeline chunks."""
+    from experiments.tuning.schedule_search import BEATEN
     from forestcoll.problem.sizes import size_text
 
     winners = {one.name for one in found.ranges}

@@ -15,8 +15,8 @@ from types import MappingProxyType
 from typing import Any
 
 from baselines.registry import METHODS
+from forestcoll.bounded_depth.depth_limit import least_depth
 from forestcoll.errors import UnknownMethodError
-from forestcoll.low_height.height_limit import least_height
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.topology.model import Topology
@@ -49,7 +49,7 @@ PEERS = (
 """Of the registry those that are tried if none are named: quick ones, and the same at every run."""
 
 _FEW_TREES = (1, 2, 3, 4)
-_TALLER = (0, 1, 2, 3, 5)  # hops above the least height
+_TALLER = (0, 1, 2, 3, 5)  # hops above the least depth
 _ROOTED_TALLER = (*_TALLER, 8)  # trees of one root are few, and soon found
 _BOTH_TALLER = (0, 2, 4, 6)  # of an allreduce: both phases together
 
@@ -73,9 +73,9 @@ class Recipe:
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     @property
-    def height(self) -> int | None:
+    def depth(self) -> int | None:
         """Hops that no tree may exceed, if there is such a limit."""
-        return self.parameters.get("max_height")
+        return self.parameters.get("max_depth")
 
 
 def forests(
@@ -95,9 +95,9 @@ def forests(
     numbers.append(("optimal k", {}))
     found = [Recipe(f"forest, {text}", FORESTS, options) for text, options in numbers]
     if collective in COLLECTIVES:
-        least = least_height(Request.of(topology, Options(collective=collective, root=root)))
-        heights = [least + more for more in _taller(collective)]
-        found += [Recipe(f"forest, height {h}", FORESTS, {"max_height": h}) for h in heights]
+        least = least_depth(Request.of(topology, Options(collective=collective, root=root)))
+        tree_depths = [least + more for more in _taller(collective)]
+        found += [Recipe(f"forest, depth {h}", FORESTS, {"max_depth": h}) for h in tree_depths]
     if any(node.multicast for node in topology.nodes):
         found += [
             Recipe(f"forest, {text}, switches copy", FORESTS, {**options, "multicast": True})

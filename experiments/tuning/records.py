@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.registry import METHODS
-from experiments.tuning.race import AtSize, Trial
+from experiments.tuning.schedule_search import AtSize, Trial
 from experiments.tuning.tuning import Tuning
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.bounded_read import read_at_most
@@ -33,7 +33,7 @@ MOST_BYTES = 16_000_000
 """Of an index: a thousand sizes with all their trials take some megabytes."""
 
 _FORMAT, _VERSION = "forestcoll-tuning", 1
-_FORESTS = re.compile(r"forest-(k[0-9]+|optimal-k|height-[0-9]+)(-switches-copy)?")
+_FORESTS = re.compile(r"forest-(k[0-9]+|optimal-k|depth-[0-9]+)(-switches-copy)?")
 
 
 class Folder:
@@ -188,8 +188,8 @@ def document(
                 "file": files.get(one.name),
                 "slower_than_the_best_by": one.slower,
                 "least_share_of_the_bound": one.least_share,
-                "least_pieces": one.pieces[0],
-                "most_pieces": one.pieces[1],
+                "least_pipeline_chunks": one.pipeline_chunks[0],
+                "most_pipeline_chunks": one.pipeline_chunks[1],
             }
             for one in found.ranges
         ],
@@ -220,7 +220,7 @@ def _at_size(at: AtSize, files: dict[str, str]) -> dict[str, Any]:
         "asked": at.asked,
         "best": at.best.name,
         "file": files.get(at.best.name),
-        "pieces": at.pieces,
+        "pipeline_chunks": at.pipeline_chunks,
         "time_us": at.time_s * 1e6,
         "algbw_gb_s": at.algbw_gb_s,
         "bound_us": at.bound_s * 1e6,
@@ -233,7 +233,7 @@ def _trial(trial: Trial) -> dict[str, Any]:
     return {
         "name": trial.name,
         "time_us": None if found is None else found.time_s * 1e6,
-        "pieces": None if found is None else found.pieces,
+        "pipeline_chunks": None if found is None else found.pipeline_chunks,
         "at_least_us": trial.at_least_s * 1e6,
         "note": trial.note or None,
     }

@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from experiments.tuning.race import AtSize
+from experiments.tuning.schedule_search import AtSize
 
 __all__ = ["PRECISION", "Range", "ranges", "refined", "usable"]
 
@@ -41,8 +41,8 @@ class Range:
         By what share of the best time it takes longer, where that is most.
     least_share : float
         The least share of the bound that it reaches in this range.
-    pieces : (int, int)
-        The least and the largest number of pieces that it is cut into.
+    pipeline_chunks : (int, int)
+        The least and the largest number of pipeline chunks that it is cut into.
     """
 
     first_bytes: int
@@ -50,7 +50,7 @@ class Range:
     name: str
     slower: float
     least_share: float
-    pieces: tuple[int, int]
+    pipeline_chunks: tuple[int, int]
 
 
 def middle(low: int, high: int) -> int:
@@ -153,5 +153,8 @@ def _range(run: Sequence[AtSize], good: set[str]) -> Range:
         name=name,
         slower=max(0.0, lost[name] - 1),
         least_share=min(at.bound_s / one.time_s for at, one in zip(run, used, strict=True)),
-        pieces=(min(one.pieces for one in used), max(one.pieces for one in used)),
+        pipeline_chunks=(
+            min(one.pipeline_chunks for one in used),
+            max(one.pipeline_chunks for one in used),
+        ),
     )

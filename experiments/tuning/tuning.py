@@ -18,9 +18,9 @@ from fractions import Fraction
 
 from experiments.measures.bounds import UpperBound, upper_bound
 from experiments.tuning.candidates import Candidate, Made, made, program_seconds
-from experiments.tuning.low_forests import LowForests
-from experiments.tuning.race import AtSize, Entrant, race
 from experiments.tuning.recipe import Recipe, recipes
+from experiments.tuning.schedule_search import AtSize, Entrant, search
+from experiments.tuning.shallow_forests import ShallowForests
 from experiments.tuning.switching import Range, ranges, refined, usable
 from forestcoll.errors import (
     ForestCollError,
@@ -258,9 +258,9 @@ class _Tour:
 
         tick()
         bound_s, within = self._nothing.bounds.least_s(size), self._within
-        at = race(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+        at = search(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
         while self._is_refused(at):
-            at = race(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+            at = search(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
         self._known[size] = at
         self._kept(complete=False)
         return at
@@ -345,11 +345,11 @@ def _all_made(
     found: list[Made] = []
     low = None
     if collective in COLLECTIVES:
-        low = LowForests(topology, collective, rank, program_seconds(seconds))
+        low = ShallowForests(topology, collective, rank, program_seconds(seconds))
     for place, recipe in enumerate(tried):
         tell("methods", place, len(tried))
         # Limits that the optimal forests keep anyway would make these again.
-        if low is None or recipe.height is None or not low.is_settled(recipe.height):
+        if low is None or recipe.depth is None or not low.is_settled(recipe.depth):
             found.append(made(recipe, topology, collective, rank, seconds, found, low))
     tell("methods", len(tried), len(tried))
     if not any(one.simulator for one in found):

@@ -3,7 +3,7 @@
 To read: this, ``shell`` (commands, loaded when called; errors as a line and a code), ``summaries``
 (their help without loading them), ``options``, ``changed``, ``output`` and ``facts`` (what commands
 take and print), then the commands: ``networks``, ``optima``, ``what_if``, ``generation``,
-``heights``, ``replan``, ``inspection``, ``simulation``, ``schemas``, and ``runtime_files/``.
+``depths``, ``replan``, ``inspection``, ``simulation``, ``schemas``, and ``runtime_files/``.
 
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
 the problem is infeasible, 130 interrupted.

@@ -13,7 +13,7 @@ from forestcoll.cli.options import (
     Group,
     Idle,
     Json,
-    MaxHeight,
+    MaxDepth,
     Output,
     Root,
     Spec,
@@ -32,7 +32,7 @@ from forestcoll.errors import (
 from forestcoll.generation import generate
 from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
-from forestcoll.problem.options import PROGRAM_S, Options
+from forestcoll.problem.options import LP_TIME_LIMIT_S, Options
 from forestcoll.schedule import (
     Allreduce,
     AllreduceVerdict,
@@ -73,10 +73,12 @@ def generate_schedule(
     low: Annotated[
         bool, typer.Option("--low", help="With --best-k: of the fastest numbers the lowest trees.")
     ] = False,
-    max_height: MaxHeight = None,
-    few_links: Annotated[
+    max_depth: MaxDepth = None,
+    sparse_exchange: Annotated[
         bool,
-        typer.Option("--few-links", help="Between few boxes each: taller trees, in less time."),
+        typer.Option(
+            "--sparse-exchange", help="Between few boxes each: taller trees, in less time."
+        ),
     ] = False,
     method: Annotated[
         str,
@@ -91,15 +93,15 @@ def generate_schedule(
     in_network: Annotated[
         bool, typer.Option("--multicast", help="Let switches marked multicast copy and add.")
     ] = False,
-    program_s: Annotated[
+    lp_time_limit_s: Annotated[
         float,
         typer.Option(
-            "--program-time",
+            "--lp-time-limit",
             max=MOST_SECONDS,
             metavar="SECONDS",
             help="For the allreduce program, where no cut proves reduction + gathering optimal.",
         ),
-    ] = PROGRAM_S,
+    ] = LP_TIME_LIMIT_S,
     json_: Json = False,
 ) -> None:
     """Generate a schedule, verify it, say whether it is optimal, write it as .json or .npz."""
@@ -114,12 +116,12 @@ def generate_schedule(
         root=root_of(topology, root),
         weights=read_if_given(weights),
         k=k,
-        max_height=max_height,
-        few_links=few_links,
+        max_depth=max_depth,
+        sparse_exchange=sparse_exchange,
         multicast=in_network,
         factored=factored,
         method=method,
-        program_s=program_s,
+        lp_time_limit_s=lp_time_limit_s,
         routed=True,
     )
     tried = None if max_k is None else best_k(topology, max_k, options)
@@ -149,7 +151,7 @@ def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) 
     """Return what was proved; of an allreduce with the model in which, and why it is this one."""
     facts: dict[str, Any] = {"verified": verdict is not None}
     if isinstance(schedule, Allreduce):
-        facts |= {"in_turn_s_per_gb": schedule.in_turn_s_per_gb, "made_by": schedule.remark}
+        facts |= {"sequential_s_per_gb": schedule.sequential_s_per_gb, "made_by": schedule.remark}
     if isinstance(verdict, AllreduceVerdict):
         facts |= {"at_most_gb_s": verdict.bound_gb_s, "model": verdict.model}
     elif verdict is not None:

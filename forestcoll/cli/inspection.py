@@ -95,7 +95,7 @@ def verify_schedule(
             "time_s_per_gb": verdict.time_s_per_gb,
             "algbw_gb_s": verdict.algbw_gb_s,
             "busiest_link": verdict.busiest_link,
-            "in_turn_s_per_gb": verdict.in_turn_s_per_gb,
+            "sequential_s_per_gb": verdict.sequential_s_per_gb,
             "at_most_gb_s": verdict.bound_gb_s,
             "model": verdict.model,
             "optimal": verdict.optimal,
@@ -118,7 +118,7 @@ def _check_network(file: Path, found: Topology, due: Topology) -> None:
 def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
     facts = asdict(verdict)
     if isinstance(schedule, FactoredForest):
-        facts["greatest_possible_height"] = facts.pop("height")
+        facts["greatest_possible_depth"] = facts.pop("depth")
     return facts
 
 

@@ -24,7 +24,7 @@ __all__ = [
     "Group",
     "Idle",
     "Json",
-    "MaxHeight",
+    "MaxDepth",
     "Output",
     "Root",
     "ScheduleFile",
@@ -52,10 +52,10 @@ Trees = Annotated[
         "--k", max=MOST_TREES, help="Trees per GPU; as many as the optimum needs if not given."
     ),
 ]
-MaxHeight = Annotated[
+MaxDepth = Annotated[
     int | None,
     typer.Option(
-        "--max-height",
+        "--max-depth",
         max=MOST,
         metavar="HOPS",
         help="No taller trees, in hops from GPU to GPU, of an allreduce both phases in sum; the "

@@ -33,7 +33,7 @@ CORE = {
         "optimum": "optima:show_optimum",
         "whatif": "what_if:what_if",
         "generate": "generation:generate_schedule",
-        "heights": "heights:show_heights",
+        "depths": "depths:show_depths",
         "replan": "replan:replan_schedule",
         "certificate": "optima:certify_optimum",
         "verify": "inspection:verify_schedule",

@@ -11,12 +11,12 @@ import typer
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
 from forestcoll.cli.output import expect_writable, progress_bars
+from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
-from forestcoll.lowering import lower
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_pieces
+from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_chunk_count
 from forestcoll.topology.describe import decimal
 
 __all__ = ["simulate_schedule"]
@@ -33,8 +33,8 @@ def simulate_schedule(
     ] = "1MB..1GB",
     alpha: Alpha = "10",
     gamma: Gamma = "0",
-    pieces: Annotated[
-        str, typer.Option("--pieces", help="How many to cut the data into, or best.")
+    pipeline_chunks: Annotated[
+        str, typer.Option("--pipeline-chunks", help="How many to cut the data into, or best.")
     ] = "best",
     sharing: Annotated[
         Sharing, typer.Option("--sharing", help="Whether transfers share links or queue.")
@@ -56,7 +56,7 @@ def simulate_schedule(
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and simulate how long it takes, latencies included."""
-    asked, many = sizes_of(sizes, "--size"), _pieces(pieces)
+    asked, many = sizes_of(sizes, "--size"), _pipeline_chunks(pipeline_chunks)
     model = AlphaBeta(
         alpha_us=alpha,
         gamma_s_per_gb=gamma,
@@ -71,7 +71,7 @@ def simulate_schedule(
         expect_writable(usage)
     schedule = read_schedule(file)
     verify(schedule)
-    program = lower(schedule)
+    program = compile_program(schedule)
     if usage is not None and not program.num_transfers:
         raise InvalidParameterError(f"{file}: nothing moves in this schedule, so leave --usage out")
     simulator = Simulator(program)
@@ -87,30 +87,32 @@ def simulate_schedule(
         typer.echo("\n".join(_lines(program, simulator, found)))
 
 
-def _pieces(text: str) -> int | None:
-    """Read a number of pieces; None is the best."""
+def _pipeline_chunks(text: str) -> int | None:
+    """Read a number of pipeline chunks; None is the best."""
     if text == "best":
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise InvalidParameterError(f"--pieces is {text!r}; it must be a whole number, or best")
+        raise InvalidParameterError(
+            f"--pipeline-chunks is {text!r}; it must be a whole number, or best"
+        )
     return int(text)
 
 
 def _at(
-    simulator: Simulator, size: int, model: AlphaBeta, pieces: int | None, bars: Any
+    simulator: Simulator, size: int, model: AlphaBeta, pipeline_chunks: int | None, bars: Any
 ) -> Simulation:
     def progress(done: int, total: int) -> None:
         bars(size_text(size), done, total)
 
-    if pieces is None:
-        return best_pieces(simulator, size, model, progress=progress)
-    return simulator.run(size, model, pieces, progress=progress)
+    if pipeline_chunks is None:
+        return best_chunk_count(simulator, size, model, progress=progress)
+    return simulator.run(size, model, pipeline_chunks, progress=progress)
 
 
 def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
     from forestcoll.draw import draw_usage, save_figure
 
-    again = simulator.run(found.size_bytes, found.model, found.pieces, bins=_BINS)
+    again = simulator.run(found.size_bytes, found.model, found.pipeline_chunks, bins=_BINS)
     save_figure(draw_usage(again, simulator.program.topology), output)
 
 
@@ -133,10 +135,10 @@ def _document(
         "sizes": [
             {
                 "size_bytes": one.size_bytes,
-                "pieces": one.pieces,
+                "pipeline_chunks": one.pipeline_chunks,
                 "time_s": one.time_s,
                 "algbw_gb_s": one.algbw_gb_s if one.time_s else None,
-                "flowing_s": simulator.flowing_s(one.size_bytes),
+                "pipelined_s": simulator.pipelined_s(one.size_bytes),
                 "closed_form": one.closed,
             }
             for one in found
@@ -154,7 +156,7 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
     ]
     if model.gamma_s_per_gb:
         said.append(f"gamma {decimal(model.gamma)} s/GB")
-    heads = ("size", "time", "algbw GB/s", "pieces", "of flowing")
+    heads = ("size", "time", "algbw GB/s", "pipeline_chunks", "of pipelined")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
         f"simulated: {', '.join(word for word in said if word)}",
@@ -162,10 +164,16 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
     ]
     rows = [heads]
     for one in found:
-        flowing = simulator.flowing_s(one.size_bytes)
-        share = f"{100 * flowing / one.time_s:.1f} %" if one.time_s else "-"
+        pipelined = simulator.pipelined_s(one.size_bytes)
+        share = f"{100 * pipelined / one.time_s:.1f} %" if one.time_s else "-"
         rate = f"{one.algbw_gb_s:.2f}" if one.time_s else "-"
-        cells = (size_text(one.size_bytes), _time(one.time_s), rate, str(one.pieces), share)
+        cells = (
+            size_text(one.size_bytes),
+            _time(one.time_s),
+            rate,
+            str(one.pipeline_chunks),
+            share,
+        )
         rows.append(cells)
     widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [[f"{c:>{w}}" for c, w in zip(row, widths, strict=True)] for row in rows]

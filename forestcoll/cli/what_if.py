@@ -28,8 +28,8 @@ from forestcoll.cli.options import (
 from forestcoll.cli.output import expect_writable, progress_bars
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.numbers import exact_text
-from forestcoll.what_if.like_parts import PartKind, counted_parts
 from forestcoll.what_if.single_changes import Outcome, failures, upgrades
+from forestcoll.what_if.symmetric_parts import PartKind, counted_parts
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
 
 __all__ = ["what_if"]

@@ -2,7 +2,7 @@
 
 Problem: schedules of all kinds, by the same measures.
 Input:   a schedule, that does what it claims.
-Output:  its kind, trees and heights, exact algbw and loads of links.
+Output:  its kind, trees and tree_depths, exact algbw and loads of links.
 Cost:    that of :mod:`forestcoll.schedule.cost_model` and :mod:`forestcoll.tree_latency`.
 Source:  none.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TypeGuard
 
-from forestcoll.schedule import cost, finish_s_per_gb, in_steps
+from forestcoll.schedule import cost, makespan_s_per_gb, synchronous
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule, TreeSchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
@@ -38,18 +38,18 @@ class Measured:
     gpus : int
     k : tuple of int, optional
         Trees per unit of weight, of each phase.
-    trees, distinct_trees, height : int, optional
-        Of an allreduce in both phases; the height in hops from GPU to GPU.
-    average_height : Fraction, optional
+    trees, distinct_trees, depth : int, optional
+        Of an allreduce in both phases; the depth in hops from GPU to GPU.
+    average_depth : Fraction, optional
     steps : int, optional
         That follow one another; of forests that go hop by hop.
     algbw_gb_s : Fraction, optional
         Of data that flows; None if nothing moves.
-    in_steps_gb_s : Fraction, optional
+    synchronous_gb_s : Fraction, optional
         Of data that goes step by step.
     at_most_gb_s : Fraction, optional
         The bound that the schedule comes with; ``verify`` proves it.
-    finish_s_per_gb : Fraction, optional
+    makespan_s_per_gb : Fraction, optional
         By the clock, where there is one.
     loads : mapping of (str, str) to Fraction
         Over each link, by the names of its ends: the share of the data.
@@ -62,13 +62,13 @@ class Measured:
     k: tuple[int, ...] | None
     trees: int | None
     distinct_trees: int | None
-    height: int | None
-    average_height: Fraction | None
+    depth: int | None
+    average_depth: Fraction | None
     steps: int | None
     algbw_gb_s: Fraction | None
-    in_steps_gb_s: Fraction | None
+    synchronous_gb_s: Fraction | None
     at_most_gb_s: Fraction | None
-    finish_s_per_gb: Fraction | None
+    makespan_s_per_gb: Fraction | None
     loads: Mapping[Ends, Fraction] = field(repr=False)
 
 
@@ -79,14 +79,14 @@ def measured(schedule: AnySchedule) -> Measured:
     --------
     >>> from forestcoll import generate, load_topology
     >>> found = measured(generate(load_topology("ring:nodes=4")))
-    >>> found.kind, found.height, str(found.algbw_gb_s), str(found.loads["gpu0", "gpu1"])
+    >>> found.kind, found.depth, str(found.algbw_gb_s), str(found.loads["gpu0", "gpu1"])
     ('Forest', 2, '8/3', '3/8')
     """
     phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
     forests = [one for one in phases if not isinstance(one, StepSchedule | FlowSchedule)]
     trees = latency(schedule, physical=False) if _has_trees(schedule) else None
-    stepping = None if _has_no_steps(schedule) else in_steps(schedule)
-    algbw, loads = _flowing(schedule)
+    stepping = None if _has_no_steps(schedule) else synchronous(schedule)
+    algbw, loads = _pipelined(schedule)
     return Measured(
         kind=_kind(schedule),
         method=" and ".join(dict.fromkeys(one.method for one in phases)),
@@ -95,13 +95,13 @@ def measured(schedule: AnySchedule) -> Measured:
         k=tuple(one.k for one in forests) or None,
         trees=trees.trees if trees else None,
         distinct_trees=trees.distinct_trees if trees else None,
-        height=trees.height if trees else None,
-        average_height=trees.average_height if trees else None,
+        depth=trees.depth if trees else None,
+        average_depth=trees.average_depth if trees else None,
         steps=stepping.steps if stepping else None,
         algbw_gb_s=algbw,
-        in_steps_gb_s=stepping.algbw_gb_s if stepping and stepping.time_s_per_gb else None,
+        synchronous_gb_s=stepping.algbw_gb_s if stepping and stepping.time_s_per_gb else None,
         at_most_gb_s=_bound(schedule),
-        finish_s_per_gb=finish_s_per_gb(schedule),
+        makespan_s_per_gb=makespan_s_per_gb(schedule),
         loads=loads,
     )
 
@@ -121,7 +121,7 @@ def _has_no_steps(schedule: AnySchedule) -> bool:
     return isinstance(phase, FlowSchedule | FactoredForest)
 
 
-def _flowing(schedule: AnySchedule) -> tuple[Fraction | None, dict[Ends, Fraction]]:
+def _pipelined(schedule: AnySchedule) -> tuple[Fraction | None, dict[Ends, Fraction]]:
     """Return algbw and the loads of the links; a single GPU sends nothing."""
     topology = schedule.topology
     names = [node.name for node in topology.nodes]

@@ -2,7 +2,7 @@
 
 Problem: put the trees of all tight sets together to trees of the whole forest.
 Input:   a factored forest.
-Output:  explicit batches: all of them, one at a time, or their heights alone.
+Output:  explicit batches: all of them, one at a time, or their tree_depths alone.
 Cost:    linear in the tree edges of the batches (N each); memory of one batch but for `expand`.
 Source:  docs/mathematics/factored-forests.md.
 """
@@ -21,10 +21,10 @@ from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.schedule.transform.reverse import turned_links
+from forestcoll.schedule.transform.reverse import reversed_links
 from forestcoll.schedule.unsupported import not_taken
 
-__all__ = ["blocks", "expand", "heights", "trees"]
+__all__ = ["blocks", "expand", "tree_depths", "trees"]
 
 _AT_A_TIME = 64  # batches fetched together where they are looked at one by one
 _ALL = 2**62
@@ -104,10 +104,10 @@ def _of_one_packing(forest: FactoredForest, batch: npt.NDArray[np.int32]) -> npt
     return rows if in_order else rows[batch]
 
 
-def heights(
+def tree_depths(
     forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
-    """Return multiplicity and height of each tree that :func:`expand` would write out.
+    """Return multiplicity and depth of each tree that :func:`expand` would write out.
 
     Heights are in GPU-to-GPU hops. No tree is kept.
 
@@ -174,7 +174,7 @@ class _Refusal:
 
 def _expansion(forest: FactoredForest) -> _core.Expansion:
     sets, shapes = forest.sets, forest.shapes
-    links = turned_links(forest.links) if forest.reduction else forest.links  # parent to child
+    links = reversed_links(forest.links) if forest.reduction else forest.links  # parent to child
     k = forest.k if forest.topology.num_compute > 1 else 0  # a single GPU needs no tree
     return _core.Expansion(
         k * np.array(forest.weights, dtype=np.int64),

@@ -27,7 +27,7 @@ from forestcoll.core.problem import Amounts, Problem
 from forestcoll.core.violation import Violation, violated_cut
 from forestcoll.topology.model import Topology
 
-__all__ = ["balanced", "lower_to_balance"]
+__all__ = ["balanced", "trim_to_balance"]
 
 
 def balanced(problem: Problem, *, threads: int = 1) -> Amounts | None:
@@ -121,7 +121,7 @@ def _in_proportion(amount: int, sizes: Sequence[int]) -> list[int]:
     return parts
 
 
-def lower_to_balance(
+def trim_to_balance(
     topology: Topology,
     share: list[int],
     *,

@@ -23,7 +23,7 @@ from typing import Any, TypeVar
 
 from forestcoll.core.partition_bound import Parts, best_known_bound
 from forestcoll.problem.allreduce_bound import AllreduceBound
-from forestcoll.problem.options import PROGRAM_S
+from forestcoll.problem.options import LP_TIME_LIMIT_S
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
@@ -62,7 +62,7 @@ def best_allreduce(
     *,
     weights: tuple[int, ...] | None = None,
     copying: bool = False,
-    seconds: float = PROGRAM_S,
+    seconds: float = LP_TIME_LIMIT_S,
     run: Callable[[Callable[[], Improved]], Improved] = lambda work: work(),
     hold: Callable[[Any], F] = lambda forest: forest,
 ) -> Allreduce[F]:
@@ -91,14 +91,17 @@ def best_allreduce(
     Allreduce
         With the best bound that is known, and a remark on which it is and why.
     """
-    in_turn = combination.in_turn_s_per_gb
+    sequential = combination.sequential_s_per_gb
     bound = best_known_bound(
-        combination.topology, families, copying=copying, least=1 / in_turn if in_turn else in_turn
+        combination.topology,
+        families,
+        copying=copying,
+        least=1 / sequential if sequential else sequential,
     )
     if bound is None:  # a single GPU
         return combination
     known = replace(combination, bound=bound)
-    if bound.algbw_gb_s * in_turn == 1:
+    if bound.algbw_gb_s * sequential == 1:
         return replace(known, remark=f"{_NAME}, optimal by the cuts of its phases")
     if bound.algbw_gb_s * combination.time_s_per_gb == 1:
         return replace(known, remark=f"{_NAME}, optimal by a cut")

@@ -65,7 +65,7 @@ def remove_switches(
     problem: Problem,
     sets: TightSets,
     *,
-    few_links: bool = False,
+    sparse_exchange: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> LogicalTopology:
     """Split off every switch of a network.
@@ -74,7 +74,7 @@ def remove_switches(
     ----------
     problem : Problem
     sets : TightSets
-    few_links : bool
+    sparse_exchange : bool
         Whether equal boxes are to exchange with few others each, not with all, however few they
         are: fewer logical links, taller trees, as fast.
     progress : callable, optional
@@ -95,7 +95,7 @@ def remove_switches(
         problem.is_target,
         sets.set_of,
         sets.parent,
-        few_links,
+        sparse_exchange,
         progress,
     )
     rank = ranks(topology)

@@ -5,7 +5,7 @@ Input:   a request.
 Output:  a forest, written out or factored, with the optimum that it attains; of an allreduce two,
          with a bound.
 Cost:    the sum of the stages; a stopwatch measures each.
-Source:  ForestColl sections 5 and 5.7: reductions are packed on the network turned round. Parallel
+Source:  ForestColl sections 5 and 5.7: reductions are packed on the network reversed. Parallel
          planes are packed as one switch, and its paths laid over them; ours.
 """
 
@@ -38,7 +38,7 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.plane_routes import paths_over_planes
-from forestcoll.schedule.transform.reverse import turned
+from forestcoll.schedule.transform.reverse import transposed
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.parallel_planes import (
     Planes,
@@ -93,8 +93,8 @@ def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allred
         schedule = best_allreduce(
             combination,
             families,
-            weights=None if request.anywhere else request.weights,
-            seconds=request.options.program_s if request.is_free else 0.0,
+            weights=None if request.free_root else request.weights,
+            seconds=request.options.lp_time_limit_s if request.is_free else 0.0,
             run=lambda work: clock.run(PROGRAM_STAGE, lambda _: work()),
             hold=form.hold,
         )
@@ -116,7 +116,7 @@ def _combination(
     network = request.topology
     gather: tuple[F, FactoredForest | None] = form.make(_Phase(request, False), clock)
     if network.reversed() == network:
-        return Allreduce(turned(gather[0], network), gather[0]), _families(gather[1])
+        return Allreduce(transposed(gather[0], network), gather[0]), _families(gather[1])
     reduce: tuple[F, FactoredForest | None] = form.make(_Phase(request, True), clock)
     return Allreduce(reduce[0], gather[0]), [*_families(reduce[1]), *_families(gather[1])]
 
@@ -147,13 +147,13 @@ class _Phase:
 
     @property
     def network(self) -> Topology:
-        """On which out-trees are packed: that of a reduction has every link turned round."""
+        """On which out-trees are packed: that of a reduction has every link reversed."""
         topology = self.request.topology
         return topology.reversed() if self.reduction else topology
 
     def finished(self, forest: F) -> F:
         """Return a forest on that network as what was asked for."""
-        return turned(forest, self.request.topology) if self.reduction else forest
+        return transposed(forest, self.request.topology) if self.reduction else forest
 
 
 def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
@@ -167,13 +167,16 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
     logical = clock.run(
         "switch removal",
         lambda report: remove_switches(
-            parts.problem, parts.sets, few_links=phase.request.options.few_links, progress=report
+            parts.problem,
+            parts.sets,
+            sparse_exchange=phase.request.options.sparse_exchange,
+            progress=report,
         ),
     )
-    patient = phase.request.patient
+    thorough = phase.request.thorough
     packing = clock.run(
         "tree packing",
-        lambda report: pack_trees(logical, trees, patient=patient, progress=report),
+        lambda report: pack_trees(logical, trees, thorough=thorough, progress=report),
     )
     forest = FactoredForest(
         topology=phase.network,

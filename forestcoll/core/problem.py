@@ -24,7 +24,7 @@ class Problem:
     Parameters
     ----------
     topology : Topology
-        The network on which they are packed; that of a reduction has every link turned round.
+        The network on which they are packed; that of a reduction has every link reversed.
     capacity : int64 array, one entry a link
         Trees that each link of ``topology.links`` may carry.
     trees : int64 array, one entry a GPU

@@ -38,7 +38,7 @@ def pack_trees(
     logical: LogicalTopology,
     trees: npt.NDArray[np.int64],
     *,
-    patient: bool = False,
+    thorough: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Packing:
     """Pack spanning out-trees, set by set.
@@ -48,7 +48,7 @@ def pack_trees(
     logical : LogicalTopology
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
-    patient : bool
+    thorough : bool
         Whether to take seconds, not a tenth, to make trees lower than they come out.
     progress : callable, optional
         Told (sets packed, sets in all) now and then; may raise to stop.
@@ -66,7 +66,7 @@ def pack_trees(
         trees,
         logical.sets.set_of,
         logical.sets.parent,
-        patient,
+        thorough,
         progress,
     )
     return Packing(

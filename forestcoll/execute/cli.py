@@ -10,15 +10,15 @@ import typer
 
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import MOST, Json, ScheduleFile, sizes_of
+from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
 from forestcoll.execute.execution import DTYPES, Execution, execute
 from forestcoll.execute.transport import Backend
-from forestcoll.lowering import lower
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import MOST_PIECES
+from forestcoll.schedule.simulate import MOST_PIPELINE_CHUNKS
 
 __all__ = ["execute_schedule"]
 
@@ -40,10 +40,13 @@ def execute_schedule(
     dtype: Annotated[
         str, typer.Option("--dtype", help=f"Of the elements: {', '.join(DTYPES)}.")
     ] = "int64",
-    pieces: Annotated[
+    pipeline_chunks: Annotated[
         int,
         typer.Option(
-            "--pieces", metavar="N", max=MOST_PIECES, help="How many to cut every chunk into."
+            "--pipeline_chunks",
+            metavar="N",
+            max=MOST_PIPELINE_CHUNKS,
+            help="How many to cut every chunk into.",
         ),
     ] = 1,
     repetitions: Annotated[
@@ -67,7 +70,7 @@ def execute_schedule(
     schedule = read_schedule(file)
     _expect_ranks(file, ranks, schedule.topology.num_compute)
     verify(schedule)
-    program = lower(schedule, pieces, loopback=False)
+    program = compile_program(schedule, pipeline_chunks, loopback=False)
     found = execute(
         program,
         backend=backend,

@@ -1,6 +1,6 @@
 """Plans of all ranks out of a program: who sends what to whom in which round.
 
-Problem: processes carry a program out by its own rule, and never wait for each other in a circle.
+Problem: processes carry a program out by its own rule, and never wait for each other in a cycle.
 Input:   a program; the number of elements of the data.
 Output:  a plan for each rank.
 Cost:    linear in transfers, needs and ranks.
@@ -54,7 +54,7 @@ def rank_plans(program: Program, elements: int) -> list[RankPlan]:
     --------
     >>> import forestcoll
     >>> ring = forestcoll.generate("ring:nodes=3,bidirectional=false")
-    >>> plan = rank_plans(forestcoll.lower(ring), elements=3)[0]
+    >>> plan = rank_plans(forestcoll.compile_program(ring), elements=3)[0]
     >>> [[message.peer for message in one.sends] for one in plan.rounds]
     [[1], [1]]
     """
@@ -154,7 +154,7 @@ class _Planner:
         depth: list[int] = []
         sends, receives = _by_rank_and_round(self.ranks), _by_rank_and_round(self.ranks)
         for transfer, moved in enumerate(self.intervals):
-            needs = self.program.needs(transfer).tolist()
+            needs = self.program.dependencies(transfer).tolist()
             self._check(transfer, needs)
             depth.append(1 + max((depth[need] for need in needs), default=-1))
             if moved.begin == moved.end:

@@ -25,7 +25,7 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact, exact_text
 from forestcoll.topology.spec import load_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
-from forestcoll.what_if.like_parts import PartKind, like_parts
+from forestcoll.what_if.symmetric_parts import PartKind, symmetric_parts
 
 __all__ = ["CutExplorer"]
 
@@ -144,7 +144,7 @@ class CutExplorer:
 def _link_classes(topology: Topology) -> dict[str, tuple[list[str], Fraction]]:
     """Return links of one kind and bandwidth together: a name, which they are, GB/s of each."""
     found: dict[str, tuple[list[str], Fraction]] = {}
-    for parts in like_parts(topology, no_symmetry(topology)):
+    for parts in symmetric_parts(topology, no_symmetry(topology)):
         if parts.kind in (PartKind.LINK, PartKind.NIC):
             ends = parts_named(topology, parts.names[0]).links[0]
             speed = topology.link_between[ends].bandwidth_gb_s

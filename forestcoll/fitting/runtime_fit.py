@@ -16,9 +16,9 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import cast
 
+from forestcoll.compilation import compile_program
 from forestcoll.errors import RuntimeLimitError
 from forestcoll.generation import Options, Progress, generate
-from forestcoll.lowering import lower
 from forestcoll.problem.limits import check_seconds
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.export import (
@@ -35,7 +35,7 @@ from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.program import Program
 from forestcoll.topology.describe import decimal
 
-__all__ = ["SECONDS", "Fit", "Misfit", "fitting"]
+__all__ = ["SECONDS", "Fit", "LimitExceeded", "fitting"]
 
 SECONDS = 30.0
 """For a search over k, if nothing else is said."""
@@ -97,7 +97,7 @@ class Fit:
 
 
 @dataclass(frozen=True, slots=True)
-class Misfit:
+class LimitExceeded:
     """That nothing fits of what was tried.
 
     Parameters
@@ -139,7 +139,7 @@ def fitting(
     fastest: bool,
     seconds: float = SECONDS,
     progress: Progress | None = None,
-) -> Fit | Misfit:
+) -> Fit | LimitExceeded:
     """Find what fits a runtime in the place of a schedule that does not.
 
     First the schedule itself with other options is tried: other channels, fewer instances. Then
@@ -174,7 +174,7 @@ def fitting(
     'k = 2 is the fastest of 1 to 2 that fits, with 2.66667 GB/s instead of 2.66656'
     """
     check_seconds(seconds, "the time to find what fits")
-    program = lower(schedule, loopback=False)
+    program = compile_program(schedule, loopback=False)
     tried: list[str] = []
     words, least = "", options
     for changed, relaxed in FORMATS[format_of(options)].relaxed(program, options):
@@ -189,10 +189,10 @@ def fitting(
             words, least = changed, relaxed
     given = _forest_of_ours(schedule)
     if given is None:
-        return Misfit(tuple(tried), None, None)
+        return LimitExceeded(tuple(tried), None, None)
     search = _Search(given, least, words)
     best = search.run(fastest, time.monotonic() + seconds, progress or (lambda *_: None))
-    return best or Misfit(tuple(tried), search.last_k, _k(given))
+    return best or LimitExceeded(tuple(tried), search.last_k, _k(given))
 
 
 _Allreduce = Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
@@ -220,7 +220,7 @@ class _Search:
         return best and replace(best, tried_k=self.last_k, is_fastest=fastest)
 
     def _tried(self, k: int, forest: Forest | Allreduce[Forest]) -> Fit | None:
-        program = lower(forest, loopback=False)
+        program = compile_program(forest, loopback=False)
         exported = _exported(program, self._options)
         if exported is None:
             return None

@@ -25,7 +25,7 @@ from forestcoll.core.optimality import rate_bound
 from forestcoll.core.pipeline import EXPLICIT, schedule_of
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import DisconnectedError
-from forestcoll.in_network.copying import as_gpus, from_spanning
+from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.in_network.plane_trees import over_planes
 from forestcoll.in_network.pruning import Traffic, multicast, traffic
 from forestcoll.problem.optimum import Optimum
@@ -197,11 +197,11 @@ def _best(
 
     The time for programs is for all of them together; nothing is begun after it.
     """
-    allowed = request.options.program_s if request.is_free else 0.0
+    allowed = request.options.lp_time_limit_s if request.is_free else 0.0
     deadline = time.monotonic() + allowed
     best = best_allreduce(
         both,
-        weights=None if request.anywhere else request.weights,
+        weights=None if request.free_root else request.weights,
         copying=True,
         seconds=allowed,
     )
@@ -223,9 +223,9 @@ def _others(
     Of GPUs that symmetries carry into one another one root is enough.
     """
     seconds = max(0.0, deadline - time.monotonic())
-    left = replace(request, options=replace(request.options, program_s=seconds))
+    left = replace(request, options=replace(request.options, lp_time_limit_s=seconds))
     yield _copied(left, progress, "best for switches that forward; then they copy")
-    if not request.anywhere:
+    if not request.free_root:
         return
     left_s = max(0.0, deadline - time.monotonic())
     orbit = find_orbits(request.topology, left_s, of_links=False).node
@@ -242,7 +242,7 @@ def _others(
 def _without_program(request: Request, *, k: int | None = None) -> Request:
     """Return the same, with a given number of trees if there is one, for cuts to judge alone."""
     asked = request.options
-    options = replace(asked, program_s=0.0, k=asked.k if k is None else k)
+    options = replace(asked, lp_time_limit_s=0.0, k=asked.k if k is None else k)
     return replace(request, options=options)
 
 

@@ -4,7 +4,7 @@ Problem: one core for all collectives.
 Input:   weights of the ranks and a direction.
 Output:  the name of the collective.
 Cost:    linear in the ranks.
-Source:  ForestColl sections 2 and 5.7 (reduction is broadcast with every link turned round).
+Source:  ForestColl sections 2 and 5.7 (reduction is broadcast with every link reversed).
 """
 
 from __future__ import annotations

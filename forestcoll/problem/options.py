@@ -18,7 +18,7 @@ from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.numbers import in_short
 
-__all__ = ["METHODS", "MOST_TREES", "PROGRAM_S", "Options", "check_k"]
+__all__ = ["LP_TIME_LIMIT_S", "METHODS", "MOST_TREES", "Options", "check_k"]
 
 MOST_TREES = 10**15
 """The greatest k: beyond it a few thousand GPUs need more trees in all than 64 bits count."""
@@ -26,7 +26,7 @@ MOST_TREES = 10**15
 METHODS = ("forestcoll", "paper")
 """The core, and the ForestColl paper's own algorithms."""
 
-PROGRAM_S = 60.0
+LP_TIME_LIMIT_S = 60.0
 """Seconds that the allreduce program may take, if nothing else is said."""
 
 
@@ -48,19 +48,19 @@ class Options:
     k : int, optional
         Trees per unit of weight; the optimum's k if not given. The forest attains the best that
         was found for such trees (:func:`forestcoll.core.fixed_k.fixed_k`).
-    max_height : int, optional
+    max_depth : int, optional
         Hops from GPU to GPU that no tree may exceed, as :func:`forestcoll.latency` counts them; of
         an allreduce the sum over both phases. Where the optimum's trees are taller, or an allreduce
         does not attain its bound, the fastest that is found within it
-        (:func:`forestcoll.rate_by_height` says how near that is to what no trees as low exceed);
+        (:func:`forestcoll.rate_by_depth` says how near that is to what no trees as low exceed);
         with ``optimum`` set only if it is as fast as any.
-    few_links : bool
+    sparse_exchange : bool
         Whether equal boxes exchange with few others each instead of all, from 23 boxes on: as fast,
         with fewer logical links, sooner, and trees taller by a hop or more
         (docs/how-to/large-networks.md has the trade). Beyond some 140 boxes that is so anyway.
     multicast : bool
-        Whether switches marked ``multicast`` copy and add. Of an allreduce ``program_s`` is then
-        for all programs together: for a bound and trees that reach switches that copy, for
+        Whether switches marked ``multicast`` copy and add. Of an allreduce ``lp_time_limit_s`` is
+        then for all programs together: for a bound and trees that reach switches that copy, for
         switches that forward, and for single roots, one of each orbit.
     factored : bool
         Whether the trees stay in factored form, not written out: for networks of thousands of
@@ -73,7 +73,7 @@ class Options:
     threads : int, optional
         At most so many; all cores that this process may use if not given. The forest does not
         depend on their number. The method "paper" uses one.
-    program_s : float
+    lp_time_limit_s : float
         Of an allreduce: if cuts do not prove that reduction and gathering, each optimal, are the
         best together, so many seconds for the allreduce program
         (:mod:`forestcoll.core.best_allreduce`). It is not asked if this is 0, a k is given or the
@@ -96,20 +96,20 @@ class Options:
     root: str | int | None = None
     weights: Weights | None = None
     k: int | None = None
-    max_height: int | None = None
-    few_links: bool = False
+    max_depth: int | None = None
+    sparse_exchange: bool = False
     multicast: bool = False
     factored: bool = False
     method: str = "forestcoll"
     threads: int | None = None
-    program_s: float = PROGRAM_S
+    lp_time_limit_s: float = LP_TIME_LIMIT_S
     routed: bool = False
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
             known = ", ".join(METHODS)
             raise UnknownMethodError(f"there is no method {self.method!r}; known: {known}")
-        if self.few_links and self.method != "forestcoll":
+        if self.sparse_exchange and self.method != "forestcoll":
             raise UnsupportedError(
                 "the paper's algorithms split links one by one; for few links take the method "
                 "forestcoll"
@@ -118,18 +118,18 @@ class Options:
             check_threads(self.threads)
         if self.k is not None:
             check_k(self.k)
-        if self.max_height is not None:
-            check_k(self.max_height, "the greatest height")
-        if self.multicast and self.max_height is not None:
+        if self.max_depth is not None:
+            check_k(self.max_depth, "the greatest depth")
+        if self.multicast and self.max_depth is not None:
             raise UnsupportedError(
-                "trees in which switches copy are made without a limit of height; leave "
-                "max_height or multicast away"
+                "trees in which switches copy are made without a limit of depth; leave "
+                "max_depth or multicast away"
             )
         if self.multicast and self.factored:
             raise UnsupportedError(
                 "unsupported: multicast trees are written out; leave factored or multicast away"
             )
-        check_seconds(self.program_s, "the time for the allreduce program")
+        check_seconds(self.lp_time_limit_s, "the time for the allreduce program")
 
     @classmethod
     def of(cls, options: Options | None, given: Mapping[str, Any]) -> Options:

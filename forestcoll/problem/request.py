@@ -34,15 +34,15 @@ class Request:
         root are 1 there and 0 elsewhere.
     root : int, optional
         The rank that a broadcast starts from or a reduce ends at, or over which an allreduce runs.
-    patient : bool
-        Whether trees may take seconds to become lower, as where a height is asked for.
+    thorough : bool
+        Whether trees may take seconds to become lower, as where a depth is asked for.
     """
 
     topology: Topology
     options: Options
     weights: tuple[int, ...]
     root: int | None
-    patient: bool = False
+    thorough: bool = False
 
     @classmethod
     def of(cls, topology: Network, options: Options) -> Request:
@@ -82,7 +82,7 @@ class Request:
         return usable_cores() if asked is None else int(asked)
 
     @property
-    def anywhere(self) -> bool:
+    def free_root(self) -> bool:
         """Whether an allreduce may sum up its parts wherever that is fastest.
 
         So it is where neither root nor weights were given.

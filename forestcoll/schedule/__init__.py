@@ -2,7 +2,7 @@
 
 To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
 ``steps`` (of ``sends``, by a ``clock``), ``flows``, and ``program``, which all of them lower to;
-``flowing``, the model of time; ``verification/``, which believes none of them; ``cost_model/``;
+``pipelined``, the model of time; ``verification/``, which believes none of them; ``cost_model/``;
 ``simulate/`` (latencies included); ``transform/``, schedules made of schedules; ``files/``;
 ``msccl/`` and ``mscclpp/``, files of runtimes, ``export/``, schedules out to them, and
 ``interpret/``, what they do (import these and ``simulate`` from there).
@@ -19,7 +19,7 @@ from forestcoll.problem.certificate_document import (
 )
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.clock import Clock, timed
-from forestcoll.schedule.cost_model import Cost, Steps, cost, finish_s_per_gb, in_steps
+from forestcoll.schedule.cost_model import Cost, Steps, cost, makespan_s_per_gb, synchronous
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.flows import FlowSchedule
@@ -27,7 +27,7 @@ from forestcoll.schedule.forest import Forest, Path, Routes, Tree
 from forestcoll.schedule.multicast import MulticastForest, PhysicalTree, Walks
 from forestcoll.schedule.sends import Chunks, Intervals, Send, Sends, TimedSend
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform import by_shards, in_turn, lockstep, stepwise, time_reversed
+from forestcoll.schedule.transform import by_shards, lockstep, sequential, stepwise, time_reversed
 from forestcoll.schedule.verification import (
     AllreduceCertificateVerdict,
     AllreduceVerdict,
@@ -70,14 +70,14 @@ __all__ = [
     "by_shards",
     "certificate_schema",
     "cost",
-    "finish_s_per_gb",
-    "in_steps",
-    "in_turn",
     "is_certificate",
     "lockstep",
+    "makespan_s_per_gb",
     "read_certificate",
     "read_schedule",
+    "sequential",
     "stepwise",
+    "synchronous",
     "time_reversed",
     "timed",
     "verify",

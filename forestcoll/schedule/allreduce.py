@@ -18,10 +18,10 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.collective import algbw_of
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.factored import FactoredForest
-from forestcoll.schedule.flowing import AnyForest, flowing
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.pipelined import AnyForest, pipelined
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.describe import rate
 from forestcoll.topology.in_brief import InBrief
@@ -74,7 +74,7 @@ class Allreduce(ByValue, InBrief, Generic[F]):
     @cached_property
     def time_s_per_gb(self) -> Fraction:
         """Seconds for one gigabyte whose pieces flow, the phases sharing the links."""
-        return flowing(self.phases).time_s_per_gb
+        return pipelined(self.phases).time_s_per_gb
 
     @property
     def optimal(self) -> bool:
@@ -82,7 +82,7 @@ class Allreduce(ByValue, InBrief, Generic[F]):
         return self.bound is not None and self.bound.algbw_gb_s * self.time_s_per_gb == 1
 
     @property
-    def in_turn_s_per_gb(self) -> Fraction:
+    def sequential_s_per_gb(self) -> Fraction:
         """Seconds for one gigabyte if the gathering begins when the reduction has ended.
 
         Each phase flows; a link's bandwidth is that of one phase at a time. Never less than

@@ -188,7 +188,7 @@ class Forest(TreeFlow):
     def depths(self) -> npt.NDArray[np.int32]:
         """Hops from the root to each rank in each batch, shape (B, N).
 
-        Pointer doubling: log2(height) passes over the parents, some batches at a time. Meaningful
+        Pointer doubling: log2(depth) passes over the parents, some batches at a time. Meaningful
         for trees only.
         """
         depth = np.zeros(self.parent.shape, dtype=np.int32)
@@ -197,7 +197,7 @@ class Forest(TreeFlow):
             depth[start : start + rows] = _depths(self.parent[start : start + rows])
         return depth
 
-    def heights(self) -> npt.NDArray[np.int32]:
+    def tree_depths(self) -> npt.NDArray[np.int32]:
         """Height of each batch's tree in GPU-to-GPU hops, length B."""
         if self.parent.size == 0:
             return np.zeros(0, dtype=np.int32)

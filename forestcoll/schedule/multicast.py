@@ -221,12 +221,12 @@ class MulticastForest(TreeFlow):
             depth, jump = depth + depth[jump], jump[jump]
         return depth[:-1]
 
-    def heights(self) -> npt.NDArray[np.int32]:
+    def tree_depths(self) -> npt.NDArray[np.int32]:
         """Walks from the root to the farthest node of each batch, length B."""
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
-        height = np.zeros(self.num_batches, dtype=np.int32)
-        np.maximum.at(height, batch, self.depths())
-        return height
+        depth = np.zeros(self.num_batches, dtype=np.int32)
+        np.maximum.at(depth, batch, self.depths())
+        return depth
 
     def trees(self) -> Iterator[PhysicalTree]:
         """Yield the batches one by one, in order."""

@@ -121,6 +121,6 @@ class Program(ByValue):
         """Return how much of the data a transfer moves."""
         return Fraction(int(self.amount[transfer]), self.chunks.whole)
 
-    def needs(self, transfer: int) -> npt.NDArray[np.int32]:
+    def dependencies(self, transfer: int) -> npt.NDArray[np.int32]:
         """Return the transfers that one waits for."""
         return self.need[self.first_need[transfer] : self.first_need[transfer + 1]]

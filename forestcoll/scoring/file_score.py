@@ -2,13 +2,13 @@
 
 Problem: anybody's MSCCL XML: is it right, and how near is it to the bound?
 Input:   an algorithm, a topology whose GPUs are its ranks, in their order.
-Output:  what is wrong with it; else the loads of its transfers, exact algbw flowing, the bound.
+Output:  what is wrong with it; else the loads of its transfers, exact algbw pipelined, the bound.
 Cost:    that of executing it, of the bound, and of :mod:`forestcoll.scoring.least_hops`.
 Source:  own. The bound is that of :mod:`forestcoll.scoring.file_bounds`.
 
-The model: every transfer goes as the file has it, over the paths of ``least_hops``, all pieces at
-once; threadblocks, channels and latencies take no time. What crosses a network is bounded by it, so
-no file that is right is above.
+The model: every transfer goes as the file has it, over the paths of ``least_hops``, all pipeline
+chunks at once; threadblocks, channels and latencies take no time. What crosses a network is bounded
+by it, so no file that is right is above.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.schedule.flowing import slowest_of_loads
+from forestcoll.schedule.pipelined import slowest_of_loads
 from forestcoll.scoring.file_bounds import FileBound
 from forestcoll.topology.model import Topology
 

@@ -2,7 +2,7 @@
 
 Problem: anybody's transfers: do they do what they are for, and how near are they to the bound?
 Input:   transfers read from a file, a topology with as many GPUs.
-Output:  what is wrong with them; else their schedule, exact algbw flowing, the bound.
+Output:  what is wrong with them; else their schedule, exact algbw pipelined, the bound.
 Cost:    that of ``verify``, ``cost`` and the bound.
 Source:  own. ``verify`` proves the schedule from its arrays; the bound is that of
          :mod:`forestcoll.scoring.file_bounds`.

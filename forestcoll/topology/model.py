@@ -315,7 +315,7 @@ class Topology(InBrief):
         )
 
     def reversed(self) -> Topology:
-        """Return the network with every link turned round."""
+        """Return the network with every link reversed."""
         return self._reversed
 
     @cached_property

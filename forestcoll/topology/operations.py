@@ -188,8 +188,8 @@ def both_ways(topology: Topology) -> Topology:
     A network of degree d becomes one of degree 2 d, in which every GPU has its place and name.
     Where there was a link both ways, each is now of the bandwidth of both.
 
-    Where the network turned round is the network under other names, a schedule of it with one of
-    the network turned round, each for half of the data, is one of the result (appendix A.6).
+    Where the network reversed is the network under other names, a schedule of it with one of
+    the network reversed, each for half of the data, is one of the result (appendix A.6).
 
     Raises
     ------

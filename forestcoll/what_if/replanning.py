@@ -17,7 +17,7 @@ from typing import cast
 from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.generation import generate
-from forestcoll.problem.options import PROGRAM_S, Options
+from forestcoll.problem.options import LP_TIME_LIMIT_S, Options
 from forestcoll.schedule import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
@@ -54,7 +54,7 @@ def replan(
     same_k: bool = False,
     keep_weights: bool = False,
     threads: int | None = None,
-    program_s: float = PROGRAM_S,
+    lp_time_limit_s: float = LP_TIME_LIMIT_S,
 ) -> Replanned:
     """Make a schedule of the same collective for another network, and compare.
 
@@ -74,7 +74,7 @@ def replan(
         theirs.
     threads : int, optional
         As of :func:`forestcoll.generation.generate`.
-    program_s : float
+    lp_time_limit_s : float
         As of :func:`forestcoll.generation.generate`; of an allreduce with the same k there is none.
 
     Raises
@@ -107,7 +107,7 @@ def replan(
         weights=None if rooted or len(set(weights)) == 1 else weights,
         k=_one_k(phases) if same_k else None,
         threads=threads,
-        program_s=program_s,
+        lp_time_limit_s=lp_time_limit_s,
     )
     made = cast("Forest | Allreduce[Forest]", generate(network, options).schedule)
     made_phases = made.phases if isinstance(made, Allreduce) else (made,)

@@ -35,7 +35,7 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact, exact_text
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.validation import validate
-from forestcoll.what_if.like_parts import LikeParts, PartKind, like_parts, symmetries
+from forestcoll.what_if.symmetric_parts import PartKind, SymmetricParts, symmetric_parts, symmetries
 
 __all__ = ["Outcome", "failures", "upgrades"]
 
@@ -50,7 +50,7 @@ class Outcome:
     ----------
     before : Optimum
         Of the network as it is.
-    parts : LikeParts
+    parts : SymmetricParts
     factor : Fraction
         By which bandwidths are multiplied; 0: what has failed.
     every : bool
@@ -64,7 +64,7 @@ class Outcome:
     """
 
     before: Optimum
-    parts: LikeParts
+    parts: SymmetricParts
     factor: Fraction
     every: bool
     inverse_rate: Fraction | None
@@ -242,7 +242,7 @@ class _Numbers:
         whole = weights_for(topology, collective, root=root, weights=weights)
         reduction = collective in ("reduce-scatter", "reduce")
         self.before = optimum(topology, weights=whole, reduction=reduction, threads=threads)
-        self.classes = like_parts(topology, symmetries(topology, whole))
+        self.classes = symmetric_parts(topology, symmetries(topology, whole))
         self._threads = threads
         self._network = topology.reversed() if reduction else topology
         self._number = {(e.tail, e.head): i for i, e in enumerate(self._network.links)}
@@ -250,7 +250,7 @@ class _Numbers:
         self._is_switch = is_target(topology) == 0
 
     def outcomes(
-        self, asked: Iterable[tuple[LikeParts, Fraction, bool]], progress: Progress | None
+        self, asked: Iterable[tuple[SymmetricParts, Fraction, bool]], progress: Progress | None
     ) -> list[Outcome]:
         """Find the optimum after each of these changes."""
         every, found = list(asked), []
@@ -260,7 +260,7 @@ class _Numbers:
                 progress(number, len(every))
         return found
 
-    def _outcome(self, parts: LikeParts, factor: Fraction, every: bool) -> Outcome:
+    def _outcome(self, parts: SymmetricParts, factor: Fraction, every: bool) -> Outcome:
         blank = Outcome(self.before, parts, factor, every, None, ())
         if len(blank.weights) < 2 or not any(blank.weights):
             return blank

@@ -30,7 +30,7 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import Ints
 from forestcoll.topology.validation import validate
-from forestcoll.what_if.like_parts import symmetries
+from forestcoll.what_if.symmetric_parts import symmetries
 
 __all__ = ["TightCut", "tightest_cuts"]
 

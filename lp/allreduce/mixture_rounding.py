@@ -22,12 +22,12 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.core.balance import lower_to_balance
+from forestcoll.core.balance import trim_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError, TimeLimitError
 from forestcoll.generation import Options, generate
-from forestcoll.in_network.copying import as_gpus, from_spanning
 from forestcoll.in_network.mixing import mirrored, mixed
+from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
@@ -231,8 +231,8 @@ def _whole(
     is_mirrored: bool,
 ) -> _Whole | None:
     spanned = replace(as_gpus(topology, kind.switches), shared=())  # the mixture keeps to these
-    lower_to_balance(spanned, gather)
-    lower_to_balance(spanned, reduce, reduction=True)
+    trim_to_balance(spanned, gather)
+    trim_to_balance(spanned, reduce, reduction=True)
     networks = [with_bandwidths(spanned, share, step) for share in (reduce, gather)]
     given = dict(zip(topology.compute, weights, strict=True))
     held = tuple(given.get(node, 0) for node in spanned.compute)

@@ -28,7 +28,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.core.balance import lower_to_balance
+from forestcoll.core.balance import trim_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generation import Options, generate
@@ -188,8 +188,8 @@ def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) 
     gather, reduce = fitted(topology, shares, step)
     if not any(weights):
         return None
-    lower_to_balance(topology, gather)
-    lower_to_balance(topology, reduce, reduction=True)
+    trim_to_balance(topology, gather)
+    trim_to_balance(topology, reduce, reduction=True)
     networks = {
         True: with_bandwidths(topology, reduce, step),
         False: with_bandwidths(topology, gather, step),

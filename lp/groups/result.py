@@ -16,8 +16,8 @@ from fractions import Fraction
 
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.schedule import cost, verify
-from forestcoll.schedule.flowing import slowest_of_loads
 from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.pipelined import slowest_of_loads
 from forestcoll.topology import Topology
 from forestcoll.topology.groups import group
 from forestcoll.topology.numbers import exact

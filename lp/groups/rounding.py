@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.core.balance import lower_to_balance
+from forestcoll.core.balance import trim_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generation import generate
@@ -106,7 +106,7 @@ def _on_grid(
 ) -> tuple[Topology, ...]:
     taken = []
     for network, steps in zip(networks, fitted(topology, shares, step), strict=True):
-        lower_to_balance(network, steps)
+        trim_to_balance(network, steps)
         taken.append(with_bandwidths(network, steps, step))
     return tuple(taken)
 

@@ -23,7 +23,7 @@ from baselines.registry import METHODS
 from experiments.results.frames import MOST_ROWS
 from experiments.results.rows import RowFile
 from forestcoll import certify, generate, load_topology
-from forestcoll.lowering import lower
+from forestcoll.compilation import compile_program
 from forestcoll.schedule import write_certificate, write_schedule
 from forestcoll.schedule.export import MscclppOptions, export
 from forestcoll.topology.files import topology_json
@@ -236,7 +236,7 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "plan": (
         "MSCCL++",
         lambda _: json.loads(
-            export(lower(generate(load_topology(RING)).schedule), MscclppOptions()).text
+            export(compile_program(generate(load_topology(RING)).schedule), MscclppOptions()).text
         ),
     ),
     "peer": ("peer", lambda _: teccl_allgather(ring_sentences(4))),

@@ -3,7 +3,7 @@
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import cost, finish_s_per_gb, in_steps, time_reversed, verify
+from forestcoll.schedule import cost, makespan_s_per_gb, synchronous, time_reversed, verify
 from tests.reference.step_delivery import delivers
 from tests.schedule.literals import LITERALS
 from tests.schedule.mutations_of.rows import spoil_row
@@ -19,8 +19,12 @@ def test_a_literal_is_proved_and_takes_what_its_source_says(name: str) -> None:
     verdict = verify(made)
     assert verdict.steps == literal.steps
     assert verdict.time_s_per_gb == cost(made).time_s_per_gb == literal.time_s_per_gb
-    assert verdict.in_steps_s_per_gb == in_steps(made).time_s_per_gb == literal.in_steps_s_per_gb
-    assert verdict.finish_s_per_gb == finish_s_per_gb(made)
+    assert (
+        verdict.synchronous_s_per_gb
+        == synchronous(made).time_s_per_gb
+        == literal.synchronous_s_per_gb
+    )
+    assert verdict.makespan_s_per_gb == makespan_s_per_gb(made)
     assert (None if made.clock is None else made.clock.finish_us) == literal.finish_us
 
 
@@ -51,6 +55,6 @@ def test_what_hands_out_sums_up_backwards_in_time(name: str) -> None:
         return
     turned = time_reversed(made, made.topology.reversed())
     assert verify(turned).time_s_per_gb == verify(made).time_s_per_gb
-    assert verify(turned).finish_s_per_gb == verify(made).finish_s_per_gb
+    assert verify(turned).makespan_s_per_gb == verify(made).makespan_s_per_gb
     again = time_reversed(turned, made.topology)
     assert again == made

@@ -16,17 +16,17 @@ import pytest
 from matplotlib.figure import Figure
 
 import forestcoll.schedule
+from forestcoll.compilation import compile_program
 from forestcoll.core.assembly import expand
 from forestcoll.draw import draw_tree
 from forestcoll.errors import ExportError, ForestCollError, UnsupportedError
-from forestcoll.lowering import lower
 from forestcoll.schedule import (
     Allreduce,
     Forest,
     cost,
-    in_steps,
     read_schedule,
     stepwise,
+    synchronous,
     verify,
     write_schedule,
 )
@@ -45,22 +45,22 @@ def costs(made: Any, _: Path) -> None:
     assert cost(made).time_s_per_gb == time_of(made)
 
 
-def goes_in_steps(made: Any, _: Path) -> None:
+def goes_synchronous(made: Any, _: Path) -> None:
     """Never faster than what flows, and in no fewer steps than trees have hops."""
-    found = in_steps(made)
+    found = synchronous(made)
     assert found.time_s_per_gb >= time_of(made)
     assert found.steps >= 1
     if hasattr(made, "num_steps"):
         assert found.steps == made.num_steps
     else:
-        assert found.steps == latency(made).height
+        assert found.steps == latency(made).depth
 
 
 def has_a_latency(made: Any, _: Path) -> None:
     found = latency(made)
-    assert found.height >= found.average_height >= found.at_least.average_height >= 1
+    assert found.depth >= found.average_depth >= found.at_least.average_depth >= 1
     assert found.physical_hops is not None
-    assert found.physical_hops >= found.at_least.physical_hops >= found.at_least.height
+    assert found.physical_hops >= found.at_least.physical_hops >= found.at_least.depth
     assert found.trees == sum(phase.num_trees for phase in phases_of(made))
 
 
@@ -115,17 +115,17 @@ def time_of(made: Any) -> Fraction:
 def lowers(made: Any, _: Path) -> None:
     """To a program whose steps are right and load the links as the schedule does."""
     for pieces in (1, 2):
-        assert verify(stepwise(lower(made, pieces))).time_s_per_gb == time_of(made)
+        assert verify(stepwise(compile_program(made, pieces))).time_s_per_gb == time_of(made)
 
 
 OPERATIONS: dict[str, Callable[[Any, Path], None]] = {
     "verify": verifies,
     "cost": costs,
-    "in_steps": goes_in_steps,
+    "synchronous": goes_synchronous,
     "latency": has_a_latency,
     "expand": expands,
     "draw_tree": draws,
-    "lower": lowers,
+    "compile_program": lowers,
     "write JSON": writes_json,
     "write npz": writes_npz,
     "read JSON": comes_back_from_json,
@@ -157,7 +157,7 @@ _PHASES: Refusal = (
 _STEPS: dict[str, Refusal] = {
     "latency": (
         UnsupportedError,
-        r"unsupported: a step schedule has no trees; in_steps\(schedule\)\.steps tells how",
+        r"unsupported: a step schedule has no trees; synchronous\(schedule\)\.steps tells how",
     ),
     "expand": (
         UnsupportedError,
@@ -173,7 +173,7 @@ _STEPS: dict[str, Refusal] = {
 REFUSED: dict[str, dict[str, Refusal]] = {
     "forest": {},
     "factored forest": {
-        "in_steps": _NO_STEPS,
+        "synchronous": _NO_STEPS,
         "draw_tree": (
             UnsupportedError,
             "unsupported: the trees of a factored forest are not written out; expand it, then draw",
@@ -184,7 +184,7 @@ REFUSED: dict[str, dict[str, Refusal]] = {
     "multicast forest": {"expand": _WRITTEN_OUT},
     "allreduce of forests": {"draw_tree": _PHASES},
     "allreduce of factored forests": {
-        "in_steps": _NO_STEPS,
+        "synchronous": _NO_STEPS,
         "draw_tree": _PHASES,
         "write JSON": _NOT_AS_JSON,
         "read JSON": _NOT_AS_JSON,
@@ -192,7 +192,7 @@ REFUSED: dict[str, dict[str, Refusal]] = {
     "allreduce of multicast forests": {"expand": _WRITTEN_OUT, "draw_tree": _PHASES},
     **dict.fromkeys([name for name in TYPES if name.startswith("step schedule")], _STEPS),
     "flow schedule": {
-        "in_steps": (
+        "synchronous": (
             UnsupportedError,
             "unsupported: a flow schedule has no steps, as all of its data flows at once; take its",
         ),
@@ -250,11 +250,11 @@ def has_a_method(kind: object) -> bool:
 CALLS: dict[str, Callable[[Any], object]] = {
     "verify": verify,
     "cost": cost,
-    "in_steps": in_steps,
+    "synchronous": synchronous,
     "latency": latency,
     "expand": expand,
     "draw_tree": lambda made: draw_tree(made, 0),
-    "lower": lower,
+    "compile_program": compile_program,
     "write_schedule": lambda made: write_schedule(made, "never.json"),
 }
 

@@ -68,7 +68,7 @@ def all_to_alls_of_table_8(coverage: Coverage) -> list[str]:
     both = [over(without, epoch)[size] for epoch, size in lines]
     less = sorted(share / (1 + share) for share in both if share > 0)
     late = sum(
-        row.parameters["size_bytes"] / (row.algbw_at_finish_gb_s or 1) / 1000
+        row.parameters["size_bytes"] / (row.algbw_makespan_gb_s or 1) / 1000
         > lines[row.parameters["epoch"], row.parameters["size_bytes"]]
         for row in ok(coverage, without)
     )
@@ -133,18 +133,18 @@ def figure_5(coverage: Coverage) -> list[str]:
 
 
 def figure_14(coverage: Coverage) -> list[str]:
-    """Shares of the optimum of the peers, flowing and by their own end."""
+    """Shares of the optimum of the peers, pipelined and by their own end."""
     found = {
         (one.cluster, one.method, one.gpus): one
         for one in both_measures(coverage.rows["forestcoll-figure14"])
     }
     on_a100 = {key[1:]: one for key, one in found.items() if key[0] == "dgx_a100"}
     for (method, gpus), one in on_a100.items():
-        assert one.flowing > 0.98 or (method == "teccl" and gpus > 64), one
+        assert one.pipelined > 0.98 or (method == "teccl" and gpus > 64), one
         assert method != "taccl" or one.at_end >= on_a100[method, 16].at_end
     for gpus in (16, 32, 64):
         tree, teccl = found["mi250", "multitree", gpus], found["mi250", "teccl", gpus]
-        assert tree.flowing < teccl.flowing
+        assert tree.pipelined < teccl.pipelined
         assert tree.at_end < teccl.at_end
     of = {key: percent(one.at_end) for key, one in on_a100.items()}
     most = {name: max(gpus for method, gpus in of if method == name) for name in ("taccl", "teccl")}
@@ -219,8 +219,8 @@ def hosts_of_tori(coverage: Coverage) -> list[str]:
         sum(algbw(ours, size) / algbw(theirs, size) for size in large) / len(large) - 1
         for ours, theirs in zip(hosts, tori, strict=True)
     ]
-    in_steps = [
-        (ours.algbw_in_steps_gb_s or 0) / (theirs.algbw_in_steps_gb_s or 1) - 1
+    synchronous = [
+        (ours.algbw_synchronous_gb_s or 0) / (theirs.algbw_synchronous_gb_s or 1) - 1
         for ours, theirs in zip(hosts, tori, strict=True)
     ]
     without = [algbw(row, str(2**30)) for row in free]
@@ -234,7 +234,7 @@ def hosts_of_tori(coverage: Coverage) -> list[str]:
         f"{at_1gb[0]}, {at_1gb[1]} and {at_1gb[2]} GB/s on 18, 27 and 54 GPUs",
         f"it is {min(without):.2f} to {max(without):.2f}",
         "{:.0f}, {:.0f} and {:.0f} % at 128 MB and more".format(*(100 * x for x in leads)),
-        "BFB leads by {:.0f}, {:.0f} and {:.0f} %".format(*(100 * x for x in in_steps)),
+        "BFB leads by {:.0f}, {:.0f} and {:.0f} %".format(*(100 * x for x in synchronous)),
         f"3 chunks have T_B {percent(sccl[3] - 1, 1)} above BFB's. Four",
     ]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
@@ -21,8 +21,8 @@ from forestcoll.schedule import (
     StepSchedule,
     TimedSend,
     cost,
-    in_steps,
     lockstep,
+    synchronous,
     timed,
     verify,
 )
@@ -92,7 +92,7 @@ def test_verify_and_cost_take_the_load_of_a_group_over_its_capacity(
             assert times[found.busiest_link[0]] == due
         else:
             assert found.busiest_link == plain.busiest_link
-        assert slow.in_turn_s_per_gb >= due if isinstance(slow, Allreduce) else True
+        assert slow.sequential_s_per_gb >= due if isinstance(slow, Allreduce) else True
 
 
 def half_duplex_star() -> Topology:
@@ -163,9 +163,9 @@ def test_steps_last_as_long_as_their_slowest_group(name: str) -> None:
             ]
             due += max(*times.values(), *shared)
         verdict = verify(slow)
-        assert in_steps(slow).time_s_per_gb == verdict.in_steps_s_per_gb == due
+        assert synchronous(slow).time_s_per_gb == verdict.synchronous_s_per_gb == due
         if name == "hops":
-            assert in_steps(limited(leaves4(), *groups)).time_s_per_gb == due
+            assert synchronous(limited(leaves4(), *groups)).time_s_per_gb == due
 
 
 def test_large_numbers_are_added_up_exactly() -> None:
@@ -179,7 +179,7 @@ def test_large_numbers_are_added_up_exactly() -> None:
     chunks = Chunks.equal(list(range(4)), whole=4)
     made = by_hand(replace(topology, shared=(group,)), "allgather", chunks, sends)
     assert verify(made).time_s_per_gb == cost(made).time_s_per_gb == Fraction(3) / odd
-    assert verify(made).in_steps_s_per_gb == in_steps(made).time_s_per_gb == Fraction(3) / odd
+    assert verify(made).synchronous_s_per_gb == synchronous(made).time_s_per_gb == Fraction(3) / odd
 
 
 def clocked(seed: int) -> StepSchedule:
@@ -238,8 +238,8 @@ def test_simulations_without_latency_come_to_the_cost(name: str) -> None:
         groups = groups_of(made.topology, random.Random(seed), Fraction(1, 9))
         slow = limited(made, *groups, slower=Fraction(10**6))
         due = float(cost(slow).time_s_per_gb)
-        simulator = Simulator(lower(slow))
-        assert simulator.flowing_s(GB) == pytest.approx(due)
+        simulator = Simulator(compile_program(slow))
+        assert simulator.pipelined_s(GB) == pytest.approx(due)
         found = simulator.run(GB, AlphaBeta(alpha_us=0), pieces=64)
         assert due * (1 - 1e-9) <= found.time_s <= due * 1.15
 
@@ -250,7 +250,7 @@ def test_simulations_agree_with_their_definition(seed: int) -> None:
     rng = random.Random(seed)
     made = [leaves4(), star3(), lockstep(leaves4())][seed % 3]
     groups = groups_of(made.topology, rng, Fraction(rng.choice(["1/3", "2/3", "1/8"])))
-    program = lower(limited(made, *groups, slower=Fraction(10**6)))
+    program = compile_program(limited(made, *groups, slower=Fraction(10**6)))
     pieces, alpha = 1 + seed % 3, Fraction(rng.choice([0, 5000]))
     model = AlphaBeta(alpha_us=alpha)
     due = float(fair_finish_s(program, GB, pieces=pieces, alpha_us=alpha))
@@ -269,11 +269,11 @@ def test_first_come_first_served_over_a_shared_bus() -> None:
     sends += [Send(1, r, (r + 1) % 3, (r + 2) % 3) for r in range(3)]
     made = by_hand(topology, "allgather", Chunks.equal(list(range(3)), whole=3), sends)
     model = AlphaBeta(alpha_us=0, sharing=Sharing.FIFO)
-    simulator = Simulator(lower(made))
+    simulator = Simulator(compile_program(made))
     assert simulator.run(GB, model).time_s == pytest.approx(2.0)
     assert simulator.run(GB, AlphaBeta(alpha_us=0)).time_s == pytest.approx(2.0)
     free = replace(made, topology=topology.without("bus"))
-    assert Simulator(lower(free)).run(GB, model).time_s == pytest.approx(2 / 3)
+    assert Simulator(compile_program(free)).run(GB, model).time_s == pytest.approx(2 / 3)
 
 
 def test_the_use_of_links_counts_what_they_have_themselves() -> None:
@@ -281,7 +281,7 @@ def test_the_use_of_links_counts_what_they_have_themselves() -> None:
     star = star3()
     group = SharedCapacity("up", ((0, 3), (1, 3), (2, 3)), Fraction(3))
     slow = limited(star, group, slower=Fraction(2))
-    found = Simulator(lower(slow)).run(GB, AlphaBeta(alpha_us=0), pieces=50, bins=10)
+    found = Simulator(compile_program(slow)).run(GB, AlphaBeta(alpha_us=0), pieces=50, bins=10)
     assert found.usage is not None
     assert found.usage.share.shape[0] == len(star.topology.links)
     assert found.usage.share.max() == pytest.approx(0.5, rel=0.01)

@@ -8,14 +8,14 @@ import jsonschema
 import numpy as np
 import pytest
 
-from forestcoll import generate, group, lower
+from forestcoll import compile_program, generate, group
 from forestcoll.schedule import (
     StepSchedule,
     by_shards,
     cost,
-    in_turn,
     lockstep,
     read_schedule,
+    sequential,
     stepwise,
     time_reversed,
     write_schedule,
@@ -39,10 +39,12 @@ def shares(schedule: StepSchedule) -> list[int]:
 def test_weights_are_handed_on(collective: str) -> None:
     """Of 2 + 1 + 1 parts half are the first GPU's, whatever the schedule is made into."""
     made = weighted(collective)
-    program = lower(generate(ring(), collective=collective, weights=WEIGHTS).schedule, pieces=2)
+    program = compile_program(
+        generate(ring(), collective=collective, weights=WEIGHTS).schedule, pieces=2
+    )
     back = time_reversed(made, ring().reversed())
-    assert program.weights == lower(made).weights == WEIGHTS
-    for one in (made, stepwise(program), stepwise(lower(made)), by_shards(made), back):
+    assert program.weights == compile_program(made).weights == WEIGHTS
+    for one in (made, stepwise(program), stepwise(compile_program(made)), by_shards(made), back):
         assert one.weights == WEIGHTS
         unit = one.chunks.whole // 4
         assert shares(one) == [2 * unit, unit, unit]
@@ -53,10 +55,16 @@ def test_all_else_has_weights_of_one() -> None:
     """A broadcast shares nothing out, nor does an allreduce, whatever the weights of its phases."""
     root = lockstep(generate(ring(), collective="broadcast", root=1).schedule)
     sums = generate(ring(), collective="allreduce", weights=WEIGHTS).schedule
-    both = in_turn(weighted("reduce-scatter"), weighted())
-    for one in (root, lockstep(sums), both, stepwise(lower(sums)), stepwise(lower(root))):
+    both = sequential(weighted("reduce-scatter"), weighted())
+    for one in (
+        root,
+        lockstep(sums),
+        both,
+        stepwise(compile_program(sums)),
+        stepwise(compile_program(root)),
+    ):
         assert one.weights == (1, 1, 1)
-    assert lower(sums).weights == lower(root).weights == (1, 1, 1)
+    assert compile_program(sums).weights == compile_program(root).weights == (1, 1, 1)
     assert both.collective == "allreduce"
 
 
@@ -88,4 +96,4 @@ def test_weights_of_a_group_are_those_of_its_members() -> None:
     part = group(ring(), ["gpu0", "gpu1"])
     made = lockstep(generate(part, weights=(3, 1)).schedule)
     assert made.weights == (3, 1)
-    assert stepwise(lower(made)).weights == (3, 1)
+    assert stepwise(compile_program(made)).weights == (3, 1)

@@ -265,7 +265,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         "all-to-all": Claim(
             but(*LARGE_FOR_PAIRS),
             LARGE_FOR_PAIRS,
-            parameters={"work": 0, "epoch": "slowest", "whole_chunks": True},
+            parameters={"work": 0, "epoch": "slowest", "milp": True},
         ),
     },
     # The first routing within its gap, in one order: solved to its end, so the same everywhere.

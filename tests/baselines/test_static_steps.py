@@ -9,7 +9,7 @@ import pytest
 from baselines import METHODS
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.schedule import StepSchedule, cost, in_steps, verify
+from forestcoll.schedule import StepSchedule, cost, synchronous, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.circulants import circulant
 
@@ -71,17 +71,17 @@ def run(name: str, topology: Topology, collective: str | None = None) -> StepSch
 
 def prove(name: str, topology: Topology) -> None:
     """Every collective is delivered; forth and back takes the same, both in steps twice as long."""
-    times, flowing = {}, {}
+    times, pipelined = {}, {}
     for collective in METHODS[name].collectives:
         schedule = run(name, topology, collective)
         verdict = verify(schedule)
         assert (schedule.method, verdict.collective) == (name, collective)
         assert verdict.time_s_per_gb == cost(schedule).time_s_per_gb
-        times[collective] = verdict.steps, verdict.in_steps_s_per_gb
-        flowing[collective] = verdict.time_s_per_gb
+        times[collective] = verdict.steps, verdict.synchronous_s_per_gb
+        pipelined[collective] = verdict.time_s_per_gb
     assert times["allgather"] == times["reduce-scatter"]
     best = optimum(topology).time_s_per_gb
-    assert times["allgather"][1] >= flowing["allgather"] == flowing["reduce-scatter"] >= best
+    assert times["allgather"][1] >= pipelined["allgather"] == pipelined["reduce-scatter"] >= best
     folded = name == "recursive-halving-doubling" and topology.num_compute.bit_count() > 1
     if not folded:  # an allreduce cuts the data into fewer parts then
         assert times["allreduce"] == tuple(2 * each for each in times["allgather"])
@@ -110,7 +110,7 @@ def test_the_order_of_the_nodes_does_not_matter(name: str) -> None:
     assert np.array_equal(schedule.routes.hop, again.routes.hop)
     other = run(name, turned, "allreduce")
     assert verify(other).time_s_per_gb == cost(schedule).time_s_per_gb
-    assert verify(other).in_steps_s_per_gb == in_steps(schedule).time_s_per_gb
+    assert verify(other).synchronous_s_per_gb == synchronous(schedule).time_s_per_gb
     assert other.num_steps == schedule.num_steps
 
 

@@ -36,7 +36,7 @@ CUT = Cut(RING, (0, 1, 2))
         ("busiest_link", ("a", "b"), "busiest link  a -> b"),
         ("boxes", [], "boxes  none"),
         ("stages_s", {"packing": 0.5, "routing": 2.0}, "stages  packing 500.00 ms, routing 2 s"),
-        ("reduce", {"k": 1, "height": None}, "reduce  k 1"),
+        ("reduce", {"k": 1, "depth": None}, "reduce  k 1"),
         ("all", {"one": {"k": 1, "algbw_gb_s": Fraction(3)}}, "all  one (k 1, algbw 3 GB/s)"),
     ],
 )

@@ -49,7 +49,7 @@ def test_an_allreduce_is_generated_verified_and_drawn_in_two_phases(tmp_path: Pa
     verdict = document("verify", path)
     assert verdict["gather"]["time_s_per_gb"]["exact"] == "3/1040"
     assert verdict["time_s_per_gb"]["exact"] == "3/520"
-    assert "greatest_possible_height" in verdict["reduce"]
+    assert "greatest_possible_depth" in verdict["reduce"]
     assert re.search(
         r"^reduce +collective reduce-scatter, GPUs 16", invoke("verify", path).stdout, re.MULTILINE
     )
@@ -140,26 +140,28 @@ def test_few_links_are_as_fast_and_a_hop_taller(tmp_path: Path) -> None:
     """24 boxes, all exchanging or any two of them at most two steps apart."""
     cluster = "dgx_a100:boxes=24"
     all_links = document("generate", cluster, "-o", tmp_path / "all.json")
-    few_links = document("generate", cluster, "--few-links", "-o", tmp_path / "few.json")
-    assert all_links["algbw_gb_s"] == few_links["algbw_gb_s"]
-    assert all_links["optimal"] is few_links["optimal"] is True
-    assert (all_links["height"], few_links["height"]) == (2, 3)
+    sparse_exchange = document(
+        "generate", cluster, "--sparse-exchange", "-o", tmp_path / "few.json"
+    )
+    assert all_links["algbw_gb_s"] == sparse_exchange["algbw_gb_s"]
+    assert all_links["optimal"] is sparse_exchange["optimal"] is True
+    assert (all_links["depth"], sparse_exchange["depth"]) == (2, 3)
 
 
 @pytest.mark.parametrize("method", ["forestcoll", "paper"])
 def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path: Path) -> None:
-    """The same facts as of the explicit form; the height is bounded only, and drawing expands."""
+    """The same facts as of the explicit form; the depth is bounded only, and drawing expands."""
     explicit, factored = tmp_path / "explicit.npz", tmp_path / "factored.npz"
     made = [
         document("generate", "paper_example", "--method", method, "-o", path, *form)
         for path, form in ((explicit, ()), (factored, ("--factored",)))
     ]
-    same = ("k", "trees", "distinct_trees", "height", "algbw_gb_s", "verified", "optimal")
+    same = ("k", "trees", "distinct_trees", "depth", "algbw_gb_s", "verified", "optimal")
     assert [made[0][key] for key in same] == [made[1][key] for key in same]
     proved = [document("verify", path) for path in (explicit, factored)]
     assert proved[0]["congestion"] == proved[1]["congestion"]
-    assert proved[0]["height"] <= proved[1]["greatest_possible_height"]
-    assert "height" not in proved[1]
+    assert proved[0]["depth"] <= proved[1]["greatest_possible_depth"]
+    assert "depth" not in proved[1]
     assert invoke("draw", factored, "-o", tmp_path / "tree.png").exit_code == 0
 
 
@@ -195,7 +197,7 @@ def test_multicast_reports_the_traffic_removed(tmp_path: Path, suffix: str) -> N
     """One H100 box: 7 bytes a byte into the NVSwitch become 1; the file is verified as any."""
     file = tmp_path / f"schedule.{suffix}"
     facts = document("generate", "dgx_h100:boxes=1", "--multicast", "-o", file)
-    assert (facts["verified"], facts["optimal"], facts["height"]) == (True, True, 2)
+    assert (facts["verified"], facts["optimal"], facts["depth"]) == (True, True, 2)
     into, out_of = facts["traffic"]
     assert [into[key]["exact"] for key in ("before", "after", "factor")] == ["7", "1", "1/7"]
     assert out_of["factor"]["exact"] == "1"

@@ -167,7 +167,12 @@ def numeric_options() -> Iterator[tuple[str, Any]]:
 def test_every_number_on_the_command_line_has_an_upper_bound() -> None:
     """Of every command, those of other packages, too."""
     found = dict(numeric_options())
-    assert {"generate --k", "exec --pieces", "run --jobs", "tune --seconds"} <= found.keys()
+    assert {
+        "generate --k",
+        "exec --pipeline-chunks",
+        "run --jobs",
+        "tune --seconds",
+    } <= found.keys()
     assert [name for name, info in found.items() if info.max is None] == []
 
 

@@ -28,7 +28,7 @@ def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
     lines = invoke("simulate", schedule, "--size", "1MB..2MB").stdout.splitlines()
     assert lines[0] == "allgather on ring:nodes=5,bidirectional=false by forestcoll, verified"
     assert lines[1] == "simulated: alpha 10 us a hop, links shared by size"
-    assert lines[3].split("  ")[-1].strip() == "of flowing"
+    assert lines[3].split("  ")[-1].strip() == "of pipelined"
     assert [line.split() for line in lines[4:]] == [
         ["1MB", "878.86", "us", "1.19", "1", "95.4", "%"],
         ["2MB", "1.718", "ms", "1.22", "1", "97.7", "%"],
@@ -37,13 +37,13 @@ def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
 
 def test_the_document_has_what_the_library_finds(schedule: Path) -> None:
     """Model and sizes; gamma and fifo are taken as they are given."""
-    options = ("--size", "1KB,1MB", "--alpha", "2.5", "--sharing", "fifo", "--pieces", "3")
+    options = ("--size", "1KB,1MB", "--alpha", "2.5", "--sharing", "fifo", "--pipeline-chunks", "3")
     found = document("simulate", schedule, *options)
     assert (found["simulated"], found["verified"]) == (True, True)
     assert found["alpha_us"] == {"exact": "5/2", "value": 2.5}
     for row, size in zip(found["sizes"], ("1KB", "1MB"), strict=True):
-        due = forestcoll.simulate(schedule, size, alpha_us="2.5", sharing="fifo", pieces=3)
-        assert (row["size_bytes"], row["pieces"]) == (due.size_bytes, 3)
+        due = forestcoll.simulate(schedule, size, alpha_us="2.5", sharing="fifo", pipeline_chunks=3)
+        assert (row["size_bytes"], row["pipeline_chunks"]) == (due.size_bytes, 3)
         assert row["time_s"] == due.time_s
     steps = document("simulate", schedule, "--size", "1MB", "--lockstep", "--gamma", "1")
     assert (steps["lockstep"], steps["sizes"][0]["closed_form"]) == (True, True)
@@ -57,8 +57,14 @@ def test_the_document_has_what_the_library_finds(schedule: Path) -> None:
         (("--alpha", "-1"), "alpha is -1 us; it must be from 0"),
         (("--alpha", "soon"), "alpha is 'soon', which is not a number"),
         (("--gamma", "1e99"), "gamma is 1e99 s/GB; it must be from 0"),
-        (("--pieces", "many"), "--pieces is 'many'; it must be a whole number, or best"),
-        (("--pieces", "0"), "the number of pieces is 0; it must be a whole number from 1"),
+        (
+            ("--pipeline-chunks", "many"),
+            "--pipeline-chunks is 'many'; it must be a whole number, or best",
+        ),
+        (
+            ("--pipeline-chunks", "0"),
+            "the number of pipeline chunks is 0; it must be a whole number from 1",
+        ),
         (("--clock",), "has no clock to keep to"),
         (("--clock", "--lockstep"), "keeps to steps or to its clock; choose one"),
         (("--usage", "usage.bmp"), "usage.bmp"),
@@ -91,7 +97,7 @@ def test_the_use_of_links_is_drawn(schedule: Path, tmp_path: Path) -> None:
 
 
 def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule: Path) -> None:
-    result = invoke("simulate", schedule, "--size", "976562500000000KB", "--pieces", "1")
+    result = invoke("simulate", schedule, "--size", "976562500000000KB", "--pipeline-chunks", "1")
     assert "  " in result.stdout.splitlines()[-1]
     assert result.stdout.splitlines()[-1].split()[0] == "976562500000000KB"
     builder = TopologyBuilder()

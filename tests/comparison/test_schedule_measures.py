@@ -10,7 +10,7 @@ from baselines.registry import METHODS
 from forestcoll import generate
 from forestcoll.comparison.schedule_measures import measured
 from forestcoll.core.assembly import expand
-from forestcoll.schedule import cost, in_steps
+from forestcoll.schedule import cost, synchronous
 from forestcoll.topology import load_topology
 
 
@@ -19,10 +19,10 @@ def test_figures_of_a_factored_forest_are_those_of_its_trees() -> None:
     whole = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     folded, written = measured(whole), measured(expand(whole))
     assert (folded.kind, written.kind) == ("FactoredForest", "Forest")
-    for name in ("k", "trees", "distinct_trees", "height", "algbw_gb_s", "at_most_gb_s", "loads"):
+    for name in ("k", "trees", "distinct_trees", "depth", "algbw_gb_s", "at_most_gb_s", "loads"):
         assert getattr(folded, name) == getattr(written, name)
     assert folded.steps is None
-    assert written.steps == written.height == 2
+    assert written.steps == written.depth == 2
 
 
 def test_loads_are_shares_of_the_data_by_name() -> None:
@@ -37,7 +37,7 @@ def test_loads_are_shares_of_the_data_by_name() -> None:
     assert slowest == taken.time_s_per_gb == 1 / found.algbw_gb_s
     assert found.kind == "Allreduce of Forest"
     assert len(found.k) == 2
-    assert found.in_steps_gb_s == in_steps(schedule).algbw_gb_s
+    assert found.synchronous_gb_s == synchronous(schedule).algbw_gb_s
 
 
 def test_steps_and_flows_have_no_trees() -> None:
@@ -45,7 +45,7 @@ def test_steps_and_flows_have_no_trees() -> None:
     steps = measured(METHODS["bruck"].run(ring, "allgather"))
     assert (steps.kind, steps.collective) == ("StepSchedule", "allgather")
     assert steps.steps == 2
-    assert (steps.k, steps.trees, steps.height, steps.at_most_gb_s) == (None,) * 4
+    assert (steps.k, steps.trees, steps.depth, steps.at_most_gb_s) == (None,) * 4
 
 
 @pytest.mark.parametrize("collective", ["allgather", "allreduce", "broadcast"])

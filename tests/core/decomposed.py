@@ -32,11 +32,11 @@ class Decomposed:
     after: Capacity
 
     @classmethod
-    def of(cls, topology: Topology, *, few_links: bool = False) -> Decomposed:
+    def of(cls, topology: Topology, *, sparse_exchange: bool = False) -> Decomposed:
         best = optimum(topology)
         trees = np.full(topology.num_compute, best.k, dtype=np.int64)
         parts = decompose(Problem.at(topology, best.congestion, trees))
-        logical = remove_switches(parts.problem, parts.sets, few_links=few_links)
+        logical = remove_switches(parts.problem, parts.sets, sparse_exchange=sparse_exchange)
         return cls(
             topology,
             dict.fromkeys(topology.compute, best.k),

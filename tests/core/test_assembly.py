@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from forestcoll.core.assembly import expand, heights, trees
+from forestcoll.core.assembly import expand, tree_depths, trees
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.generation import generate
 from forestcoll.schedule import Allreduce
@@ -22,9 +22,9 @@ def test_streams_are_what_expansion_writes_out(name: str) -> None:
     """Heights and trees come out the same without keeping them."""
     forest = factored(name)
     explicit = expand(forest)
-    multiplicity, height = heights(forest)
+    multiplicity, depth = tree_depths(forest)
     assert np.array_equal(multiplicity, explicit.multiplicity)
-    assert np.array_equal(height, explicit.heights())
+    assert np.array_equal(depth, explicit.tree_depths())
     assert list(trees(forest)) == list(explicit.trees())
     assert np.array_equal(explicit.root, np.sort(explicit.root))
 

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from forestcoll.core.balance import balanced, lower_to_balance
+from forestcoll.core.balance import balanced, trim_to_balance
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.topology import TopologyBuilder
@@ -173,7 +173,7 @@ def test_shares_are_lowered_in_proportion(reduction):
     share = [0] * len(topology.links)
     for name, amount in {"rs": 6, "sa": 9, "sb": 6, "sc": 3, "ar": 7, "br": 8, "cr": 9}.items():
         share[at[name]] = amount
-    lower_to_balance(topology, share, reduction=reduction)
+    trim_to_balance(topology, share, reduction=reduction)
     names = ("rs", "sa", "sb", "sc", "ar", "br", "cr")
     assert [share[at[name]] for name in names] == [6, 3, 2, 1, 7, 8, 9]
 
@@ -193,8 +193,8 @@ def test_shares_are_lowered_from_switch_to_switch_and_rounded_up():
     for i, amount in zip(order, (5, 2, 4, 2), strict=True):
         share[i] = amount
     kept = list(share)
-    lower_to_balance(topology, kept, forwarding=[3])
+    trim_to_balance(topology, kept, forwarding=[3])
     assert kept == share  # w itself sends no more than it gets
-    lower_to_balance(topology, share)
+    trim_to_balance(topology, share)
     found = [share[i] for i in order]
     assert (found[0], found[1] + found[2], found[3]) == (5, 5, found[1])

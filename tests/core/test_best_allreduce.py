@@ -14,7 +14,7 @@ from forestcoll import best_k, cost, generate, load_topology, optimum, verify
 from forestcoll.core.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import read_schedule
-from forestcoll.schedule.cost_model.measures import in_steps
+from forestcoll.schedule.cost_model.measures import synchronous
 from forestcoll.topology import Topology, TopologyBuilder, write_topology
 from tests.command_line import document, invoke
 from tests.lp.networks import BETTER, line, one_way_detour
@@ -57,12 +57,12 @@ def test_generate_makes_the_best_of_networks_known_by_hand(
 def test_two_optimal_phases_make_no_optimal_allreduce() -> None:
     """20 GB/s one after the other and 160/7 at once, where 32 is best: not "optimal"."""
     topology = load_topology("docs/examples/heterogeneous.yaml")
-    schedule = generate(topology, collective="allreduce", program_s=0).schedule
+    schedule = generate(topology, collective="allreduce", lp_time_limit_s=0).schedule
     verdict = verify(schedule)
     assert verdict.reduce.optimal
     assert verdict.gather.optimal
     assert not verdict.optimal
-    assert 1 / verdict.in_turn_s_per_gb == 20
+    assert 1 / verdict.sequential_s_per_gb == 20
     assert verdict.algbw_gb_s == Fraction(160, 7)
     assert verify(generate(topology, collective="allreduce").schedule).algbw_gb_s == 32
 
@@ -85,7 +85,7 @@ def test_where_the_cuts_of_the_phases_prove_it_no_program_is_asked(spec: str) ->
 def test_1024_gpus_are_proved_by_their_cuts(spec: str) -> None:
     schedule = generate(load_topology(spec), collective="allreduce", factored=True).schedule
     assert schedule.bound is not None
-    assert schedule.bound.algbw_gb_s * schedule.in_turn_s_per_gb == 1
+    assert schedule.bound.algbw_gb_s * schedule.sequential_s_per_gb == 1
 
 
 def test_the_phases_of_links_in_equal_pairs_mirror_each_other() -> None:
@@ -100,7 +100,7 @@ def test_the_phases_of_links_in_equal_pairs_mirror_each_other() -> None:
 
 def test_at_the_limit_the_combination_is_what_there_is() -> None:
     """It says so, and what is known: 3/2 GB/s, at most 2 by a cut."""
-    schedule = generate(one_way_detour(), collective="allreduce", program_s=1e-9).schedule
+    schedule = generate(one_way_detour(), collective="allreduce", lp_time_limit_s=1e-9).schedule
     assert "did not finish in 1e-09 s" in schedule.remark
     verdict = verify(schedule)
     assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (Fraction(3, 2), 2, False)
@@ -127,7 +127,7 @@ def test_a_slower_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 def test_where_a_cut_proves_both_phases_at_once_no_program_is_asked() -> None:
     """The star of 1, 1 and 2 GB/s: 1 GB/s at once, as the cut around a GPU of 1 GB/s admits."""
     schedule = generate(BETTER[0][0], collective="allreduce")
-    assert schedule.algbw_gb_s == 1 != 1 / schedule.in_turn_s_per_gb
+    assert schedule.algbw_gb_s == 1 != 1 / schedule.sequential_s_per_gb
     assert schedule.remark == "reduction + gathering, optimal by a cut"
 
 
@@ -143,7 +143,7 @@ def test_slow_links_are_proved_as_fast_ones_are() -> None:
 
 @pytest.mark.usefixtures("no_program")
 def test_without_seconds_no_program_is_asked() -> None:
-    schedule = generate(one_way_detour(), collective="allreduce", program_s=0)
+    schedule = generate(one_way_detour(), collective="allreduce", lp_time_limit_s=0)
     assert schedule.remark == "reduction + gathering; the allreduce program was not asked"
 
 
@@ -186,9 +186,9 @@ def test_schedule_verdict_cost_and_commands_tell_one_time(
     assert all(one["optimal"] and one["model"] for one in told)
     found = document("allreduce-optimum", network, "-o", file)
     assert found["schedule_algbw_gb_s"]["exact"] == str(best)
-    in_turn = verify(read_schedule(file)).in_turn_s_per_gb
-    assert in_turn >= 1 / best
-    assert in_steps(schedule).time_s_per_gb >= schedule.in_turn_s_per_gb
+    sequential = verify(read_schedule(file)).sequential_s_per_gb
+    assert sequential >= 1 / best
+    assert synchronous(schedule).time_s_per_gb >= schedule.sequential_s_per_gb
 
 
 def damaged(boxes: int, *dead: str) -> Topology:
@@ -210,7 +210,7 @@ def test_three_commands_give_one_answer_for_damaged_boxes(tmp_path: Path) -> Non
     rates = {made["algbw_gb_s"]["exact"], checked["algbw_gb_s"]["exact"]}
     assert rates == {found["schedule_algbw_gb_s"]["exact"]}
     assert made["optimal"] is checked["optimal"] is found["optimal"] is True
-    assert checked["algbw_gb_s"]["value"] > 1.9 / checked["in_turn_s_per_gb"]["value"]
+    assert checked["algbw_gb_s"]["value"] > 1.9 / checked["sequential_s_per_gb"]["value"]
 
 
 def test_weights_and_roots_are_kept() -> None:
@@ -265,7 +265,7 @@ def test_the_command_line_names_model_and_bound(tmp_path: Path) -> None:
     assert (copied["algbw_gb_s"]["exact"], copied["at_most_gb_s"]["exact"]) == ("400", "400")
     assert copied["made_by"] == "allreduce program"
     assert document("verify", file)["optimal"] is True
-    limited = document("generate", *options, "--multicast", "--program-time", 0)
+    limited = document("generate", *options, "--multicast", "--lp-time-limit", 0)
     assert limited["algbw_gb_s"]["exact"] == "320"
     assert limited["optimal"] is False
-    assert invoke("generate", *options, "--program-time", "-1").exit_code == 2
+    assert invoke("generate", *options, "--lp-time-limit", "-1").exit_code == 2

@@ -143,7 +143,7 @@ def test_few_links_join_many_equal_boxes_two_steps_apart() -> None:
     topology = load_topology("dgx_a100:boxes=24")
     pairs = {}
     for few in (False, True):
-        found = Decomposed.of(topology, few_links=few)
+        found = Decomposed.of(topology, sparse_exchange=few)
         check_tight_sets(found)
         check_switch_removal(found)
         check_ingress(found)

@@ -246,10 +246,10 @@ def test_experiments_can_name_it():
     assert parameters_of("forestcoll-paper") == ("threads",)
     assert parameters_of("forestcoll") == (
         "k",
-        "max_height",
-        "few_links",
+        "max_depth",
+        "sparse_exchange",
         "threads",
-        "program_s",
+        "lp_time_limit_s",
         "multicast",
         "factored",
     )

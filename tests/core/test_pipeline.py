@@ -31,7 +31,7 @@ ONE_WAY = ("allgather", "broadcast", *REDUCTIONS)
 def bound_by_enumeration(
     topology: Topology, weights: Sequence[int], *, reduction: bool
 ) -> Fraction:
-    """Worst w(S) / B+(S) of all cuts; of the network turned round in a reduction."""
+    """Worst w(S) / B+(S) of all cuts; of the network reversed in a reduction."""
     network = topology.reversed() if reduction else topology
     roots = {v: w for v, w in zip(network.compute, weights, strict=True) if w}
     return enumerate_optimum(network, roots, network.compute)[0]
@@ -129,8 +129,10 @@ def test_an_allreduce_takes_the_time_of_both_bounds(
     """One after the other, on balanced networks, by weights or through a root; at once no more."""
     demand = data.draw(demands(topology, data.draw(st.sampled_from(["allgather", "broadcast"]))))
     for schedule in (
-        generate(topology, collective="allreduce", program_s=0, **demand).schedule,
-        generate(topology, collective="allreduce", program_s=0, **demand, factored=True).schedule,
+        generate(topology, collective="allreduce", lp_time_limit_s=0, **demand).schedule,
+        generate(
+            topology, collective="allreduce", lp_time_limit_s=0, **demand, factored=True
+        ).schedule,
     ):
         verdict = verify(schedule)
         assert verdict.reduce.optimal
@@ -140,7 +142,7 @@ def test_an_allreduce_takes_the_time_of_both_bounds(
             bound_by_enumeration(topology, weights, reduction=reduction) / sum(weights)
             for reduction in (True, False)
         ]
-        assert verdict.in_turn_s_per_gb == schedule.in_turn_s_per_gb == sum(times)
+        assert verdict.sequential_s_per_gb == schedule.sequential_s_per_gb == sum(times)
         assert verdict.time_s_per_gb == schedule.time_s_per_gb <= sum(times)
         assert verdict.algbw_gb_s == schedule.algbw_gb_s <= verdict.bound_gb_s
         assert verdict.optimal == schedule.optimal == (verdict.algbw_gb_s == verdict.bound_gb_s)
@@ -191,7 +193,7 @@ def test_the_papers_algorithms_agree_where_all_weights_are_equal(collective: str
         with pytest.raises(UnsupportedError, match="take the method forestcoll"):
             generate(topology, collective=collective, root=0, method="paper")
         return
-    ours = generate(topology, collective=collective, program_s=0).schedule
+    ours = generate(topology, collective=collective, lp_time_limit_s=0).schedule
     theirs = generate(topology, collective=collective, method="paper").schedule
     assert theirs.time_s_per_gb == ours.time_s_per_gb
     factored = generate(topology, collective=collective, method="paper", factored=True).schedule

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forestcoll import generate, load_topology, lower
+from forestcoll import compile_program, generate, load_topology
 from forestcoll.draw import draw_usage
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
@@ -13,7 +13,7 @@ from forestcoll.schedule.simulate import AlphaBeta, Simulator
 def test_links_that_are_used_alike_are_one_row() -> None:
     """Of two boxes there are two kinds, 32 links each; the time is that of the simulation."""
     topology = load_topology("dgx_a100:boxes=2")
-    found = Simulator(lower(generate(topology).schedule)).run(10**9, pieces=4, bins=50)
+    found = Simulator(compile_program(generate(topology).schedule)).run(10**9, pieces=4, bins=50)
     figure = draw_usage(found, topology)
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
@@ -34,7 +34,7 @@ def test_links_that_are_used_alike_are_one_row() -> None:
 def test_of_many_links_those_that_carry_most_are_shown() -> None:
     """How many are left out is said below."""
     topology = load_topology("mi250:boxes=2")
-    found = Simulator(lower(generate(topology).schedule)).run(
+    found = Simulator(compile_program(generate(topology).schedule)).run(
         10**6, AlphaBeta(alpha_us=1), bins=200
     )
     axes = draw_usage(found, topology).axes[0]
@@ -46,6 +46,6 @@ def test_of_many_links_those_that_carry_most_are_shown() -> None:
 
 def test_without_a_usage_there_is_no_picture() -> None:
     topology = load_topology("ring:nodes=3")
-    found = Simulator(lower(generate(topology).schedule)).run(10**6)
+    found = Simulator(compile_program(generate(topology).schedule)).run(10**6)
     with pytest.raises(InvalidParameterError, match="no use of links to draw"):
         draw_usage(found, topology)

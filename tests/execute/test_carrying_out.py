@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.execute.carrying_out import Process
 from forestcoll.execute.planning import rank_plans
 from forestcoll.execute.rank_plan import OWN, Message, Part, RankPlan, Round
@@ -67,7 +67,9 @@ def test_messages_to_oneself_need_no_transport() -> None:
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_a_plan_is_carried_out_again_and_again(dtype: str) -> None:
     """With other data the second time: nothing is left of the first."""
-    plans = rank_plans(lower(generate("ring:nodes=3", collective="allreduce").schedule), 30)
+    plans = rank_plans(
+        compile_program(generate("ring:nodes=3", collective="allreduce").schedule), 30
+    )
     for seed in (1, 2):
         given = [(one % 1000).astype(dtype) for one in random_given(plans, seed)]
         for found, wanted in zip(carried_out(plans, given), due(plans, given), strict=True):

@@ -56,7 +56,16 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
         return FOUND
 
     monkeypatch.setattr(cli, "execute", found)
-    options = ("--backend", "torch", "--size", "2KB", "--dtype", "float32", "--pieces", "2")
+    options = (
+        "--backend",
+        "torch",
+        "--size",
+        "2KB",
+        "--dtype",
+        "float32",
+        "--pipeline-chunks",
+        "2",
+    )
     told = document("exec", schedule, *options, "--repetitions", "9", "--seconds", "30")
     assert asked.pop("transfers") > 6
     assert asked == {
@@ -78,7 +87,7 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
         (("--size", "1KB,2KB"), "--size is '1KB,2KB'; it must be one size"),
         (("--size", "1QB"), "--size has '1QB'; a size is bytes"),
         (("--dtype", "int8"), "dtype is 'int8'; it must be int32 or"),
-        (("--pieces", "0"), "cannot be cut into 0 pieces"),
+        (("--pipeline-chunks", "0"), "cannot be cut into 0 pipeline chunks"),
     ],
 )
 def test_mistakes_are_one_line(schedule: Path, options: tuple[str, ...], message: str) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import generate, lower, verify
+from forestcoll import compile_program, generate, verify
 from forestcoll.errors import (
     ExecutionError,
     InvalidParameterError,
@@ -47,17 +47,19 @@ def test_schedules_of_dgx_boxes_give_what_mpi_gives(boxes: int, collective: str)
     """8 and 16 processes, bit for bit, 64-bit integers over their whole range."""
     made = generate(f"dgx_a100:boxes={boxes}", collective=collective).schedule
     verify(made)
-    found = execute(lower(made), size_bytes=2**18, repetitions=1)
+    found = execute(compile_program(made), size_bytes=2**18, repetitions=1)
     assert found.size_bytes == 2**18
     assert found.library.startswith("MPICH ")
     assert min(found.time_s, found.library_time_s) > 0
 
 
 PROGRAMS = {
-    "reduce": lambda: lower(generate("ring:nodes=4", collective="reduce", root=2).schedule, 3),
-    "all-to-all": lambda: lower(ring(4)),
-    "copying switches": lambda: lower(schedule("step schedule through switches")),
-    "weights": lambda: lower(weighted("reduce-scatter")),
+    "reduce": lambda: compile_program(
+        generate("ring:nodes=4", collective="reduce", root=2).schedule, 3
+    ),
+    "all-to-all": lambda: compile_program(ring(4)),
+    "copying switches": lambda: compile_program(schedule("step schedule through switches")),
+    "weights": lambda: compile_program(weighted("reduce-scatter")),
 }
 
 
@@ -79,7 +81,7 @@ def test_other_collectives_and_types_give_what_mpi_gives(name: str, dtype: str) 
 def allreduce(gpus: int = 4) -> Program:
     made = generate(f"ring:nodes={gpus}", collective="allreduce").schedule
     verify(made)
-    return lower(made)
+    return compile_program(made)
 
 
 def test_a_schedule_changed_after_its_proof_is_found_wrong() -> None:

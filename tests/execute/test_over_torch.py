@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.execute.execution import execute
 from forestcoll.execute.launching import Command, run_together
 from tests.command_line import ROOT
@@ -30,15 +30,19 @@ def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
 
 
 PROGRAMS = {
-    "allgather": lambda: lower(generate("dgx_a100:boxes=1").schedule),
-    "reduce-scatter": lambda: lower(
+    "allgather": lambda: compile_program(generate("dgx_a100:boxes=1").schedule),
+    "reduce-scatter": lambda: compile_program(
         generate("ring:nodes=3", collective="reduce-scatter").schedule, 2
     ),
-    "allreduce": lambda: lower(generate("ring:nodes=4", collective="allreduce").schedule),
-    "broadcast": lambda: lower(generate("ring:nodes=3", collective="broadcast", root=1).schedule),
-    "reduce": lambda: lower(generate("ring:nodes=3", collective="reduce", root=2).schedule),
-    "all-to-all": lambda: lower(ring(4)),
-    "copying switch": lambda: lower(schedule("step schedule through switches")),
+    "allreduce": lambda: compile_program(generate("ring:nodes=4", collective="allreduce").schedule),
+    "broadcast": lambda: compile_program(
+        generate("ring:nodes=3", collective="broadcast", root=1).schedule
+    ),
+    "reduce": lambda: compile_program(
+        generate("ring:nodes=3", collective="reduce", root=2).schedule
+    ),
+    "all-to-all": lambda: compile_program(ring(4)),
+    "copying switch": lambda: compile_program(schedule("step schedule through switches")),
 }
 
 

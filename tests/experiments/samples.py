@@ -30,7 +30,7 @@ def clusters_of_rows() -> list[Row]:
         ratio=1.0,
         k=13,
         num_trees=208,
-        height=3,
+        depth=3,
         verified=True,
         limit_s=60.0,
         limit_memory_gb=4.0,
@@ -69,7 +69,7 @@ def rings_of_rows(seconds: Iterable[float] = (1.0,), **changes: object) -> list[
                 optimum_gb_s=800 / 3,
                 optimum="800/3",
                 ratio=1.0,
-                height=nodes - 1,
+                depth=nodes - 1,
                 k=1,
                 verified=True,
                 limit_s=60.0,
@@ -81,7 +81,7 @@ def rings_of_rows(seconds: Iterable[float] = (1.0,), **changes: object) -> list[
             lost = {"generation_s": None, "algbw_gb_s": None, "algbw": None, "ratio": None}
             other = replace(
                 row, method="multitree", parameters={}, point=f"tree{nodes}-{repetition}",
-                status=Status.UNSUPPORTED, reason="no", height=None, **lost,  # type: ignore[arg-type]
+                status=Status.UNSUPPORTED, reason="no", depth=None, **lost,  # type: ignore[arg-type]
             )  # fmt: skip
             rows += [replace(row, **changes), other]  # type: ignore[arg-type]
     return rows

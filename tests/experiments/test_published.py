@@ -36,13 +36,13 @@ def test_any_measure_has_the_marks_of_its_column(monkeypatch: pytest.MonkeyPatch
     """A column with its name in any of the files; an empty cell is none."""
     assert len(marks("k")) >= 14
     assert len(marks("algbw_gb_s")) >= 14
-    assert marks("height") == []
+    assert marks("depth") == []
     table = [
-        {"cluster": "c", "gpus": "8", "height": "3", "label": "a paper", "collectives": "reduce"},
-        {"cluster": "c", "gpus": "9", "height": "", "label": "a paper", "collectives": "reduce"},
+        {"cluster": "c", "gpus": "8", "depth": "3", "label": "a paper", "collectives": "reduce"},
+        {"cluster": "c", "gpus": "9", "depth": "", "label": "a paper", "collectives": "reduce"},
     ]
     monkeypatch.setattr(published, "_tables", lambda: {"new.csv": table})
-    (mark,) = marks("height")
+    (mark,) = marks("depth")
     assert (mark.gpus, mark.value, mark.label) == (8, 3.0, "a paper")
 
 

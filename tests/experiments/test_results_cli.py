@@ -92,7 +92,7 @@ def test_compare_says_when_nothing_matches_and_when_noise_is_unknown(folder) -> 
 def test_plot_writes_the_file_that_is_asked_for(folder, tmp_path: Path, ending: str) -> None:
     """One file, in the format of its ending."""
     file = tmp_path / f"a.{ending}"
-    done = invoke("plot", folder("a", some_rows()), "--kind", "lines:y=height", "-o", file)
+    done = invoke("plot", folder("a", some_rows()), "--kind", "lines:y=depth", "-o", file)
     assert done.stdout == f"wrote {file}\n"
     assert file.stat().st_size > 3000
 
@@ -101,7 +101,7 @@ def test_a_plot_has_the_title_of_its_experiment_unless_told(folder, tmp_path: Pa
     """That of the toolkit's own file; --title gives another, even none."""
     file = tmp_path / "a.svg"
     ours = [replace(row, experiment="quickstart") for row in some_rows()]
-    plot = ("plot", folder("a", ours), "--kind", "lines:y=height", "-o", file)
+    plot = ("plot", folder("a", ours), "--kind", "lines:y=depth", "-o", file)
     invoke(*plot)
     assert "Allgather on A100" in file.read_text()
     invoke(*plot, "--title", "")

@@ -40,12 +40,12 @@ def a_row(point: Point) -> Row:
 
 
 def test_times_are_sizes_over_bandwidths() -> None:
-    """A ring at 640/3 GB/s: a GiB takes 2**30 / (640/3 * 1e9) s, in steps as long as flowing."""
+    """A ring at 640/3 GB/s: a GiB takes 2**30 / (640/3 * 1e9) s, in steps as long as pipelined."""
     row = a_row(a_point())
-    assert row.algbw == row.algbw_in_steps == "640/3"
+    assert row.algbw == row.algbw_synchronous == "640/3"
     assert list(row.sizes) == ["1024", "1073741824"]
     expected = float(Fraction(2**30) / (Fraction(640, 3) * 10**9))
-    assert row.sizes["1073741824"] == {"time_flowing_s": expected, "time_in_steps_s": expected}
+    assert row.sizes["1073741824"] == {"time_pipelined_s": expected, "time_synchronous_s": expected}
 
 
 def test_without_sizes_a_row_is_what_it_was() -> None:
@@ -66,8 +66,10 @@ def test_a_row_comes_back_with_its_sizes(tmp_path: Path) -> None:
     with write_summary([row], tmp_path / "summary.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [line["size_bytes"] for line in lines] == ["1024", "1073741824"]
-    assert [float(line["time_flowing_s"]) for line in lines] == pytest.approx([4.8e-9, 5.033165e-3])
-    assert "time_at_finish_s" not in lines[0]
+    assert [float(line["time_pipelined_s"]) for line in lines] == pytest.approx(
+        [4.8e-9, 5.033165e-3]
+    )
+    assert "makespan_s" not in lines[0]
 
 
 def test_a_row_lacks_what_has_no_value() -> None:
@@ -89,20 +91,20 @@ def test_a_point_runs_again_for_sizes_that_its_row_lacks() -> None:
 def test_the_size_is_along_the_axis() -> None:
     """A panel for each topology, a line for each method, a mark for each size."""
     rows = [one for m in ("ring", "multitree") for one in a_row(a_point(m)).by_size()]
-    (panel,) = lines_by_size(rows, "size_bytes", "time_flowing_s").panels
+    (panel,) = lines_by_size(rows, "size_bytes", "time_pipelined_s").panels
     assert {one.name: [point.x for point in one.points] for one in panel.series} == {
         "ring": list(SIZES),
         "multitree": list(SIZES),
     }
     assert (panel.x.label, panel.x.scale) == ("size of the data", "bytes")
-    assert panel.y.label == "theoretical time, flowing (s)"
+    assert panel.y.label == "theoretical time, pipelined (s)"
 
 
 def test_an_experiment_with_sizes_runs_and_is_drawn(app, write_experiment, tmp_path: Path) -> None:
     """From the file to the figures; a second run with another size adds it and runs anew."""
     figures = [
-        "lines-by-size:y=time_in_steps_s",
-        "heat-map:x=size_bytes,y=topology,value=time_flowing_s",
+        "lines-by-size:y=time_synchronous_s",
+        "heat-map:x=size_bytes,y=topology,value=time_pipelined_s",
     ]
     results = tmp_path / "results"
     for sizes, options in ((["1KB..4KB"], ["--no-figures"]), (["1KB..4KB", 5000], ["--json"])):
@@ -112,13 +114,13 @@ def test_an_experiment_with_sizes_runs_and_is_drawn(app, write_experiment, tmp_p
     document = json.loads(done.stdout)
     assert all(list(row["sizes"])[-1] == "5000" for row in document["rows"])
     names = {Path(file).name for file in document["files"]}
-    assert "lines-by-size-y-time_in_steps_s.png" in names
-    assert "heat-map-x-size_bytes-y-topology-value-time_flowing_s.pdf" in names
+    assert "lines-by-size-y-time_synchronous_s.png" in names
+    assert "heat-map-x-size_bytes-y-topology-value-time_pipelined_s.pdf" in names
     assert len(read_rows(results / "toy" / "rows.jsonl")) == 2
 
 
 def test_every_sized_measure_can_be_drawn() -> None:
-    assert ("time_flowing_s", "time_in_steps_s", "time_at_finish_s", *SIMULATED) == SIZED
+    assert ("time_pipelined_s", "time_synchronous_s", "makespan_s", *SIMULATED) == SIZED
 
 
 SIMULATE = {"alpha_us": 10, "gamma_s_per_gb": 0, "sharing": "fair", "pieces": "best"}
@@ -134,11 +136,11 @@ def test_simulations_are_kept_by_size(tmp_path: Path) -> None:
     assert row.unsimulated is None
     again = Row.from_json(row.to_json())
     assert again == row
-    assert type(again.sizes["1024"]["pieces_simulated"]) is int
+    assert type(again.sizes["1024"]["pipeline_chunks_simulated"]) is int
     assert read_parquet(write_parquet([row], tmp_path / "rows.parquet")) == [row]
     with write_summary([row], tmp_path / "summary.csv").open() as file:
         lines = list(csv.DictReader(file))
-    assert lines[0]["pieces_simulated"] == "1"
+    assert lines[0]["pipeline_chunks_simulated"] == "1"
     assert lines[0]["simulated"] == row.simulated
 
 
@@ -148,11 +150,11 @@ def test_what_cannot_be_lowered_keeps_its_row(monkeypatch: pytest.MonkeyPatch) -
     def refuses(_: object) -> None:
         raise UnsupportedError("unsupported: too many units")
 
-    monkeypatch.setattr("experiments.measures.simulated.lower", refuses)
+    monkeypatch.setattr("experiments.measures.simulated.compile_program", refuses)
     row = a_row(a_point(simulate=SIMULATE))
     assert row.status is Status.OK
     assert row.unsimulated == "too many units"
-    assert row.sizes["1024"].keys() == {"time_flowing_s", "time_in_steps_s"}
+    assert row.sizes["1024"].keys() == {"time_pipelined_s", "time_synchronous_s"}
     assert is_done(a_point(simulate=SIMULATE), row)
 
 
@@ -190,4 +192,4 @@ def test_limits_hold_for_simulations(app, write_experiment, tmp_path: Path) -> N
     assert (row.status, row.reason) == (Status.TIMEOUT, "over 2 s in phase 'simulate'")
     assert row.verified
     assert row.algbw_gb_s
-    assert "time_flowing_s" in row.sizes["1024"]
+    assert "time_pipelined_s" in row.sizes["1024"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import InvalidParameterError, RuntimeLimitError
-from forestcoll.fitting.runtime_fit import Fit, Misfit, fitting
+from forestcoll.fitting.runtime_fit import Fit, LimitExceeded, fitting
 from forestcoll.schedule import verify
 from forestcoll.schedule.export import MscclOptions, export
 from forestcoll.schedule.export.msccl import executor_limits
@@ -36,7 +36,7 @@ def test_the_fastest_is_looked_for_until_none_can_be_faster() -> None:
     fit = found(MANY, fastest=True)
     assert (fit.k, fit.tried_k, fit.lost) == (2, 2, 0)
     assert verify(fit.schedule).optimal  # type: ignore[union-attr]
-    assert fit.exported.text == export(lower(fit.schedule), MscclOptions()).text
+    assert fit.exported.text == export(compile_program(fit.schedule), MscclOptions()).text
 
 
 @pytest.mark.parametrize(("collective", "root"), [("broadcast", 2), ("reduce", 1)])
@@ -71,14 +71,14 @@ def test_a_file_for_other_calls_is_told_but_not_taken(monkeypatch: pytest.Monkey
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     forest = generate("ring:nodes=4", k=2).schedule
     assert found(forest, fastest=False).in_words() == "it fits with calls in place only"
-    assert fitting(forest, MscclOptions(), fastest=True) == Misfit((), 2, 2)
+    assert fitting(forest, MscclOptions(), fastest=True) == LimitExceeded((), 2, 2)
 
 
 def test_where_nothing_fits_what_was_tried_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     forest = generate("ring:nodes=4", k=3).schedule
     misfit = fitting(forest, MscclOptions(instances=2), fastest=True)
-    assert misfit == Misfit(("1 instance",), 3, 3)
+    assert misfit == LimitExceeded(("1 instance",), 3, 3)
     assert misfit.in_words() == "it does not fit with 1 instance; no forest of k = 1 to 3 fits"
 
 
@@ -88,7 +88,7 @@ def test_out_of_time_one_k_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (fit.k, fit.tried_k) == (1, 1)
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     misfit = fitting(MANY, MscclOptions(), fastest=True, seconds=0)
-    assert isinstance(misfit, Misfit)
+    assert isinstance(misfit, LimitExceeded)
     assert misfit.in_words().endswith(
         "no forest of k = 1 fits, and no more of the 8209 were tried in the time"
     )
@@ -100,9 +100,9 @@ def test_what_has_no_k_has_options_only(monkeypatch: pytest.MonkeyPatch) -> None
     for method, network in (("bruck", "ring:nodes=7"), ("ring", "ring:nodes=7")):
         schedule = make(method, "allgather", network)
         with pytest.raises(RuntimeLimitError):
-            export(lower(schedule), MscclOptions())
+            export(compile_program(schedule), MscclOptions())
         misfit = fitting(schedule, MscclOptions(), fastest=True)
-        assert misfit == Misfit((), None, None)
+        assert misfit == LimitExceeded((), None, None)
         assert misfit.in_words() == "its method has no smaller k to try"
 
 

@@ -152,11 +152,11 @@ def no_cut_is_worse(forest: Forest, _: FactoredForest) -> None:
 
 
 def factored_form_agrees(forest: Forest, factored: FactoredForest) -> None:
-    """It verifies as it is, and bounds the height of the trees that it expands to."""
+    """It verifies as it is, and bounds the depth of the trees that it expands to."""
     verdict = verify(factored)
     assert verdict.optimal, "no optimum is proved of the factored form"
-    tallest = forest.heights().max()
-    assert tallest <= verdict.height, f"height {tallest}, the bound is {verdict.height}"
+    tallest = forest.tree_depths().max()
+    assert tallest <= verdict.depth, f"depth {tallest}, the bound is {verdict.depth}"
 
 
 def numbering_changes_no_optimum(forest: Forest, factored: FactoredForest) -> None:

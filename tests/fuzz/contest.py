@@ -6,7 +6,8 @@ On each of them all methods that support it do the same collective, and
 - none is faster than a bound of that collective and model, whoever computed it;
 - none is faster than a schedule of its model that is called optimal;
 - none is faster than what ``generate`` (or, where switches copy, ``generate_multicast``) makes;
-- ``verify`` and ``cost`` find the same time, and neither steps nor a clock are faster than flowing;
+- ``verify`` and ``cost`` find the same time, and neither steps nor a clock are faster than
+  pipelined;
 - MultiTree and TACOS make natively what their slow twins make (:mod:`tests.fuzz.twins`).
 """
 
@@ -36,7 +37,7 @@ from forestcoll.errors import (
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
-from forestcoll.schedule.cost_model.measures import finish_s_per_gb, in_steps
+from forestcoll.schedule.cost_model.measures import makespan_s_per_gb, synchronous
 from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce.best import proved
@@ -163,10 +164,10 @@ def _ours(
     yield "k = 1", plain(k=1)
     yield "k = 2", plain(k=2)
     yield "k = 2, copying", copying(k=2)
-    yield "without program", plain(program_s=0.0)
-    yield "without program, copying", copying(program_s=0.0)
-    yield "within 20 ms", plain(program_s=0.02)
-    yield "within 20 ms, copying", copying(program_s=0.02)
+    yield "without program", plain(lp_time_limit_s=0.0)
+    yield "without program, copying", copying(lp_time_limit_s=0.0)
+    yield "within 20 ms", plain(lp_time_limit_s=0.02)
+    yield "within 20 ms, copying", copying(lp_time_limit_s=0.02)
     yield (
         "factored",
         lambda: expanded(
@@ -177,8 +178,8 @@ def _ours(
         yield "paper", plain(method="paper")
     if collective == "allreduce" and not demand:
         for rank in range(min(topology.num_compute, MOST_ROOTS)):
-            yield f"root {rank}", plain(root=rank, program_s=0.0)
-            yield f"root {rank}, copying", copying(root=rank, program_s=0.0)
+            yield f"root {rank}", plain(root=rank, lp_time_limit_s=0.0)
+            yield f"root {rank}, copying", copying(root=rank, lp_time_limit_s=0.0)
 
 
 def expanded(schedule: Any) -> Any:
@@ -220,8 +221,8 @@ def _entries(topology: Topology, collective: str, demand: dict[str, Any]) -> Ite
         assert verify(found) == verdict, f"{name}: its {suffix} file says another thing"
         rate = 1 / verdict.time_s_per_gb
         assert rate == cost(schedule).algbw_gb_s, f"{name}: verify and cost disagree"
-        for time_s in (in_steps(schedule).time_s_per_gb, finish_s_per_gb(schedule)):
-            assert time_s is None or time_s * rate >= 1, f"{name}: faster than flowing"
+        for time_s in (synchronous(schedule).time_s_per_gb, makespan_s_per_gb(schedule)):
+            assert time_s is None or time_s * rate >= 1, f"{name}: faster than pipelined"
         free = not isinstance(schedule, Allreduce) or not (
             schedule.bound and schedule.bound.weights
         )

@@ -51,12 +51,12 @@ def broadcast(topology: Topology, chance: random.Random) -> Demand:
 
 
 def reduce(topology: Topology, chance: random.Random) -> Demand:
-    """All sums to one GPU, on the network turned round: its switches then keep nothing back."""
+    """All sums to one GPU, on the network reversed: its switches then keep nothing back."""
     return broadcast(topology, chance)._replace(topology=topology.reversed(), collective="reduce")
 
 
 def reduce_scatter(topology: Topology, _: random.Random) -> Demand:
-    """A sum to every GPU, on the network turned round."""
+    """A sum to every GPU, on the network reversed."""
     return Demand(topology.reversed(), "reduce-scatter", {})
 
 

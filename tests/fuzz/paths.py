@@ -5,7 +5,7 @@ The forest that is examined took whatever path was open to it. Here each is forc
 - the shortcuts of the native core (``common/shortcuts.hpp``) are blocked one by one, and all at
   once: flows from both ends, one node for all and one root's trees for all where a network looks
   alike from everywhere, one sink of each orbit, trees of plain sets copied;
-- equal boxes exchange with few others (``few_links``);
+- equal boxes exchange with few others (``sparse_exchange``);
 - the explicit form is made by ``generate`` instead of by expanding the factored one.
 
 Each must come to the same time with as many trees, and be proved optimal.
@@ -92,7 +92,7 @@ def _explicit(factored: FactoredForest) -> Forest:
 PATHS: dict[str, Remake] = {
     **{f"without {name}": _without(name) for name in SHORTCUTS},
     "without any shortcut": _without(*SHORTCUTS),
-    "few links": lambda factored: _made(factored, {"few_links": True}),
+    "few links": lambda factored: _made(factored, {"sparse_exchange": True}),
     "explicit": _explicit,
 }
 """How to make the same forest on another path, by name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from forestcoll.topology import Topology
-from tests.baselines.synthesizers.multitree import test_grove as multitree
+from tests.baselines.synthesizers.multitree import test_tree_growth as multitree
 from tests.baselines.synthesizers.tacos import test_matching as tacos
 from tests.reference.matching import TimedLink
 

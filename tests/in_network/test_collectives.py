@@ -101,7 +101,7 @@ def test_switches_beside_each_other_copy_equal_shares() -> None:
     made = generate(
         load_topology("nvl72:gpus_per_rack=4,planes=3"),
         collective="allreduce",
-        program_s=1e-9,
+        lp_time_limit_s=1e-9,
         multicast=True,
     ).schedule
     assert isinstance(made, Allreduce)
@@ -184,7 +184,7 @@ def test_what_is_saved_is_told_of_the_real_links() -> None:
     made = generate(
         load_topology("nvl72:gpus_per_rack=4,planes=3"),
         collective="allreduce",
-        program_s=1e-9,
+        lp_time_limit_s=1e-9,
         multicast=True,
     )
     assert isinstance(made.schedule, Allreduce)
@@ -207,5 +207,5 @@ def test_nothing_is_begun_after_the_time_for_programs(monkeypatch: pytest.Monkey
     generate(servers(4, ("12.5",)), collective="allreduce", multicast=True)
     assert tried == ["anywhere", "anywhere", "at 0"]
     tried.clear()
-    generate(servers(4, ("12.5",)), collective="allreduce", program_s=0.0, multicast=True)
+    generate(servers(4, ("12.5",)), collective="allreduce", lp_time_limit_s=0.0, multicast=True)
     assert tried == ["anywhere"]

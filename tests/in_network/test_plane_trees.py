@@ -18,7 +18,7 @@ from forestcoll.topology.symmetry.parallel_planes import merged_planes
 def laid(topology: Topology) -> tuple[Allreduce[MulticastForest], Allreduce[MulticastForest]]:
     """Return an allreduce of the merged network, and the same over the planes."""
     planes = merged_planes(topology)
-    made = generate(planes.merged, collective="allreduce", program_s=0.0).schedule
+    made = generate(planes.merged, collective="allreduce", lp_time_limit_s=0.0).schedule
     assert isinstance(made, Allreduce)
     small = multicast(made)
     return small, over_planes(small, planes)

@@ -53,7 +53,7 @@ def test_figure_8_keeps_one_sender_into_each_switch() -> None:
     before, after = (by_name(forest, loads) for loads in (cost(forest).loads, result.loads()))
     assert before.keys() - after.keys() == {"bv", "cv", "fw", "gw"}
     assert set(after.values()) == {1}
-    assert verify(result).height == 3  # a -> x -> e, e -> w, w -> f
+    assert verify(result).depth == 3  # a -> x -> e, e -> w, w -> f
 
 
 def test_without_marked_switches_all_paths_stay() -> None:
@@ -206,7 +206,7 @@ def test_no_load_rises_and_the_schedule_is_proved(forest: Forest) -> None:
     assert verdict.optimal
     assert verdict.collective == forest.collective
     assert result.time_s_per_gb == verdict.time_s_per_gb == forest.time_s_per_gb
-    assert (result.heights().max() if len(result.walk) else 0) == verdict.height
+    assert (result.tree_depths().max() if len(result.walk) else 0) == verdict.depth
     if not any(node.multicast for node in forest.topology.nodes):
         assert after == before
 

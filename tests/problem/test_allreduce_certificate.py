@@ -39,7 +39,7 @@ def networks(block: int) -> list[Topology]:
 
 
 def _possible(topology: Topology) -> Topology:
-    generate(topology, collective="allreduce", program_s=0)
+    generate(topology, collective="allreduce", lp_time_limit_s=0)
     return topology
 
 

@@ -41,8 +41,8 @@ def test_the_first_unknown_option_by_name_is_told() -> None:
     "number", [0, -1, True, 1.0, "2", MOST_TREES + 1, pytest.param(10**5000, id="huge")]
 )
 def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
-    """Of k and of the greatest height alike; 1 is the least of both."""
-    for option, name in (("k", "k"), ("max_height", "the greatest height")):
+    """Of k and of the greatest depth alike; 1 is the least of both."""
+    for option, name in (("k", "k"), ("max_depth", "the greatest depth")):
         message = rf"^{name} is .* a whole number from 1 to {MOST_TREES}$"
         with pytest.raises(InvalidParameterError, match=message):
             Options(**{option: number})
@@ -57,16 +57,20 @@ def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
     [
         ({"method": "magic"}, UnknownMethodError, "no method 'magic'; known: forestcoll, paper"),
         ({"threads": 0}, InvalidParameterError, "threads is 0; it must be from 1"),
-        ({"program_s": -1.0}, InvalidParameterError, "the allreduce program is -1.0; it must be"),
         (
-            {"method": "paper", "few_links": True},
+            {"lp_time_limit_s": -1.0},
+            InvalidParameterError,
+            "the allreduce program is -1.0; it must be",
+        ),
+        (
+            {"method": "paper", "sparse_exchange": True},
             UnsupportedError,
             "for few links take the method forestcoll",
         ),
         (
-            {"max_height": 2, "multicast": True},
+            {"max_depth": 2, "multicast": True},
             UnsupportedError,
-            "leave max_height or multicast away",
+            "leave max_depth or multicast away",
         ),
         (
             {"factored": True, "multicast": True},

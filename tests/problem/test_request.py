@@ -17,28 +17,28 @@ from tests.lp.networks import line
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
 def test_what_is_no_time_is_refused(seconds: float) -> None:
     with pytest.raises(InvalidParameterError, match="must be from 0 to 10000000"):
-        generate(line(3), collective="allreduce", program_s=seconds)
+        generate(line(3), collective="allreduce", lp_time_limit_s=seconds)
 
 
 RING = load_topology("ring:nodes=3")
 
 
 def test_what_is_not_asked_has_its_default() -> None:
-    """Equal weights, no root, all cores of this process; an allreduce sums up anywhere."""
+    """Equal weights, no root, all cores of this process; an allreduce sums up free_root."""
     request = Request.of(RING, Options())
     assert (request.weights, request.root, request.options) == ((1, 1, 1), None, Options())
     assert request.threads == usable_cores() == len(os.sched_getaffinity(0))
-    assert request.anywhere
+    assert request.free_root
     assert request.is_free
 
 
 def test_roots_become_ranks_and_weights_whole_numbers() -> None:
     """Whoever gives either fixes where the sums are."""
     rooted = Request.of(RING, Options(collective="allreduce", root="gpu1", threads=1))
-    assert (rooted.root, rooted.weights, rooted.anywhere) == (1, (0, 1, 0), False)
+    assert (rooted.root, rooted.weights, rooted.free_root) == (1, (0, 1, 0), False)
     assert rooted.threads == 1
     weighted = Request.of(RING, Options(collective="allreduce", weights=["1/2", 1, 0]))
-    assert (weighted.root, weighted.weights, weighted.anywhere) == (None, (1, 2, 0), False)
+    assert (weighted.root, weighted.weights, weighted.free_root) == (None, (1, 2, 0), False)
     assert weighted.over(1) == Request.of(RING, Options(collective="allreduce", root=1))
 
 

@@ -58,7 +58,7 @@ def jobs_of(
                 links=(*links, *_groups(topology, links)),
                 adder=adder,
                 latency=Fraction(latency) / 10**6,
-                needs=tuple(program.needs(t).tolist()),
+                needs=tuple(program.dependencies(t).tolist()),
                 step=int(program.step[t]),
                 together=tuple(same or [t]),
             )
@@ -73,25 +73,34 @@ def _groups(topology: Topology, links: list[tuple[int, int]]) -> list[_Resource]
 
 class _Run:
     def __init__(
-        self, jobs: list[Job], rates: dict[_Resource, Fraction], pieces: int, lockstep: bool
+        self,
+        jobs: list[Job],
+        rates: dict[_Resource, Fraction],
+        pipeline_chunks: int,
+        lockstep: bool,
     ) -> None:
-        self.jobs, self.rates, self.pieces, self.lockstep = jobs, rates, pieces, lockstep
-        self.done = [0] * len(jobs)  # pieces that have arrived
+        self.jobs, self.rates, self.pipeline_chunks, self.lockstep = (
+            jobs,
+            rates,
+            pipeline_chunks,
+            lockstep,
+        )
+        self.done = [0] * len(jobs)  # pipeline chunks that have arrived
         self.begun = [0] * len(jobs)
         self.now = Fraction(0)
         self.waiting: dict[int, Fraction] = {}  # until the latency is over
         self.left: dict[tuple[int, bool], Fraction] = {}  # bytes, of (job, whether it is adding)
 
     def may_start(self, job: int) -> bool:
-        piece = self.begun[job]
-        if piece == self.pieces or self.done[job] != piece:
+        pipeline_chunk = self.begun[job]
+        if pipeline_chunk == self.pipeline_chunks or self.done[job] != pipeline_chunk:
             return False
         if self.lockstep:
-            before = self.jobs[job].step + piece
-            if any(self.done[j] < min(self.pieces, before - one.step)
+            before = self.jobs[job].step + pipeline_chunk
+            if any(self.done[j] < min(self.pipeline_chunks, before - one.step)
                    for j, one in enumerate(self.jobs)):  # fmt: skip
                 return False
-        return all(self.done[need] > piece for need in self.jobs[job].needs)
+        return all(self.done[need] > pipeline_chunk for need in self.jobs[job].needs)
 
     def start(self) -> None:
         ready = [j for j in range(len(self.jobs)) if self.may_start(j)]
@@ -103,13 +112,13 @@ class _Run:
     def flow(self) -> None:
         for job in [job for job, until in self.waiting.items() if until == self.now]:
             del self.waiting[job]
-            self.left[job, False] = self.jobs[job].size / self.pieces
+            self.left[job, False] = self.jobs[job].size / self.pipeline_chunks
 
     def end(self) -> None:
         for job, adding in [key for key, left in self.left.items() if left == 0]:
             del self.left[job, adding]
             if not adding and self.jobs[job].adder is not None:
-                self.left[job, True] = self.jobs[job].size / self.pieces
+                self.left[job, True] = self.jobs[job].size / self.pipeline_chunks
             else:
                 self.done[job] += 1
 
@@ -140,7 +149,7 @@ class _Run:
             self.start()
             self.flow()
             if not self.waiting and not self.left:
-                assert self.done == [self.pieces] * len(self.jobs), "a circle of needs"
+                assert self.done == [self.pipeline_chunks] * len(self.jobs), "a circle of needs"
                 return self.now
             speeds = self.speeds()
             moments = [until - self.now for until in self.waiting.values()]
@@ -157,9 +166,9 @@ def fair_finish_s(
     *,
     alpha_us: Fraction = Fraction(10),
     gamma_s_per_gb: Fraction = Fraction(0),
-    pieces: int = 1,
+    pipeline_chunks: int = 1,
     lockstep: bool = False,
 ) -> Fraction:
     """Return the exact seconds that a program takes."""
     jobs, rates = jobs_of(program, size_bytes, alpha_us, gamma_s_per_gb)
-    return _Run(jobs, rates, pieces, lockstep).finish()
+    return _Run(jobs, rates, pipeline_chunks, lockstep).finish()

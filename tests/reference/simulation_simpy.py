@@ -18,8 +18,8 @@ _Events = Generator[simpy.Event, Any, None]
 _Rates = dict[Any, Any]
 
 
-def first_come_s(jobs: list[Job], rates: _Rates, pieces: int) -> float:
-    """Return the seconds where a link carries one piece after the other; of ways of one link."""
+def first_come_s(jobs: list[Job], rates: _Rates, pipeline_chunks: int) -> float:
+    """Return the seconds where a link carries one pipeline chunk after the other; of ways of one link."""
     env = simpy.Environment()
     links = {link: simpy.Resource(env) for job in jobs for link in job.links}
 
@@ -27,13 +27,13 @@ def first_come_s(jobs: list[Job], rates: _Rates, pieces: int) -> float:
         (link,) = job.links
         with links[link].request() as turn:
             yield turn
-            yield env.timeout(float(job.size / pieces / rates[link]))
+            yield env.timeout(float(job.size / pipeline_chunks / rates[link]))
 
-    return _finish(env, jobs, pieces, carry)
+    return _finish(env, jobs, pipeline_chunks, carry)
 
 
 class _Shared:
-    """A link that gives every piece on it a share in proportion to its size."""
+    """A link that gives every pipeline chunk on it a share in proportion to its size."""
 
     def __init__(self, env: simpy.Environment, rate: float) -> None:
         self.env, self.rate = env, rate
@@ -73,30 +73,30 @@ class _Shared:
             yield simpy.AnyOf(self.env, [self.env.timeout(first), self.changed])
 
 
-def shared_links_s(jobs: list[Job], rates: _Rates, pieces: int) -> float:
+def shared_links_s(jobs: list[Job], rates: _Rates, pipeline_chunks: int) -> float:
     """Return the seconds where transfers share their link; of ways of one link."""
     env = simpy.Environment()
     links = {link: _Shared(env, float(rates[link])) for job in jobs for link in job.links}
 
     def carry(job: Job) -> _Events:
         (link,) = job.links
-        yield links[link].put(float(job.size / pieces))
+        yield links[link].put(float(job.size / pipeline_chunks))
 
-    return _finish(env, jobs, pieces, carry)
+    return _finish(env, jobs, pipeline_chunks, carry)
 
 
 def _finish(
-    env: simpy.Environment, jobs: list[Job], pieces: int, carry: Callable[[Job], _Events]
+    env: simpy.Environment, jobs: list[Job], pipeline_chunks: int, carry: Callable[[Job], _Events]
 ) -> float:
-    arrived = [[env.event() for _ in range(pieces)] for _ in jobs]
+    arrived = [[env.event() for _ in range(pipeline_chunks)] for _ in jobs]
     last = [0.0]
 
     def transfer(number: int, job: Job) -> _Events:
-        for piece in range(pieces):
-            yield simpy.AllOf(env, [arrived[need][piece] for need in job.needs])
+        for pipeline_chunk in range(pipeline_chunks):
+            yield simpy.AllOf(env, [arrived[need][pipeline_chunk] for need in job.needs])
             yield env.timeout(float(job.latency))
             yield from carry(job)
-            arrived[number][piece].succeed()
+            arrived[number][pipeline_chunk].succeed()
             last[0] = max(last[0], env.now)
 
     for number, job in enumerate(jobs):

@@ -35,14 +35,14 @@ class Literal:
     ----------
     make : callable
     steps : int
-    time_s_per_gb, in_steps_s_per_gb : Fraction
+    time_s_per_gb, synchronous_s_per_gb : Fraction
     finish_us : Fraction, optional
     """
 
     make: Callable[[], StepSchedule]
     steps: int
     time_s_per_gb: Fraction
-    in_steps_s_per_gb: Fraction
+    synchronous_s_per_gb: Fraction
     finish_us: Fraction | None = None
 
 

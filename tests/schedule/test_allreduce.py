@@ -7,13 +7,13 @@ import pytest
 
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import Allreduce, Forest
-from forestcoll.schedule.transform.reverse import turned
+from forestcoll.schedule.transform.reverse import transposed
 from tests.schedule.made.hand import forest, leaves4, topology
 
 
 def both(gather: Forest) -> Allreduce[Forest]:
     """The same trees, first upwards, then down; links are alike both ways."""
-    return Allreduce(turned(gather, gather.topology), gather)
+    return Allreduce(transposed(gather, gather.topology), gather)
 
 
 def chain() -> Forest:
@@ -29,14 +29,14 @@ def test_phases_that_share_no_link_take_the_time_of_one() -> None:
     """Up and down the chain run over different directions: 1/2 s at once, 1/2 + 1/2 in turn."""
     schedule = both(chain())
     assert schedule.time_s_per_gb == Fraction(1, 2)
-    assert schedule.in_turn_s_per_gb == 1
+    assert schedule.sequential_s_per_gb == 1
     assert schedule.algbw_gb_s == 2
 
 
 def test_phases_that_share_their_busiest_link_take_the_sum() -> None:
     """Two leaves: both phases put three trees on every link of a GPU, 1/4 s each."""
     schedule = both(leaves4())
-    assert schedule.time_s_per_gb == schedule.in_turn_s_per_gb == Fraction(1, 2)
+    assert schedule.time_s_per_gb == schedule.sequential_s_per_gb == Fraction(1, 2)
 
 
 def test_it_is_optimal_where_it_attains_its_bound() -> None:

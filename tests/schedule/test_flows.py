@@ -36,7 +36,7 @@ def test_ring_of_four_by_hand():
     verdict = verify(ring())
     assert verdict.congestion == Fraction(2, 3)
     assert verdict.algbw_gb_s == 6
-    assert verdict.height == 2
+    assert verdict.depth == 2
     assert verdict.collective == "all-to-all"
 
 

@@ -135,7 +135,7 @@ def test_depths_and_trees_of_chains_by_hand(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr("forestcoll.schedule.forest._ENTRIES", entries)
         forest = star3()
         assert forest.depths().tolist() == [[0, 1, 2], [2, 0, 1], [1, 2, 0]]
-        assert forest.heights().tolist() == [2, 2, 2]
+        assert forest.tree_depths().tolist() == [2, 2, 2]
         assert list(forest.trees()) == [
             Tree(0, 1, ((0, 1), (1, 2))),
             Tree(1, 1, ((1, 2), (2, 0))),
@@ -148,7 +148,7 @@ def test_a_deep_chain_is_as_high_as_it_is_long() -> None:
     forest = ring3()
     deep = replace(forest, parent=np.arange(-1, 1000, dtype=np.int32)[None, :])
     assert deep.depths().tolist() == [list(range(1001))]
-    assert deep.heights().tolist() == [1000]
+    assert deep.tree_depths().tolist() == [1000]
 
 
 def test_batches_and_trees_are_counted() -> None:
@@ -156,7 +156,7 @@ def test_batches_and_trees_are_counted() -> None:
     assert (slow_ring3().num_batches, slow_ring3().num_trees) == (4, 6)
     none = np.zeros(0, dtype=np.int32)
     empty = replace(ring3(), root=none, multiplicity=none, parent=np.zeros((0, 3), np.int32))
-    assert (empty.num_trees, empty.heights().tolist(), list(empty.trees())) == (0, [], [])
+    assert (empty.num_trees, empty.tree_depths().tolist(), list(empty.trees())) == (0, [], [])
 
 
 def test_routes_are_rows_sorted_by_link() -> None:

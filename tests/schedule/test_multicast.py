@@ -1,4 +1,4 @@
-"""Physical trees: their walks, loads and heights, by hand."""
+"""Physical trees: their walks, loads and tree_depths, by hand."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def test_depths_count_walks_or_links(reduction: bool) -> None:
     forest = with_rows(star(reduction), rows)
     assert forest.depths().tolist() == [1, 2, 3, 2]
     assert forest.depths(links=True).tolist() == [1, 2, 4, 2]
-    assert forest.heights().tolist() == [3]
+    assert forest.tree_depths().tolist() == [3]
     near, far = forest.ends()
     walks = [(int(near[i]), int(far[i])) for i in forest.walk]
     assert walks == [(A, W), (W, B), (B, C), (W, D)]

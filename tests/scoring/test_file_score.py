@@ -10,6 +10,7 @@ import pytest
 
 from baselines.registry import METHODS
 from forestcoll import generate
+from forestcoll.compilation import compile_program
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
@@ -17,7 +18,6 @@ from forestcoll.errors import (
     UnbalancedError,
     UnsupportedError,
 )
-from forestcoll.lowering import lower
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost
 from forestcoll.schedule.export import MscclOptions, export
@@ -33,7 +33,7 @@ UNIQUE = ("dgx_a100:boxes=2", "ring:nodes=5", "torus:dims=3x3", "hypercube:dimen
 
 
 def exported(schedule: Any) -> Algorithm:
-    return parse_algorithm(export(lower(schedule), MscclOptions()).text).algorithm
+    return parse_algorithm(export(compile_program(schedule), MscclOptions()).text).algorithm
 
 
 def pairs() -> Topology:
@@ -142,7 +142,7 @@ def test_files_on_random_networks_are_not_above_the_optimum(seed: int) -> None:
     topology = random_topology(seed, kind)
     assert 0 < worth(exported(generate(topology).schedule), topology).share <= 1
     if kind != "unbalanced":
-        allreduce = generate(topology, collective="allreduce", program_s=0.5).schedule
+        allreduce = generate(topology, collective="allreduce", lp_time_limit_s=0.5).schedule
         assert 0 < worth(exported(allreduce), topology).share <= 1
 
 

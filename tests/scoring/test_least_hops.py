@@ -85,8 +85,8 @@ def test_paths_have_the_weights_of_what_flows() -> None:
     pairs = ("as", "at", "sv", "sw", "sx", *(f"{one}b" for one in "vwx"), "ty", "yb", "cs")
     topology = network("stvwxy", *((one, other, 1) for one, other in pairs))
     assert ways(topology, 0, 1) == {"asvb": 1, "aswb": 1, "asxb": 1, "atyb": 3}
-    flowing = loads(topology, {(0, 1): 6})
-    assert [flowing[link] for link in ("as", "sv", "at")] == [3, 1, 3]
+    pipelined = loads(topology, {(0, 1): 6})
+    assert [pipelined[link] for link in ("as", "sv", "at")] == [3, 1, 3]
 
 
 def test_a_link_beside_a_switch_is_left_out_where_that_is_asked_for() -> None:

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.errors import InvalidTopologyError, UnsupportedError
-from forestcoll.in_network.copying import as_gpus
+from forestcoll.in_network.multicast_nodes import as_gpus
 from forestcoll.topology import (
     SharedCapacity,
     Topology,

@@ -41,18 +41,18 @@ def test_the_optimum_may_need_more_trees_and_the_same_number_is_a_bit_slower() -
         {"collective": "reduce", "root": "b2.gpu1"},
         {"weights": [1 + rank % 3 for rank in range(32)]},
         {"collective": "allreduce", "root": "b2.gpu1"},
-        {"collective": "allreduce", "program_s": 0},
+        {"collective": "allreduce", "lp_time_limit_s": 0},
     ],
 )
 def test_the_collective_stays(options: dict[str, Any]) -> None:
     old = generate(WHOLE, **options).schedule
-    again = replan(old, DAMAGED, program_s=0, keep_weights="root" in options).schedule
+    again = replan(old, DAMAGED, lp_time_limit_s=0, keep_weights="root" in options).schedule
     assert again.collective == old.collective
     phases = [one.phases if isinstance(one, Allreduce) else (one,) for one in (old, again)]
     for before, after in zip(*phases, strict=True):
         assert after.weights == before.weights
         assert after.reduction == before.reduction
-    assert again == generate(DAMAGED, **{**options, "program_s": 0}).schedule
+    assert again == generate(DAMAGED, **{**options, "lp_time_limit_s": 0}).schedule
 
 
 def test_gpus_that_are_gone_take_their_weights_with_them() -> None:
@@ -103,8 +103,8 @@ def test_an_allreduce_sums_up_wherever_it_is_fastest_unless_told_otherwise() -> 
     whole = star.build("star")
     old = generate(whole, collective="allreduce", root="hub").schedule
     less = whole.without("hub")
-    free = replan(old, less, program_s=0).schedule
-    assert free == generate(less, collective="allreduce", program_s=0).schedule
+    free = replan(old, less, lp_time_limit_s=0).schedule
+    assert free == generate(less, collective="allreduce", lp_time_limit_s=0).schedule
     with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
         replan(old, less, keep_weights=True)
 

@@ -13,7 +13,7 @@ from forestcoll import optimum
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import Topology, load_topology
-from forestcoll.what_if.like_parts import symmetries
+from forestcoll.what_if.symmetric_parts import symmetries
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
 from tests.random_topologies import KINDS, random_topology
 

@@ -8,7 +8,7 @@ Cost:    see ``breadth_first``; at least N (N - 1) transfers.
 Source:  Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications" (NSDI
          2025), section 6, appendices D and E. Reimplemented from the paper.
 
-A reduce-scatter is the allgather of the network with every link turned round, backwards in time.
+A reduce-scatter is the allgather of the network with every link reversed, backwards in time.
 An allreduce is both, each direction computed by itself: where the network differs from its reverse
 the two take different times, so that twice the one would be wrong.
 """

@@ -35,7 +35,7 @@ from baselines.interface.supported import GATHERING
 from baselines.networks.switch_paths import check_size
 from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform import in_turn, time_reversed
+from forestcoll.schedule.transform import sequential, time_reversed
 from forestcoll.topology.model import Topology
 from forestcoll.topology.operations import line_graph
 from forestcoll.topology.spec import load_topology, parse_spec
@@ -69,7 +69,7 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
     there, place = _backwards(topology)
     reverse = carried_over(there, np.argsort(place), topology.reversed())
     reduction = replace(time_reversed(reverse, topology), method="bfb-expansion")
-    return in_turn(reduction, gather) if collective == "allreduce" else reduction
+    return sequential(reduction, gather) if collective == "allreduce" else reduction
 
 
 def _check_name(topology: Topology) -> None:

@@ -2,7 +2,7 @@
 
 Problem: broadcast from one GPU, reduce to it, or both for an allreduce, in the least time.
 Input:   a topology without switches; the root.
-Output:  out-trees of that root; a reduction has them on the network with every link turned round,
+Output:  out-trees of that root; a reduction has them on the network with every link reversed,
          an allreduce is a reduction and then a broadcast of the sums with the same root.
 Cost:    that of the core for one root, or of :mod:`baselines.synthesizers.blink.packing`.
 Source:  Wang et al., "Blink: Fast and Generic Collectives for Distributed ML" (MLSys 2020), section
@@ -172,7 +172,7 @@ def single_root(
     method : str
         That the schedule names.
     remove : callable
-        Takes the switches out of the network, and out of the network with every link turned round.
+        Takes the switches out of the network, and out of the network with every link reversed.
     topology, collective, root
         As for :func:`generate`.
     packer : Packer

@@ -1,1 +1,1 @@
-"""MultiTree: ``multitree`` (what is asked of it), ``grove`` (how its trees grow)."""
+"""MultiTree: ``multitree`` (what is asked of it), ``tree_growth`` (how its trees grow)."""

@@ -35,7 +35,7 @@ from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
 from baselines.interface.supported import GATHERING
 from baselines.networks.switch_paths import build_forest, check_size
-from baselines.synthesizers.multitree.grove import CHILDREN, PORTS, Growth, grow_trees
+from baselines.synthesizers.multitree.tree_growth import CHILDREN, PORTS, Growth, grow_trees
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest

@@ -25,7 +25,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
-from forestcoll.schedule.transform import in_turn, time_reversed
+from forestcoll.schedule.transform import sequential, time_reversed
 from forestcoll.topology.model import Topology
 
 __all__ = ["COLLECTIVES", "Task", "generate", "task_for"]
@@ -223,7 +223,7 @@ def synthesize(
     if task.collective not in REDUCTIONS:
         return gathered[0]
     reduction = time_reversed(gathered[0], task.topology)
-    return in_turn(reduction, gathered[-1]) if task.collective == "allreduce" else reduction
+    return sequential(reduction, gathered[-1]) if task.collective == "allreduce" else reduction
 
 
 def _schedule_of(task: Task, topology: Topology, chunks: int, solution: Solution) -> StepSchedule:

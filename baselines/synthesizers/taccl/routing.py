@@ -245,7 +245,7 @@ class Routing:
 
         None if somebody is not reached, or what is alike would wait for itself: solvers compute in
         floats, and where one link takes a hundred million times as long as another, they let a
-        chunk go round in a circle.
+        chunk go round in a cycle.
         """
         found = []
         for chunk, row in enumerate(taken & self.allowed):

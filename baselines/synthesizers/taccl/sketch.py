@@ -93,7 +93,7 @@ class Sketch:
     chunks: int = 1
 
     def reversed(self) -> Sketch:
-        """The sketch for the network with every link turned round: receivers send.
+        """The sketch for the network with every link reversed: receivers send.
 
         What a sender took out of its box its receivers do now; where all send to all, any may.
         That own chunks go first says nothing of those that come in, and is left out.

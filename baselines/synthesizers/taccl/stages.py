@@ -281,7 +281,7 @@ class _Stages:
             return
         routes = rows.routes(found.x)
         if routes is None:
-            known.unproved = SolverError("a chunk goes round in a circle")
+            known.unproved = SolverError("a chunk goes round in a cycle")
             return
         objective = float(self.routing.objective_us(routes) / self.routing.unit_us)
         known.beyond = beyond

@@ -64,7 +64,7 @@ class TimedLinks:
         ends = rows[:, :2].astype(np.int32)
         return cls(ends[:, 0].copy(), ends[:, 1].copy(), rows[:, 2].copy())
 
-    def turned_round(self) -> TimedLinks:
+    def reversed_links(self) -> TimedLinks:
         """Return links the other way, in the same order."""
         return TimedLinks(self.head, self.tail, self.ticks)
 

@@ -10,7 +10,7 @@ Source:  Won et al., TACOS: Topology-Aware Collective Algorithm Synthesizer for 
          Learning (MICRO 2024), and the rules of its public implementation, in code of our own; the
          rules of a trial are in ``matching``.
 
-A reduce-scatter is the allgather of the network with every link turned round, run backwards; an
+A reduce-scatter is the allgather of the network with every link reversed, run backwards; an
 allreduce is a reduce-scatter and then an allgather. No switches are known to TACOS: they are
 unwound into rings, cliques or hypercubes first (``unwinding``), and the logical links that this
 makes have the latency of their slowest path. Whatever brings a chunk to where it is by then is
@@ -253,7 +253,7 @@ class _Phase:
         return trial
 
     def _ways(self) -> TimedLinks:
-        return self.links.turned_round() if self.reduction else self.links
+        return self.links.reversed_links() if self.reduction else self.links
 
 
 def _best(

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
+from baselines.synthesizers.teccl.milp.epoch_program import Sent
 
 __all__ = ["epochs_taken", "needed"]
 

@@ -23,7 +23,7 @@ from typing import NamedTuple
 from baselines.building.ticks import common_part
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
+from baselines.synthesizers.teccl.milp.epoch_program import Sent
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, TimedSend

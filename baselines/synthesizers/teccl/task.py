@@ -18,11 +18,9 @@ from fractions import Fraction
 from functools import partial
 
 from baselines.interface.search import Report, Search
+from baselines.synthesizers.teccl.a_star.a_star import by_rounds
 from baselines.synthesizers.teccl.cleaning import epochs_taken
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.flow import flow_horizon, flow_schedule
-from baselines.synthesizers.teccl.flow.flow_paths import ways
-from baselines.synthesizers.teccl.flow.flow_program import without_windows
 from baselines.synthesizers.teccl.instance.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import (
@@ -33,16 +31,18 @@ from baselines.synthesizers.teccl.instance.epochs import (
     epoch_us,
 )
 from baselines.synthesizers.teccl.instance.slowdowns import slowdowns_of
-from baselines.synthesizers.teccl.rounds.rounds import by_rounds
-from baselines.synthesizers.teccl.whole_chunks.epoch_count import within_estimate
-from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent
-from baselines.synthesizers.teccl.whole_chunks.horizon import (
+from baselines.synthesizers.teccl.lp import flow_schedule, lp_horizon
+from baselines.synthesizers.teccl.lp.flow_paths import ways
+from baselines.synthesizers.teccl.lp.flow_program import without_windows
+from baselines.synthesizers.teccl.milp.epoch_count import within_estimate
+from baselines.synthesizers.teccl.milp.epoch_program import Sent
+from baselines.synthesizers.teccl.milp.horizon import (
     fewest_epochs,
     within_epochs,
     without_repeats,
 )
-from baselines.synthesizers.teccl.whole_chunks.reward import most_reward
-from baselines.synthesizers.teccl.whole_chunks.solvers import SOLVERS, Status
+from baselines.synthesizers.teccl.milp.reward import most_reward
+from baselines.synthesizers.teccl.milp.solvers import SOLVERS, Status
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
@@ -85,7 +85,7 @@ class Task:
     buffer: int = 0
     buffering: str = "passing"
     slow: str = ""
-    whole_chunks: bool = False
+    milp: bool = False
     windows: bool = True
     epochs: int | str = 0
     objective: str = "epochs"
@@ -131,7 +131,7 @@ class Task:
     @property
     def _flows(self) -> bool:
         """Whether parts of chunks go their own ways."""
-        return self.collective == "all-to-all" and not self.whole_chunks
+        return self.collective == "all-to-all" and not self.milp
 
     def _check_together(self) -> None:
         """Refuse what would have no effect."""
@@ -151,17 +151,17 @@ class Task:
             )
         if not (self.windows or self._flows):
             raise InvalidParameterError(
-                "windows=false is for parts of chunks, in an all-to-all without whole_chunks"
+                "windows=false is for parts of chunks, in an all-to-all without milp"
             )
         special = self.round_epochs or reward or isinstance(self.epochs, str)
         if (self.buffer or self.slow) and (special or self._flows):
             raise InvalidParameterError(
                 "buffer and slow are for whole chunks in the fewest epochs, or a number of them: "
-                "leave out round_epochs, the objective and estimates, or give whole_chunks=true"
+                "leave out round_epochs, the objective and estimates, or give milp=true"
             )
         if special and self._flows:
             raise InvalidParameterError(
-                "round_epochs, reward and estimates are for whole chunks: give whole_chunks=true"
+                "round_epochs, reward and estimates are for whole chunks: give milp=true"
             )
 
     def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
@@ -180,14 +180,10 @@ class Task:
             network = without_windows(network)
         if self.epochs:
             assert isinstance(self.epochs, int)
-            found = flow_horizon.within_epochs(
-                network, demand, self.epochs, self.solver, self.limits
-            )
+            found = lp_horizon.within_epochs(network, demand, self.epochs, self.solver, self.limits)
             tell.epochs(found.epochs, found.bound)
         else:
-            found = flow_horizon.fewest_epochs(
-                network, demand, self.solver, self.limits, tell.epochs
-            )
+            found = lp_horizon.fewest_epochs(network, demand, self.solver, self.limits, tell.epochs)
         return flow_schedule.schedule_of(network, demand, ways(network, found), self.size_bytes)
 
     def _search(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> Kept:

@@ -49,7 +49,7 @@ def generate(
     buffer: int = 0,
     buffering: str = "passing",
     slow: str = "",
-    whole_chunks: bool = False,
+    milp: bool = False,
     windows: bool = True,
     epochs: int | str = 0,
     objective: str = "epochs",
@@ -92,7 +92,7 @@ def generate(
     slow : str
         Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
         :mod:`baselines.synthesizers.teccl.instance.slowdowns`.
-    whole_chunks : bool
+    milp : bool
         Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
         collectives need; without, by the linear program.
     windows : bool
@@ -101,15 +101,15 @@ def generate(
         paper: there may be fewer epochs.
     epochs : int or str
         Not the fewest but so many; 0 for the fewest; "estimated" for as many as
-        :mod:`baselines.synthesizers.teccl.whole_chunks.epoch_count` finds.
+        :mod:`baselines.synthesizers.teccl.milp.epoch_count` finds.
     objective : str
         "epochs", or "reward" for what is there early in so many epochs; see
-        :mod:`baselines.synthesizers.teccl.whole_chunks.reward`.
+        :mod:`baselines.synthesizers.teccl.milp.reward`.
     gap : float
         By how much the reward may miss the largest, relatively; below 1.
     round_epochs : int
         Search by rounds of so many epochs, each for its reward; 0: not. See
-        :mod:`baselines.synthesizers.teccl.rounds.rounds`.
+        :mod:`baselines.synthesizers.teccl.a_star.a_star`.
     solver : str
         "cp-sat", "highs", "gurobi", or "either" for CP-SAT and HiGHS in turn, with as much time:
         one of them is often far ahead. Of linear programs HiGHS stands in for CP-SAT.
@@ -168,7 +168,7 @@ def generate(
         buffer=buffer,
         buffering=buffering,
         slow=slow,
-        whole_chunks=whole_chunks,
+        milp=milp,
         windows=windows,
         epochs=epochs,
         objective=objective,

@@ -39,8 +39,8 @@ def differences(rows: Rows) -> Iterator[Difference]:
         if line["table"] != _EARLY:
             yield Difference(line["item"], what, shown, model_us(row), "us")
         else:
-            assert row.algbw_at_finish_gb_s is not None
-            found_us = int(line["size_bytes"]) / row.algbw_at_finish_gb_s / 1000
+            assert row.algbw_makespan_gb_s is not None
+            found_us = int(line["size_bytes"]) / row.algbw_makespan_gb_s / 1000
             yield Difference(line["item"], f"early stop: {what}", shown, found_us, "us", "search")
         yield from _solver(line, row)
     for line in printed("teccl_epochs.csv"):
@@ -63,8 +63,8 @@ def _sccl(rows: Rows, line: Mapping[str, str], ours: Row) -> Iterator[Difference
     for row in rows.get(f"teccl-table{line['table']}{suffix}", ()):
         chunks = row.parameters.get("chunks") == int(line["chunks_of_each"])
         if row.method == "sccl" and chunks and line["printed_saved_percent"]:
-            assert row.algbw_in_steps_gb_s is not None
-            taken_us = int(line["size_bytes"]) / row.algbw_in_steps_gb_s / 1000
+            assert row.algbw_synchronous_gb_s is not None
+            taken_us = int(line["size_bytes"]) / row.algbw_synchronous_gb_s / 1000
             what = f"time that TE-CCL saves over SCCL, {_named(line)}"
             saved = round(100 * (1 - model_us(ours) / taken_us), 9) + 0.0  # no -0.0
             yield Difference(line["item"], what, line["printed_saved_percent"], saved, "%")

@@ -73,8 +73,8 @@ def _peer(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
     if shown := line["printed_time_us"]:
         if line["method"] == "sccl":
             assert row.steps is not None
-            assert row.algbw_in_steps_gb_s is not None
-            busy_us = int(line["size_bytes"]) / row.algbw_in_steps_gb_s / 1000
+            assert row.algbw_synchronous_gb_s is not None
+            busy_us = int(line["size_bytes"]) / row.algbw_synchronous_gb_s / 1000
             taken_us = row.steps * _ALPHA_US + busy_us
             yield Difference(line["item"], f"time, {what}", shown, taken_us, "us")
         elif row.incumbent is not None:
@@ -129,8 +129,8 @@ def _fastest(rows: Sequence[Row], method: str, chassis: str, measure: str) -> di
 def _taken_us(row: Row, size: int, measure: str) -> float:
     if measure == "epochs":
         return model_us(row) if row.method == "teccl" else float(row.incumbent or 0)
-    assert row.algbw_at_finish_gb_s is not None
-    return size / row.algbw_at_finish_gb_s / 1000
+    assert row.algbw_makespan_gb_s is not None
+    return size / row.algbw_makespan_gb_s / 1000
 
 
 def _shares(rows: Rows) -> Iterator[Difference]:

@@ -1,5 +1,5 @@
 """The commands on files of runtimes.
 
-To read: ``exporting`` (with ``within_limits``: what fits a runtime instead); ``told_findings``
+To read: ``exporting`` (with ``within_limits``: what fits a runtime instead); ``findings_report``
 (what checks say), ``xml_checking``, ``plan_checking``; ``file_scoring``.
 """

@@ -12,9 +12,9 @@ from forestcoll.atomic_write import write_whole
 from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.cli.runtime_files.within_limits import export_within_limits
+from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.fitting.runtime_fit import SECONDS
-from forestcoll.lowering import lower
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
 from forestcoll.schedule import read_schedule, verify
@@ -75,7 +75,7 @@ def export_schedule(
     fit: Annotated[
         bool,
         typer.Option(
-            "--fit",
+            "--satisfy-limits",
             help="If it breaks a limit of the runtime, export what fits: other channels, fewer "
             "instances, or the fastest forest with fewer trees per GPU.",
         ),
@@ -83,7 +83,10 @@ def export_schedule(
     seconds: Annotated[
         float,
         typer.Option(
-            "--fit-time", metavar="SECONDS", max=MOST_SECONDS, help="For the search for what fits."
+            "--satisfy-time",
+            metavar="SECONDS",
+            max=MOST_SECONDS,
+            help="For the search for what fits.",
         ),
     ] = SECONDS,
     check: Annotated[
@@ -108,7 +111,7 @@ def export_schedule(
     options = options_of(name, given)
     schedule = read_schedule(file)
     verify(schedule)
-    program = lower(schedule, loopback=False)
+    program = compile_program(schedule, loopback=False)
     program, exported, instead = export_within_limits(
         schedule, program, options, fit=fit, seconds=seconds
     )

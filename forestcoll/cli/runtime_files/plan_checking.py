@@ -9,7 +9,7 @@ import typer
 
 from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
-from forestcoll.cli.runtime_files.told_findings import (
+from forestcoll.cli.runtime_files.findings_report import (
     Machine,
     Threadblocks,
     lines_of,

@@ -57,7 +57,7 @@ def export_within_limits(
         if not isinstance(found, Fit):
             raise RuntimeLimitError(f"{error}; {found.in_words()}") from None
         if not fit:
-            instead = "" if found.k is None else "; --fit exports the fastest that fits"
+            instead = "" if found.k is None else "; --satisfy-limits exports the fastest that fits"
             raise RuntimeLimitError(f"{error}; {found.in_words()}{instead}") from None
         if found.k is not None:
             verify(found.schedule)

@@ -34,7 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Inside, Limits
-from forestcoll.core.balance import lower_to_balance
+from forestcoll.core.balance import trim_to_balance
 from forestcoll.core.violation import violated_cut_between
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, TimeLimitError
 from forestcoll.native import _core
@@ -299,7 +299,7 @@ def _rounded(
     network, limits = program.network, program.limits
     widest = max(limits.link)
     steps = _within(network, limits, capacity)
-    lower_to_balance(network, steps, forwarding=program.forwarding)
+    trim_to_balance(network, steps, forwarding=program.forwarding)
     step = Fraction(widest, _COARSE)
     rate = _rate(program, steps) * step
     known = _spread(program, orbits, prices)

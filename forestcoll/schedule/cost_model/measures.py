@@ -1,15 +1,16 @@
 """What a schedule costs in theory: the same three measures for every method.
 
-Problem: seconds for a gigabyte, latencies left out, *flowing*: M max over links of load / b, where
-         the data is cut into pieces that are all under way at once and the phases of an allreduce
-         share the links (a shared capacity counts as a link that bears the loads of all of its
-         links); *in steps*: M times the sum over the steps of their slowest links, where nothing is
-         passed on before a step has ended; and the *finish* of a clock, where a schedule has one.
+Problem: seconds for a gigabyte, latencies left out, *pipelined*: M max over links of load / b,
+         where the data is cut into pieces that are all under way at once and the phases of an
+         allreduce share the links (a shared capacity counts as a link that bears the loads of all
+         of its links); *in steps*: M times the sum over the steps of their slowest links, where
+         nothing is passed on before a step has ended; and the *finish* of a clock, where a schedule
+         has one.
 Input:   a schedule; a forest's claimed congestion is not used.
 Output:  exact times, algorithmic bandwidths, the load of every link.
 Cost:    one pass over the hops of the physical paths, in each step.
-Source:  flowing: ForestColl sections 2 and 5.7 (:mod:`forestcoll.schedule.flowing`). In steps: T_B
-         of Zhao et al. (BFB, NSDI 2025), section 3.
+Source:  pipelined: ForestColl sections 2 and 5.7 (:mod:`forestcoll.schedule.pipelined`). In steps:
+         T_B of Zhao et al. (BFB, NSDI 2025), section 3.
 
 Flowing is what "algbw" means without a word before it. Every step schedule can flow: cut into
 pieces, each of which goes through the steps one behind the other, so in the limit a link works all
@@ -27,13 +28,13 @@ from forestcoll.problem.collective import algbw_of
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.step_loads import measure_hops, measure_steps
 from forestcoll.schedule.factored import FactoredForest
-from forestcoll.schedule.flowing import AnyForest, Flow, flow_of_loads, flowing, loads_of_routes
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.pipelined import AnyForest, Flow, flow_of_loads, loads_of_routes, pipelined
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.unsupported import not_taken
 
-__all__ = ["Cost", "Steps", "cost", "finish_s_per_gb", "in_steps"]
+__all__ = ["Cost", "Steps", "cost", "makespan_s_per_gb", "synchronous"]
 
 _BYTES_PER_GB = 10**9
 
@@ -108,7 +109,7 @@ def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:
     schedule : any
         Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The phases of
         an allreduce share the links: a link's loads in both are added. One after the other, they
-        take ``schedule.in_turn_s_per_gb``.
+        take ``schedule.sequential_s_per_gb``.
 
     Raises
     ------
@@ -131,7 +132,7 @@ def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
         topology = schedule.topology
         whole = schedule.whole * topology.num_compute
         return flow_of_loads(topology, loads_of_routes(topology, schedule.routes), whole)
-    return flowing(_phases("cost", schedule))
+    return pipelined(_phases("cost", schedule))
 
 
 def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
@@ -152,7 +153,7 @@ def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
     return schedule.phases
 
 
-def in_steps(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
+def synchronous(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
     """Compute the time of a schedule that passes nothing on before a step has ended.
 
     Parameters
@@ -176,12 +177,12 @@ def in_steps(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
     if isinstance(schedule, StepSchedule):
         traffic = measure_steps(schedule)
         return Steps(traffic.time_s_per_gb, traffic.steps)
-    times = [_hop_by_hop(phase) for phase in _phases("in_steps", schedule)]
+    times = [_hop_by_hop(phase) for phase in _phases("synchronous", schedule)]
     total = sum((one.time_s_per_gb for one in times), start=Fraction(0))
     return Steps(total, sum(one.steps for one in times))
 
 
-def finish_s_per_gb(schedule: _Tree | StepSchedule | FlowSchedule) -> Fraction | None:
+def makespan_s_per_gb(schedule: _Tree | StepSchedule | FlowSchedule) -> Fraction | None:
     """Return the finish of a schedule with a clock, over its size; None if there is no clock.
 
     Latencies count, as far as the topology has any.
@@ -210,8 +211,8 @@ def _walk_by_walk(forest: MulticastForest) -> Steps:
     """
     whole, total = sum(forest.weights) * forest.k, Fraction(0)
     depths = forest.depths()
-    height = int(depths.max(initial=0))
-    for depth in range(1, height + 1):
+    tree_depth = int(depths.max(initial=0))
+    for depth in range(1, tree_depth + 1):
         loads = forest.loads(depths == depth)
         total += flow_of_loads(forest.topology, loads, whole).time_s_per_gb
-    return Steps(total, height)
+    return Steps(total, tree_depth)

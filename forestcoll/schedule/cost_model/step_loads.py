@@ -73,7 +73,7 @@ def measure_steps(schedule: StepSchedule) -> Traffic:
     """
     amount = exact(schedule.intervals.amount, len(schedule.sends))
     most = int(amount.max(initial=0)) * len(schedule.sends)
-    sent = _sent_in_steps(schedule, amount)
+    sent = _sent_synchronous(schedule, amount)
     return _measure(schedule.topology, schedule.routes, sent, schedule.chunks.whole, most)
 
 
@@ -94,7 +94,7 @@ def measure_hops(forest: Forest) -> Traffic:
     return _measure(forest.topology, forest.routes, _sent_by_hop(forest, trees), whole, most)
 
 
-def _sent_in_steps(schedule: StepSchedule, amount: _Amounts) -> Iterator[_Amounts]:
+def _sent_synchronous(schedule: StepSchedule, amount: _Amounts) -> Iterator[_Amounts]:
     """Yield what each step sends over each logical link, and then over each path that is named."""
     sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
     known = routes.tail.astype(np.int64) * nodes + routes.head
@@ -124,10 +124,10 @@ def _sent_by_hop(forest: Forest, trees: _Amounts) -> Iterator[_Amounts]:
     if forest.reduction:
         number = number.T  # by parent and child
     depth = forest.depths()
-    height, many = int(depth.max(initial=0)), max(1, _CELLS // max(links, 1))
+    tree_depth, many = int(depth.max(initial=0)), max(1, _CELLS // max(links, 1))
     rows = max(1, _EDGES // gpus)
-    for low in range(1, height + 1, many):
-        high = min(low + many, height + 1)
+    for low in range(1, tree_depth + 1, many):
+        high = min(low + many, tree_depth + 1)
         table = np.zeros((high - low, links), dtype=trees.dtype)
         for start in range(0, len(depth), rows):
             some = depth[start : start + rows]

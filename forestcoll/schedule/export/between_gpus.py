@@ -68,7 +68,7 @@ def between_gpus(program: Program) -> Program:
     Examples
     --------
     >>> import forestcoll
-    >>> program = forestcoll.lower(forestcoll.generate("paper_example"))
+    >>> program = forestcoll.compile_program(forestcoll.generate("paper_example"))
     >>> between_gpus(program) is program  # forests cross switches on paths from GPU to GPU
     True
     """
@@ -113,7 +113,7 @@ class _Joining:
         if self._tail[transfer] < self._gpus:
             yield _Part(first, end, transfer, (path,))
             return
-        needs = self._program.needs(transfer).tolist()
+        needs = self._program.dependencies(transfer).tolist()
         found = sorted(
             (one for need in needs for one in self._taken(need, first, end)),
             key=lambda one: one.first,
@@ -185,7 +185,7 @@ def _needs(program: Program, parts: list[_Part], last: list[int]) -> list[list[i
     return [
         sorted(
             number
-            for need in program.needs(part.origin).tolist()
+            for need in program.dependencies(part.origin).tolist()
             for number in come[need]
             if parts[number].within(part.first, part.end)
         )

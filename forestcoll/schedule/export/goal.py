@@ -77,7 +77,7 @@ def goal(program: Program, size_bytes: int, gamma_s_per_gb: Fraction | int = 0) 
     --------
     >>> import forestcoll
     >>> ring = forestcoll.generate("ring:nodes=2,bidirectional=false")
-    >>> print(goal(forestcoll.lower(ring), size_bytes=10), end="")
+    >>> print(goal(forestcoll.compile_program(ring), size_bytes=10), end="")
     num_ranks 2
     <BLANKLINE>
     rank 0 {
@@ -138,7 +138,7 @@ class _Writer:
             amount, label = self._bytes[transfer], label + 1
             if self._tail[transfer] == rank:
                 yield f"l{label}: send {amount}b to {self._head[transfer]} tag {transfer}"
-                needs = self._program.needs(transfer).tolist()
+                needs = self._program.dependencies(transfer).tolist()
                 yield from (f"l{label} requires l{come[n]}" for n in needs if n in come)
                 continue
             yield f"l{label}: recv {amount}b from {self._tail[transfer]} tag {transfer}"

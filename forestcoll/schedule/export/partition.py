@@ -32,7 +32,7 @@ class Partition:
     Examples
     --------
     >>> import forestcoll
-    >>> program = forestcoll.lower(forestcoll.generate("ring:nodes=3"))
+    >>> program = forestcoll.compile_program(forestcoll.generate("ring:nodes=3"))
     >>> cut = Partition(program, elements=10)
     >>> [cut.length(chunk) for chunk in cut.order]
     [3, 3, 4]

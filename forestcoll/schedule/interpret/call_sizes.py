@@ -3,7 +3,7 @@
 A slot of a FIFO holds so many bytes. Chunks that are larger are moved in slices, the program being
 run for each; of chunks that are smaller, so many go at once as fill a slot. So a step is of most
 transfers in the largest call, and of fewest in the smallest. If the counts of sends and receives
-agree, a run with fewer transfers for a step cannot be stuck where one with more is not.
+agree, a run with fewer transfers for a step cannot be deadlocked where one with more is not.
 """
 
 from __future__ import annotations

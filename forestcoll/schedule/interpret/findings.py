@@ -70,7 +70,7 @@ class Finding:
     gpu, threadblock, step, line : int
         Where; -1, and line 0, if at no such place.
     others : tuple of Place
-        What else takes part: the rest of a circle of waits, the other end of a race or a pair, the
+        What else takes part: the rest of a cycle of waits, the other end of a race or a pair, the
         way that wrong data came, from its end back.
     """
 

@@ -6,8 +6,8 @@ A transfer of n bytes over one path takes, where it has its links for itself,
 
 and a receiver that adds takes ``gamma * n`` more. Switches cost their links' latencies only: a hop
 from GPU to GPU over switches is one alpha. While it waits for its latency it uses no bandwidth, but
-the next piece of the same transfer waits as well, so that a piece has a price and more of them are
-not always better.
+the next pipeline chunk of the same transfer waits as well, so that a pipeline chunk has a price and
+more of them are not always better.
 """
 
 from __future__ import annotations
@@ -52,10 +52,11 @@ class AlphaBeta:
     sharing : Sharing
     lockstep : bool
         Whether nothing of a step starts before all of the steps before has ended: what step
-        schedules are made for. Cut into pieces, the steps of different pieces go side by side.
-        Else transfers wait for what they need, and for nothing else.
+        schedules are made for. Cut into pipeline chunks, the steps of different pipeline chunks go
+        side by side. Else transfers wait for what they need, and for nothing else.
     keep_clock : bool
-        Whether a schedule with a clock keeps to its times; for its size and one piece only.
+        Whether a schedule with a clock keeps to its times; for its size and one pipeline chunk
+        only.
 
     Raises
     ------

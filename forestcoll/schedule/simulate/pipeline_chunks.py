@@ -1,16 +1,17 @@
-"""How many pieces to cut the data into.
+"""How many pipeline chunks to cut the data into.
 
-Problem: few pieces leave links idle while the first are on their way, many pay latencies often.
+Problem: few pipeline chunks leave links idle while the first are on their way, many pay latencies
+         often.
 Input:   a simulator, a size and a model.
-Output:  the simulation with the number of pieces that is best among those tried.
-Cost:    some ten to thirty simulations, each of as many events as it has pieces.
-Source:  ours. Over h hops, c pieces take (h + c - 1) (alpha + T / c) in the simplest case, which is
-         least at c = sqrt((h - 1) T / alpha): the start.
+Output:  the simulation with the number of pipeline chunks that is best among those tried.
+Cost:    some ten to thirty simulations, each of as many events as it has pipeline chunks.
+Source:  ours. Over h hops, c pipeline chunks take (h + c - 1) (alpha + T / c) in the simplest case,
+         which is least at c = sqrt((h - 1) T / alpha): the start.
 
 Tried are powers of two and the numbers half way between: all those up to that start, which together
 cost about three times what the start does, and those above it for as long as it gets better. The
 time need not have a single valley: the start is far too high where steps do not wait for others.
-No piece of any transfer is smaller than a byte, unless there is one piece only.
+No pipeline chunk of any transfer is smaller than a byte, unless there is one pipeline chunk only.
 """
 
 from __future__ import annotations
@@ -22,35 +23,35 @@ from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.simulator import Simulation, Simulator
 
-__all__ = ["MOST_PIECES", "best_pieces"]
+__all__ = ["MOST_PIPELINE_CHUNKS", "best_chunk_count"]
 
-MOST_PIECES = 2**14
+MOST_PIPELINE_CHUNKS = 2**14
 """More are not tried."""
 
 _MOST_WORK = 2**26  # of one simulation: some seconds
 _PATIENCE = 2  # larger numbers that are worse before it ends
 
 
-def best_pieces(
+def best_chunk_count(
     simulator: Simulator,
     size_bytes: int,
     model: AlphaBeta | None = None,
     *,
-    most: int = MOST_PIECES,
+    most: int = MOST_PIPELINE_CHUNKS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
-    """Simulate with as many pieces as are best among those tried.
+    """Simulate with as many pipeline chunks as are best among those tried.
 
     Parameters
     ----------
     simulator : Simulator
     size_bytes : int
     model : AlphaBeta, optional
-        With its defaults if not given. One that keeps to a clock allows one piece only.
+        With its defaults if not given. One that keeps to a clock allows one pipeline chunk only.
     most : int
-        No more pieces are tried, nor more than the smallest transfer has bytes; and, where there
-        is no closed form, no more than make a simulation of some seconds (by what events look at,
-        not by a clock).
+        No more pipeline chunks are tried, nor more than the smallest transfer has bytes; and, where
+        there is no closed form, no more than make a simulation of some seconds (by what events look
+        at, not by a clock).
     progress : callable, optional
         As of :meth:`Simulator.run`, of each simulation.
 
@@ -68,10 +69,10 @@ def best_pieces(
     grid = _grid(min(most, _bytes_of_smallest(simulator, size_bytes)))
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
     least, last, worse = first, first, 0
-    for place, pieces in enumerate(grid[1:], 1):
-        if last.work * pieces > _MOST_WORK * last.pieces:
+    for place, pipeline_chunks in enumerate(grid[1:], 1):
+        if last.work * pipeline_chunks > _MOST_WORK * last.pipeline_chunks:
             break
-        last = simulator.run(size_bytes, model, pieces, progress=progress)
+        last = simulator.run(size_bytes, model, pipeline_chunks, progress=progress)
         worse = 0 if last.time_s < least.time_s else worse + 1
         least = min(least, last, key=lambda one: one.time_s)
         if place > start and worse >= _PATIENCE:
@@ -96,10 +97,10 @@ def _grid(most: int) -> list[int]:
 
 
 def _guess(simulator: Simulator, size_bytes: int, model: AlphaBeta, grid: list[int]) -> int:
-    """The place of the least number of pieces that is as many as the formula says."""
+    """The place of the least number of pipeline chunks that is as many as the formula says."""
     steps = int(simulator.program.step.max(initial=0)) + 1
     alpha_s = simulator.slowest_hop_s(model)
     ideal = math.inf
     if alpha_s:
-        ideal = math.sqrt((steps - 1) * simulator.flowing_s(size_bytes) / alpha_s)
+        ideal = math.sqrt((steps - 1) * simulator.pipelined_s(size_bytes) / alpha_s)
     return sum(number < ideal for number in grid)

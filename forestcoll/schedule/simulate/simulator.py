@@ -1,19 +1,19 @@
-"""Simulations of one schedule: for any size of the data, in any number of pieces.
+"""Simulations of one schedule: for any size of the data, in any number of pipeline chunks.
 
 Problem: when the last byte is where it belongs, if a schedule is carried out for so much data.
 Input:   a program; a size; the model (:mod:`forestcoll.schedule.simulate.alpha_beta`).
 Output:  the finish, in floating point; the use of the links over time.
-Cost:    of fair shares: one event for each class of transfers that cannot be told apart, and piece;
-         a closed form where everything goes in rounds. First come, first served: one for each
-         transfer, piece and link.
+Cost:    of fair shares: one event for each class of transfers that cannot be told apart, and
+         pipeline chunk; a closed form where everything goes in rounds. First come, first served:
+         one for each transfer, pipeline chunk and link.
 Source:  ours; weighted max-min fairness as of Bertsekas and Gallager, Data Networks, section 6.5.
 
-The data is cut into equal pieces, each of which goes through the whole schedule: a piece of a
-transfer needs the same piece of what the transfer needs, and follows the one before it. Pieces on
-their way at once share the links in proportion to their sizes, and likewise the shared capacities
-of these links. So each has at least the rate that it has when all of the schedule flows: c pieces
-over h hops take at most (h + c - 1) (alpha + T / c) where T is the time of
-:func:`forestcoll.schedule.cost`, and never less than T.
+The data is cut into equal pipeline chunks, each of which goes through the whole schedule: a
+pipeline chunk of a transfer needs the same pipeline chunk of what the transfer needs, and follows
+the one before it. Pipeline chunks on their way at once share the links in proportion to their
+sizes, and likewise the shared capacities of these links. So each has at least the rate that it has
+when all of the schedule flows: c pipeline chunks over h hops take at most (h + c - 1) (alpha + T /
+c) where T is the time of :func:`forestcoll.schedule.cost`, and never less than T.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _BYTES_PER_GB = 10**9
 # A tick, in powers of two: of the whole time at hand, and of that of the busiest link; but so large
 # that no simulation has more of them than 64 bits count.
 _OF_ALL, _OF_FLOWING, _MOST_TICKS = -40, -24, 58
-_MOST_PIECES = 2**20
+_MOST_PIPELINE_CHUNKS = 2**20
 _MOST_BINS = 10**5
 
 _Floats = npt.NDArray[np.float64]
@@ -76,7 +76,7 @@ class Simulation:
     ----------
     size_bytes : int
         Of the data, as nccl-tests define it.
-    pieces : int
+    pipeline_chunks : int
         How many it is cut into.
     time_s : float
         Seconds until the last byte is where it belongs.
@@ -90,7 +90,7 @@ class Simulation:
     """
 
     size_bytes: int
-    pieces: int
+    pipeline_chunks: int
     time_s: float
     model: AlphaBeta
     closed: bool = False
@@ -127,10 +127,10 @@ class Simulator:
     Examples
     --------
     >>> import forestcoll
-    >>> from forestcoll.lowering import lower
+    >>> from forestcoll.compilation import compile_program
     >>> ring = forestcoll.generate("ring:nodes=4,bandwidth=1")
-    >>> simulator = Simulator(lower(ring))
-    >>> round(simulator.run(10**9, AlphaBeta(alpha_us=0), pieces=1).time_s, 9)
+    >>> simulator = Simulator(compile_program(ring))
+    >>> round(simulator.run(10**9, AlphaBeta(alpha_us=0), pipeline_chunks=1).time_s, 9)
     0.375
     """
 
@@ -141,12 +141,12 @@ class Simulator:
 
     @property
     def streams(self) -> int:
-        """How many classes of transfers there are, which cost an event a piece each."""
+        """How many classes of transfers there are, which cost an event a pipeline chunk each."""
         if not self._form.by_class:
             return self.program.num_transfers
         return int(self._form.native(adding=False).classes()[0].max(initial=-1)) + 1
 
-    def flowing_s(self, size_bytes: int) -> float:
+    def pipelined_s(self, size_bytes: int) -> float:
         """Return what the busiest link takes for all that it carries, without any latency.
 
         Shared capacities count as links that carry what all of theirs do.
@@ -162,7 +162,7 @@ class Simulator:
         self,
         size_bytes: int,
         model: AlphaBeta | None = None,
-        pieces: int = 1,
+        pipeline_chunks: int = 1,
         *,
         bins: int = 0,
         events: bool = False,
@@ -175,40 +175,43 @@ class Simulator:
         size_bytes : int
         model : AlphaBeta, optional
             With its defaults if not given.
-        pieces : int
+        pipeline_chunks : int
         bins : int
             At least half as many, and at most so many, bins of time of the use of the links, up to
             100,000; none is kept if 0.
         events : bool
             Whether to go event by event even where there is a closed form.
         progress : callable, optional
-            Told (pieces of transfers that have arrived, all) now and then; may raise to stop it.
+            Told (pipeline chunks of transfers that have arrived, all) now and then; may raise to
+            stop it.
 
         Raises
         ------
         InvalidParameterError
-            If the size, the number of pieces or of bins is out of range, or the clock is to be
-            kept to and there is none for this size.
+            If the size, the number of pipeline chunks or of bins is out of range, or the clock is
+            to be kept to and there is none for this size.
         CapacityOverflowError
             If times differ so much that 64-bit ticks do not hold them.
         VerificationError
-            If transfers wait for one another in a circle.
+            If transfers wait for one another in a cycle.
         """
         model = AlphaBeta() if model is None else model
-        self._check(size_bytes, model, pieces, bins)
+        self._check(size_bytes, model, pipeline_chunks, bins)
         if not self.program.num_transfers:
-            return Simulation(size_bytes, pieces, 0.0, model, closed=True)
+            return Simulation(size_bytes, pipeline_chunks, 0.0, model, closed=True)
         native = self._form.native(adding=bool(model.gamma_s_per_gb))
         rate, latency = self._rates(size_bytes, model), self._latencies(model)
         by_class = self._form.by_class
         fair = model.is_fair
         if fair and not (bins or events or model.keep_clock):
-            closed = native.in_rounds(rate, latency, pieces, model.lockstep, by_class, progress)
+            closed = native.in_rounds(
+                rate, latency, pipeline_chunks, model.lockstep, by_class, progress
+            )
             if closed is not None:
-                return Simulation(size_bytes, pieces, closed, model, closed=True)
-        tick = self._tick(size_bytes, model, pieces)
+                return Simulation(size_bytes, pipeline_chunks, closed, model, closed=True)
+        tick = self._tick(size_bytes, model, pipeline_chunks)
         start = self._starts(tick) if model.keep_clock else np.zeros(0, dtype=np.int64)
-        setting = (rate, latency, start, pieces, model.lockstep, tick, bins)
+        setting = (rate, latency, start, pipeline_chunks, model.lockstep, tick, bins)
         try:
             if fair:
                 found = native.fair_shares(*setting, by_class, progress)
@@ -222,12 +225,12 @@ class Simulator:
             if fair and by_class:
                 carried = carried[native.classes()[1]]
             usage = self._usage(carried, width, ticks, tick, rate)
-        return Simulation(size_bytes, pieces, ticks * tick, model, work=work, usage=usage)
+        return Simulation(size_bytes, pipeline_chunks, ticks * tick, model, work=work, usage=usage)
 
-    def _check(self, size_bytes: int, model: AlphaBeta, pieces: int, bins: int) -> None:
+    def _check(self, size_bytes: int, model: AlphaBeta, pipeline_chunks: int, bins: int) -> None:
         for what, value, least, most in (
             ("the size of the data", size_bytes, 1, MOST_BYTES),
-            ("the number of pieces", pieces, 1, _MOST_PIECES),
+            ("the number of pipeline chunks", pipeline_chunks, 1, _MOST_PIPELINE_CHUNKS),
             ("the number of bins", bins, 0, _MOST_BINS),
         ):
             whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
@@ -242,9 +245,9 @@ class Simulator:
             raise InvalidParameterError(
                 f"a schedule by {self.program.method} has no clock to keep to; leave that out"
             )
-        if pieces != 1 or size_bytes != starts.size_bytes:
+        if pipeline_chunks != 1 or size_bytes != starts.size_bytes:
             raise InvalidParameterError(
-                f"the clock of this schedule is for {starts.size_bytes} bytes in one piece; ask "
+                f"the clock of this schedule is for {starts.size_bytes} bytes in one pipeline chunk; ask "
                 f"for these, or do not keep to it"
             )
 
@@ -265,12 +268,12 @@ class Simulator:
         """Return the largest latency of a transfer, in seconds."""
         return float(self._latencies(model).max(initial=0.0))
 
-    def _tick(self, size_bytes: int, model: AlphaBeta, pieces: int) -> float:
+    def _tick(self, size_bytes: int, model: AlphaBeta, pipeline_chunks: int) -> float:
         """A power of two far below anything that counts, in seconds."""
-        flowing, adding = self.flowing_s(size_bytes), float(model.gamma) * size_bytes / 10**9
-        scale = math.frexp(flowing + adding + self.slowest_hop_s(model))[1]
-        rounds = int(self.program.step.max(initial=0)) + 1 + pieces
-        fine = min(scale + _OF_ALL, math.frexp(flowing)[1] + _OF_FLOWING)
+        pipelined, adding = self.pipelined_s(size_bytes), float(model.gamma) * size_bytes / 10**9
+        scale = math.frexp(pipelined + adding + self.slowest_hop_s(model))[1]
+        rounds = int(self.program.step.max(initial=0)) + 1 + pipeline_chunks
+        fine = min(scale + _OF_ALL, math.frexp(pipelined)[1] + _OF_FLOWING)
         return math.ldexp(1.0, max(fine, scale + rounds.bit_length() - _MOST_TICKS))
 
     def _starts(self, tick: float) -> npt.NDArray[np.int64]:

@@ -21,8 +21,8 @@ from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.sends import Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform.moves import Moves
-from forestcoll.schedule.transform.needs import met
+from forestcoll.schedule.transform.dependencies import met
+from forestcoll.schedule.transform.timed_transfers import Transfers
 
 __all__ = ["stepwise"]
 
@@ -131,7 +131,7 @@ def _without(
     """
     count = program.num_transfers
     alone = np.zeros(count, dtype=np.int64)
-    moves = Moves(
+    transfers = Transfers(
         program.chunk,
         program.first,
         program.amount,
@@ -145,7 +145,7 @@ def _without(
     )
     needed = np.sort(late * count + early)
     sent, besides = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for out, into in met(moves, np.flatnonzero(program.reduce | ~keeps[program.tail])):
+    for out, into in met(transfers, np.flatnonzero(program.reduce | ~keeps[program.tail])):
         key = out * count + into
         place = np.minimum(np.searchsorted(needed, key), max(len(needed) - 1, 0))
         other = needed[place] != key if len(needed) else np.ones(len(key), dtype=np.bool_)

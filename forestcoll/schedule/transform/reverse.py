@@ -1,7 +1,7 @@
 """Reductions, made of forests that send data out.
 
 Problem: sum up the data of all GPUs at roots.
-Input:   a forest on the network with every link turned round.
+Input:   a forest on the network with every link reversed.
 Output:  the same trees on the network itself, with the data running from child to parent.
 Cost:    linear in the links and the hops of the paths.
 Source:  ForestColl section 5.7: a reduce-scatter is an allgather on the network with every link
@@ -21,12 +21,12 @@ from forestcoll.schedule.factored import FactoredForest, Links
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.topology.model import Topology
 
-__all__ = ["turned", "turned_links", "turned_paths", "turned_routes"]
+__all__ = ["reversed_links", "reversed_paths", "reversed_routes", "transposed"]
 
 F = TypeVar("F", Forest, FactoredForest)
 
 
-def turned(forest: F, topology: Topology) -> F:
+def transposed(forest: F, topology: Topology) -> F:
     """Turn a forest on the reversed network into a reduction on the network itself.
 
     Parameters
@@ -43,12 +43,12 @@ def turned(forest: F, topology: Topology) -> F:
     best = forest.optimum
     changes: dict[str, Any] = {
         "topology": topology,
-        "routes": Routes.later(lambda: turned_routes(forest.routes)),
+        "routes": Routes.later(lambda: reversed_routes(forest.routes)),
         "optimum": None if best is None else _turned_claim(best, topology),
         "reduction": True,
     }
     if isinstance(forest, FactoredForest):
-        changes["links"] = turned_links(forest.links)
+        changes["links"] = reversed_links(forest.links)
     return replace(forest, **changes)
 
 
@@ -60,13 +60,13 @@ def _turned_claim(best: Optimum, topology: Topology) -> Optimum:
     return replace(best, topology=topology, reduction=True, prices=prices)
 
 
-def turned_links(links: Links) -> Links:
+def reversed_links(links: Links) -> Links:
     """Turn every logical link round."""
     order = np.lexsort((links.tail, links.head))
     return Links(links.head[order], links.tail[order], links.load[order])
 
 
-def turned_routes(routes: Routes) -> Routes:
+def reversed_routes(routes: Routes) -> Routes:
     """Turn every logical link and its paths round."""
     order = np.lexsort((routes.tail, routes.head))
     paths, first_path = _rows(routes.first_path, order)
@@ -84,8 +84,8 @@ def turned_routes(routes: Routes) -> Routes:
     )
 
 
-def turned_paths(routes: Routes) -> npt.NDArray[np.int32]:
-    """Return the place of each path among those of :func:`turned_routes`."""
+def reversed_paths(routes: Routes) -> npt.NDArray[np.int32]:
+    """Return the place of each path among those of :func:`reversed_routes`."""
     paths, _ = _rows(routes.first_path, np.lexsort((routes.tail, routes.head)))
     place = np.empty(len(paths), dtype=np.int32)
     place[paths] = np.arange(len(paths), dtype=np.int32)

@@ -8,7 +8,7 @@ Source:  an allreduce is both, one after the other (Zhao et al., NSDI 2025, sect
 
 The phases may cut the data differently (:mod:`forestcoll.schedule.transform.shards`), and divide a
 logical link differently over its paths: transfers over such a link then name theirs
-(:mod:`forestcoll.schedule.transform.ways`).
+(:mod:`forestcoll.schedule.transform.single_paths`).
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.sends import Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform.shards import MOST, with_one_cut
-from forestcoll.schedule.transform.ways import along_paths, united
+from forestcoll.schedule.transform.single_paths import along_paths, united
 
-__all__ = ["in_turn"]
+__all__ = ["sequential"]
 
 _PHASES = (("reduce-scatter", "allgather"), ("reduce", "broadcast"))
 
 
-def in_turn(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
+def sequential(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
     """Make an allreduce: when the last sum is complete, the gathering of the sums begins.
 
     Parameters

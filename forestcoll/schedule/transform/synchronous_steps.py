@@ -16,7 +16,7 @@ from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import WEIGHTED, StepSchedule
-from forestcoll.schedule.transform.sequential_phases import in_turn
+from forestcoll.schedule.transform.sequential_phases import sequential
 
 __all__ = ["lockstep"]
 
@@ -33,7 +33,7 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
     -------
     StepSchedule
         Logical links keep their paths. Of an allreduce see
-        :func:`forestcoll.schedule.transform.in_turn`.
+        :func:`forestcoll.schedule.transform.sequential_phases`.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
             routes=schedule.routes,
             weights=schedule.weights if schedule.collective in WEIGHTED else (),
         )
-    return in_turn(lockstep(schedule.reduce), lockstep(schedule.gather))
+    return sequential(lockstep(schedule.reduce), lockstep(schedule.gather))
 
 
 def _chunks(forest: Forest) -> Chunks:

@@ -1,4 +1,4 @@
-"""Step schedules backwards in time, on the network with every link turned round.
+"""Step schedules backwards in time, on the network with every link reversed.
 
 Problem: sum up what a schedule hands out, or hand out what it sums up.
 Input:   a step schedule on the reversed network.
@@ -9,12 +9,12 @@ Source:  a reduce-scatter is an allgather backwards in time on the network with 
 
 Of a clock too everything is mirrored, but for one thing: bytes leave first and arrive later,
 whichever way time runs. Forwards a link is busy from when the links before it on the path have
-passed the bytes on; backwards from when those behind it have. On each link this moves what loads it
-by the link's latency and by what time the transfer has to spare on its way. So the rates on a link
-are those of before, all moved alike, if the paths of each transfer have one latency and it ends
-when its last byte arrives; where it is otherwise they may come to overlap, and what passes a switch
-as it comes in may pass it too late. A switch that gets what it does not send on would send what it
-did not get. ``verify`` finds all three.
+passed the bytes on; backwards from when those behind it have. On each link this transfers what
+loads it by the link's latency and by what time the transfer has to spare on its way. So the rates
+on a link are those of before, all moved alike, if the paths of each transfer have one latency and
+it ends when its last byte arrives; where it is otherwise they may come to overlap, and what passes
+a switch as it comes in may pass it too late. A switch that gets what it does not send on would send
+what it did not get. ``verify`` finds all three.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform.reverse import turned_paths, turned_routes
+from forestcoll.schedule.transform.reverse import reversed_paths, reversed_routes
 from forestcoll.topology.model import Topology
 
 __all__ = ["time_reversed"]
@@ -77,7 +77,7 @@ def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
     rows = sends.taken(order)
     path = rows.path
     if path is not None:
-        path = np.append(turned_paths(schedule.routes), np.int32(-1))[path].astype(np.int32)
+        path = np.append(reversed_paths(schedule.routes), np.int32(-1))[path].astype(np.int32)
     if collective == "all-to-all":
         chunks = Chunks(chunks.size, chunks.whole, chunks.target, chunks.root)
     adds = np.full(len(order), collective in ("reduce-scatter", "reduce"))
@@ -87,7 +87,7 @@ def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
         collective=collective,
         chunks=chunks,
         sends=Sends(step[order], rows.chunk, rows.head, rows.tail, adds, rows.interval, path),
-        routes=turned_routes(schedule.routes),
+        routes=reversed_routes(schedule.routes),
         clock=None if clock is None else _taken(clock, order),
         weights=schedule.weights,
     )

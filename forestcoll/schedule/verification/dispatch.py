@@ -7,7 +7,7 @@ Input:   a forest, explicit or factored: batches of trees over the GPUs or over 
          sets, and the physical paths of their edges; or physical trees, in which switches copy; or
          two of one kind, an allreduce.
 Output:  a verdict with the congestion measured exactly, or the first violation, by name.
-Cost:    O(log height) passes over the B x N parents for B batches over N GPUs, and one sort-free
+Cost:    O(log depth) passes over the B x N parents for B batches over N GPUs, and one sort-free
          look-up per hop of a path.
 Source:  ForestColl sections 2 and 4: out-trees that span the compute nodes, the cost model
          max load(e) / b(e), and the cut bound (*). Shares no code with what makes forests.
@@ -109,7 +109,7 @@ def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
         time_s_per_gb=shared.time_s_per_gb,
         algbw_gb_s=1 / shared.time_s_per_gb if shared.time_s_per_gb else None,
         busiest_link=shared.busiest,
-        in_turn_s_per_gb=reduce.time_s_per_gb + gather.time_s_per_gb,
+        sequential_s_per_gb=reduce.time_s_per_gb + gather.time_s_per_gb,
         bound_gb_s=shared.bound_gb_s,
         model=schedule.bound.model if schedule.bound is not None else None,
         optimal=shared.optimal,

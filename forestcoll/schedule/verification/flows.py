@@ -27,7 +27,7 @@ class FlowVerdict:
     ----------
     collective : str
         "all-to-all".
-    gpus, paths, height : int
+    gpus, paths, depth : int
         Numbers of GPUs and paths, and the links of the longest path.
     deliveries : int
         Ordered pairs of GPUs for which it was proved that the whole part gets from one to the
@@ -48,7 +48,7 @@ class FlowVerdict:
     collective: str
     gpus: int
     paths: int
-    height: int
+    depth: int
     deliveries: int
     congestion: Fraction
     busiest_link: tuple[str, ...] | None
@@ -82,7 +82,7 @@ def verify_flows(schedule: FlowSchedule) -> FlowVerdict:
         collective="all-to-all",
         gpus=gpus,
         paths=schedule.num_paths,
-        height=int(hops.max()),
+        depth=int(hops.max()),
         deliveries=gpus * (gpus - 1),
         congestion=congestion,
         busiest_link=busiest,

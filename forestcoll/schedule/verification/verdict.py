@@ -34,7 +34,7 @@ class Verdict(InBrief):
         (shard, GPU) pairs for which it was proved that the whole shard reaches the GPU: the shard
         of a root travels in trees that span, so it reaches the N - 1 other GPUs. In a reduction,
         that the GPU's contribution to the whole shard is counted once at the root.
-    height : int
+    depth : int
         Hops from GPU to GPU in the tallest tree; of a factored forest a bound that no tree of
         it exceeds. Where switches copy, they count as GPUs do, in links and edges too.
     congestion : Fraction
@@ -62,7 +62,7 @@ class Verdict(InBrief):
     logical_links: int
     paths: int
     deliveries: int
-    height: int
+    depth: int
     congestion: Fraction
     busiest_link: tuple[str, ...] | None
     time_s_per_gb: Fraction
@@ -74,7 +74,7 @@ class Verdict(InBrief):
         """Return what was proved, most important first."""
         speed = "empty" if self.algbw_gb_s is None else rate(self.algbw_gb_s)
         proved = ", optimal" if self.optimal else ""
-        return f"{self.collective}: {speed}, {self.trees} trees, height {self.height}{proved}"
+        return f"{self.collective}: {speed}, {self.trees} trees, depth {self.depth}{proved}"
 
     def in_a_table(self) -> dict[str, object]:
         """Return all that was proved."""
@@ -95,7 +95,7 @@ class AllreduceVerdict(InBrief):
         inverse (None in an empty schedule).
     busiest_link : tuple of str, optional
         Tail and head of the (first) link that takes so long, or the name of a shared capacity.
-    in_turn_s_per_gb : Fraction
+    sequential_s_per_gb : Fraction
         Seconds for one gigabyte, one phase after the other.
     bound_gb_s : Fraction, optional
         No allreduce of ``model`` is faster; None when nothing was claimed.
@@ -110,7 +110,7 @@ class AllreduceVerdict(InBrief):
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
     busiest_link: tuple[str, ...] | None
-    in_turn_s_per_gb: Fraction
+    sequential_s_per_gb: Fraction
     bound_gb_s: Fraction | None
     model: str | None
     optimal: bool

@@ -5,7 +5,7 @@ import pytest
 from baselines.building.binary_trees import binary_tree, double_binary_tree
 
 
-def height(above: tuple[int, ...]) -> int:
+def depth(above: tuple[int, ...]) -> int:
     """Edges from the deepest box to the root."""
     depths = []
     for start in range(len(above)):
@@ -30,10 +30,10 @@ def height(above: tuple[int, ...]) -> int:
 def test_pairs_of_trees_by_hand(
     size: int, first: tuple[int, ...], second: tuple[int, ...], tall: int
 ) -> None:
-    """Both of height ceil(log2 size), so that sums go up and down in 2 log2 steps."""
+    """Both of depth ceil(log2 size), so that sums go up and down in 2 log2 steps."""
     pair = double_binary_tree(size)
     assert (pair[0].above, pair[1].above) == (first, second)
-    assert [height(tree.above) for tree in pair] == [tall, tall]
+    assert [depth(tree.above) for tree in pair] == [tall, tall]
 
 
 @pytest.mark.parametrize("size", range(1, 70))
@@ -49,7 +49,7 @@ def test_leaves_of_one_tree_are_inner_in_the_other(size: int) -> None:
     assert all(children.count(box) <= 2 for box in range(size))
     for tree in pair:
         assert tree.above.count(-1) == 1
-        assert height(tree.above) <= size.bit_length()
+        assert depth(tree.above) <= size.bit_length()
         below = [(box, above) for box, above in enumerate(tree.above) if above >= 0]
         kinds = [(above, tree.first[box]) for box, above in below]
         assert len(set(kinds)) == len(kinds)

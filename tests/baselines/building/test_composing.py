@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from baselines.building.composing import collect_steps, hop_by_hop, routed
-from forestcoll.schedule import Chunks, Clock, Path, Send, Sends, StepSchedule, in_steps, verify
+from forestcoll.schedule import Chunks, Clock, Path, Send, Sends, StepSchedule, synchronous, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 
@@ -45,13 +45,13 @@ def test_a_reduction_is_a_broadcast_backwards_on_the_reversed_network() -> None:
     assert list(zip(reduction.sends.tail, reduction.sends.head, strict=True)) == [(2, 1), (1, 0)]
     assert reduction.sends.step.tolist() == [0, 1]
     assert reduction.sends.reduce.all()
-    assert in_steps(reduction).time_s_per_gb == Fraction(1, 8) + Fraction(1, 4)
+    assert synchronous(reduction).time_s_per_gb == Fraction(1, 8) + Fraction(1, 4)
 
 
 def test_an_allreduce_is_both_in_turn() -> None:
     """Back in 3/8 s per GB and forth in 1/2 + 1."""
     allreduce = collect_steps(relay, line(), "allreduce")
-    assert verify(allreduce).in_steps_s_per_gb == Fraction(3, 8) + Fraction(3, 2)
+    assert verify(allreduce).synchronous_s_per_gb == Fraction(3, 8) + Fraction(3, 2)
     assert allreduce.num_steps == 4
     assert allreduce.sends.reduce.tolist() == [True, True, False, False]
 

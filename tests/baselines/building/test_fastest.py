@@ -1,12 +1,12 @@
-"""The choice among variants: by the time flowing, then by the time in steps, then the first."""
+"""The choice among variants: by the time pipelined, then by the time in steps, then the first."""
 
 from baselines.building.fastest import fastest
 from baselines.libraries import direct, recursive
-from forestcoll.schedule import cost, in_steps
+from forestcoll.schedule import cost, synchronous
 from forestcoll.topology import load_topology
 
 
-def test_the_time_flowing_decides() -> None:
+def test_the_time_pipelined_decides() -> None:
     """Two A100 boxes: far first takes 7/2400 s per GB, near first 1/50."""
     topology = load_topology("dgx_a100:boxes=2")
     near, far = (recursive.generate(topology, order=order) for order in recursive.ORDERS)
@@ -21,5 +21,5 @@ def test_of_equals_the_time_in_steps_decides_and_then_the_order() -> None:
         direct.generate(topology, order=order) for order in ("rotation", "at-once", "at-once")
     )
     assert cost(rotation).time_s_per_gb == cost(at_once).time_s_per_gb
-    assert in_steps(rotation).time_s_per_gb > in_steps(at_once).time_s_per_gb
+    assert synchronous(rotation).time_s_per_gb > synchronous(at_once).time_s_per_gb
     assert fastest([rotation, at_once, again]) is at_once

@@ -7,10 +7,10 @@ import pytest
 
 from baselines import METHODS
 from baselines.building.loopback import with_loopback
+from forestcoll.compilation import compile_program
 from forestcoll.errors import UnsupportedError
 from forestcoll.generation import generate
-from forestcoll.lowering import lower
-from forestcoll.schedule import MulticastForest, cost, in_steps, verify
+from forestcoll.schedule import MulticastForest, cost, synchronous, verify
 from forestcoll.schedule.export import MscclppOptions, export
 from forestcoll.topology import Topology, load_topology
 
@@ -35,7 +35,7 @@ def test_all_eight_parts_pass_the_switch(collective: str) -> None:
     assert cost(made).algbw_gb_s == 450
     assert len(made.walk) == len(plain.walk) + made.num_batches
     assert made.loopback[made.first_walk[:-1] + 1].all()
-    assert in_steps(made).steps == in_steps(plain).steps
+    assert synchronous(made).steps == synchronous(plain).steps
 
 
 def test_other_switches_send_nothing_back() -> None:
@@ -49,7 +49,7 @@ def test_programs_send_it_and_add_nothing_twice(collective: str) -> None:
     """One transfer more for each tree; what goes to the switch in vain waits for nothing."""
     plain = star(collective)
     made = with_loopback(plain, {plain.topology.position_of["b0.nvswitch"]})
-    one, other = lower(plain), lower(made)
+    one, other = compile_program(plain), compile_program(made)
     assert other.num_transfers == one.num_transfers + made.num_batches
     if collective == "reduce-scatter":
         assert int(other.reduce.sum()) == one.num_transfers
@@ -72,7 +72,7 @@ def test_what_is_exported_is_without(collective: str) -> None:
     """The program of the same trees without it, transfer by transfer."""
     plain = star(collective)
     made = with_loopback(plain, {plain.topology.position_of["b0.nvswitch"]})
-    one, other = lower(plain), lower(made, loopback=False)
+    one, other = compile_program(plain), compile_program(made, loopback=False)
     for name in ("chunk", "first", "amount", "tail", "head", "reduce", "first_need", "need"):
         assert getattr(one, name).tolist() == getattr(other, name).tolist()
     assert [one.paths.nodes(i) for i in one.path] == [other.paths.nodes(i) for i in other.path]
@@ -81,6 +81,6 @@ def test_what_is_exported_is_without(collective: str) -> None:
 def test_nvls_is_exported_to_the_switch_channels_of_mscclpp() -> None:
     """As the instructions do: multimem.ld_reduce and multimem.st address all GPUs of the box."""
     made = METHODS["nccl-nvls"].run(load_topology("dgx_h100:boxes=1"))
-    assert export(lower(made, loopback=False), MscclppOptions()).text
+    assert export(compile_program(made, loopback=False), MscclppOptions()).text
     with pytest.raises(UnsupportedError, match=r"without multicast$"):
-        export(lower(made), MscclppOptions())
+        export(compile_program(made), MscclppOptions())

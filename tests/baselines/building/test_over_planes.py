@@ -12,7 +12,7 @@ from baselines.building.over_planes import on_planes, over_planes
 from baselines.networks.planes import find_planes
 from forestcoll.errors import CapacityOverflowError, UnsupportedError
 from forestcoll.generation import generate
-from forestcoll.schedule import Allreduce, Forest, StepSchedule, cost, in_steps, verify
+from forestcoll.schedule import Allreduce, Forest, StepSchedule, cost, synchronous, verify
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.planes import split
 
@@ -92,14 +92,14 @@ def test_switches_that_copy_do_so_in_every_plane(collective: str) -> None:
     made = METHODS["nccl-nvls"].run(split(whole, (1, 3)), collective)
     verify(made)
     assert cost(made).algbw_gb_s == cost(one).algbw_gb_s
-    assert in_steps(made) == in_steps(one)
+    assert synchronous(made) == synchronous(one)
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
 def test_chunks_are_cut_where_transfers_end_at_merged_switches(collective: str) -> None:
     """TE-CCL sends to switches: 1/4 of each chunk over one plane, 3/4 over the other at once."""
     whole = load_topology("dgx_a100:boxes=1")
-    parameters = {"work": 0, "epoch": "slowest", "whole_chunks": True}
+    parameters = {"work": 0, "epoch": "slowest", "milp": True}
     one = METHODS["teccl"].run(whole, collective, parameters)
     made = METHODS["teccl"].run(split(whole, (1, 3)), collective, parameters)
     verify(made)

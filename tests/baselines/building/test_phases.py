@@ -48,7 +48,7 @@ def test_an_allreduce_is_the_reduction_and_then_what_spreads_data() -> None:
     made = collect(chain, line(), "allreduce")
     assert isinstance(made, Allreduce)
     assert verify(made).collective == "allreduce"
-    assert made.in_turn_s_per_gb == Fraction(5, 4)
+    assert made.sequential_s_per_gb == Fraction(5, 4)
     assert cost(made).time_s_per_gb == 1
 
 

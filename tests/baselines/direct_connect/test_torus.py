@@ -7,7 +7,7 @@ import pytest
 
 from baselines.direct_connect.torus import generate
 from forestcoll.core.optimality import optimum
-from forestcoll.schedule import cost, in_steps, verify
+from forestcoll.schedule import cost, synchronous, verify
 from forestcoll.topology import Topology, load_topology
 
 
@@ -30,7 +30,7 @@ def test_equal_dimensions_attain_the_optimum(dims: tuple[int, ...]) -> None:
     topology, nodes = torus(*dims), prod(dims)
     degree = sum(2 if d > 2 else 1 for d in dims)
     time = cost(generate(topology)).time_s_per_gb
-    assert in_steps(generate(topology)).time_s_per_gb == time
+    assert synchronous(generate(topology)).time_s_per_gb == time
     assert time == Fraction(nodes - 1, nodes * degree) == 1 / optimum(topology).algbw_gb_s
 
 
@@ -59,6 +59,6 @@ def test_unequal_dimensions_do_not(
     found = cost(schedule)
     best = 1 / optimum(topology).algbw_gb_s
     assert best == Fraction(prod(dims) - 1, prod(dims) * (2 * len(dims) - 1))
-    assert in_steps(schedule).time_s_per_gb == steps_take
+    assert synchronous(schedule).time_s_per_gb == steps_take
     assert found.time_s_per_gb == Fraction(max(found.loads), found.whole) == links_take
     assert tuple(int(100 * (time / best - 1)) for time in (steps_take, links_take)) == percent_more

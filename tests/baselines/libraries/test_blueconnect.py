@@ -6,7 +6,7 @@ import pytest
 
 from baselines.libraries.blueconnect import generate
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule import StepSchedule, cost, in_steps, verify
+from forestcoll.schedule import StepSchedule, cost, synchronous, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 
 
@@ -26,15 +26,15 @@ def crossing(schedule: StepSchedule) -> list[int]:
 def test_two_a100_boxes_by_hand() -> None:
     """One step over the NICs, M/16 each at 25 GB/s; 7 steps of M/8 inside at 300 GB/s.
 
-    In steps 1/16/25 + 7/8/300 = 13/2400 s per GB, 184.6 GB/s; flowing, the longer of the two. The
+    In steps 1/16/25 + 7/8/300 = 13/2400 s per GB, 184.6 GB/s; pipelined, the longer of the two. The
     other way round, 7 steps inside with M/16 and then M/2 over a NIC.
     """
     topology = load_topology("dgx_a100:boxes=2")
     inside = generate(topology)
-    assert in_steps(inside).time_s_per_gb == Fraction(1, 16 * 25) + Fraction(7, 8 * 300)
+    assert synchronous(inside).time_s_per_gb == Fraction(1, 16 * 25) + Fraction(7, 8 * 300)
     assert cost(inside).time_s_per_gb == max(Fraction(1, 16 * 25), Fraction(7, 8 * 300))
     across = generate(topology, order="across-first")
-    assert in_steps(across).time_s_per_gb == Fraction(7, 16 * 300) + Fraction(1, 2 * 25)
+    assert synchronous(across).time_s_per_gb == Fraction(7, 16 * 300) + Fraction(1, 2 * 25)
     assert cost(across).time_s_per_gb == Fraction(1, 2 * 25)
     assert verify(across).steps == inside.num_steps == 8
 
@@ -94,8 +94,12 @@ def test_two_mi250_boxes_by_hand(rings: int | None, inside_gb_s: int, collective
     schedule = generate(load_topology("mi250:boxes=2"), collective, rings=rings)
     phases = 2 if collective == "allreduce" else 1
     time = Fraction(1, 32 * 16) + Fraction(15, 16 * inside_gb_s)
-    assert verify(schedule).in_steps_s_per_gb == in_steps(schedule).time_s_per_gb == phases * time
-    assert rings is not None or phases * in_steps(schedule).algbw_gb_s == Fraction(2560, 13)
+    assert (
+        verify(schedule).synchronous_s_per_gb
+        == synchronous(schedule).time_s_per_gb
+        == phases * time
+    )
+    assert rings is not None or phases * synchronous(schedule).algbw_gb_s == Fraction(2560, 13)
     if rings not in (1, 7):
         assert cost(schedule).time_s_per_gb == phases * Fraction(15, 16 * inside_gb_s)
     elif rings == 1:
@@ -106,7 +110,7 @@ def test_one_ring_is_enough_through_a_switch() -> None:
     """Equal rings change nothing, so that shards stay whole."""
     topology = load_topology("dgx_a100:boxes=2")
     assert len(generate(topology).chunks) == 16
-    assert in_steps(generate(topology, rings=3)).algbw_gb_s == Fraction(2400, 13)
+    assert synchronous(generate(topology, rings=3)).algbw_gb_s == Fraction(2400, 13)
     assert cost(generate(topology, rings=3)).algbw_gb_s == cost(generate(topology)).algbw_gb_s
 
 

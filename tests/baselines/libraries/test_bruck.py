@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baselines.libraries.bruck import generate
-from forestcoll.schedule import in_steps, verify
+from forestcoll.schedule import synchronous, verify
 from forestcoll.topology import load_topology
 
 
@@ -17,7 +17,7 @@ def test_steps_are_few_for_any_number_of_gpus(nodes: int) -> None:
     for collective in ("allgather", "reduce-scatter"):
         verdict = verify(generate(topology, collective))
         assert verdict.steps == int(np.ceil(np.log2(nodes)))
-        assert verdict.in_steps_s_per_gb == Fraction(nodes - 1, nodes)
+        assert verdict.synchronous_s_per_gb == Fraction(nodes - 1, nodes)
 
 
 def test_an_allgather_of_five_by_hand() -> None:
@@ -35,6 +35,6 @@ def test_an_all_to_all_forwards_by_the_bits_of_the_distance(nodes: int) -> None:
     verdict = verify(schedule)
     bits = [sum(distance >> step & 1 for distance in range(nodes)) for step in range(verdict.steps)]
     assert verdict.steps == (nodes - 1).bit_length()
-    assert in_steps(schedule).time_s_per_gb == Fraction(sum(bits), nodes)
+    assert synchronous(schedule).time_s_per_gb == Fraction(sum(bits), nodes)
     sent = np.bincount(schedule.sends.step).tolist()
     assert sent == [nodes * each for each in bits]

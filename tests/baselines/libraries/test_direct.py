@@ -6,7 +6,7 @@ import pytest
 
 from baselines.libraries.direct import generate
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule import cost, in_steps, verify
+from forestcoll.schedule import cost, synchronous, verify
 from forestcoll.topology import load_topology
 
 
@@ -21,9 +21,9 @@ def test_at_once_or_in_rotation(collective: str, steps: int) -> None:
     """
     topology = load_topology("complete:nodes=6")
     at_once = verify(generate(topology, collective))
-    assert (at_once.steps, at_once.in_steps_s_per_gb) == (steps, Fraction(steps, 6))
+    assert (at_once.steps, at_once.synchronous_s_per_gb) == (steps, Fraction(steps, 6))
     rotated = verify(generate(topology, collective, order="rotation"))
-    assert (rotated.steps, rotated.in_steps_s_per_gb) == (5 * steps, Fraction(5 * steps, 6))
+    assert (rotated.steps, rotated.synchronous_s_per_gb) == (5 * steps, Fraction(5 * steps, 6))
     assert rotated.time_s_per_gb == at_once.time_s_per_gb == Fraction(steps, 6)
 
 
@@ -49,10 +49,11 @@ def test_rotation_costs_its_slowest_links() -> None:
     """On two boxes GPU 0 sends inside its box in steps 1 to 7 and crosses in steps 8 to 15.
 
     But GPU 7 crosses in step 1: in each of the 15 steps somebody does, so that each takes as long
-    as a shard over 25 GB/s. 25 x 16/15 GB/s in steps; a NIC is busy in 8 of them alone: 50 flowing.
+    as a shard over 25 GB/s. 25 x 16/15 GB/s in steps; a NIC is busy in 8 of them alone: 50
+    pipelined.
     """
     made = generate(load_topology("dgx_a100:boxes=2"), order="rotation")
-    assert in_steps(made).algbw_gb_s == Fraction(25 * 16, 15)
+    assert synchronous(made).algbw_gb_s == Fraction(25 * 16, 15)
     assert cost(made).algbw_gb_s == Fraction(25 * 16, 8)
 
 

@@ -137,7 +137,7 @@ def test_equal_cost_paths_get_equal_shares() -> None:
 
 @pytest.mark.parametrize(("gpus", "steps"), [(4, 4), (5, 6), (8, 6), (16, 8)])
 def test_a_double_binary_tree_takes_2_log2_steps(gpus: int, steps: int) -> None:
-    """Up and down trees of height ceil(log2 N), hop by hop."""
+    """Up and down trees of depth ceil(log2 N), hop by hop."""
     made = generate_flat(load_topology(f"complete:nodes={gpus}"))
     assert not isinstance(made, Forest)
     hops = lockstep(made)

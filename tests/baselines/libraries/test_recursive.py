@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from baselines.libraries.recursive import ORDERS, generate
-from forestcoll.schedule import StepSchedule, cost, in_steps, verify
+from forestcoll.schedule import StepSchedule, cost, synchronous, verify
 from forestcoll.topology import load_topology
 
 
@@ -41,7 +41,7 @@ def test_each_step_uses_one_dimension_of_a_hypercube(
     assert schedule.num_steps == dimension
     assert all(len(links) * dimension == len(topology.links) for links in used)
     assert set().union(*used) == topology.link_between.keys()
-    assert verify(schedule).in_steps_s_per_gb == Fraction(nodes - 1, nodes)
+    assert verify(schedule).synchronous_s_per_gb == Fraction(nodes - 1, nodes)
 
 
 def test_the_order_decides_what_crosses_the_slow_network() -> None:
@@ -53,8 +53,8 @@ def test_the_order_decides_what_crosses_the_slow_network() -> None:
     """
     topology = load_topology("dgx_a100:boxes=2")
     far, near = (generate(topology, order=order) for order in ("far-first", "near-first"))
-    assert in_steps(far).time_s_per_gb == Fraction(1, 16 * 25) + Fraction(14, 16 * 300)
-    assert in_steps(near).time_s_per_gb == Fraction(8, 16 * 25) + Fraction(7, 16 * 300)
+    assert synchronous(far).time_s_per_gb == Fraction(1, 16 * 25) + Fraction(14, 16 * 300)
+    assert synchronous(near).time_s_per_gb == Fraction(8, 16 * 25) + Fraction(7, 16 * 300)
     assert cost(far).time_s_per_gb == Fraction(14, 16 * 300)
     assert cost(near).time_s_per_gb == Fraction(8, 16 * 25)
 
@@ -74,8 +74,8 @@ def test_by_default_it_is_the_better_order(
     topology, phases = load_topology(spec), 2 if collective == "allreduce" else 1
     best = generate(topology, collective)
     made = {order: generate(topology, collective, order=order) for order in ORDERS}
-    rates = {order: in_steps(each).algbw_gb_s for order, each in made.items()}
-    assert in_steps(best).algbw_gb_s == rates["far-first"] == far_gb_s / phases
+    rates = {order: synchronous(each).algbw_gb_s for order, each in made.items()}
+    assert synchronous(best).algbw_gb_s == rates["far-first"] == far_gb_s / phases
     assert rates["near-first"] == near_gb_s / phases
     assert cost(best) == cost(made["far-first"])
     assert cost(best).time_s_per_gb < cost(made["near-first"]).time_s_per_gb
@@ -87,7 +87,7 @@ def test_where_the_orders_take_the_same_near_ones_come_first() -> None:
         generate(topology, order=order) for order in (None, "near-first", "far-first")
     )
     assert cost(near).time_s_per_gb == cost(far).time_s_per_gb
-    assert in_steps(near).time_s_per_gb == in_steps(far).time_s_per_gb
+    assert synchronous(near).time_s_per_gb == synchronous(far).time_s_per_gb
     assert np.array_equal(made.sends.head, near.sends.head)
     assert not np.array_equal(made.sends.head, far.sends.head)
 
@@ -112,6 +112,6 @@ def test_folding_by_hand() -> None:
     """Six GPUs, allreduce: 0 and 2 hand all to 1 and 3; (1/2 + 1/4) M twice; and all comes back."""
     schedule = generate(load_topology("complete:nodes=6"), "allreduce")
     assert len(schedule.chunks) == 4
-    assert in_steps(schedule).time_s_per_gb == 1 + 2 * Fraction(3, 4) + 1
+    assert synchronous(schedule).time_s_per_gb == 1 + 2 * Fraction(3, 4) + 1
     assert set(schedule.sends.tail[schedule.sends.step == 0].tolist()) == {0, 2}
     assert set(schedule.sends.head[schedule.sends.step == 5].tolist()) == {0, 2}

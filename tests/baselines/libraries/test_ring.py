@@ -241,7 +241,7 @@ def test_roots_are_for_broadcasts_and_reductions() -> None:
 def test_each_tree_is_the_ring_from_its_root() -> None:
     """Every tree is a path of N - 1 hops."""
     forest = generate(load_topology("dgx_a100:boxes=2"))
-    assert set(forest.heights().tolist()) == {15}
+    assert set(forest.tree_depths().tolist()) == {15}
 
 
 def test_boxes_of_unequal_size_and_gpus_without_a_box() -> None:

@@ -22,7 +22,7 @@ def after(line: str) -> list[str]:
         ("return f<int>(a);", []),
         ("return a1[0];", ["return a1[1];"]),
         ("++count;", [";"]),
-        ("lower(arc, amount);", [";"]),
+        ("compile_program(arc, amount);", [";"]),
         ("left[g] -= trees;", ["left[g] += trees;", ";"]),
         ("const int a = b;", []),
         ("if (!a) b();", ["if (a) b();", "if (true) b();", "if (false) b();"]),

@@ -117,7 +117,7 @@ def test_who_is_interrupted_goes_on(
     assert len(exports) == 1
     assert not (tmp_path / "bundle").exists()
     again = Bundling(folder, tmp_path / "bundle")
-    assert again.unfinished.done == 1
+    assert again.checkpoint.done == 1
     again.run()
     assert len(exports) == 2
     assert list(faults_in(tmp_path / "bundle")) == []

@@ -88,7 +88,7 @@ def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "forestcoll", "bundle", "export", str(tmp_path / "tuned")]
     command += ["-o", str(tmp_path / "bundle")]
     work = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    kept, end = tmp_path / ".bundle.unfinished", time.monotonic() + 60
+    kept, end = tmp_path / ".bundle.checkpoint", time.monotonic() + 60
     while not list(kept.glob("*.json")) and time.monotonic() < end:
         time.sleep(0.01)
     os.kill(work.pid, signal.SIGINT)

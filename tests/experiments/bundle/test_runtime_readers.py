@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from experiments.bundle.runtime_readers import READERS
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import ForestCollError
 from forestcoll.schedule.export import MscclOptions, MscclppOptions, export
 
@@ -16,7 +16,7 @@ SIZES: Any = {"min_bytes": 1024, "max_bytes": 4096}
 
 def test_an_xml_says_its_sizes_and_is_executed() -> None:
     text = export(
-        lower(generate("ring:nodes=4").schedule), MscclOptions(protocol="LL", **SIZES)
+        compile_program(generate("ring:nodes=4").schedule), MscclOptions(protocol="LL", **SIZES)
     ).text
     found = READERS["msccl"](text, None, True)
     assert (found.min_bytes, found.max_bytes) == (1024, 4096)
@@ -28,7 +28,7 @@ def test_an_xml_says_its_sizes_and_is_executed() -> None:
 
 def test_a_plan_says_its_sizes_and_is_executed_in_place_and_out_of_place() -> None:
     """16 bytes a chunk at least, four chunks: a multiple of 64 bytes."""
-    program = lower(generate("complete:nodes=4", collective="allreduce").schedule)
+    program = compile_program(generate("complete:nodes=4", collective="allreduce").schedule)
     text = export(program, MscclppOptions(**SIZES)).text
     found = READERS["mscclpp"](text, None, True)
     assert (found.min_bytes, found.max_bytes, found.chunks) == (1024, 4096, 64)
@@ -42,7 +42,7 @@ def test_a_plan_says_its_sizes_and_is_executed_in_place_and_out_of_place() -> No
 
 
 def test_what_is_wrong_is_said() -> None:
-    text = export(lower(generate("ring:nodes=4").schedule), MscclOptions()).text
+    text = export(compile_program(generate("ring:nodes=4").schedule), MscclOptions()).text
     found = READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, True)
     assert found.wrong
     assert not READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, False).wrong
@@ -50,7 +50,7 @@ def test_what_is_wrong_is_said() -> None:
 
 def test_the_root_is_that_of_the_collective() -> None:
     schedule = generate("ring:nodes=4", collective="broadcast", root=2).schedule
-    text = export(lower(schedule), MscclOptions()).text
+    text = export(compile_program(schedule), MscclOptions()).text
     assert not READERS["msccl"](text, 2, True).wrong
     assert READERS["msccl"](text, 1, True).wrong
 

@@ -45,8 +45,8 @@ def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
 
 def test_the_nearest_word_is_named_if_there_is_one() -> None:
     """Half of it has to agree; all known words follow in order."""
-    assert nearest("heigt", ["k", "height"]) == 'did you mean "height"? (known: height, k)'
-    assert nearest("xyz", ["k", "height"]) == "known: height, k"
+    assert nearest("depht", ["k", "depth"]) == 'did you mean "depth"? (known: depth, k)'
+    assert nearest("xyz", ["k", "depth"]) == "known: depth, k"
     assert nearest(7, ["k"]) == "known: k"
 
 

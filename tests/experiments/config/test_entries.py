@@ -156,13 +156,13 @@ def test_a_figure_by_size_needs_sizes(write_experiment) -> None:
     """And what depends on the size needs such a figure."""
     for figure, message in (
         ("lines-by-size", "there are no sizes of the data; add some"),
-        ("heat-map:x=size_bytes,value=time_flowing_s", "there are no sizes of the data"),
-        ("lines:y=time_flowing_s", "take lines-by-size:y=time_flowing_s"),
+        ("heat-map:x=size_bytes,value=time_pipelined_s", "there are no sizes of the data"),
+        ("lines:y=time_pipelined_s", "take lines-by-size:y=time_pipelined_s"),
         ("lines-by-size:x=gpus", "unknown option 'x'"),
     ):
         with pytest.raises(InvalidExperimentError, match=message):
             read_experiment(write_experiment(figures=[figure]))
-    figures = ["lines-by-size", "heat-map:x=size_bytes,value=time_in_steps_s"]
+    figures = ["lines-by-size", "heat-map:x=size_bytes,value=time_synchronous_s"]
     path = write_experiment(sizes=["1KB..4KB"], figures=figures)
     assert yaml.safe_load(path.read_text())["figures"] == figures
     assert read_experiment(path).points
@@ -174,12 +174,12 @@ SIMULATE = HEAD + TOPOLOGIES + "methods: [{name: ring}]\nsizes: [1KB]\nsimulate:
 def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
     """The rest has its defaults; decimals are exact."""
     path = tmp_path / "toy.yaml"
-    path.write_text(SIMULATE + "{alpha_us: 9.6, pieces: 4}\n")
+    path.write_text(SIMULATE + "{alpha_us: 9.6, pipeline chunks: 4}\n")
     entry = read_experiment(path).experiment.simulate
     assert entry is not None
     assert entry.model_dump() == {
         "alpha_us": "9.6", "gamma_s_per_gb": 0, "constant_us": 0, "sharing": "fair",
-        "lockstep": False, "pieces": 4,
+        "lockstep": False, "pipeline_chunks": 4,
     }  # fmt: skip
 
 
@@ -193,11 +193,14 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
         ("{constant_us: '1e99'}", "simulate.constant_us cannot be: constant"),
         ("{sharing: fare}", "simulate.sharing is 'fare', an unknown value; did you mean \"fair\"?"),
         (
-            "{pieces: 0}",
-            'simulate.pieces is 0; it must be a whole number from 1 to 16384, or "best"',
+            "{pipeline_chunks: 0}",
+            'simulate.pipeline_chunks is 0; it must be a whole number from 1 to 16384, or "best"',
         ),
         ("{lockstep: 1}", "simulate.lockstep is 1; it should be a valid boolean"),
-        ("{pieces: some}", "simulate.pieces is 'some'; it must be a whole number from 1"),
+        (
+            "{pipeline_chunks: some}",
+            "simulate.pipeline_chunks is 'some'; it must be a whole number from 1",
+        ),
         ("10", "simulate holds no keys and values; write some here"),
     ],
 )
@@ -247,7 +250,10 @@ def fields_of(experiment: str) -> str:
         (fields_of(f"sizes: [{{from: 1, to: 2, factor: {10**18 - 1}}}, 0]\n"), "sizes"),
         (fields_of("k: {from: 1, to: 100000, factor: 1}\n"), "k.factor"),
         (fields_of("k: 999999999999999999\n"), "k"),
-        (fields_of("simulate: {pieces: 16385}\nsizes: [1KB]\n"), "simulate.pieces"),
+        (
+            fields_of("simulate: {pipeline_chunks: 16385}\nsizes: [1KB]\n"),
+            "simulate.pipeline_chunks",
+        ),
         (
             fields_of("").replace("nodes: 3", "nodes: 1000000000000"),
             "topologies[0].parameters.nodes",

@@ -58,8 +58,8 @@ def test_quickstart_has_36_points() -> None:
             'did you mean "generation-time"?',
         ),
         (
-            HEAD + TOPOLOGIES + METHODS + "figures:\n  - lines\n  - lines:y=heigt\n",
-            "line 8: figures[1] cannot be drawn: lines: y cannot be 'heigt'; did you mean",
+            HEAD + TOPOLOGIES + METHODS + "figures:\n  - lines\n  - lines:y=depht\n",
+            "line 8: figures[1] cannot be drawn: lines: y cannot be 'depht'; did you mean",
         ),
         (
             HEAD + TOPOLOGIES + METHODS + "figures: [lines, lines]\n",
@@ -85,7 +85,7 @@ def test_quickstart_has_36_points() -> None:
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: forestcoll, parameters: {speed: 3}}\n",
             "line 5: methods[0].parameters.speed is an unknown parameter; "
-            "known: factored, few_links, k, max_height, multicast, program_s, threads",
+            "known: factored, k, lp_time_limit_s, max_depth, multicast, sparse_exchange, threads",
         ),
         (
             HEAD + TOPOLOGIES + "methods:\n  - {name: ring}\n  - {name: ring}\n",

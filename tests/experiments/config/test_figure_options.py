@@ -9,8 +9,8 @@ from forestcoll.errors import InvalidExperimentError
 def test_options_that_are_not_given_have_their_defaults() -> None:
     """Spaces around them do not matter; the kind comes before the colon."""
     assert parse_figure("pareto").options == {"x": "algbw_gb_s", "y": "generation_s"}
-    figure = parse_figure("pareto: y = height, x=k")
-    assert (figure.kind, figure.options) == ("pareto", {"x": "k", "y": "height"})
+    figure = parse_figure("pareto: y = depth, x=k")
+    assert (figure.kind, figure.options) == ("pareto", {"x": "k", "y": "depth"})
 
 
 @pytest.mark.parametrize(
@@ -20,12 +20,12 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
             "generation-tim",
             "unknown kind of figure 'generation-tim'; did you mean \"generation-time\"?",
         ),
-        ("lines:y=heigt", "lines: y cannot be 'heigt'; did you mean \"height\"?"),
+        ("lines:y=depht", "lines: y cannot be 'depht'; did you mean \"depth\"?"),
         ("lines:y", "lines: y cannot be ''; "),
-        ("lines:z=height", "lines: unknown option 'z'; known: y"),
+        ("lines:z=depth", "lines: unknown option 'z'; known: y"),
         ("generation-time:y=k", "generation-time: unknown option 'y'; it takes none"),
         ("lines-by-size:x=gpus", "lines-by-size: unknown option 'x'; known: y"),
-        ("pareto:x=height,y=height", "pareto: x and y are both 'height'; change one"),
+        ("pareto:x=depth,y=depth", "pareto: x and y are both 'depth'; change one"),
     ],
 )
 def test_what_cannot_be_drawn_is_told_with_what_can(text: str, message: str) -> None:
@@ -36,15 +36,15 @@ def test_what_cannot_be_drawn_is_told_with_what_can(text: str, message: str) -> 
 
 def test_a_figure_is_sized_if_sizes_are_along_a_side() -> None:
     assert parse_figure("lines-by-size").sized
-    assert parse_figure("heat-map:x=size_bytes,value=time_flowing_s").sized
+    assert parse_figure("heat-map:x=size_bytes,value=time_pipelined_s").sized
     assert not parse_figure("heat-map").sized
     assert not parse_figure("lines-by-parameter:x=size_bytes").sized
-    assert parse_figure("lines-by-parameter:x=size_bytes,y=time_flowing_s").sized
+    assert parse_figure("lines-by-parameter:x=size_bytes,y=time_pipelined_s").sized
 
 
 def test_what_depends_on_the_size_needs_sizes_along_a_side_or_one_alone() -> None:
-    figure = parse_figure("lines:y=time_flowing_s")
-    assert figure.of_one_size == "time_flowing_s"
+    figure = parse_figure("lines:y=time_pipelined_s")
+    assert figure.of_one_size == "time_pipelined_s"
     assert parse_figure("lines-by-size").of_one_size == parse_figure("lines").of_one_size == ""
     check_figure(figure, (), series=1, sizes=1)
     check_one_size(parse_figure("lines"), 2)
@@ -52,8 +52,8 @@ def test_what_depends_on_the_size_needs_sizes_along_a_side_or_one_alone() -> Non
         with pytest.raises(InvalidExperimentError) as caught:
             check_figure(figure, (), series=1, sizes=sizes)
         assert str(caught.value) == (
-            "lines: time_flowing_s depends on the size of the data; take "
-            "lines-by-size:y=time_flowing_s, or a single size"
+            "lines: time_pipelined_s depends on the size of the data; take "
+            "lines-by-size:y=time_pipelined_s, or a single size"
         )
 
 

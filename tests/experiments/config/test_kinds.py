@@ -48,7 +48,7 @@ from experiments.figures.plot import plot
 from experiments.results.selection import load_results
 
 register(Kind(
-    name="dots", summary="dots", draws="dots:dots", options={"y": Option("height")},
+    name="dots", summary="dots", draws="dots:dots", options={"y": Option("depth")},
 ))
 assert parse_figure("dots:y=k").options == {"y": "k"}
 known = experiment_schema()["properties"]["figures"]["items"]["anyOf"]

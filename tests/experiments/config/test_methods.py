@@ -28,20 +28,20 @@ def test_every_measure_is_a_column() -> None:
     """Two A100 boxes. BlueConnect in steps: M/16 over NICs of 25, then 7/8 M over 300 GB/s.
 
     Flowing, the longer of the two. Chunks and steps have columns of their own. Rings are as fast
-    in steps as flowing; TACOS has a finish besides, here between the two.
+    in steps as pipelined; TACOS has a finish besides, here between the two.
     """
     found = columns("blueconnect", "allgather")
-    assert (found["algbw"], found["algbw_in_steps"]) == ("2400/7", "2400/13")
-    assert found["algbw_in_steps_gb_s"] == pytest.approx(2400 / 13)
+    assert (found["algbw"], found["algbw_synchronous"]) == ("2400/7", "2400/13")
+    assert found["algbw_synchronous_gb_s"] == pytest.approx(2400 / 13)
     assert (found["chunks"], found["steps"]) == (16, 8)
-    assert not found.keys() & {"algbw_at_finish", "num_batches", "height", "num_trees", "k"}
+    assert not found.keys() & {"algbw_makespan", "num_batches", "depth", "num_trees", "k"}
     ring = columns("ring", "allgather")
-    assert ring["algbw"] == ring["algbw_in_steps"] == "640/3"
-    assert not ring.keys() & {"algbw_at_finish", "chunks", "steps"}
+    assert ring["algbw"] == ring["algbw_synchronous"] == "640/3"
+    assert not ring.keys() & {"algbw_makespan", "chunks", "steps"}
     tacos = columns("tacos", "allgather")
-    rates = [Fraction(str(tacos[f"algbw{name}"])) for name in ("_in_steps", "_at_finish", "")]
+    rates = [Fraction(str(tacos[f"algbw{name}"])) for name in ("_synchronous", "_at_finish", "")]
     assert rates == sorted(set(rates))
-    assert tacos["algbw_at_finish_gb_s"] == pytest.approx(float(rates[1]))
+    assert tacos["algbw_makespan_gb_s"] == pytest.approx(float(rates[1]))
 
 
 def test_what_a_method_does_not_do_is_a_row() -> None:

@@ -81,12 +81,14 @@ def test_where_a_file_lies_and_what_sizes_are_asked_for_is_not_what_is_run() -> 
 
 def test_simulations_are_not_part_of_what_is_run() -> None:
     """They do not change the schedule; the job has them."""
-    simulate = {"alpha_us": 5, "gamma_s_per_gb": "1/2", "sharing": "fifo", "pieces": 1}
+    simulate = {"alpha_us": 5, "gamma_s_per_gb": "1/2", "sharing": "fifo", "pipeline_chunks": 1}
     point = a_point(simulate=simulate)
     assert point.identity == a_point().identity
     assert point.job["simulate"] == simulate
     assert "simulate" not in a_point().job
-    assert point.simulated == "alpha 5 us, gamma 1/2 s/GB, fifo sharing, 1 piece"
+    assert point.simulated == "alpha 5 us, gamma 1/2 s/GB, fifo sharing, 1 pipeline chunk"
     assert a_point().simulated is None
-    held = a_point(simulate={**simulate, "gamma_s_per_gb": 0, "lockstep": True, "pieces": "best"})
-    assert held.simulated == "alpha 5 us, fifo sharing, in lockstep, best pieces"
+    held = a_point(
+        simulate={**simulate, "gamma_s_per_gb": 0, "lockstep": True, "pipeline_chunks": "best"}
+    )
+    assert held.simulated == "alpha 5 us, fifo sharing, in lockstep, best pipeline chunks"

@@ -66,7 +66,7 @@ def test_the_file_that_is_spoilt_below_is_right(write_experiment) -> None:
         {"limits": {"memory_gb": 0.01}},
         {"repetitions": 0},
         {"figures": ["pie"]},
-        {"figures": ["generation-time:y=height"]},
+        {"figures": ["generation-time:y=depth"]},
     ],
     ids=str,
 )

@@ -42,12 +42,12 @@ def test_a_method_without_a_result_is_a_word_in_its_place() -> None:
 
 def test_two_measures_are_two_bars_and_the_legend_says_which() -> None:
     """The second is pale; a method that has only one of them has one bar."""
-    first = replace(some_rows()[0], algbw_in_steps_gb_s=90.0)
-    figure = two_bars([first, some_rows()[3]], "algbw_gb_s", "algbw_in_steps_gb_s")
+    first = replace(some_rows()[0], algbw_synchronous_gb_s=90.0)
+    figure = two_bars([first, some_rows()[3]], "algbw_gb_s", "algbw_synchronous_gb_s")
     assert lengths(figure.panels[0]) == [346.667, 90.0, 200.0]
     assert [bar.opacity for bar in figure.panels[0].bars] == [1.0, 0.45, 1.0]
     names = [entry.name for entry in figure.legend]
-    assert names == ["theoretical algbw, flowing", "theoretical algbw in steps"]
+    assert names == ["theoretical algbw, pipelined", "theoretical algbw, synchronous steps"]
 
 
 def test_each_topology_and_collective_has_a_panel() -> None:

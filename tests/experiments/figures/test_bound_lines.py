@@ -28,7 +28,7 @@ def test_each_kind_of_set_is_a_line_above_the_optimum() -> None:
         "one box": [(16, 400.0), (32, 266.0), (64, 228.0)],
     }
     assert panel.y.from_zero
-    assert panel.y.label == "bound on theoretical algbw, flowing (GB/s)"
+    assert panel.y.label == "bound on theoretical algbw, pipelined (GB/s)"
 
 
 def faulty_rows() -> list[Row]:

@@ -19,7 +19,7 @@ def test_a_point_tells_method_topology_gpus_time_algbw_and_status() -> None:
         "size: 1MB",
         "simulated algbw: 12.35 GB/s",
         "generation time: 1.0 s",
-        "theoretical algbw, GB/s: 266.7 flowing",
+        "theoretical algbw, GB/s: 266.7 pipelined",
         "status: ok",
     ]
 

@@ -41,9 +41,9 @@ def test_a_point_without_a_result_is_a_mark_not_a_gap() -> None:
 
 def test_a_method_without_the_column_has_no_failure_marks() -> None:
     """A ring has no clock: its timeout is no mark in a figure of finishes; forestcoll's is."""
-    rows = [replace(row, algbw_at_finish_gb_s=300.0) for row in some_rows()[:3]]
-    rows[2] = replace(rows[2], status=Status.OUT_OF_MEMORY, algbw_at_finish_gb_s=None)
-    (panel,) = lines([*rows, *some_rows()[3:]], "algbw_at_finish_gb_s").panels
+    rows = [replace(row, algbw_makespan_gb_s=300.0) for row in some_rows()[:3]]
+    rows[2] = replace(rows[2], status=Status.OUT_OF_MEMORY, algbw_makespan_gb_s=None)
+    (panel,) = lines([*rows, *some_rows()[3:]], "algbw_makespan_gb_s").panels
     assert list(marks_of(panel)) == ["M"]
 
 
@@ -72,9 +72,9 @@ def test_a_point_that_died_early_stands_at_the_size_of_its_topology() -> None:
 @pytest.mark.parametrize(
     ("column", "measure"),
     [
-        ("algbw_gb_s", "theoretical algbw, flowing (GB/s)"),
-        ("algbw_in_steps_gb_s", "theoretical algbw in steps (GB/s)"),
-        ("algbw_at_finish_gb_s", "theoretical algbw at the finish (GB/s)"),
+        ("algbw_gb_s", "theoretical algbw, pipelined (GB/s)"),
+        ("algbw_synchronous_gb_s", "theoretical algbw, synchronous steps (GB/s)"),
+        ("algbw_makespan_gb_s", "theoretical algbw by makespan (GB/s)"),
     ],
 )
 def test_a_figure_says_which_algbw_it_shows(column: str, measure: str) -> None:
@@ -143,8 +143,8 @@ def test_a_line_runs_along_a_parameter_of_the_topologies() -> None:
 def test_a_line_runs_along_gpus_or_sizes_of_the_data() -> None:
     """As in the kinds that are for these."""
     (panel,) = lines_by_parameter(some_rows(), "gpus", "generation_s").panels
-    sized = [replace(some_rows()[0], size_bytes=n, time_flowing_s=n / 1e9) for n in (64, 128)]
-    (by_size,) = lines_by_parameter(sized, "size_bytes", "time_flowing_s").panels
+    sized = [replace(some_rows()[0], size_bytes=n, time_pipelined_s=n / 1e9) for n in (64, 128)]
+    (by_size,) = lines_by_parameter(sized, "size_bytes", "time_pipelined_s").panels
     assert [x for x, _ in lines_of(panel)["ring"]] == [16, 32]
     assert panel.x.label == "GPUs"
     assert [x for x, _ in lines_of(by_size)["forestcoll"]] == [64, 128]

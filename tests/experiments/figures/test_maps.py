@@ -22,7 +22,7 @@ def test_a_heat_map_has_a_cell_a_point() -> None:
     assert panel.x.names == ("16", "32", "64")
     assert panel.y.downwards
     assert figure.colours
-    assert figure.colours.label == "share of the optimum, flowing (cells: %)"
+    assert figure.colours.label == "share of the optimum, pipelined (cells: %)"
 
 
 def test_what_ended_well_without_the_value_is_an_empty_cell() -> None:
@@ -52,7 +52,7 @@ def test_all_topologies_are_in_one_panel_and_shares_are_in_percent() -> None:
         "dgx_a100:boxes=2", "mi250:boxes=2",
     ]  # fmt: skip
     assert {text.get_rotation() for text in axes.get_xticklabels()} == {90}
-    assert bar.get_ylabel() == "share of the optimum, flowing (cells: %)"
+    assert bar.get_ylabel() == "share of the optimum, pipelined (cells: %)"
 
 
 @pytest.mark.parametrize("sides", [("topology", "method"), ("method", "topology")])

@@ -97,9 +97,9 @@ def test_a_figure_of_simulations_says_what_they_assume(
     """In its title, once; a figure of anything else does not."""
     titles: list[str] = []
     monkeypatch.setattr("experiments.figures.matplotlib_renderer.render", noting(titles))
-    sizes = {"1024": {"algbw_simulated_gb_s": 1.0, "time_flowing_s": 1.0}}
+    sizes = {"1024": {"algbw_simulated_gb_s": 1.0, "time_pipelined_s": 1.0}}
     rows = [replace(row, sizes=sizes, simulated="alpha 5 us") for row in some_rows()]
-    for column in ("algbw_simulated_gb_s", "time_flowing_s"):
+    for column in ("algbw_simulated_gb_s", "time_pipelined_s"):
         plot(f"lines-by-size:y={column}", rows, [tmp_path / "figure.png"], "Title")
     assert titles == ["Title. Simulated: alpha 5 us", "Title"]
 
@@ -107,12 +107,14 @@ def test_a_figure_of_simulations_says_what_they_assume(
 def test_what_depends_on_the_size_is_drawn_over_gpus_for_a_single_one(tmp_path: Path) -> None:
     """The title names it; of two sizes one could not tell which is which."""
     titles: list[str] = []
-    one = {"1024": {"time_flowing_s": 1.0}}
+    one = {"1024": {"time_pipelined_s": 1.0}}
     rows = [replace(row, sizes=one) for row in some_rows()]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("experiments.figures.matplotlib_renderer.render", noting(titles))
-        plot("lines:y=time_flowing_s", rows, [tmp_path / "figure.png"], "Title")
+        plot("lines:y=time_pipelined_s", rows, [tmp_path / "figure.png"], "Title")
     assert titles == ["Title. Size: 1KB"]
-    rows[0] = replace(rows[0], sizes={**one, "2048": {"time_flowing_s": 2.0}})
-    with pytest.raises(InvalidExperimentError, match=r"lines: time_flowing_s .* or a single size"):
-        plot("lines:y=time_flowing_s", rows, [tmp_path / "figure.png"])
+    rows[0] = replace(rows[0], sizes={**one, "2048": {"time_pipelined_s": 2.0}})
+    with pytest.raises(
+        InvalidExperimentError, match=r"lines: time_pipelined_s .* or a single size"
+    ):
+        plot("lines:y=time_pipelined_s", rows, [tmp_path / "figure.png"])

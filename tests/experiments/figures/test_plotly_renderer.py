@@ -167,7 +167,7 @@ def test_times_that_are_far_apart_go_by_decades() -> None:
 
 def test_what_has_no_value_has_no_bar_and_a_panel_without_bars_is_not_there() -> None:
     """Also where all methods failed: the page lists these below its figures."""
-    assert render(bars(RINGS, "algbw_in_steps_gb_s")) == []
+    assert render(bars(RINGS, "algbw_synchronous_gb_s")) == []
     lost = [replace(row, status=Status.FAILED, algbw_gb_s=None) for row in RINGS]
     assert render(bars(lost, "algbw_gb_s")) == []
 

@@ -38,7 +38,7 @@ def test_a_marker_for_each_method_and_size_with_its_gpus() -> None:
     (panel,) = scatter(some_rows(), "algbw_gb_s", "generation_s").panels
     labels = {one.name: [point.label for point in one.points] for one in panel.series}
     assert labels == {"forestcoll": ["16", "32", "64"], "ring": ["16", "32"]}
-    assert panel.x.label == "theoretical algbw, flowing (GB/s)"
+    assert panel.x.label == "theoretical algbw, pipelined (GB/s)"
     assert panel.y.paper_label == "generation time (s); labels: GPUs"
 
 

@@ -17,8 +17,8 @@ import lp.alltoall.linear_optimum
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.measures.made import Made
 from experiments.measures.measured import measured
+from experiments.measures.run_result import RunResult
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
 from forestcoll.core.best_allreduce import Improved
@@ -69,7 +69,7 @@ def test_what_proves_it_is_said(spec: str, collective: str, rate: str, by: str) 
 
 def test_a_program_that_does_not_finish_leaves_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     topology = BETTER[3][0]
-    monkeypatch.setattr(experiments.measures.bounds, "PROGRAM_S", 1e-9)
+    monkeypatch.setattr(experiments.measures.bounds, "LP_TIME_LIMIT_S", 1e-9)
     found = upper_bound(topology, "allreduce", Fraction(1, 100))
     assert found == UpperBound(Fraction(2), "a partition or cut")
     low = upper_bound(topology, "allreduce", Fraction(2))
@@ -124,7 +124,7 @@ def test_switches_that_copy_take_part_in_experiments() -> None:
 def test_a_row_above_its_bound_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bound or schedule is wrong; the row says so and has no rate."""
     low = UpperBound(Fraction(1, 100), "a mistake")
-    monkeypatch.setattr("experiments.measures.made.upper_bound", lambda *_: low)
+    monkeypatch.setattr("experiments.measures.run_result.upper_bound", lambda *_: low)
     fields = _row("ring", "ring:nodes=3")
     assert (fields["status"], fields["verified"]) == ("failed", False)
     assert "a mistake proves that none makes more than 1/100" in fields["reason"]
@@ -149,7 +149,7 @@ def test_networks_in_files_have_bounds_too(tmp_path: Path) -> None:
     fields = _row("forestcoll", str(path))
     assert (fields["algbw"], fields["optimum"], fields["ratio"]) == ("2", "2", 1.0)
     assert fields["made_by"] == "allreduce program"
-    fields = _row("forestcoll", str(path), program_s=1e-9)
+    fields = _row("forestcoll", str(path), lp_time_limit_s=1e-9)
     assert fields["made_by"].endswith("the allreduce program did not finish in 1e-09 s")
     assert "made_by" not in _row("ring", "ring:nodes=3")
 
@@ -192,11 +192,11 @@ def test_an_all_to_all_program_that_does_not_finish_leaves_no_optimum(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """An empty cell, not a guess; the row has its rate all the same."""
-    monkeypatch.setattr(experiments.measures.bounds, "PROGRAM_S", 1e-9)
+    monkeypatch.setattr(experiments.measures.bounds, "LP_TIME_LIMIT_S", 1e-9)
     topology = load_topology("ring:nodes=4")
     assert upper_bound(topology, "all-to-all", Fraction(1, 100)) is None
     schedule = run_method("direct", topology, "all-to-all", {}, 9.0, lambda _: None)[0]
-    found = measured(Made(schedule, topology, "all-to-all"))
+    found = measured(RunResult(schedule, topology, "all-to-all"))
     assert found["algbw"]
     assert not found.keys() & {"optimum", "optimum_gb_s", "optimum_by", "ratio"}
 

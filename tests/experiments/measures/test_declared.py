@@ -19,7 +19,7 @@ ENTRY = """
     num_links: int | None = measure(
         "links that the network has",
         how=lambda made: len(made.topology.links),
-        label="links of the network", unit="pieces", logarithmic=True, compared=True,
+        label="links of the network", unit="pipeline chunks", logarithmic=True, compared=True,
         heading="links",
     )  # fmt: skip
 
@@ -58,7 +58,7 @@ print(json.dumps({
     "parquet": known.num_links,
     "summary": write_summary([row], Path("a.csv")).read_text(),
     "table": list(table([row], "toy").heads),
-    "figure": "links of the network (pieces)" in Path("a.svg").read_text(),
+    "figure": "links of the network (pipeline chunks)" in Path("a.svg").read_text(),
     "changed": changed.measures_changed,
     "difference": [cells[-1] for cells in difference(both, "").rows],
     "docs": "| `num_links` | links that the network has |" in columns(),
@@ -92,15 +92,15 @@ def test_a_new_measure_is_one_entry_in_one_file(tmp_path: Path) -> None:
     assert (seen["row"], seen["parquet"], seen["figure"], seen["docs"]) == (6, 6, True, True)
     assert "links" in seen["table"]
     assert seen["changed"] == ["num_links"]
-    assert seen["difference"] == ["num links 6 -> 7 pieces"]
+    assert seen["difference"] == ["num links 6 -> 7 pipeline chunks"]
 
 
 COLUMNS = [
     "experiment", "point", "cluster", "topology", "collective", "method", "parameters",
     "repetition", "status", "reason", "gpus", "generation_s", "stages_s", "algbw_gb_s", "algbw",
-    "algbw_in_steps_gb_s", "algbw_in_steps", "algbw_at_finish_gb_s", "algbw_at_finish",
+    "algbw_synchronous_gb_s", "algbw_synchronous", "algbw_makespan_gb_s", "algbw_makespan",
     "optimum_gb_s", "optimum", "optimum_by", "made_by", "ratio", "num_trees", "num_batches",
-    "height", "k", "chunks", "steps", "bandwidth_runtime", "search_status", "incumbent", "bound",
+    "depth", "k", "chunks", "steps", "bandwidth_runtime", "search_status", "incumbent", "bound",
     "gap", "searches", "verified", "peak_memory_mb", "limit_s",
     "limit_memory_gb", "wall_s", "jobs", "killed", "versions", "host", "commit", "time",
 ]  # fmt: skip
@@ -117,9 +117,9 @@ def test_rows_have_the_columns_that_they_had_in_their_order() -> None:
 
 def test_what_a_measure_is_for_follows_from_its_entry() -> None:
     """Exact columns, those compared and those under the optimum, as they have always been."""
-    assert EXACT == ("algbw", "algbw_in_steps", "algbw_at_finish", "optimum")
-    assert COMPARED == ("algbw", "algbw_in_steps", "algbw_at_finish")
-    assert BOUNDED == ("algbw_gb_s", "algbw_in_steps_gb_s", "algbw_at_finish_gb_s")
+    assert EXACT == ("algbw", "algbw_synchronous", "algbw_makespan", "optimum")
+    assert COMPARED == ("algbw", "algbw_synchronous", "algbw_makespan")
+    assert BOUNDED == ("algbw_gb_s", "algbw_synchronous_gb_s", "algbw_makespan_gb_s")
     assert all(one.axis and one.meaning for one in DRAWN.values())
     assert all(MEASURES[one.exact_of] for one in MEASURES.values() if one.exact_of)
     fields = {field.name for field in dataclasses.fields(Row)}
@@ -130,7 +130,7 @@ def test_tables_are_read_in_another_order_than_rows_are_written() -> None:
     """summary.csv has the columns that it had."""
     assert ",".join(name for name in SUMMARY if name not in RARE) == (
         "cluster,topology,gpus,method,parameters,repetition,status,reason,generation_s,algbw_gb_s,"
-        "algbw,algbw_in_steps_gb_s,algbw_in_steps,algbw_at_finish_gb_s,algbw_at_finish,"
-        "optimum_gb_s,optimum,optimum_by,ratio,made_by,k,num_trees,num_batches,height,chunks,"
+        "algbw,algbw_synchronous_gb_s,algbw_synchronous,algbw_makespan_gb_s,algbw_makespan,"
+        "optimum_gb_s,optimum,optimum_by,ratio,made_by,k,num_trees,num_batches,depth,chunks,"
         "steps,bandwidth_runtime,search_status,incumbent,bound,gap,verified,peak_memory_mb,commit,time"
     )

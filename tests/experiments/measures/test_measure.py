@@ -46,7 +46,7 @@ def test_a_value_is_taken_of_what_was_made() -> None:
 
 def test_an_axis_has_the_unit_in_brackets_if_there_is_one() -> None:
     assert measures_of(Declared)["speed"].axis == "speed (m/s)"
-    assert Measure(label="height").axis == "height"
+    assert Measure(label="depth").axis == "depth"
 
 
 @pytest.mark.parametrize(

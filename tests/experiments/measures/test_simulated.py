@@ -10,7 +10,7 @@ import pytest
 
 from baselines.registry import METHODS
 from experiments.measures import simulated as module
-from experiments.measures.made import Made
+from experiments.measures.run_result import RunResult
 from experiments.measures.simulated import Assumptions, Simulated
 from forestcoll import generate
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
@@ -21,15 +21,15 @@ from forestcoll.topology import load_topology
 def simulated(method: str = "ring", spec: str = "ring:nodes=4", **given: Any) -> Simulated:
     topology = load_topology(spec)
     schedule = METHODS[method].run(topology, "allgather")
-    made = Made(schedule, topology, "allgather", assumptions=Assumptions.of(given))
+    made = RunResult(schedule, topology, "allgather", assumptions=Assumptions.of(given))
     assert made.simulated is not None
     return made.simulated
 
 
 def test_assumptions_are_read_from_plain_data() -> None:
-    """What is left out is 10 us, no gamma, fair sharing and the best number of pieces."""
+    """What is left out is 10 us, no gamma, fair sharing and the best number of pipeline chunks."""
     assert Assumptions.of({}) == Assumptions(AlphaBeta(), None)
-    given = {"alpha_us": "9.5", "gamma_s_per_gb": 1, "sharing": "fifo", "pieces": 3}
+    given = {"alpha_us": "9.5", "gamma_s_per_gb": 1, "sharing": "fifo", "pipeline_chunks": 3}
     model = AlphaBeta(alpha_us="9.5", gamma_s_per_gb=1, sharing="fifo")  # type: ignore[arg-type]
     assert Assumptions.of(given) == Assumptions(model, 3)
     with pytest.raises(InvalidParameterError, match="alpha is -1 us"):
@@ -38,7 +38,7 @@ def test_assumptions_are_read_from_plain_data() -> None:
 
 def test_a_constant_comes_on_top_of_every_run() -> None:
     """The ring below, 30.375 us, and 21.6 us for the start of a kernel, not in the bound."""
-    found = simulated(pieces=1, constant_us="21.6").at(1000)
+    found = simulated(pipeline_chunks=1, constant_us="21.6").at(1000)
     assert found is not None
     assert found.time_s == pytest.approx(30.375e-6 + 21.6e-6)
     assert simulated(constant_us="21.6").least_s(1000) == pytest.approx(20e-6)
@@ -48,19 +48,19 @@ def test_a_constant_comes_on_top_of_every_run() -> None:
 
 
 def test_a_ring_takes_its_steps() -> None:
-    """4 GPUs, 2 rings of halves of 500 bytes at 1 GB/s: 3 steps of 10 + 0.125 us in one piece."""
-    found = simulated(pieces=1).at(1000)
+    """4 GPUs, 2 rings of halves of 500 bytes at 1 GB/s: 3 steps of 10 + 0.125 us in one pipeline chunk."""
+    found = simulated(pipeline_chunks=1).at(1000)
     assert found is not None
     assert found.time_s == pytest.approx(3 * 10.125e-6)
-    assert found.pieces == 1
+    assert found.pipeline_chunks == 1
 
 
-def test_in_lockstep_one_piece_takes_the_time_in_steps() -> None:
+def test_in_lockstep_one_piece_takes_the_time_synchronous() -> None:
     """BFB's reduce-scatter on a hypercube of 1 GB/s links: 3 hops, and 7/8 of 1 GB over 3 links."""
     topology = load_topology("hypercube:dimension=3")
     schedule = METHODS["bfb"].run(topology, "reduce-scatter")
-    assumed = Assumptions.of({"alpha_us": 10, "lockstep": True, "pieces": 1})
-    made = Made(schedule, topology, "reduce-scatter", assumptions=assumed)
+    assumed = Assumptions.of({"alpha_us": 10, "lockstep": True, "pipeline_chunks": 1})
+    made = RunResult(schedule, topology, "reduce-scatter", assumptions=assumed)
     assert made.simulated is not None
     found = made.simulated.at(10**9)
     assert found is not None
@@ -78,7 +78,7 @@ def test_the_bound_is_the_rate_or_the_latency() -> None:
 def test_each_size_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     found = simulated()
     first = found.at(1000)
-    monkeypatch.setattr(module, "best_pieces", None)
+    monkeypatch.setattr(module, "best_chunk_count", None)
     assert found.at(1000) is first
 
 
@@ -92,13 +92,15 @@ def test_faster_than_the_bound_is_an_error() -> None:
 def test_rounding_is_not_an_error() -> None:
     """Without latencies a schedule that is optimal may meet its bound to the last digit."""
     topology = load_topology("dgx_a100:boxes=2")
-    made = Made(generate(topology).schedule, topology, "allgather", assumptions=Assumptions.of({}))
+    made = RunResult(
+        generate(topology).schedule, topology, "allgather", assumptions=Assumptions.of({})
+    )
     assert made.simulated is not None
     free = replace(made.simulated, assumptions=Assumptions.of({"alpha_us": 0}))
     for size in (99_991, 10**6, 10**9):
         over = free.over_bound(size)
         assert over == pytest.approx(1, abs=0.05)
-    assert (free.over_bound(1) or 0) > 1.05  # a byte is not cut into pieces
+    assert (free.over_bound(1) or 0) > 1.05  # a byte is not cut into pipeline chunks
 
 
 def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:

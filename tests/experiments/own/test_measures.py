@@ -10,7 +10,7 @@ from benchmarks.bench_measures import TOPOLOGIES, cell, table
 from experiments.config.experiment import read_experiment
 from experiments.config.methods import run_method
 from experiments.results.rows import Row, Status
-from forestcoll.schedule import cost, in_steps
+from forestcoll.schedule import cost, synchronous
 from forestcoll.topology import load_topology
 
 FOLDER = Path(__file__).parents[3]
@@ -47,7 +47,7 @@ def _measured(method: str, collective: str) -> str:
 
     topology = load_topology("dgx_a100:boxes=2")
     made, _stages = run_method(method, topology, collective, {}, 60.0, lambda stage: None)
-    rates = (cost(made).algbw_gb_s, in_steps(made).algbw_gb_s)
+    rates = (cost(made).algbw_gb_s, synchronous(made).algbw_gb_s)
     return " / ".join(f"{float(rate):.1f}" for rate in rates)
 
 
@@ -62,9 +62,9 @@ def a_row(method: str, topology: str, **columns: object) -> Row:
 
 def test_a_table_has_a_line_for_each_choice_of_parameters() -> None:
     """Flowing, in steps, at the finish; what a method does not do is a dash, a limit is named."""
-    rates = {"algbw_gb_s": 300.0, "algbw_in_steps_gb_s": 100.04, "algbw_at_finish_gb_s": 150.0}
+    rates = {"algbw_gb_s": 300.0, "algbw_synchronous_gb_s": 100.04, "algbw_makespan_gb_s": 150.0}
     rows = [
-        a_row("steady", "t", algbw_gb_s=300.0, algbw_in_steps_gb_s=300.0),
+        a_row("steady", "t", algbw_gb_s=300.0, algbw_synchronous_gb_s=300.0),
         a_row("steady", "u", status=Status.TIMEOUT),
         a_row("timed", "t", parameters={"chunks": 2}, **rates),
         a_row("timed", "u", parameters={"chunks": 2}, status=Status.UNSUPPORTED),

@@ -27,8 +27,8 @@ def simulated(*sizes: int) -> list[Row]:
 def test_clusters_of_several_sizes_give_lines() -> None:
     assert list(charts(CLUSTERS)) == [
         "Generation time against GPUs",
-        "Theoretical algbw, flowing against GPUs",
-        "Generation time against theoretical algbw, flowing",
+        "Theoretical algbw, pipelined against GPUs",
+        "Generation time against theoretical algbw, pipelined",
     ]
 
 
@@ -52,7 +52,7 @@ def test_simulations_say_so_and_what_they_assume() -> None:
 def test_figures_say_what_is_measured_and_what_is_theory() -> None:
     said = {title: chart.says for title, chart in charts(CLUSTERS).items()}
     assert said["Generation time against GPUs"].startswith("Measured: ")
-    assert said["Theoretical algbw, flowing against GPUs"].startswith("Theoretical: ")
+    assert said["Theoretical algbw, pipelined against GPUs"].startswith("Theoretical: ")
 
 
 def test_published_marks_are_told_from_what_is_ours() -> None:
@@ -74,7 +74,7 @@ def test_published_marks_are_told_from_what_is_ours() -> None:
     )
     assert (
         "Hollow marks are published values (ForestColl"
-        in said["Theoretical algbw, flowing against GPUs"]
+        in said["Theoretical algbw, pipelined against GPUs"]
     )
 
 

@@ -30,7 +30,7 @@ def test_a_row_has_the_columns_of_show_with_units() -> None:
     """Texts for reading, numbers to sort by; a loss has its status and reason."""
     table = RowsTable([source(rings_of_rows((0.0123,)))])
     assert heads(source(table.rows))[:5] == ["topology", "method", "GPUs", "status", "time"]
-    assert "GB/s" in [head.unit for head in table.heads() if head.text == "flowing"]
+    assert "GB/s" in [head.unit for head in table.heads() if head.text == "pipelined"]
     (by, ring), (_, multitree), *_ = table.lines()
     assert [cell.text for cell in ring][:6] == [
         "ring:nodes=3", "ring (effort=2, fast=True, share=0.5, mode=a)", "3", "ok", "12.3 ms",

@@ -1,4 +1,4 @@
-"""Figure 14's peers, flowing and by their own end."""
+"""Figure 14's peers, pipelined and by their own end."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tests.experiments.samples import clusters_of_rows
 
 def test_each_measure_takes_the_best_choice_and_the_end_a_clock_or_steps() -> None:
     """TACCL flows at 340 or 300 of 346.667 and ends at 200 or 250; MultiTree ends at 100."""
-    row = replace(clusters_of_rows()[0], method="taccl", algbw_in_steps_gb_s=90.0)
+    row = replace(clusters_of_rows()[0], method="taccl", algbw_synchronous_gb_s=90.0)
     rows = [
-        replace(row, algbw_gb_s=340.0, algbw_at_finish_gb_s=200.0),
-        replace(row, algbw_gb_s=300.0, algbw_at_finish_gb_s=250.0),
-        replace(row, status=Status.TIMEOUT, algbw_gb_s=None, algbw_at_finish_gb_s=None),
-        replace(row, method="multitree", algbw_gb_s=330.0, algbw_in_steps_gb_s=100.0),
+        replace(row, algbw_gb_s=340.0, algbw_makespan_gb_s=200.0),
+        replace(row, algbw_gb_s=300.0, algbw_makespan_gb_s=250.0),
+        replace(row, status=Status.TIMEOUT, algbw_gb_s=None, algbw_makespan_gb_s=None),
+        replace(row, method="multitree", algbw_gb_s=330.0, algbw_synchronous_gb_s=100.0),
         replace(row, method="ring"),
         replace(row, cluster="dgx_h100"),
     ]
     tree, taccl = both_measures(rows)
     assert (tree.method, taccl.method) == ("multitree", "taccl")
-    assert (tree.flowing, tree.at_end) == (330 / 346.667, 100 / 346.667)
-    assert (taccl.flowing, taccl.at_end) == (340 / 346.667, 250 / 346.667)
+    assert (tree.pipelined, tree.at_end) == (330 / 346.667, 100 / 346.667)
+    assert (taccl.pipelined, taccl.at_end) == (340 / 346.667, 250 / 346.667)
 
 
 def test_on_two_a100_boxes_all_flow_within_1_1_percent_and_end_later(coverage: Coverage) -> None:
@@ -37,6 +37,6 @@ def test_on_two_a100_boxes_all_flow_within_1_1_percent_and_end_later(coverage: C
         if (one.cluster, one.gpus) == ("dgx_a100", 16)
     ]
     assert [one.method for one in found] == ["multitree", "taccl", "teccl"]
-    assert [one.flowing for one in found] == [pytest.approx(342.857 / 346.667, abs=1e-4)] * 3
+    assert [one.pipelined for one in found] == [pytest.approx(342.857 / 346.667, abs=1e-4)] * 3
     ends = [one.at_end * one.optimum_gb_s for one in found]
     assert ends == [pytest.approx(rate, abs=0.05) for rate in (252.6, 309.7, 252.6)]

@@ -9,9 +9,9 @@ import pytest
 
 from baselines.registry import METHODS
 from forestcoll import generate, load_topology
+from forestcoll.compilation import compile_program
 from forestcoll.core import paper
-from forestcoll.lowering import lower
-from forestcoll.schedule import cost, in_steps, verify
+from forestcoll.schedule import cost, synchronous, verify
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
 from tests.reference import optimality
 
@@ -29,9 +29,9 @@ def test_steps_do_not_reach_the_bound_of_the_running_example() -> None:
     for name in ("ring", "multitree", "recursive-halving-doubling", "bruck", "direct"):
         schedule = METHODS[name].run(topology)
         verify(schedule)
-        assert in_steps(schedule).time_s_per_gb > bound, name
-    assert in_steps(best).time_s_per_gb > bound
-    simulator, model = Simulator(lower(best)), AlphaBeta(alpha_us=0)
+        assert synchronous(schedule).time_s_per_gb > bound, name
+    assert synchronous(best).time_s_per_gb > bound
+    simulator, model = Simulator(compile_program(best)), AlphaBeta(alpha_us=0)
     times = [simulator.run(10**9, model, pieces=n).time_s for n in (1, 4, 16, 64, 256)]
     assert all(time > bound for time in times)
     assert times == sorted(times, reverse=True)

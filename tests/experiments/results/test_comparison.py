@@ -53,17 +53,17 @@ def test_compare_is_exact_about_algbw_and_says_what_changed() -> None:
 
 def test_compare_looks_at_every_measure_that_both_sides_have() -> None:
     """The same data crosses in other steps; rows from before that measure say nothing of it."""
-    before = some_rows(algbw_in_steps="200")
-    after = some_rows(algbw_in_steps="150")
+    before = some_rows(algbw_synchronous="200")
+    after = some_rows(algbw_synchronous="150")
     changed = {pair.method.split()[0] for pair in compare(before, after).pairs if pair.changed}
     assert changed == {"ring"}
     (first, *_) = compare(before, after).pairs
-    assert first.measures_changed == ("algbw_in_steps",)
-    assert first.exact("algbw_in_steps") == ("200", "150")
+    assert first.measures_changed == ("algbw_synchronous",)
+    assert first.exact("algbw_synchronous") == ("200", "150")
     assert not any(pair.changed for pair in compare(some_rows(), after).pairs)
     console = Console(width=120, record=True, file=StringIO())
     console.print(comparison_table.table(compare(before, after), "toy"))
-    assert "in steps 200 -> 150 GB/s" in console.export_text()
+    assert "in sync 200 -> 150 GB/s" in console.export_text()
 
 
 def test_another_topology_file_of_the_same_name_is_another_point() -> None:

@@ -21,7 +21,7 @@ def test_parquet_is_typed_and_comes_back_as_it_was(tmp_path: Path) -> None:
     path = write_parquet(rows, tmp_path / "a.parquet")
     assert read_parquet(path) == rows
     stored = pd.read_parquet(path)
-    kinds = {"height": "int64", "generation_s": "float64", "verified": "bool", "gpus": "int64"}
+    kinds = {"depth": "int64", "generation_s": "float64", "verified": "bool", "gpus": "int64"}
     for column, kind in kinds.items():
         assert str(stored[column].dtype).lower() in (kind, f"{kind}ean"), column
     assert json.loads(stored["parameters"][0])["fast"] is True

@@ -50,7 +50,7 @@ def test_rows_of_an_earlier_version_lack_columns() -> None:
 
 
 NEW_COLUMNS = (
-    *("algbw_in_steps", "algbw_in_steps_gb_s", "algbw_at_finish", "algbw_at_finish_gb_s"),
+    *("algbw_synchronous", "algbw_synchronous_gb_s", "algbw_makespan", "algbw_makespan_gb_s"),
     *("chunks", "steps"),
 )
 
@@ -132,8 +132,8 @@ def test_the_last_row_of_a_point_counts() -> None:
         ("parameters", [1], "parameters is [1]; it should be a"),
         ("algbw", "fast", "'fast' is not an exact number"),
         ("algbw", "1/0", "'1/0' is not an exact number"),
-        ("algbw_in_steps", "1.5", "'1.5' is not an exact number"),
-        ("algbw_at_finish", "-1", "'-1' is not an exact number"),
+        ("algbw_synchronous", "1.5", "'1.5' is not an exact number"),
+        ("algbw_makespan", "-1", "'-1' is not an exact number"),
         ("status", "paused", "status is 'paused', which is not of ok, timeout"),
         ("experiment", None, "experiment is None; it should be a valid string"),
         ("algbw_gb_s", math.nan, "algbw_gb_s is nan; it should be a finite number"),

@@ -57,8 +57,8 @@ def test_a_finished_point_has_every_column() -> None:
     assert row.algbw_gb_s == pytest.approx(8 / 3)
     assert row.ratio == 1.0
     assert (row.gpus, row.num_trees) == (4, 4 * row.k)
-    assert row.height is not None
-    assert 1 <= row.height <= 3
+    assert row.depth is not None
+    assert 1 <= row.depth <= 3
     assert stages == ["generate", *row.stages_s, "check"]
     assert tuple(row.stages_s) == STAGES
     assert row.generation_s is not None

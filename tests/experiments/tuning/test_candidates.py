@@ -69,7 +69,7 @@ def test_what_takes_too_long_is_not_tried() -> None:
 def test_the_same_schedule_is_tried_once() -> None:
     """A box of eight behind a switch needs one tree a GPU: more of them are the same."""
     box = load_topology("dgx_a100:boxes=1")
-    found: list[candidates.Made] = []
+    found: list[candidates.RunResult] = []
     for recipe in forests(box):
         found.append(made(recipe, box, "allgather", None, 30, found))
     assert [one.candidate.note for one in found] == ["", *["the same as forest, k=1"] * 9]
@@ -79,7 +79,7 @@ def test_the_same_schedule_is_tried_once() -> None:
 
 def test_other_trees_over_other_paths_are_not_the_same() -> None:
     torus = load_topology("torus:dims=4x4")
-    found: list[candidates.Made] = []
+    found: list[candidates.RunResult] = []
     for recipe in forests(torus):
         found.append(made(recipe, torus, "allgather", None, 30, found))
     assert [bool(one.simulator) for one in found[:5]] == [True, False, False, True, False]

@@ -15,20 +15,20 @@ RING = load_topology("ring:nodes=4")
 def test_forests_of_few_trees_the_optimal_number_and_low_ones_are_tried() -> None:
     """In a ring of four the farthest is two hops away."""
     found = [dict(one.parameters) for one in forests(RING)]
-    heights: list[dict[str, int]] = [{"max_height": h} for h in (2, 3, 4, 5, 7)]
-    assert found == [{"k": 1}, {"k": 2}, {"k": 3}, {"k": 4}, {}, *heights]
+    tree_depths: list[dict[str, int]] = [{"max_depth": h} for h in (2, 3, 4, 5, 7)]
+    assert found == [{"k": 1}, {"k": 2}, {"k": 3}, {"k": 4}, {}, *tree_depths]
     assert all(one.method == "forestcoll" for one in forests(RING))
 
 
 def test_heights_are_of_both_phases_and_of_the_root() -> None:
-    def heights(*asked: str) -> list[int]:
+    def tree_depths(*asked: str) -> list[int]:
         line = load_topology("torus:dims=5,wrap=false")
-        found = (one.parameters.get("max_height") for one in forests(line, *asked))
-        return [height for height in found if height is not None]
+        found = (one.parameters.get("max_depth") for one in forests(line, *asked))
+        return [depth for depth in found if depth is not None]
 
-    assert heights("allreduce") == [8, 10, 12, 14]
-    assert heights("broadcast", "gpu2") == [2, 3, 4, 5, 7, 10]
-    assert heights("all-to-all") == []
+    assert tree_depths("allreduce") == [8, 10, 12, 14]
+    assert tree_depths("broadcast", "gpu2") == [2, 3, 4, 5, 7, 10]
+    assert tree_depths("all-to-all") == []
 
 
 def test_where_switches_copy_forests_are_tried_with_and_without() -> None:

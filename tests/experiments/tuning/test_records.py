@@ -11,8 +11,8 @@ import pytest
 from experiments.tuning import tune
 from experiments.tuning.records import INDEX, Folder, document
 from forestcoll.cli.facts import as_json
+from forestcoll.compilation import compile_program
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.lowering import lower
 from forestcoll.schedule import verify
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.simulate import Simulator
@@ -37,7 +37,9 @@ def test_every_file_is_proved_and_takes_the_time_that_the_index_says(
         schedule = read_schedule(tmp_path / "best" / at["file"])
         verify(schedule)
         assert schedule.collective == "allgather"
-        again = Simulator(lower(schedule)).run(at["size_bytes"], found.model, at["pieces"])
+        again = Simulator(compile_program(schedule)).run(
+            at["size_bytes"], found.model, at["pipeline_chunks"]
+        )
         assert again.time_s * 1e6 == at["time_us"]
     for one in index["ranges"]:
         ends = [
@@ -120,7 +122,7 @@ def test_schedules_that_no_index_names_are_left_alone(tmp_path: Path) -> None:
     for name in ("mine.npz", "forest-mine.npz", "ring.txt"):
         (tmp_path / name).touch()
     Folder(tmp_path)
-    for name in ("forest-k1.npz", "forest-height-3.json", "nccl-ring.npz", "ring.npz"):
+    for name in ("forest-k1.npz", "forest-depth-3.json", "nccl-ring.npz", "ring.npz"):
         (tmp_path / name).touch()
         if name == "nccl-ring.npz":
             Folder(tmp_path)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from experiments.tuning.race import AtSize, Trial
+from experiments.tuning.schedule_search import AtSize, Trial
 from experiments.tuning.switching import middle, ranges, refined, usable
 from forestcoll.schedule.simulate import AlphaBeta, Simulation
 
@@ -44,7 +44,7 @@ def test_the_change_is_found_to_a_tenth() -> None:
     assert low.last_bytes <= 1000 <= high.first_bytes <= 1.1 * low.last_bytes
     assert (low.first_bytes, high.last_bytes) == (100, 20_000)
     assert low.least_share == pytest.approx(5 / (10 + low.last_bytes / 10))
-    assert high.pieces == (1 + high.first_bytes // 500, 41)
+    assert high.pipeline_chunks == (1 + high.first_bytes // 500, 41)
 
 
 def test_a_third_that_is_best_in_between_is_found() -> None:

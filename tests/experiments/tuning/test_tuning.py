@@ -8,16 +8,16 @@ from typing import Any
 import pytest
 
 from experiments.tuning import Tuning, tune
+from forestcoll.compilation import compile_program
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.lowering import lower
 from forestcoll.schedule import verify
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_pieces
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology import group, load_topology
 
 SIZES = ("1KB", "64KB", "16MB")
@@ -29,8 +29,8 @@ def least_of_all(found: Tuning, size: int) -> float:
     times = []
     for one in found.candidates:
         if one.schedule is not None:
-            simulator = Simulator(lower(one.schedule))
-            times.append(best_pieces(simulator, size, found.model, most=2**12).time_s)
+            simulator = Simulator(compile_program(one.schedule))
+            times.append(best_chunk_count(simulator, size, found.model, most=2**12).time_s)
     return min(times)
 
 
@@ -69,7 +69,9 @@ def test_ranges_follow_each_other_and_win_at_their_ends() -> None:
     for one in found.ranges:
         for size in (one.first_bytes, one.last_bytes):
             assert at[size].best.name == one.name
-            best = best_pieces(Simulator(lower(_schedule(found, one.name))), size, found.model)
+            best = best_chunk_count(
+                Simulator(compile_program(_schedule(found, one.name))), size, found.model
+            )
             assert best.time_s == at[size].time_s
     for low, high in zip(found.ranges, found.ranges[1:], strict=False):
         assert low.last_bytes < high.first_bytes <= 1.1 * low.last_bytes
@@ -208,9 +210,9 @@ def test_a_bound_that_is_beaten_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.slow
 def test_sixteen_boxes_are_tuned_in_half_a_minute() -> None:
-    """At a gigabyte the ring is ahead of low trees: 390 GB/s in two pieces, 382 in sixteen."""
+    """At a gigabyte the ring is ahead of low trees: 390 GB/s in two pipeline chunks, 382 in sixteen."""
     found = tune("dgx_h100:boxes=16", sizes=["1KB..1GB"])
-    assert found.ranges[0].name == "forest, height 1"
+    assert found.ranges[0].name == "forest, depth 1"
     assert found.ranges[-1].name == "ring"
 
 

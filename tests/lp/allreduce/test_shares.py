@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from forestcoll.core.balance import lower_to_balance
+from forestcoll.core.balance import trim_to_balance
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.allreduce.shares import common_divisor, fitted, with_bandwidths
 from tests.random_topologies import KINDS, random_topology
@@ -32,14 +32,14 @@ def test_no_switch_sends_more_than_it_gets(seed: int, kind: str) -> None:
     chance = random.Random(seed)
     share = [chance.randint(0, 9) for _ in topology.links]
     lowered = share.copy()
-    lower_to_balance(topology, lowered)
+    trim_to_balance(topology, lowered)
     assert all(0 <= new <= old for new, old in zip(lowered, share, strict=True))
     for switch in topology.switches:
         out = sum(s for s, e in zip(lowered, topology.links, strict=True) if e.tail == switch)
         into = sum(s for s, e in zip(lowered, topology.links, strict=True) if e.head == switch)
         assert out <= into
     again = lowered.copy()
-    lower_to_balance(topology, again)
+    trim_to_balance(topology, again)
     assert again == lowered
 
 
@@ -49,7 +49,7 @@ def test_lowering_goes_on_down_a_chain() -> None:
     nodes = tuple(Node(name, kind) for name, kind in zip("avwb", kinds, strict=True))
     chain = Topology("chain", nodes, tuple(Link(i, i + 1, Fraction(9)) for i in range(3)))
     share = [3, 9, 9]
-    lower_to_balance(chain, share)
+    trim_to_balance(chain, share)
     assert share == [3, 3, 3]
 
 

@@ -1,4 +1,4 @@
-"""The theoretical time: flowing, max load / bandwidth over N k, from the paths alone; in steps."""
+"""The theoretical time: pipelined, max load / bandwidth over N k, from the paths alone; in steps."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +11,7 @@ from baselines.libraries import ring
 from forestcoll.core.assembly import expand
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.generation import generate
-from forestcoll.schedule.cost_model.measures import Steps, cost, finish_s_per_gb, in_steps
+from forestcoll.schedule.cost_model.measures import Steps, cost, makespan_s_per_gb, synchronous
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import group, load_topology
@@ -105,34 +105,34 @@ def test_switches_that_copy_are_steps_by_hand(reduction: bool) -> None:
 
     Of four trees a GB: 1/9/4 + 3/9/4 = 1/9 s. Flowing, the 3/9/4 alone.
     """
-    assert in_steps(star(reduction)) == Steps(Fraction(1, 9), 2)
+    assert synchronous(star(reduction)) == Steps(Fraction(1, 9), 2)
     assert cost(star(reduction)).time_s_per_gb == Fraction(1, 12)
 
 
 def test_an_allreduce_gathers_after_its_reduction() -> None:
-    """A ring of 4, one way round: 3 steps there and 3 back; flowing, both share the links."""
+    """A ring of 4, one way round: 3 steps there and 3 back; pipelined, both share the links."""
     both = ring.generate(load_topology("ring:nodes=4,bidirectional=false"), "allreduce")
-    assert in_steps(both) == Steps(Fraction(2 * 3, 4), 6)
-    assert in_steps(both.gather) == Steps(Fraction(3, 4), 3)
+    assert synchronous(both) == Steps(Fraction(2 * 3, 4), 6)
+    assert synchronous(both.gather) == Steps(Fraction(3, 4), 3)
 
 
 def test_a_factored_forest_must_be_expanded_for_its_steps() -> None:
     """Its sets say how many trees take a link, but not at which depth."""
     factored = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     with pytest.raises(UnsupportedError, match="expand it first"):
-        in_steps(factored)
+        synchronous(factored)
     forest = expand(factored)
     assert cost(factored).time_s_per_gb == cost(forest).time_s_per_gb
-    assert in_steps(forest).time_s_per_gb > cost(forest).time_s_per_gb
+    assert synchronous(forest).time_s_per_gb > cost(forest).time_s_per_gb
 
 
 def test_nothing_takes_no_steps() -> None:
     """A single GPU has it all; a rate of nothing cannot be told."""
-    alone = in_steps(generate(group(load_topology("ring:nodes=3"), ["gpu0"])).schedule)
+    alone = synchronous(generate(group(load_topology("ring:nodes=3"), ["gpu0"])).schedule)
     assert alone == Steps(Fraction(0), 0)
     with pytest.raises(UnsupportedError):
         _ = alone.algbw_gb_s
 
 
 def test_without_a_clock_there_is_no_finish() -> None:
-    assert finish_s_per_gb(leaves4()) is None
+    assert makespan_s_per_gb(leaves4()) is None

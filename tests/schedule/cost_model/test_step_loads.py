@@ -17,8 +17,8 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
-    in_steps,
     lockstep,
+    synchronous,
     verify,
 )
 from forestcoll.schedule.cost_model import step_loads
@@ -29,7 +29,7 @@ from tests.schedule.made.steps import doubling, slowest_links
 
 def test_recursive_doubling_by_hand() -> None:
     """Four GPUs, all links 1 GB/s: two steps of the whole buffer, each over links of its own."""
-    assert in_steps(doubling()).time_s_per_gb == 2
+    assert synchronous(doubling()).time_s_per_gb == 2
     assert cost(doubling()).time_s_per_gb == 1
 
 
@@ -66,7 +66,7 @@ def test_huge_sizes_are_added_up_exactly() -> None:
     size = 2**62
     huge = replace(made, chunks=Chunks.equal([-1], whole=size, size=size))
     assert verify(huge).time_s_per_gb == cost(huge).time_s_per_gb == 1
-    assert verify(huge).in_steps_s_per_gb == in_steps(huge).time_s_per_gb == 2
+    assert verify(huge).synchronous_s_per_gb == synchronous(huge).time_s_per_gb == 2
 
 
 @pytest.mark.parametrize(("cells", "edges"), [(1, 1), (30, 10), (10**6, 10**6)])
@@ -79,9 +79,9 @@ def test_hops_are_counted_as_lockstep_writes_them(
     monkeypatch.setattr(step_loads, "_EDGES", edges)
     forest = METHODS["ring"].run(load_topology("mi250:boxes=2,gpus_per_box=8"), collective)
     written = lockstep(forest)
-    assert in_steps(forest) == in_steps(written)
-    assert in_steps(forest).time_s_per_gb == slowest_links(written)
-    assert in_steps(forest).steps == 15
+    assert synchronous(forest) == synchronous(written)
+    assert synchronous(forest).time_s_per_gb == slowest_links(written)
+    assert synchronous(forest).steps == 15
 
 
 def test_what_has_no_route_has_no_cost() -> None:
@@ -90,6 +90,6 @@ def test_what_has_no_route_has_no_cost() -> None:
     head = made.sends.head.copy()
     head[0] = made.sends.tail[0]
     lost = replace(made, sends=replace(made.sends, head=head))
-    for measure in (cost, in_steps):
+    for measure in (cost, synchronous):
         with pytest.raises(VerificationError, match="no route, or its steps have gaps"):
             measure(lost)

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll import Program, generate, lower
+from forestcoll import Program, compile_program, generate
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Chunks, Send, stepwise, verify
 from forestcoll.schedule.export.between_gpus import between_gpus
@@ -48,7 +48,7 @@ def loads(program: Program) -> Counter[tuple[int, int]]:
 @pytest.mark.parametrize(("collective", "name"), ALONG_LINKS)
 def test_data_and_loads_stay_the_same(collective: str, name: str) -> None:
     """No end is a switch, every path begins and ends at its GPUs, and it is right."""
-    program = lower(make("teccl", collective, name))
+    program = compile_program(make("teccl", collective, name))
     gpus = program.topology.num_compute
     assert (program.head >= gpus).any()
     joined = between_gpus(program)
@@ -75,7 +75,7 @@ def test_what_parts_at_a_switch_are_transfers_of_their_own() -> None:
         Send(2, 0, 2, 4, first=1, amount=1),
         Send(3, 0, 4, 3, first=1, amount=1),
     ]
-    program = lower(by_hand(star(4), "broadcast", chunks, sends))
+    program = compile_program(by_hand(star(4), "broadcast", chunks, sends))
     joined = between_gpus(program)
     assert rows(joined) == [(0, 0, 1, 0, 1), (0, 1, 1, 0, 2), (0, 1, 1, 2, 3, 1)]
     assert joined.step.tolist() == [0, 0, 2]
@@ -94,7 +94,7 @@ def test_a_sum_goes_through_a_switch_that_stores() -> None:
         Send(2, 0, 1, 3, reduce=True),
         Send(3, 0, 3, 2, reduce=True),
     ]
-    joined = between_gpus(lower(by_hand(star(3), "reduce", Chunks.equal([2], 1), sends)))
+    joined = between_gpus(compile_program(by_hand(star(3), "reduce", Chunks.equal([2], 1), sends)))
     assert rows(joined) == [(0, 0, 1, 0, 1), (0, 0, 1, 1, 2, 0)]
     assert joined.reduce.all()
 
@@ -104,7 +104,7 @@ def test_switches_that_copy_or_add_are_refused() -> None:
     broadcast = [Send(0, 0, 0, 3), Send(1, 0, 3, 1), Send(1, 0, 3, 2)]
     copies = by_hand(star(3, multicast=True), "broadcast", Chunks.equal([0], 1), broadcast)
     with pytest.raises(UnsupportedError, match=r"switch hub copies data .* multicast$"):
-        between_gpus(lower(copies))
+        between_gpus(compile_program(copies))
     reduce = [
         Send(0, 0, 0, 3, reduce=True),
         Send(0, 0, 1, 3, reduce=True),
@@ -112,13 +112,13 @@ def test_switches_that_copy_or_add_are_refused() -> None:
     ]
     adds = by_hand(star(3, multicast=True), "reduce", Chunks.equal([2], 1), reduce)
     with pytest.raises(UnsupportedError, match="switch hub adds up data "):
-        between_gpus(lower(adds))
+        between_gpus(compile_program(adds))
     forest = generate(load_topology("dgx_h100:boxes=1"), multicast=True).schedule
     with pytest.raises(UnsupportedError, match="copies data"):
-        between_gpus(lower(forest))
+        between_gpus(compile_program(forest))
 
 
 def test_forests_are_left_as_they_are() -> None:
     """Their transfers cross switches on their paths, from GPU to GPU."""
-    program = lower(generate("dgx_a100:boxes=2").schedule)
+    program = compile_program(generate("dgx_a100:boxes=2").schedule)
     assert between_gpus(program) is program

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.export import (
     FORMATS,
@@ -19,7 +19,7 @@ from forestcoll.schedule.export import (
 )
 from forestcoll.schedule.msccl import written_algorithm
 
-PROGRAM = lower(generate("ring:nodes=4", collective="allreduce").schedule)
+PROGRAM = compile_program(generate("ring:nodes=4", collective="allreduce").schedule)
 
 
 def test_msccl_is_its_xml() -> None:
@@ -34,7 +34,7 @@ def test_msccl_is_its_xml() -> None:
 @pytest.mark.parametrize(("boxes", "crossed"), [(1, False), (2, True)])
 def test_a_plan_tells_of_channels_between_boxes(boxes: int, crossed: bool) -> None:
     """They need NVLink there, or memory that reaches as far."""
-    found = export(lower(generate(f"dgx_h100:boxes={boxes}").schedule), MscclppOptions())
+    found = export(compile_program(generate(f"dgx_h100:boxes={boxes}").schedule), MscclppOptions())
     assert (found.facts["channels_between_boxes"] > 0) == crossed
 
 
@@ -59,7 +59,7 @@ def test_every_format_says_what_it_is(name: str) -> None:
 def test_what_msccl_may_be_relaxed_to_needs_ever_less() -> None:
     """Channels as they come, then fewer instances, and at last no copies."""
     asked = MscclOptions(channels=2, instances=3, protocol="LL")
-    gather = lower(generate("ring:nodes=4").schedule)
+    gather = compile_program(generate("ring:nodes=4").schedule)
     found = [(said, asked_of(one)) for said, one in FORMATS["msccl"].relaxed(gather, asked)]
     assert found == [
         ("channels left open", {"instances": 3, "protocol": "LL"}),

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
-from forestcoll import Program, generate, lower
+from forestcoll import Program, compile_program, generate
 from forestcoll.errors import ExportError, UnsupportedError
 from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.goal import goal
@@ -50,7 +50,7 @@ def test_a_chain_that_sums_requires_what_it_adds() -> None:
     """
     sends = [Send(0, 0, 0, 1, reduce=True), Send(1, 0, 1, 2, reduce=True)]
     made = by_hand(line(3), "reduce", Chunks.equal([2], 1), sends)
-    assert goal(lower(made), 9, 2).splitlines() == [
+    assert goal(compile_program(made), 9, 2).splitlines() == [
         "num_ranks 3",
         *("", "rank 0 {", "l1: send 9b to 1 tag 0", "}"),
         *("", "rank 1 {", "l1: recv 9b from 0 tag 0", "l2: calc 18", "l2 requires l1"),
@@ -63,7 +63,7 @@ def test_what_adding_costs_is_rounded_up() -> None:
     """5 bytes at 1/2 s/GB are 2.5 ns, so 3."""
     sends = [Send(0, 0, 0, 1, reduce=True)]
     made = by_hand(line(2), "reduce", Chunks.equal([1], 1), sends)
-    ranks = read_goal(goal(lower(made), 5, Fraction(1, 2)))
+    ranks = read_goal(goal(compile_program(made), 5, Fraction(1, 2)))
     assert Operation("calc", 3) in ranks[1].operations.values()
 
 
@@ -71,7 +71,7 @@ def test_what_adding_costs_is_rounded_up() -> None:
 @pytest.mark.parametrize("name", TYPES)
 def test_schedules_of_all_types_run(name: str, pieces: int) -> None:
     """But where switches copy or add: no rank does."""
-    program = lower(schedule(name), pieces)
+    program = compile_program(schedule(name), pieces)
     if with_copying_switches(program):
         with pytest.raises(UnsupportedError, match="transfers between GPUs only"):
             goal(program, 1000)
@@ -83,12 +83,12 @@ def test_schedules_of_all_types_run(name: str, pieces: int) -> None:
 @pytest.mark.parametrize("seed", range(6))
 def test_forests_of_random_networks_run(seed: int, collective: str) -> None:
     kind = "directed" if seed % 2 else "bidirectional"
-    check(lower(generate(random_topology(seed, kind), collective=collective).schedule))
+    check(compile_program(generate(random_topology(seed, kind), collective=collective).schedule))
 
 
 def test_small_data_leave_transfers_out() -> None:
     """One byte of three GPUs' data: what is left of the allgather still runs, to both others."""
-    program = lower(generate("ring:nodes=3").schedule)
+    program = compile_program(generate("ring:nodes=3").schedule)
     ranks = read_goal(goal(program, 1))
     assert run(ranks) == 0
     assert sum(sent(ranks).values()) == 2
@@ -96,7 +96,7 @@ def test_small_data_leave_transfers_out() -> None:
 
 def test_dropping_a_dependency_or_a_message_is_seen() -> None:
     """The checks of these tests, tested: a send of another size or tag finds no receive."""
-    text = goal(lower(generate("ring:nodes=3,bidirectional=false").schedule), 9)
+    text = goal(compile_program(generate("ring:nodes=3,bidirectional=false").schedule), 9)
     for old, new in (("send 3b", "send 4b"), ("tag 0\n", "tag 7\n")):
         assert run(read_goal(text.replace(old, new, 1))) > 0
     with pytest.raises(AssertionError):
@@ -108,6 +108,6 @@ def test_dropping_a_dependency_or_a_message_is_seen() -> None:
     [(0, 0, "the size is 0 bytes"), (2**63, 0, "GOAL takes 1 to"), (8, -1, "gamma is -1 s/GB")],
 )
 def test_mistakes_are_told(size: int, gamma: int, message: str) -> None:
-    program = forestcoll.lower(generate("ring:nodes=3").schedule)
+    program = forestcoll.compile_program(generate("ring:nodes=3").schedule)
     with pytest.raises(ExportError, match=message):
         goal(program, size, gamma)

@@ -102,7 +102,7 @@ def test_units_may_be_more_than_64_bits_count(tmp_path: Path) -> None:
     for suffix in ("json", "npz"):
         write_schedule(huge, tmp_path / f"huge.{suffix}")
         assert read_schedule(tmp_path / f"huge.{suffix}") == huge
-    assert verify(huge).finish_s_per_gb == verify(made).finish_s_per_gb
+    assert verify(huge).makespan_s_per_gb == verify(made).makespan_s_per_gb
 
 
 def test_another_schedule_is_not_equal() -> None:
@@ -145,7 +145,7 @@ def test_the_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> 
     found = read_schedule(tmp_path / "example.json")
     assert isinstance(found, StepSchedule)
     verdict = verify(found)
-    assert (verdict.steps, verdict.time_s_per_gb, verdict.in_steps_s_per_gb) == (
+    assert (verdict.steps, verdict.time_s_per_gb, verdict.synchronous_s_per_gb) == (
         3,
         1,
         Fraction(3, 2),

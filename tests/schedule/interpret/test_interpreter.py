@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import InvalidParameterError, InvalidScheduleError
 from forestcoll.schedule.export import MscclOptions, to_msccl
 from forestcoll.schedule.interpret import Findings, Kind, interpret
@@ -195,16 +195,16 @@ def test_a_shift_past_the_end_is_named_and_not_executed() -> None:
 
 
 def test_a_circle_of_receives_is_a_deadlock_with_its_circle() -> None:
-    """Each of three receives before it sends: three lines, in a circle."""
+    """Each of three receives before it sends: three lines, in a cycle."""
     gpus = [[Block((r + 1) % 3, (r + 2) % 3).step("r").step("s")] for r in range(3)]
     text = xml("allgather", gpus, 3, (1, 3, 0))
-    (stuck,) = [one for one in wrong(text).findings if one.kind is Kind.DEADLOCK]
-    assert set(stuck.lines) == {line_of(text, rank, 0, 0) for rank in range(3)}
-    assert "3 threadblocks are stuck: in a circle" in stuck.message
+    (deadlocked,) = [one for one in wrong(text).findings if one.kind is Kind.DEADLOCK]
+    assert set(deadlocked.lines) == {line_of(text, rank, 0, 0) for rank in range(3)}
+    assert "3 threadblocks are deadlocked: in a cycle" in deadlocked.message
 
 
-@pytest.mark.parametrize(("protocol", "stuck"), [("Simple", True), ("LL", False)])
-def test_how_much_a_fifo_holds_decides(protocol: str, stuck: bool) -> None:
+@pytest.mark.parametrize(("protocol", "deadlocked"), [("Simple", True), ("LL", False)])
+def test_how_much_a_fifo_holds_decides(protocol: str, deadlocked: bool) -> None:
     """Both send three chunks before they receive; Simple holds two, LL eight."""
     gpus = []
     for rank in range(2):
@@ -216,14 +216,14 @@ def test_how_much_a_fifo_holds_decides(protocol: str, stuck: bool) -> None:
         gpus.append([block, Block().step("cpy", "i0", f"o{3 * rank}", 3)])
     text = xml("allgather", gpus, 6, (3, 6, 0), proto=protocol)
     result = found(text)
-    assert result.is_right is not stuck
-    if stuck:
+    assert result.is_right is not deadlocked
+    if deadlocked:
         assert lines(result, Kind.DEADLOCK) == {line_of(text, 0, 0, 2), line_of(text, 1, 0, 2)}
         assert "for room" in result.findings[0].message
 
 
-@pytest.mark.parametrize(("most", "stuck"), [(0, True), (3 * 2**20, True), (2**20, False)])
-def test_the_largest_call_decides_how_a_step_is_cut(most: int, stuck: bool) -> None:
+@pytest.mark.parametrize(("most", "deadlocked"), [(0, True), (3 * 2**20, True), (2**20, False)])
+def test_the_largest_call_decides_how_a_step_is_cut(most: int, deadlocked: bool) -> None:
     """Three chunks of a step are one transfer up to 2 MiB together, then one each."""
     gpus = []
     for rank in range(2):
@@ -231,7 +231,7 @@ def test_the_largest_call_decides_how_a_step_is_cut(most: int, stuck: bool) -> N
         block.step("r", "i0", f"o{3 * (1 - rank)}", 3)
         gpus.append([block, Block().step("cpy", "i0", f"o{3 * rank}", 3)])
     text = xml("allgather", gpus, 6, (3, 6, 0), maxBytes=6 * most)
-    assert found(text).is_right is not stuck
+    assert found(text).is_right is not deadlocked
 
 
 def test_scratch_that_is_used_again_in_the_next_slice_is_no_race() -> None:
@@ -376,7 +376,7 @@ def test_every_mutant_that_the_slow_machine_finds_wrong_is_caught() -> None:
         ("paper_example", "reduce-scatter", 2),
         ("ring:nodes=4", "allgather", 1),
     ):
-        program = lower(generate(spec, collective=collective).schedule)
+        program = compile_program(generate(spec, collective=collective).schedule)
         algorithm = to_msccl(program, MscclOptions(channels=channels))
         calls = [True] * algorithm.in_place + [False] * algorithm.out_of_place
         for kind, mutant in mutants(algorithm, 8, seed=3):

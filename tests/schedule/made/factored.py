@@ -23,7 +23,7 @@ CLUSTERS = (
 
 RANDOM = [f"{kind} {seed}" for kind in KINDS for seed in range(12)]
 
-NOT_KNOWN_UNEXPANDED = ("batches", "tree_edges", "height")
+NOT_KNOWN_UNEXPANDED = ("batches", "tree_edges", "depth")
 
 
 @cache

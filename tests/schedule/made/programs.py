@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from forestcoll import Program, lower
+from forestcoll import Program, compile_program
 from forestcoll.schedule import (
     Allreduce,
     Chunks,
@@ -35,9 +35,11 @@ def check(schedule: Any, pieces: int = 1) -> Program:
 
     Loopback brings a GPU what it has already: it is left out where deliveries are proved.
     """
-    program = lower(schedule, pieces)
+    program = compile_program(schedule, pieces)
     steps = stepwise(program)
-    bare = stepwise(lower(schedule, pieces, loopback=False)) if _loops(schedule) else steps
+    bare = (
+        stepwise(compile_program(schedule, pieces, loopback=False)) if _loops(schedule) else steps
+    )
     verdict = verify(bare)
     assert verdict.collective == schedule.collective
     if program.num_transfers:
@@ -55,7 +57,7 @@ def rows(program: Program) -> list[tuple[int, ...]]:
     """Chunk, first unit, amount, ends, and what each transfer needs."""
     columns = (program.chunk, program.first, program.amount, program.tail, program.head)
     table = zip(*(column.tolist() for column in columns), strict=True)
-    return [(*row, *program.needs(t).tolist()) for t, row in enumerate(table)]
+    return [(*row, *program.dependencies(t).tolist()) for t, row in enumerate(table)]
 
 
 def line(gpus: int) -> Topology:

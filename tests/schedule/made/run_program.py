@@ -51,7 +51,7 @@ class _Chunk:
         brought: dict[int, Counts] = {}
         for transfer in self.transfers:
             held = self.own(int(self.program.tail[transfer]), whose)
-            for need in self.program.needs(transfer).tolist():
+            for need in self.program.dependencies(transfer).tolist():
                 assert need < transfer
                 self.apply(held, need, brought[need])
             brought[transfer] = held

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import ExportError
 from forestcoll.schedule.export import to_msccl
 from forestcoll.schedule.msccl import (
@@ -20,7 +20,9 @@ from forestcoll.schedule.msccl import (
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
     """To the last step."""
-    algorithm = to_msccl(lower(generate("mi250:boxes=1", collective="allreduce").schedule))
+    algorithm = to_msccl(
+        compile_program(generate("mi250:boxes=1", collective="allreduce").schedule)
+    )
     write_algorithm(algorithm, tmp_path / "a.xml")
     assert read_algorithm(tmp_path / "a.xml") == algorithm
 
@@ -42,6 +44,6 @@ def test_names_are_quoted_and_all_attributes_are_there() -> None:
 
 
 def test_where_there_is_no_directory_it_says_so(tmp_path: Path) -> None:
-    algorithm = to_msccl(lower(generate("ring:nodes=3").schedule))
+    algorithm = to_msccl(compile_program(generate("ring:nodes=3").schedule))
     with pytest.raises(ExportError, match="there is no directory"):
         write_algorithm(algorithm, tmp_path / "none" / "a.xml")

@@ -1,4 +1,4 @@
-"""The number of pieces: the formula where there is one, and never worse than what was tried."""
+"""The number of pipeline chunks: the formula where there is one, and never worse than what was tried."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll import generate, load_topology, lower
+from forestcoll import compile_program, generate, load_topology
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.simulate import (
-    MOST_PIECES,
+    MOST_PIPELINE_CHUNKS,
     AlphaBeta,
     Sharing,
     Simulator,
-    best_pieces,
+    best_chunk_count,
 )
 from forestcoll.topology import TopologyBuilder
 from tests.schedule.literals import LITERALS
@@ -32,16 +32,16 @@ def chain(gpus: int) -> Simulator:
     for i in range(gpus - 1):
         builder.link(names[i], names[i + 1], 1)
     return Simulator(
-        lower(generate(builder.build("chain"), collective="broadcast", root=0).schedule)
+        compile_program(generate(builder.build("chain"), collective="broadcast", root=0).schedule)
     )
 
 
 @pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
 def test_a_chain_is_cut_as_the_formula_says(size: int) -> None:
     """C = sqrt((h - 1) T / alpha), up to the grid; within 2 % of the time at that."""
-    found = best_pieces(chain(9), size)
+    found = best_chunk_count(chain(9), size)
     ideal = max(1.0, math.sqrt(7 * size / GB / 10e-6))
-    assert ideal / 1.5 <= found.pieces <= 1.5 * ideal
+    assert ideal / 1.5 <= found.pipeline_chunks <= 1.5 * ideal
     due = (8 + ideal - 1) * (10e-6 + size / GB / ideal)
     assert found.time_s <= 1.02 * due
 
@@ -49,45 +49,59 @@ def test_a_chain_is_cut_as_the_formula_says(size: int) -> None:
 @pytest.mark.parametrize("sharing", Sharing)
 def test_no_power_of_two_is_better(sharing: Sharing) -> None:
     """On machines the valley is single, as far as these sizes go."""
-    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2,gpus_per_box=8")).schedule))
+    simulator = Simulator(
+        compile_program(generate(load_topology("mi250:boxes=2,gpus_per_box=8")).schedule)
+    )
     model = AlphaBeta(sharing=sharing)
     for size in (10**6, 10**8):
-        found = best_pieces(simulator, size, model)
-        for pieces in (1, 2, 4, 8, 16, 32, 64):
-            assert found.time_s <= simulator.run(size, model, pieces).time_s
+        found = best_chunk_count(simulator, size, model)
+        for pipeline_chunks in (1, 2, 4, 8, 16, 32, 64):
+            assert found.time_s <= simulator.run(size, model, pipeline_chunks).time_s
 
 
 def test_a_start_that_is_far_off_is_no_end() -> None:
-    """With steps numbered by hundreds it starts where one piece is better; fewer are best."""
-    simulator = Simulator(lower(generate(load_topology("dgx_a100:boxes=2")).schedule))
+    """With steps numbered by hundreds it starts where one pipeline chunk is better; fewer are best."""
+    simulator = Simulator(compile_program(generate(load_topology("dgx_a100:boxes=2")).schedule))
     program = simulator.program
     steps = (program.step * ((program.num_transfers - 1) // program.step.max())).astype(np.int32)
     far_off = Simulator(replace(program, step=steps))
     for size in (2 * 10**7, 4 * 10**7):
-        found = best_pieces(far_off, size)
-        assert 1 < found.pieces == best_pieces(simulator, size).pieces
+        found = best_chunk_count(far_off, size)
+        assert 1 < found.pipeline_chunks == best_chunk_count(simulator, size).pipeline_chunks
 
 
 def test_without_latencies_as_many_as_allowed_are_best() -> None:
-    found = best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=100)
-    assert found.pieces == 96
-    assert best_pieces(chain(3), GB, AlphaBeta(alpha_us=0), most=1).pieces == 1
+    found = best_chunk_count(chain(3), GB, AlphaBeta(alpha_us=0), most=100)
+    assert found.pipeline_chunks == 96
+    assert best_chunk_count(chain(3), GB, AlphaBeta(alpha_us=0), most=1).pipeline_chunks == 1
 
 
-@pytest.mark.parametrize(("size", "pieces"), [(1, 1), (5, 4), (100, 96)])
-def test_no_piece_is_smaller_than_a_byte(size: int, pieces: int) -> None:
-    """Without latencies more pieces are always better; over a chain each transfer is of all."""
-    assert best_pieces(chain(9), size, AlphaBeta(alpha_us=0)).pieces == pieces
+@pytest.mark.parametrize(("size", "pipeline_chunks"), [(1, 1), (5, 4), (100, 96)])
+def test_no_piece_is_smaller_than_a_byte(size: int, pipeline_chunks: int) -> None:
+    """Without latencies more pipeline chunks are always better; over a chain each transfer is of all."""
+    assert (
+        best_chunk_count(chain(9), size, AlphaBeta(alpha_us=0)).pipeline_chunks == pipeline_chunks
+    )
 
 
 def test_one_piece_where_nothing_else_can_be() -> None:
     """A clock is for one; of nothing there are no two."""
     made: Any = LITERALS["TACCL, contiguous"].make()
     model = AlphaBeta(alpha_us=0, keep_clock=True)
-    assert best_pieces(Simulator(lower(made)), made.clock.size_bytes, model).pieces == 1
+    assert (
+        best_chunk_count(
+            Simulator(compile_program(made)), made.clock.size_bytes, model
+        ).pipeline_chunks
+        == 1
+    )
     builder = TopologyBuilder()
     builder.gpu("alone")
-    assert best_pieces(Simulator(lower(generate(builder.build("one")).schedule)), GB).time_s == 0
+    assert (
+        best_chunk_count(
+            Simulator(compile_program(generate(builder.build("one")).schedule)), GB
+        ).time_s
+        == 0
+    )
 
 
 @pytest.mark.parametrize("alpha", [0, "0.01"])
@@ -98,10 +112,10 @@ def test_latencies_of_links_count_as_alpha_does(alpha: int | str) -> None:
     for i in range(8):
         builder.link(names[i], names[i + 1], 1, 10)
     simulator = Simulator(
-        lower(generate(builder.build("late"), collective="broadcast", root=0).schedule)
+        compile_program(generate(builder.build("late"), collective="broadcast", root=0).schedule)
     )
-    found = best_pieces(simulator, 10**6, AlphaBeta(alpha_us=alpha))
-    assert found.pieces == 24
+    found = best_chunk_count(simulator, 10**6, AlphaBeta(alpha_us=alpha))
+    assert found.pipeline_chunks == 24
     assert found.time_s == pytest.approx(31 * (10e-6 + float(alpha) / 1e6 + 1e-3 / 24))
 
 
@@ -114,13 +128,13 @@ def test_a_search_ends_where_simulations_would_take_long(monkeypatch: pytest.Mon
     hub = builder.switch("hub")
     for i in range(12):
         builder.link(builder.gpu(f"g{i}"), hub, rng.randint(1000, 9999))
-    simulator = Simulator(lower(generate(builder.build("star"), k=1).schedule))
-    found = best_pieces(simulator, 10**12, AlphaBeta(alpha_us=1))
+    simulator = Simulator(compile_program(generate(builder.build("star"), k=1).schedule))
+    found = best_chunk_count(simulator, 10**12, AlphaBeta(alpha_us=1))
     assert 0 < found.work < 2**21
-    assert found.pieces < MOST_PIECES
+    assert found.pipeline_chunks < MOST_PIPELINE_CHUNKS
 
 
 def test_the_most_must_be_a_number() -> None:
     for most in (0, -1, True, 1e3):
         with pytest.raises(InvalidParameterError, match=r"^most is"):
-            best_pieces(chain(3), GB, most=most)  # type: ignore[arg-type]
+            best_chunk_count(chain(3), GB, most=most)  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ from itertools import pairwise, permutations
 
 import pytest
 
-from forestcoll import generate, group, load_topology, lower
+from forestcoll import compile_program, generate, group, load_topology
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
@@ -78,7 +78,7 @@ def test_who_has_no_data_is_not_waited_for() -> None:
         found = least_latency_s(line, collective, model, weights=weights)
         assert found == pytest.approx(hops * 10e-6)
     forest = generate(line, weights=weights).schedule
-    assert Simulator(lower(forest)).run(1, model).time_s == pytest.approx(20e-6, rel=1e-3)
+    assert Simulator(compile_program(forest)).run(1, model).time_s == pytest.approx(20e-6, rel=1e-3)
 
 
 def test_a_gpu_outside_the_group_pays_alpha_when_it_forwards() -> None:
@@ -90,7 +90,7 @@ def test_a_gpu_outside_the_group_pays_alpha_when_it_forwards() -> None:
     ends = group(builder.build("line"), ["g0", "g2"])
     model = AlphaBeta(alpha_us=10)
     assert least_latency_s(ends, "allgather", model) == pytest.approx(20e-6)
-    found = Simulator(lower(generate(ends).schedule)).run(1, model)
+    found = Simulator(compile_program(generate(ends).schedule)).run(1, model)
     assert found.time_s == pytest.approx(20e-6, rel=1e-3)
 
 

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll import generate, load_topology, lower
+from forestcoll import compile_program, generate, load_topology
 from forestcoll.errors import (
     CapacityOverflowError,
     InvalidParameterError,
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.schedule import Chunks, FlowSchedule, Walks, cost, in_steps, lockstep
+from forestcoll.schedule import Chunks, FlowSchedule, Walks, cost, lockstep, synchronous
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
@@ -42,7 +42,9 @@ def line(gpus: int, bandwidth: int = 1, latency: int = 0) -> Topology:
 
 
 def broadcast_along(gpus: int, **given: int) -> Simulator:
-    return Simulator(lower(generate(line(gpus, **given), collective="broadcast", root=0).schedule))
+    return Simulator(
+        compile_program(generate(line(gpus, **given), collective="broadcast", root=0).schedule)
+    )
 
 
 GB = 10**9
@@ -57,14 +59,16 @@ def test_two_hops_take_two_and_in_three_pieces_four_thirds() -> None:
 
 
 @pytest.mark.parametrize("sharing", Sharing)
-@pytest.mark.parametrize(("hops", "pieces"), [*product((1, 2, 5), (1, 2, 7))])
-def test_a_chain_takes_h_plus_c_minus_1_rounds(hops: int, pieces: int, sharing: Sharing) -> None:
+@pytest.mark.parametrize(("hops", "pipeline_chunks"), [*product((1, 2, 5), (1, 2, 7))])
+def test_a_chain_takes_h_plus_c_minus_1_rounds(
+    hops: int, pipeline_chunks: int, sharing: Sharing
+) -> None:
     """(h + c - 1) (alpha + latency + T / c)."""
     simulator = broadcast_along(hops + 1, bandwidth=2, latency=3)
     model = AlphaBeta(alpha_us=7, sharing=sharing)
-    due = (hops + pieces - 1) * (10e-6 + 0.25 / pieces)
+    due = (hops + pipeline_chunks - 1) * (10e-6 + 0.25 / pipeline_chunks)
     for events in (False, True):
-        found = simulator.run(GB // 2, model, pieces, events=events)
+        found = simulator.run(GB // 2, model, pipeline_chunks, events=events)
         assert found.time_s == pytest.approx(due, rel=EXACTLY)
         assert found.algbw_gb_s == pytest.approx(0.5 / due, rel=EXACTLY)
 
@@ -76,7 +80,7 @@ def test_switches_on_the_way_cost_their_links_latencies_and_no_alpha() -> None:
     for tail, head, bandwidth in ((a, s, 4), (s, t, 1), (t, b, 2)):
         builder.link(tail, head, bandwidth, 1)
     forest = generate(builder.build("two switches"), collective="broadcast", root=0).schedule
-    found = Simulator(lower(forest)).run(10**6, AlphaBeta(alpha_us=5))
+    found = Simulator(compile_program(forest)).run(10**6, AlphaBeta(alpha_us=5))
     assert found.time_s == pytest.approx(5e-6 + 3e-6 + 1e-3, rel=EXACTLY)
 
 
@@ -84,7 +88,7 @@ def test_sums_take_gamma_where_they_arrive() -> None:
     """A reduce along a line adds at every GPU: h (alpha + n / b + gamma n); copies add nothing."""
     forest = generate(line(4), collective="reduce", root=0).schedule
     model = AlphaBeta(alpha_us=10, gamma_s_per_gb="1/4")
-    found = Simulator(lower(forest)).run(GB, model)
+    found = Simulator(compile_program(forest)).run(GB, model)
     assert found.time_s == pytest.approx(3 * (10e-6 + 1.25), rel=EXACTLY)
     assert broadcast_along(4).run(GB, model).time_s == pytest.approx(3 * (10e-6 + 1), rel=EXACTLY)
 
@@ -95,7 +99,7 @@ def test_a_one_way_ring_takes_n_minus_1_steps(gpus: int) -> None:
     topology = load_topology(f"ring:nodes={gpus},bandwidth=5,bidirectional=false")
     due = (gpus - 1) * (10e-6 + 1 / (5 * gpus))
     for collective, times in (("allgather", 1), ("reduce-scatter", 1), ("allreduce", 2)):
-        simulator = Simulator(lower(generate(topology, collective=collective).schedule))
+        simulator = Simulator(compile_program(generate(topology, collective=collective).schedule))
         found = simulator.run(GB)
         assert found.closed
         assert found.time_s == pytest.approx(times * due, rel=EXACTLY)
@@ -107,8 +111,8 @@ def test_a_one_way_ring_takes_n_minus_1_steps(gpus: int) -> None:
 def test_bfb_takes_its_t_l_and_t_b(name: str) -> None:
     """T_L + T_B: alpha a step, and the busiest link of each."""
     made = make("bfb", "allgather", name)
-    steps = in_steps(made)
-    found = Simulator(lower(made)).run(GB, AlphaBeta(alpha_us=10))
+    steps = synchronous(made)
+    found = Simulator(compile_program(made)).run(GB, AlphaBeta(alpha_us=10))
     assert found.time_s == pytest.approx(10e-6 * steps.steps + float(steps.time_s_per_gb))
 
 
@@ -120,7 +124,7 @@ def test_a_schedule_with_a_clock_ends_when_its_clock_says(name: str) -> None:
     """TE-CCL's and TACCL's finish, if it keeps to its times; latencies are those of the links."""
     made: Any = LITERALS[name].make()
     model = AlphaBeta(alpha_us=0, keep_clock=True)
-    found = Simulator(lower(made)).run(made.clock.size_bytes, model)
+    found = Simulator(compile_program(made)).run(made.clock.size_bytes, model)
     ratio = found.time_s / (float(made.clock.finish_us) / 10**6)
     if name == "TE-CCL, copying switch in one epoch":
         assert ratio > 1  # a program stores what a switch passes on as it comes in
@@ -139,7 +143,7 @@ STATIC = [
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), STATIC)
-def test_in_lockstep_one_piece_takes_the_time_in_steps(
+def test_in_lockstep_one_piece_takes_the_time_synchronous(
     method: str, collective: str, name: str
 ) -> None:
     """Of every method, unless a step needs itself, as where switches pass on what comes in.
@@ -147,12 +151,12 @@ def test_in_lockstep_one_piece_takes_the_time_in_steps(
     Where trees have several ways over a link, the cost divides them evenly and a program does not.
     """
     made: Any = make(method, collective, name)
-    program = lower(made)
+    program = compile_program(made)
     if _needs_its_step(program):
         return
     due = _slowest_links(program)
     if not isinstance(made, FlowSchedule):
-        steps = in_steps(made).time_s_per_gb
+        steps = synchronous(made).time_s_per_gb
         assert due == steps or (method == "unwound" and due > steps)
     model = AlphaBeta(alpha_us=0, lockstep=True)
     found = Simulator(program).run(GB, model)
@@ -197,18 +201,23 @@ def _some(seed: int) -> tuple[Any, Any]:
 def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
     """Rates, rounds, classes and all: against fractions, transfer by transfer."""
     made, rng = _some(seed)
-    program = lower(made)
+    program = compile_program(made)
     if program.num_transfers > 150:
         return
     alpha, gamma = Fraction(rng.randint(0, 40), 4), Fraction(rng.choice([0, 0, 1]), 7)
-    pieces, steps = rng.randint(1, 3), seed % 5 == 0
+    pipeline_chunks, steps = rng.randint(1, 3), seed % 5 == 0
     size = rng.choice([1000, 10**6, 10**8])
     due = fair_finish_s(
-        program, size, alpha_us=alpha, gamma_s_per_gb=gamma, pieces=pieces, lockstep=steps
+        program,
+        size,
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        pipeline_chunks=pipeline_chunks,
+        lockstep=steps,
     )
     model = AlphaBeta(alpha_us=alpha, gamma_s_per_gb=gamma, lockstep=steps)
     for events in (False, True):
-        found = Simulator(program).run(size, model, pieces, events=events)
+        found = Simulator(program).run(size, model, pipeline_chunks, events=events)
         assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
 
 
@@ -216,13 +225,13 @@ def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
 def test_schedules_of_every_type_take_what_the_reference_says(name: str) -> None:
     """Those that the reference does in a second; all others within their bounds."""
     made = schedule(name)
-    program = lower(made)
+    program = compile_program(made)
     found = Simulator(program).run(10**6, AlphaBeta(alpha_us=3), 2)
     again = Simulator(program).run(10**6, AlphaBeta(alpha_us=3), 2, events=True)
     assert again.time_s == pytest.approx(found.time_s, rel=EXACTLY)
     assert found.time_s > float(cost(made).time_s(10**6))
     if program.num_transfers < 100:
-        due = fair_finish_s(program, 10**6, alpha_us=Fraction(3), pieces=2)
+        due = fair_finish_s(program, 10**6, alpha_us=Fraction(3), pipeline_chunks=2)
         assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
 
 
@@ -242,15 +251,17 @@ def test_simpy_finds_the_same(seed: int) -> None:
     """First come, first served, and shared links, where ways are of one link."""
     rng = random.Random(seed)
     collective = rng.choice(["allgather", "reduce-scatter", "allreduce"])
-    program = lower(generate(unequal_links(seed), collective=collective, k=1).schedule)
+    program = compile_program(generate(unequal_links(seed), collective=collective, k=1).schedule)
     jobs, rates = jobs_of(program, 10**7, Fraction(9), Fraction(0))
     jobs = [job for job in jobs if len(job.links) == 1]
     assert len(jobs) == program.num_transfers
-    for pieces in (1, 3):
-        fair = Simulator(program).run(10**7, AlphaBeta(alpha_us=9), pieces)
-        assert fair.time_s == pytest.approx(shared_links_s(jobs, rates, pieces), rel=1e-7)
-        fifo = Simulator(program).run(10**7, AlphaBeta(alpha_us=9, sharing=Sharing.FIFO), pieces)
-        assert fifo.time_s == pytest.approx(first_come_s(jobs, rates, pieces), rel=1e-7)
+    for pipeline_chunks in (1, 3):
+        fair = Simulator(program).run(10**7, AlphaBeta(alpha_us=9), pipeline_chunks)
+        assert fair.time_s == pytest.approx(shared_links_s(jobs, rates, pipeline_chunks), rel=1e-7)
+        fifo = Simulator(program).run(
+            10**7, AlphaBeta(alpha_us=9, sharing=Sharing.FIFO), pipeline_chunks
+        )
+        assert fifo.time_s == pytest.approx(first_come_s(jobs, rates, pipeline_chunks), rel=1e-7)
 
 
 @pytest.mark.parametrize("seed", seeds(500, 200))
@@ -259,15 +270,15 @@ def test_no_simulation_beats_the_bounds(seed: int) -> None:
     made, rng = _some(seed)
     if seed % 3 == 2:  # of others
         made = make(*rng.choice(STATIC))
-    program = lower(made)
-    size, pieces = rng.choice([1, 1000, 10**6, 10**9]), rng.choice([1, 2, 5, 16])
+    program = compile_program(made)
+    size, pipeline_chunks = rng.choice([1, 1000, 10**6, 10**9]), rng.choice([1, 2, 5, 16])
     model = AlphaBeta(
         alpha_us=rng.choice([0, 1, 20]),
         sharing=rng.choice(list(Sharing)),
         lockstep=rng.random() < 0.2,
     )
     simulator = Simulator(program)
-    found = simulator.run(size, model, pieces)
+    found = simulator.run(size, model, pipeline_chunks)
     bandwidth = float(cost(made).time_s(size))
     root = int(program.chunks.root[0])
     latency = least_latency_s(program.topology, program.collective, model, max(root, 0))
@@ -276,14 +287,16 @@ def test_no_simulation_beats_the_bounds(seed: int) -> None:
         hops = _longest_chain(program)
         each = float(model.alpha_us) / 10**6 * _most_senders(program)  # type: ignore[arg-type]
         each += max(float(e.latency_us) for e in program.topology.links) * 8e-6
-        assert found.time_s <= (hops + pieces - 1) * (each + bandwidth / pieces) * (1 + EXACTLY)
+        assert found.time_s <= (hops + pipeline_chunks - 1) * (
+            each + bandwidth / pipeline_chunks
+        ) * (1 + EXACTLY)
 
 
 def _longest_chain(program: Any) -> int:
     """Of transfers that need one another; those of a message need what any of them does."""
     depth: list[int] = []
     for t in range(program.num_transfers):
-        depth.append(1 + max((depth[need] for need in program.needs(t)), default=0))
+        depth.append(1 + max((depth[need] for need in program.dependencies(t)), default=0))
     return max(depth) if (program.message < 0).all() else 10**6
 
 
@@ -303,18 +316,18 @@ def _most_senders(program: Any) -> int:
     ],
 )
 def test_at_a_terabyte_many_pieces_flow(spec: str, collective: str) -> None:
-    """Within one per cent of the flowing algbw."""
+    """Within one per cent of the pipelined algbw."""
     made: Any = generate(load_topology(spec), collective=collective).schedule
-    found = Simulator(lower(made)).run(10**12, pieces=1024)
-    flowing = float(cost(made).algbw_gb_s)
-    assert 0.99 * flowing < found.algbw_gb_s < flowing
+    found = Simulator(compile_program(made)).run(10**12, pipeline_chunks=1024)
+    pipelined = float(cost(made).algbw_gb_s)
+    assert 0.99 * pipelined < found.algbw_gb_s < pipelined
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_how_transfers_are_cut_does_not_matter(seed: int) -> None:
     """Shares go by size: one tree of weight two and two trees of weight one take the same time."""
     made = generate(random_topology(seed, "bidirectional"), k=2).schedule
-    whole, cut = lower(made), lower(lockstep(made))
+    whole, cut = compile_program(made), compile_program(lockstep(made))
     assert Simulator(whole).run(10**6).time_s == pytest.approx(
         Simulator(cut).run(10**6).time_s, rel=EXACTLY
     )
@@ -323,7 +336,7 @@ def test_how_transfers_are_cut_does_not_matter(seed: int) -> None:
 def test_links_are_used_as_much_as_they_carry() -> None:
     """The shares over all bins add up to the load; none is above 1."""
     made = generate(load_topology("dgx_a100:boxes=2")).schedule
-    simulator = Simulator(lower(made))
+    simulator = Simulator(compile_program(made))
     for sharing in Sharing:
         found = simulator.run(10**8, AlphaBeta(sharing=sharing), 3, bins=64)
         usage = found.usage
@@ -340,7 +353,7 @@ def test_links_are_used_as_much_as_they_carry() -> None:
 def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
     """Of one byte, whose time on the links is nothing beside a hop."""
     made = make("ring", "allgather", "dgx_a100:boxes=2")
-    found = Simulator(lower(made)).run(1, AlphaBeta(), bins=10)
+    found = Simulator(compile_program(made)).run(1, AlphaBeta(), bins=10)
     assert found.usage is not None
     costs = cost(made)
     bandwidths = np.array([float(e.bandwidth_gb_s) for e in made.topology.links])
@@ -350,25 +363,28 @@ def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
 
 
 def test_a_copying_switch_passes_pieces_on() -> None:
-    """One alpha for both hops over it: with many pieces the broadcast nears the link's time."""
+    """One alpha for both hops over it: with many pipeline chunks the broadcast nears the link's time."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
     made = generate(topology, collective="broadcast", root=0, multicast=True).schedule
-    simulator = Simulator(lower(made))
-    flowing = float(cost(made).time_s_per_gb)
-    one, many = (simulator.run(GB, AlphaBeta(alpha_us=1), pieces).time_s for pieces in (1, 64))
-    assert one == pytest.approx(1e-6 + 2 * flowing, rel=EXACTLY)
-    assert many < 1.1 * flowing
+    simulator = Simulator(compile_program(made))
+    pipelined = float(cost(made).time_s_per_gb)
+    one, many = (
+        simulator.run(GB, AlphaBeta(alpha_us=1), pipeline_chunks).time_s
+        for pipeline_chunks in (1, 64)
+    )
+    assert one == pytest.approx(1e-6 + 2 * pipelined, rel=EXACTLY)
+    assert many < 1.1 * pipelined
 
 
 def test_a_single_gpu_takes_no_time() -> None:
-    found = Simulator(lower(generate(line(1)).schedule)).run(GB)
+    found = Simulator(compile_program(generate(line(1)).schedule)).run(GB)
     assert found.time_s == 0
     with pytest.raises(UnsupportedError, match="nothing moves"):
         _ = found.algbw_gb_s
 
 
 def test_what_cannot_be_simulated_is_refused() -> None:
-    """Sizes, pieces, clocks."""
+    """Sizes, pipeline chunks, clocks."""
     simulator = broadcast_along(3)
     for size in (0, -1, 10**19, True, 1.5, "1GB"):
         with pytest.raises(InvalidParameterError, match="the size of the data is"):
@@ -376,19 +392,19 @@ def test_what_cannot_be_simulated_is_refused() -> None:
     for bins in (-1, 2.5, "3", 10**6):
         with pytest.raises(InvalidParameterError, match="the number of bins is"):
             simulator.run(GB, bins=bins)  # type: ignore[arg-type]
-    for pieces in (0, 2**21, 1.0):
-        with pytest.raises(InvalidParameterError, match="the number of pieces is"):
-            simulator.run(GB, pieces=pieces)  # type: ignore[arg-type]
+    for pipeline_chunks in (0, 2**21, 1.0):
+        with pytest.raises(InvalidParameterError, match="the number of pipeline chunks is"):
+            simulator.run(GB, pipeline_chunks=pipeline_chunks)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="has no clock to keep to"):
         simulator.run(GB, AlphaBeta(keep_clock=True))
     made: Any = LITERALS["TACCL, contiguous"].make()
-    with pytest.raises(InvalidParameterError, match=r"is for \d+ bytes in one piece"):
-        Simulator(lower(made)).run(1, AlphaBeta(keep_clock=True))
+    with pytest.raises(InvalidParameterError, match=r"is for \d+ bytes in one pipeline chunk"):
+        Simulator(compile_program(made)).run(1, AlphaBeta(keep_clock=True))
 
 
 def test_slow_adders_are_timed_or_refused_never_wrong() -> None:
     """Eleven sums one after the other, each of up to a thousand million seconds."""
-    program = lower(generate(line(12), collective="reduce", root=0).schedule)
+    program = compile_program(generate(line(12), collective="reduce", root=0).schedule)
     for gamma in (1, 1818989, 10**9):
         for sharing in Sharing:
             model = AlphaBeta(gamma_s_per_gb=gamma, sharing=sharing)
@@ -402,7 +418,7 @@ def test_latencies_of_any_digits_and_sizes_are_taken() -> None:
         builder = TopologyBuilder()
         builder.link(builder.gpu("a"), builder.gpu("b"), 1, latency)
         forest = generate(builder.build("two"), collective="broadcast", root=0).schedule
-        found = Simulator(lower(forest)).run(1000, AlphaBeta(alpha_us=0))
+        found = Simulator(compile_program(forest)).run(1000, AlphaBeta(alpha_us=0))
         assert found.time_s == pytest.approx(float(Fraction(latency)) / 1e6 + 1e-6)
 
 
@@ -410,7 +426,7 @@ def test_a_clock_that_goes_on_for_ages_is_refused() -> None:
     made: Any = LITERALS["TACCL, contiguous"].make()
     slow = replace(made, clock=replace(made.clock, tick_us=Fraction(10**15)))
     with pytest.raises(CapacityOverflowError, match="do not keep to it"):
-        Simulator(lower(slow)).run(made.clock.size_bytes, AlphaBeta(keep_clock=True))
+        Simulator(compile_program(slow)).run(made.clock.size_bytes, AlphaBeta(keep_clock=True))
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
@@ -455,18 +471,18 @@ def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
 
 def test_transfers_that_wait_for_each_other_are_told() -> None:
     """A message with a transfer that needs one that needs another of the message."""
-    program = lower(generate(line(4), collective="broadcast", root=0).schedule)
+    program = compile_program(generate(line(4), collective="broadcast", root=0).schedule)
     circle = replace(program, message=np.array([0, -1, 0], dtype=np.int32))
     for sharing in Sharing:
-        with pytest.raises(VerificationError, match="in a circle"):
+        with pytest.raises(VerificationError, match="in a cycle"):
             Simulator(circle).run(GB, AlphaBeta(sharing=sharing))
 
 
 def test_progress_is_told_and_stops_it() -> None:
     """Whatever it raises comes through."""
-    simulator = Simulator(lower(generate(load_topology("mi250:boxes=2")).schedule))
+    simulator = Simulator(compile_program(generate(load_topology("mi250:boxes=2")).schedule))
     told: list[tuple[int, int]] = []
-    simulator.run(GB, pieces=20, progress=lambda done, total: told.append((done, total)))
+    simulator.run(GB, pipeline_chunks=20, progress=lambda done, total: told.append((done, total)))
     assert told
     assert all(0 <= done <= total for done, total in told)
 
@@ -475,4 +491,4 @@ def test_progress_is_told_and_stops_it() -> None:
 
     for sharing in Sharing:
         with pytest.raises(KeyboardInterrupt):
-            simulator.run(GB, AlphaBeta(sharing=sharing), pieces=20, progress=stop)
+            simulator.run(GB, AlphaBeta(sharing=sharing), pipeline_chunks=20, progress=stop)

@@ -92,7 +92,7 @@ def test_a_path_twice_through_merged_planes_is_cut_at_both() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 def test_schedules_over_planes_attain_the_optimum(topology: Topology, collective: str) -> None:
     """As many trees as the optimum asks for, explicit and factored, proved on the real network."""
-    forest = generate(topology, collective=collective, program_s=0.0).schedule
+    forest = generate(topology, collective=collective, lp_time_limit_s=0.0).schedule
     verdict = verify(forest)
     best = optimum(topology)
     if collective == "allreduce":

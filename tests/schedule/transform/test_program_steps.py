@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import Chunks, Send, stepwise
 from forestcoll.topology import TopologyBuilder, load_topology
@@ -16,7 +16,7 @@ from tests.schedule.made.run_program import delivers
 
 def test_a_program_must_be_in_order() -> None:
     """A transfer that needs itself never starts."""
-    program = lower(generate(load_topology("ring:nodes=3,bidirectional=false")).schedule)
+    program = compile_program(generate(load_topology("ring:nodes=3,bidirectional=false")).schedule)
     need = program.need.copy()
     need[0] = 3
     with pytest.raises(VerificationError, match="does not come before it"):
@@ -35,8 +35,8 @@ def test_what_is_added_later_is_not_in_a_sum_that_has_left() -> None:
         Send(1, 0, a, c, reduce=True),
     ]
     # c would count itself twice: only a and b have what is due, so check by the slow way.
-    program = lower(by_hand(net, "allreduce", Chunks.equal([-1], 1), sends))
-    assert [program.needs(t).tolist() for t in range(5)] == [[], [], [], [0], [0]]
+    program = compile_program(by_hand(net, "allreduce", Chunks.equal([-1], 1), sends))
+    assert [program.dependencies(t).tolist() for t in range(5)] == [[], [], [], [0], [0]]
     steps = stepwise(program).sends
     assert steps.step.tolist() == [0, 0, 1, 1, 1]
     assert (steps.tail[0], steps.head[0]) == (a, c)
@@ -64,7 +64,9 @@ def test_what_a_switch_passes_on_later_does_not_come_in_earlier() -> None:
 
 def test_each_transfer_goes_right_after_the_last_one_it_needs() -> None:
     """Along four GPUs in two windows: hop h of either window in step h, over its own path."""
-    steps = stepwise(lower(generate(line(4), collective="broadcast", root=0).schedule, pieces=2))
+    steps = stepwise(
+        compile_program(generate(line(4), collective="broadcast", root=0).schedule, pieces=2)
+    )
     assert steps.sends.step.tolist() == [0, 0, 1, 1, 2, 2]
     assert steps.sends.tail.tolist() == [0, 0, 1, 1, 2, 2]
     assert steps.clock is None
@@ -91,5 +93,7 @@ def test_a_switch_that_keeps_nothing_gets_the_parts_of_a_sum_at_once() -> None:
             Send(0 if stores else 1, 0, 2, 4, reduce=True),
             Send(2, 0, 4, 3, reduce=True),
         ]
-        program = lower(by_hand(builder.build("w"), "reduce", Chunks.equal([3], 1), sends))
+        program = compile_program(
+            by_hand(builder.build("w"), "reduce", Chunks.equal([3], 1), sends)
+        )
         assert stepwise(program).sends.step.tolist() == expected

@@ -18,9 +18,9 @@ from forestcoll.schedule import (
     Routes,
     StepSchedule,
     cost,
-    in_steps,
-    in_turn,
     lockstep,
+    sequential,
+    synchronous,
     time_reversed,
     verify,
 )
@@ -34,8 +34,8 @@ from tests.schedule.transform.schedules import clocked, line, on_spines, relay, 
 def test_clocks_of_different_ticks_are_put_together() -> None:
     """3 us back in ticks of 1/4 us, then 4 + 8 us forth in ticks of 2/3: in all 15 us."""
     reduction = time_reversed(clocked(line().reversed()), line())
-    allreduce = in_turn(reduction, clocked(line(), Fraction(2, 3)))
-    assert verify(allreduce).finish_s_per_gb == Fraction(15_000, 8000)
+    allreduce = sequential(reduction, clocked(line(), Fraction(2, 3)))
+    assert verify(allreduce).makespan_s_per_gb == Fraction(15_000, 8000)
     assert allreduce.clock is not None
     assert allreduce.clock.tick_us == Fraction(1, 12)
     assert allreduce.clock.finish_us == 15
@@ -50,14 +50,14 @@ def test_clocks_keep_their_messages_and_times_of_leaving() -> None:
     reduce = time_reversed(replace(gather, topology=line().reversed()), line())
     assert reduce.clock is not None
     reduce = replace(reduce, clock=replace(reduce.clock, tick_us=Fraction(1, 4)))
-    both = in_turn(reduce, gather).clock
+    both = sequential(reduce, gather).clock
     assert both is not None
     assert both.message is not None
     assert both.left is not None
     assert both.message.tolist() == [-1, 0, 1, -1]
     assert both.left.tolist() == both.end.tolist()
     with pytest.raises(UnsupportedError, match="the other does not"):
-        in_turn(reduce, clocked(line()))
+        sequential(reduce, clocked(line()))
 
 
 def test_phases_must_fit_together() -> None:
@@ -65,24 +65,24 @@ def test_phases_must_fit_together() -> None:
     reduction, gather = time_reversed(relay(line().reversed()), line()), relay(line())
     far = replace(gather, chunks=Chunks.equal([1], whole=1))
     with pytest.raises(UnsupportedError, match="different parts of the data"):
-        in_turn(reduction, far)
+        sequential(reduction, far)
     with pytest.raises(UnsupportedError, match="different weights"):
-        in_turn(reduction, replace(gather, weights=(2, 1, 1)))
+        sequential(reduction, replace(gather, weights=(2, 1, 1)))
     with pytest.raises(UnsupportedError, match="are no allreduce"):
-        in_turn(gather, reduction)
+        sequential(gather, reduction)
     with pytest.raises(UnsupportedError, match="are of two networks, line and torus"):
-        in_turn(reduction, relay(load_topology("torus:dims=3,wrap=false")))
+        sequential(reduction, relay(load_topology("torus:dims=3,wrap=false")))
     with pytest.raises(UnsupportedError, match="a clock and the other none"):
-        in_turn(reduction, clocked(line()))
+        sequential(reduction, clocked(line()))
     later = clocked(line())
     assert later.clock is not None
     later = replace(later, clock=replace(later.clock, size_bytes=16_000))
     with pytest.raises(UnsupportedError, match="data of different sizes"):
-        in_turn(time_reversed(clocked(line().reversed()), line()), later)
+        sequential(time_reversed(clocked(line().reversed()), line()), later)
     many = replace(gather, chunks=Chunks.equal([0], whole=2**62 + 1, size=2**62 + 1))
     fine = replace(reduction, chunks=Chunks.equal([0], whole=2**62 - 1, size=2**62 - 1))
     with pytest.raises(UnsupportedError, match="more than 64-bit numbers count"):
-        in_turn(fine, many)
+        sequential(fine, many)
 
 
 def test_phases_that_divide_a_link_differently_keep_their_shares() -> None:
@@ -97,7 +97,7 @@ def test_phases_that_divide_a_link_differently_keep_their_shares() -> None:
         for (a, b), some in turned.items()
     }
     reduce = time_reversed(swap(net, back), net)
-    both = in_turn(reduce, gather)
+    both = sequential(reduce, gather)
     verify(both)
     assert both.chunks.whole == 6
     assert both.intervals.amount.tolist() == [3, 3, 1, 2, 3]
@@ -115,9 +115,9 @@ def test_a_clock_must_say_when_parts_of_a_transfer_leave() -> None:
     start = np.zeros(2, dtype=np.int64)
     clock = Clock(2000, Fraction(1), start, start + 9)
     with pytest.raises(UnsupportedError, match="say in the clock when transfers have left"):
-        in_turn(replace(reduce, clock=clock), replace(gather, clock=clock))
+        sequential(replace(reduce, clock=clock), replace(gather, clock=clock))
     clock = replace(clock, left=start + 3)
-    both = in_turn(replace(reduce, clock=clock), replace(gather, clock=clock))
+    both = sequential(replace(reduce, clock=clock), replace(gather, clock=clock))
     verify(both)
     assert both.clock is not None
     assert both.clock.start.tolist() == [0, 0, 9, 9, 9]
@@ -155,11 +155,11 @@ def test_an_allreduce_in_turn_loads_every_link_as_its_phases_do(kind: str, seed:
     assert plain.num_steps == lockstep(reduce).num_steps + lockstep(gather).num_steps
     phases = [divided_anew(lockstep(phase), generator) for phase in (reduce, gather)]
     for first, then in (phases, [lockstep(reduce), lockstep(gather)]):
-        both = in_turn(first, then)
+        both = sequential(first, then)
         verify(both)
         assert loads(both) == added(loads(first), loads(then))
-        assert in_steps(both).time_s_per_gb == sum(
-            in_steps(phase).time_s_per_gb for phase in (first, then)
+        assert synchronous(both).time_s_per_gb == sum(
+            synchronous(phase).time_s_per_gb for phase in (first, then)
         )
 
 
@@ -173,13 +173,13 @@ def test_clocks_that_need_more_than_64_bits_together_are_refused() -> None:
         )
     )
     with pytest.raises(UnsupportedError, match="more than 64-bit numbers count; use ticks"):
-        in_turn(reduce, gather)
+        sequential(reduce, gather)
     long = pair_with_clock("reduce", Fraction(1), 2**62)
     with pytest.raises(UnsupportedError, match="more than 64-bit numbers count; use ticks"):
-        in_turn(long, pair_with_clock("broadcast", Fraction(1), 2**62))
+        sequential(long, pair_with_clock("broadcast", Fraction(1), 2**62))
     third = pair_with_clock("broadcast", Fraction(1, 3), 3000)
-    made = in_turn(pair_with_clock("reduce", Fraction(1), 1000), third)
-    assert verify(made).finish_s_per_gb == 2000
+    made = sequential(pair_with_clock("reduce", Fraction(1), 1000), third)
+    assert verify(made).makespan_s_per_gb == 2000
 
 
 def pair_with_clock(collective: str, tick: Fraction, end: int) -> StepSchedule:

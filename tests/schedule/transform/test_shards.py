@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forestcoll.schedule import Chunks, Send, Sends, by_shards, in_turn, verify
+from forestcoll.schedule import Chunks, Send, Sends, by_shards, sequential, verify
 from forestcoll.topology import load_topology
 from tests.schedule.transform.schedules import direct
 
@@ -16,7 +16,7 @@ def test_phases_that_cut_the_data_differently_meet_in_shards() -> None:
     thirds = [Send(i, i, 0, 1) for i in range(3)]
     reduce = direct(net, "reduce", Chunks.equal([0, 0], 2), Sends.of(halves))
     gather = direct(net, "broadcast", Chunks.equal([0, 0, 0], 3), Sends.of(thirds))
-    both = in_turn(reduce, gather)
+    both = sequential(reduce, gather)
     verify(both)
     assert both.chunks.size.tolist() == [6]
     assert both.intervals.first.tolist() == [0, 3, 0, 2, 4]

@@ -4,7 +4,7 @@ import pytest
 
 from baselines import METHODS
 from forestcoll import generate
-from forestcoll.schedule import Allreduce, Forest, cost, in_steps, lockstep, verify
+from forestcoll.schedule import Allreduce, Forest, cost, lockstep, synchronous, verify
 from forestcoll.topology import Topology, load_topology
 from tests.random_topologies import random_topology
 from tests.schedule.made.steps import slowest_links
@@ -31,11 +31,11 @@ def test_lockstep_of_a_forest_delivers_and_is_no_faster(
     phases = forest.phases if isinstance(forest, Allreduce) else (forest,)
     steps = lockstep(forest)
     verdict = verify(steps)
-    assert verdict.steps == sum(int(phase.heights().max()) for phase in phases)
-    assert verdict.in_steps_s_per_gb == slowest_links(steps) >= cost(forest).time_s_per_gb
+    assert verdict.steps == sum(int(phase.tree_depths().max()) for phase in phases)
+    assert verdict.synchronous_s_per_gb == slowest_links(steps) >= cost(forest).time_s_per_gb
     if isinstance(forest, Forest):
         assert verdict.time_s_per_gb == cost(forest).time_s_per_gb
-        assert verdict.in_steps_s_per_gb == in_steps(forest).time_s_per_gb
+        assert verdict.synchronous_s_per_gb == synchronous(forest).time_s_per_gb
 
 
 def test_rings_lose_nothing_in_lockstep() -> None:
@@ -43,5 +43,5 @@ def test_rings_lose_nothing_in_lockstep() -> None:
     forest = METHODS["ring"].run(load_topology("ring:nodes=7"))
     assert isinstance(forest, Forest)
     steps = lockstep(forest)
-    assert in_steps(steps).time_s_per_gb == forest.time_s_per_gb
+    assert synchronous(steps).time_s_per_gb == forest.time_s_per_gb
     assert steps.num_steps == 6

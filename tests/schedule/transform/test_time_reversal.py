@@ -15,7 +15,7 @@ from forestcoll.schedule import (
     Send,
     Sends,
     StepSchedule,
-    in_turn,
+    sequential,
     time_reversed,
     verify,
 )
@@ -75,7 +75,7 @@ def test_an_all_to_all_backwards_brings_chunks_from_targets_to_roots() -> None:
 
 def test_an_allreduce_is_not_turned_round() -> None:
     """Its phases are."""
-    allreduce = in_turn(time_reversed(relay(line().reversed()), line()), relay(line()))
+    allreduce = sequential(time_reversed(relay(line().reversed()), line()), relay(line()))
     with pytest.raises(UnsupportedError, match="turn its phases round"):
         time_reversed(allreduce, line().reversed())
 

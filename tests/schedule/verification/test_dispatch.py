@@ -12,7 +12,7 @@ from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, FlowSchedule, lockstep
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import turned
+from forestcoll.schedule.transform.reverse import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.verdict import AllreduceVerdict
 from forestcoll.topology import Topology, load_topology
@@ -33,7 +33,7 @@ def test_correct_forest_is_proved_optimal(make: Callable[[], Forest]) -> None:
 def test_the_phase_that_is_wrong_is_named() -> None:
     """One of two chains of the star loses its last edge."""
     gather = star3()
-    reduce = turned(gather, gather.topology)
+    reduce = transposed(gather, gather.topology)
     parent = gather.parent.copy()
     parent[0, 2] = -1
     with pytest.raises(VerificationError, match=r"^phase gather: tree 0, rooted at a: c has no"):
@@ -67,8 +67,8 @@ def test_each_type_of_schedule_has_its_proof() -> None:
 def test_an_allreduce_of_one_gpu_takes_no_time_and_has_no_rate() -> None:
     """Nothing moves, so there is nothing to divide by; no bound is claimed, so none is named."""
     alone = generate(Topology("alone", star3().topology.nodes[:1], ())).schedule
-    verdict = verify(Allreduce(turned(alone, alone.topology), alone))
-    assert verdict.time_s_per_gb == verdict.in_turn_s_per_gb == 0
+    verdict = verify(Allreduce(transposed(alone, alone.topology), alone))
+    assert verdict.time_s_per_gb == verdict.sequential_s_per_gb == 0
     assert verdict.algbw_gb_s is None
     assert verdict.busiest_link is None
     assert verdict.model is None
@@ -81,4 +81,6 @@ def test_the_model_of_a_bound_is_told_with_it() -> None:
     verdict = verify(made)
     assert isinstance(verdict, AllreduceVerdict)
     assert verdict.model == "each piece summed up at one GPU; switches only forward"
-    assert verdict.in_turn_s_per_gb == verdict.reduce.time_s_per_gb + verdict.gather.time_s_per_gb
+    assert (
+        verdict.sequential_s_per_gb == verdict.reduce.time_s_per_gb + verdict.gather.time_s_per_gb
+    )

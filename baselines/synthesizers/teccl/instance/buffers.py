@@ -2,7 +2,7 @@
 
 Problem: say what takes a slot, when it is freed, and what may be sent from it.
 Input:   the number of slots; which of two readings of the paper.
-Output:  what :mod:`baselines.synthesizers.teccl.whole_chunks.epoch_program` asks for.
+Output:  what :mod:`baselines.synthesizers.teccl.milp.epoch_program` asks for.
 Cost:    none.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix B: with X for what is removed,
          B[k] = B[k-1] - X[k-1] + what has come, and the sum of B over all chunks is at most L at

@@ -29,8 +29,8 @@ from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.milp.horizon import Found, fewest_epochs, without_repeats
 from baselines.synthesizers.teccl.task import Task
-from baselines.synthesizers.teccl.whole_chunks.horizon import Found, fewest_epochs, without_repeats
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import rank_of_root
@@ -172,7 +172,7 @@ def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Ta
         root=rank_of_root(topology, tenant.root),
         size_bytes=tenant.size_bytes,
         chunks=tenant.chunks,
-        whole_chunks=True,
+        milp=True,
         **settings,  # type: ignore[arg-type]
     )
 

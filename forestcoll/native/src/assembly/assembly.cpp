@@ -200,7 +200,7 @@ bool Assembler::next() {
 
 void Assembler::assemble() {
   multiplicity_ = of_root_;
-  height_ = 0;
+  max_depth_ = 0;
   parent_[root_] = -1;
   depth_[root_] = 0;
   taken_stock_.clear();
@@ -260,13 +260,13 @@ void Assembler::find_depths(std::size_t base, NodeId items) {
     for (path_.clear(); depth_[at] < 0; at = parent_[at]) path_.push_back(at);
     int depth = depth_[at];
     for (; !path_.empty(); path_.pop_back()) depth_[path_.back()] = ++depth;
-    height_ = std::max(height_, depth);
+    max_depth_ = std::max(max_depth_, depth);
   }
 }
 
-int Assembler::height() {
+int Assembler::tree_depth() {
   if (is_one_packing()) find_depths(0, parent_.count());
-  return height_;
+  return max_depth_;
 }
 
 // Takes a link for a contracted edge: one that carries the whole batch, from a node near the root.
@@ -290,7 +290,7 @@ NodeId Assembler::join(int set, std::size_t edge) {
   multiplicity_ = most;
   parent_[best->head] = best->tail;
   depth_[best->head] = depth + 1;
-  height_ = std::max(height_, depth + 1);
+  max_depth_ = std::max(max_depth_, depth + 1);
   taken_links_.push_back({edge, static_cast<std::size_t>(best - supply_.data())});
   return best->head;
 }

@@ -134,12 +134,12 @@ class Expansion {
 
   auto take_heights(std::int64_t most, Callback progress) {
     std::vector<Amount> multiplicity;
-    std::vector<std::int32_t> height;
+    std::vector<std::int32_t> tree_depth;
     step(most, progress, [&] {
       multiplicity.push_back(assembler_.multiplicity());
-      height.push_back(assembler_.height());
+      tree_depth.push_back(assembler_.tree_depth());
     });
-    return std::tuple(array_of(std::move(multiplicity)), array_of(std::move(height)));
+    return std::tuple(array_of(std::move(multiplicity)), array_of(std::move(tree_depth)));
   }
 
  private:
@@ -175,7 +175,7 @@ void bind_assembly(nb::module_& m) {
       .def("take_batches", &Expansion::take_batches, "progress"_a = nb::none(),
            "Return all batches of one packing: root, multiplicity, and their numbers in it.")
       .def("take_heights", &Expansion::take_heights, "most"_a, "progress"_a = nb::none(),
-           "Return up to so many of the next batches: multiplicity and height.");
+           "Return up to so many of the next batches: multiplicity and tree_depth.");
 }
 
 }  // namespace forestcoll

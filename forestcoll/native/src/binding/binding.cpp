@@ -44,10 +44,10 @@ NB_MODULE(_core, m) {
   bind_assembly(m);
   bind_path_recovery(m);
   bind_paper(m);
-  bind_breadth_first(m);
+  bind_bfb(m);
   bind_simulation(m);
-  bind_low_trees(m);
-  bind_grove(m);
-  bind_matching(m);
+  bind_bounded_depth(m);
+  bind_multitree(m);
+  bind_tacos(m);
   bind_shortcuts(m);
 }

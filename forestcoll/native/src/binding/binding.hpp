@@ -107,11 +107,11 @@ void bind_tree_packing(nb::module_& m);
 void bind_assembly(nb::module_& m);
 void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
-void bind_breadth_first(nb::module_& m);
+void bind_bfb(nb::module_& m);
 void bind_simulation(nb::module_& m);
-void bind_low_trees(nb::module_& m);
-void bind_grove(nb::module_& m);
-void bind_matching(nb::module_& m);
+void bind_bounded_depth(nb::module_& m);
+void bind_multitree(nb::module_& m);
+void bind_tacos(nb::module_& m);
 void bind_shortcuts(nb::module_& m);
 
 }  // namespace forestcoll

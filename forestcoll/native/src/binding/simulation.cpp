@@ -50,26 +50,26 @@ class Simulator {
                       array_of(std::vector<std::int32_t>(classes_.of_resource)));
   }
 
-  auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pieces,
+  auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pipeline_chunks,
                    bool lockstep, double tick, int bins, bool by_class, Callback progress) {
-    const Setting setting = setting_of(rate, latency, start, pieces, lockstep, tick, bins);
+    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins);
     return result_of(run(progress, [&](Progress p) {
       prepare(by_class, p);
       return forestcoll::fair_shares(*streams_, setting, std::move(p));
     }));
   }
 
-  auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pieces,
+  auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pipeline_chunks,
                   bool lockstep, double tick, int bins, Callback progress) {
-    const Setting setting = setting_of(rate, latency, start, pieces, lockstep, tick, bins);
+    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins);
     return result_of(run(progress, [&](Progress p) {
       return forestcoll::first_come(transfers_, setting, std::move(p));
     }));
   }
 
-  std::optional<double> in_rounds(In<double> rate, In<double> latency, std::int32_t pieces,
+  std::optional<double> in_rounds(In<double> rate, In<double> latency, std::int32_t pipeline_chunks,
                                   bool lockstep, bool by_class, Callback progress) {
-    const Setting setting = setting_of(rate, latency, {}, pieces, lockstep, 1, 0);
+    const Setting setting = setting_of(rate, latency, {}, pipeline_chunks, lockstep, 1, 0);
     return run(progress, [&](Progress p) {
       prepare(by_class, std::move(p));
       return forestcoll::in_rounds(*streams_, setting);
@@ -85,9 +85,9 @@ class Simulator {
   }
 
   Setting setting_of(const In<double>& rate, const In<double>& latency,
-                     const std::optional<In<std::int64_t>>& start, std::int32_t pieces,
+                     const std::optional<In<std::int64_t>>& start, std::int32_t pipeline_chunks,
                      bool lockstep, double tick, int bins) const {
-    Setting setting{vector_of(rate), vector_of(latency), {}, pieces, lockstep, tick, bins};
+    Setting setting{vector_of(rate), vector_of(latency), {}, pipeline_chunks, lockstep, tick, bins};
     if (start) setting.start = vector_of(*start);
     check(setting, transfers_);
     return setting;
@@ -110,15 +110,15 @@ void bind_simulation(nb::module_& m) {
            "amount"_a, "adder"_a, "step"_a, "gate"_a, "first_need"_a, "need"_a)
       .def("classes", &Simulator::classes, "by_class"_a = true, "progress"_a = nb::none(),
            "Return the class of each transfer and of each resource.")
-      .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a, "pieces"_a,
+      .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a, "pipeline_chunks"_a,
            "lockstep"_a, "tick"_a, "bins"_a, "by_class"_a, "progress"_a = nb::none(),
            "Return the ticks to the end, what events looked at, the last arrival of each class, "
            "and the "
            "usage: ticks of a bin, and what a resource of each class carries in each.")
-      .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a, "pieces"_a,
+      .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a, "pipeline_chunks"_a,
            "lockstep"_a, "tick"_a, "bins"_a, "progress"_a = nb::none(),
            "Return the same, of each transfer and resource.")
-      .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pieces"_a, "lockstep"_a,
+      .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pipeline_chunks"_a, "lockstep"_a,
            "by_class"_a, "progress"_a = nb::none(),
            "Return the seconds of fair shares if all goes round by round, else None.");
 }

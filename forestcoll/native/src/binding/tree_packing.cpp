@@ -14,12 +14,12 @@ namespace {
 
 auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                    In<Amount> trees, In<std::int32_t> set_of, In<std::int32_t> set_parent,
-                   bool patient, Callback progress) {
+                   bool thorough, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const NodeMap<Amount> demand = vector_of(trees);
   const Family family = family_of(set_of, set_parent);
   FactoredForest forest =
-      run(progress, [&](Progress p) { return pack_sets(graph, demand, family, p, patient); });
+      run(progress, [&](Progress p) { return pack_sets(graph, demand, family, p, thorough); });
   std::vector<NodeId> root, parent;
   std::vector<Amount> multiplicity;
   for (Shape& shape : forest.shapes) {
@@ -47,7 +47,7 @@ auto pack_each_set(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> ca
 
 void bind_tree_packing(nb::module_& m) {
   m.def("pack_sets", &pack_each_set, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
-        "set_of"_a, "set_parent"_a, "patient"_a = false, "progress"_a = nb::none(),
+        "set_of"_a, "set_parent"_a, "thorough"_a = false, "progress"_a = nb::none(),
         "Return the factored forest: links (tail, head, load), the shape of each set, items and "
         "batches of each shape, and root, multiplicity and parents of the batches.");
 }

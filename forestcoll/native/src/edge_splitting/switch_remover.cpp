@@ -302,7 +302,7 @@ void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
 SwitchRemover::Guess SwitchRemover::guess(NodeId via) {
   std::vector<Port> ports = ports_of(via);
   check_balance(via, ports);
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.few_links);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange);
   split_all(via, ports, matrix, 1);
   retire(via, ports);
   return {via, std::move(ports), std::move(matrix)};
@@ -345,7 +345,7 @@ void SwitchRemover::log(NodeId via, const std::vector<Port>& ports, const SplitM
 
 bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) {
   if (options_.most_exchanges < 0) return false;
-  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.few_links);
+  SplitMatrix matrix = guess_split_matrix(ports, quantum_, options_.sparse_exchange);
   split_all(via, ports, matrix, 1);
   if (repair(ports, matrix)) {
     log(via, ports, matrix);

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
-#include "gates.hpp"
+#include "dependency_gates.hpp"
 
 namespace forestcoll {
 namespace {
@@ -19,7 +19,7 @@ __extension__ using Sum = __int128;  // of amounts
 
 constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
-// The rates of max-min fairness, in units of the pieces' sizes: one level for each lane.
+// The rates of max-min fairness, in units of the pipeline chunks' sizes: one level for each lane.
 //
 // What changes on a lane concerns only lanes that share a resource with it, or with one that does,
 // and so on: only these are divided anew.
@@ -161,10 +161,10 @@ class Shares {
   std::vector<std::pair<double, std::int32_t>> queue_;
 };
 
-// A lane's pieces, in the order in which they began: all of them are of size 1 there.
+// A lane's pipeline chunks, in the order in which they began: all of them are of size 1 there.
 struct Queue {
   struct Entry {
-    double end;  // when the lane has come so far, this piece ends
+    double end;  // when the lane has come so far, this pipeline chunk ends
     std::int32_t stream;
     bool adding;
   };
@@ -172,7 +172,7 @@ struct Queue {
   std::size_t head = 0;
   double come = 0;
   Tick since = 0;      // it had come so far
-  Tick next = kNever;  // when its first piece ends
+  Tick next = kNever;  // when its first pipeline chunk ends
 
   bool empty() const { return head == entries.size(); }
   double end() const { return entries[head].end; }
@@ -258,7 +258,7 @@ class Simulation {
     while (!ends_.empty() && ends_.top().first == now_) {
       const std::int32_t lane = ends_.top().second;
       ends_.pop();
-      if (lanes_[lane].next == now_) end_pieces(lane);
+      if (lanes_[lane].next == now_) end_pipeline_chunks(lane);
     }
     for (std::size_t i = 0; i < opened_.size(); ++i) start(opened_[i]);
     opened_.clear();
@@ -295,11 +295,11 @@ class Simulation {
     const Leg& on = leg(stream, adding);
     bring_up(on.lane, shares_.level(on.lane));
     Queue& queue = lanes_[on.lane];
-    queue.push({queue.come + 1.0 / setting_.pieces, stream, adding});
+    queue.push({queue.come + 1.0 / setting_.pipeline_chunks, stream, adding});
     shares_.change(stream, on, 1);
   }
 
-  void end_pieces(std::int32_t lane) {
+  void end_pipeline_chunks(std::int32_t lane) {
     bring_up(lane, shares_.level(lane));
     Queue& queue = lanes_[lane];
     queue.come = std::max(queue.come, queue.end());  // rounding must not leave it open
@@ -316,7 +316,7 @@ class Simulation {
     queue.next = kNever;
   }
 
-  // Gives lanes their rates from now on, and finds when their first pieces end.
+  // Gives lanes their rates from now on, and finds when their first pipeline chunks end.
   void share() {
     shares_.find_concerned();
     if (setting_.bins > 0) note_usage();
@@ -347,7 +347,7 @@ class Simulation {
     next = std::min(next, delayed_.first());
     if (!held_.empty()) next = std::min(next, held_.top().first);
     if (next == kNever) {
-      throw Infeasible("transfers of this schedule wait for one another in a circle");
+      throw Infeasible("transfers of this schedule wait for one another in a cycle");
     }
     return next;
   }
@@ -375,14 +375,14 @@ void check(const Setting& setting, const Transfers& transfers) {
   };
   const auto positive = [](double rate) { return rate > 0; };
   const auto possible = [](double latency) { return latency >= 0; };
-  if (setting.pieces < 1 || !(setting.tick > 0) || setting.bins < 0 ||
+  if (setting.pipeline_chunks < 1 || !(setting.tick > 0) || setting.bins < 0 ||
       last(transfers.kind_of_resource) >= setting.rate.count() ||
       last(transfers.delay_of_way) >= setting.latency.count() ||
       (!setting.start.empty() && last(transfers.step) >= setting.start.count()) ||
       !std::all_of(setting.rate.begin(), setting.rate.end(), positive) ||
       !std::all_of(setting.latency.begin(), setting.latency.end(), possible)) {
     throw InvalidInput(
-        "a simulation asks for pieces, a tick, and rates and latencies of all kinds");
+        "a simulation asks for pipeline_chunks, a tick, and rates and latencies of all kinds");
   }
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "forestcoll/common/errors.hpp"
-#include "gates.hpp"
+#include "dependency_gates.hpp"
 
 namespace forestcoll {
 namespace {
@@ -63,7 +63,7 @@ class Simulation {
       }
     }
     if (!gates_.all_done()) {
-      throw Infeasible("transfers of this schedule wait for one another in a circle");
+      throw Infeasible("transfers of this schedule wait for one another in a cycle");
     }
     return std::move(finish_);
   }
@@ -82,7 +82,7 @@ class Simulation {
   }
 
   double units(std::int32_t transfer) const {
-    return static_cast<double>(t_.amount[transfer]) / setting_.pieces;
+    return static_cast<double>(t_.amount[transfer]) / setting_.pipeline_chunks;
   }
 
   Tick through(Tick begin, std::int32_t transfer, std::int32_t resource) const {

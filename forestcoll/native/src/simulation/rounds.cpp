@@ -107,17 +107,17 @@ std::optional<double> in_rounds(const Streams& s, const Setting& setting) {
   auto found = depths_of(s, setting.lockstep);
   if (!found) return std::nullopt;
   const Depths depths(s, std::move(*found));
-  const int height = depths.count(), pieces = setting.pieces;
-  const int distinct = std::min(height + pieces - 1, 2 * height);
+  const int tree_depth = depths.count(), pipeline_chunks = setting.pipeline_chunks;
+  const int distinct = std::min(tree_depth + pipeline_chunks - 1, 2 * tree_depth);
   if (!depths.is_small() || depths.work() * distinct > kMostWork) return std::nullopt;
   double seconds = 0;
-  for (int round = 0; round < height + pieces - 1;) {
-    const int first = std::max(0, round - pieces + 1), last = std::min(height - 1, round);
-    const bool is_full = first == 0 && last == height - 1;
-    const int times = is_full ? pieces - height + 1 : 1;  // as long as all depths are under way
+  for (int round = 0; round < tree_depth + pipeline_chunks - 1;) {
+    const int first = std::max(0, round - pipeline_chunks + 1), last = std::min(tree_depth - 1, round);
+    const bool is_full = first == 0 && last == tree_depth - 1;
+    const int times = is_full ? pipeline_chunks - tree_depth + 1 : 1;  // as long as all depths are under way
     const auto level = depths.level(first, last, setting, setting.lockstep);
     if (!level) return std::nullopt;
-    if (*level > 0) seconds += times * (setting.latency[s.delay[0]] + 1 / (*level * pieces));
+    if (*level > 0) seconds += times * (setting.latency[s.delay[0]] + 1 / (*level * pipeline_chunks));
     round += times;
   }
   return seconds;

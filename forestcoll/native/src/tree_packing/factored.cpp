@@ -40,8 +40,8 @@ struct SetProblem {
 class SetPacker {
  public:
   SetPacker(const Graph& graph, std::span<const Amount> trees, const Family& family,
-            Progress& progress, bool patient)
-      : progress_(progress), patient_(patient) {
+            Progress& progress, bool thorough)
+      : progress_(progress), patient_(thorough) {
     forest_.trees.assign(trees.begin(), trees.end());
     forest_.family = family;
     for (const Amount rooted : trees) all_trees_ += rooted;
@@ -132,7 +132,7 @@ class SetPacker {
     }
     candidates.push_back(problems_.count());
     Shape shape{problem.inside.num_nodes, {}, {}, {}};
-    const auto pack_them = patient_ ? pack_patiently : pack;
+    const auto pack_them = patient_ ? pack_thoroughly : pack;
     std::vector<Batch> batches = pack_them(problem.inside, problem.rooted, progress_);
     uses_.push_back(loads(problem.inside.arcs, batches));
     shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
@@ -231,10 +231,10 @@ void check(const Shape& shape, int number) {
 }  // namespace
 
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress, bool patient) {
+                         Progress& progress, bool thorough) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   check(family, graph.num_nodes);
-  return SetPacker(graph, trees, family, progress, patient).run();
+  return SetPacker(graph, trees, family, progress, thorough).run();
 }
 
 void check(const FactoredForest& forest) {

@@ -54,7 +54,7 @@ std::vector<int> order_of(int batches, int turn, int round) {
 }
 
 // Grows the trees on overloaded arcs anew; false if they come out as they were.
-bool regrow(PartialPacking& packing, Prim& prim, int max_height, const std::vector<int>& order,
+bool regrow(PartialPacking& packing, Prim& prim, int max_depth, const std::vector<int>& order,
             Progress& progress) {
   for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {
     if (packing.left(arc) < 0) prim.add_surcharge(arc);
@@ -65,7 +65,7 @@ bool regrow(PartialPacking& packing, Prim& prim, int max_height, const std::vect
     progress(done++, packing.num_batches());
     if (packing.multiplicity(batch) == 0 || !uses_overloaded_arc(packing, batch)) continue;
     const std::vector<int> before = arcs_of(packing, batch);
-    prim.grow(batch, max_height);
+    prim.grow(batch, max_depth);
     differs = differs || arcs_of(packing, batch) != before;
   }
   return differs;
@@ -82,15 +82,15 @@ bool is_far_off(const PartialPacking& packing) {
   return packing.overload() > repairable(packing, edges);
 }
 
-bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress, int turn) {
-  if (!is_far_off(packing) && repair(packing, max_height, progress)) return true;
+bool negotiate(PartialPacking& packing, int max_depth, int rounds, Progress& progress, int turn) {
+  if (!is_far_off(packing) && repair(packing, max_depth, progress)) return true;
   if (packing.is_shattered() && is_far_off(packing)) return false;
   Prim prim(packing);
   for (int round = 0; round < rounds && !packing.is_overspent(); ++round) {
     const std::vector<int> order = order_of(packing.num_batches(), turn, round);
-    if (!regrow(packing, prim, max_height, order, progress)) continue;
+    if (!regrow(packing, prim, max_depth, order, progress)) continue;
     if (is_far_off(packing)) return false;
-    if (repair(packing, max_height, progress)) return true;
+    if (repair(packing, max_depth, progress)) return true;
   }
   return false;
 }

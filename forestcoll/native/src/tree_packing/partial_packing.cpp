@@ -56,7 +56,7 @@ PartialPacking::PartialPacking(const Graph& graph)
   }
 }
 
-int PartialPacking::height() const {
+int PartialPacking::tree_depth() const {
   return heights_.empty() ? 0 : *std::ranges::max_element(heights_);
 }
 
@@ -95,8 +95,8 @@ int PartialPacking::add(NodeId root, Amount multiplicity) {
 void PartialPacking::set_depth(int batch, NodeId node, int depth) {
   trees_[node].depth[batch] = depth;
   depths_[index(batch) * trees_.size() + index(node)] = depth;
-  int& height = heights_[batch];
-  height = std::max(height, depth);
+  int& tree_depth = heights_[batch];
+  tree_depth = std::max(tree_depth, depth);
 }
 
 void PartialPacking::set_depths(std::vector<int> depths) {

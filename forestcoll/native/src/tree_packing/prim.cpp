@@ -24,15 +24,15 @@ Prim::Prim(PartialPacking& packing)
   }
 }
 
-bool Prim::grow(int batch, int max_height) {
+bool Prim::grow(int batch, int max_depth) {
   packing_.uproot(batch);
-  if (span(batch, max_height, false)) return true;
+  if (span(batch, max_depth, false)) return true;
   // The cheap arcs led too far away.
   packing_.uproot(batch);
   return span(batch, packing_.num_nodes(), true);
 }
 
-bool Prim::span(int batch, int max_height, bool breadth_first) {
+bool Prim::span(int batch, int max_depth, bool breadth_first) {
   const NodeId nodes = packing_.num_nodes();
   reached_.assign(nodes, 0);
   best_.assign(nodes, kNone);
@@ -47,7 +47,7 @@ bool Prim::span(int batch, int max_height, bool breadth_first) {
     if (reached_[head]) continue;
     packing_.set_depth(batch, head, offer.depth);
     packing_.attach(batch, offer.arc);
-    if (offer.depth < max_height) enter(batch, head, breadth_first);
+    if (offer.depth < max_depth) enter(batch, head, breadth_first);
     reached_[head] = 1;
     ++reached;
   }

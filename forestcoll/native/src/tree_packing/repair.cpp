@@ -137,11 +137,11 @@ class NodeRepair {
       case Rule::Change::kNotDeeper:
         return own;
       case Rule::Change::kLeaves:
-        return is_leaf ? std::max(own, rule_.max_height) : own;
+        return is_leaf ? std::max(own, rule_.max_depth) : own;
       case Rule::Change::kAny:
         // What is below the node comes as much deeper as the node.
         return std::max(
-            own, is_leaf ? rule_.max_height : own + rule_.max_height - packing_.height(batch));
+            own, is_leaf ? rule_.max_depth : own + rule_.max_depth - packing_.tree_depth(batch));
     }
     return own;
   }
@@ -377,7 +377,7 @@ bool repair(PartialPacking& packing, NodeId node, const Rule& rule) {
   return NodeRepair(packing).run(node, rule);
 }
 
-bool repair(PartialPacking& packing, int max_height, Progress& progress) {
+bool repair(PartialPacking& packing, int max_depth, Progress& progress) {
   using enum Rule::Change;
   const NodeId nodes = packing.num_nodes();
   std::vector<NodeId> unsettled;
@@ -389,7 +389,7 @@ bool repair(PartialPacking& packing, int max_height, Progress& progress) {
     for (const auto change : {kNotDeeper, kLeaves, kAny}) {
       std::erase_if(unsettled, [&](NodeId v) {
         progress(nodes - static_cast<NodeId>(unsettled.size()), nodes);
-        return !packing.is_overspent() && node.run(v, {change, max_height, may_split});
+        return !packing.is_overspent() && node.run(v, {change, max_depth, may_split});
       });
     }
   }

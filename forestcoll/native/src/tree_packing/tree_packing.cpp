@@ -10,7 +10,7 @@
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/tree_packing/completion.hpp"
-#include "forestcoll/tree_packing/lowering.hpp"
+#include "forestcoll/tree_packing/flattening.hpp"
 #include "forestcoll/tree_packing/negotiate.hpp"
 #include "forestcoll/tree_packing/partial_packing.hpp"
 #include "forestcoll/tree_packing/repair.hpp"
@@ -20,7 +20,7 @@ namespace forestcoll {
 
 namespace {
 
-// Rounds of negotiation for each height; more make trees lower, and take longer.
+// Rounds of negotiation for each tree_depth; more make trees lower, and take longer.
 constexpr int kRounds = 4;
 
 // Trees that do not fit with this many hops more than the lowest are packed one by one.
@@ -29,7 +29,7 @@ constexpr int kMostExtraHops = 8;
 // Greedy trees that are so many times as tall as the lowest of them are not taken as they are.
 constexpr int kUneven = 3;
 
-// Greedy trees up to this height are taken as they are.
+// Greedy trees up to this tree_depth are taken as they are.
 constexpr int kLow = 2;
 
 // Heights at which few trees are left to place; what remains then needs taller ones.
@@ -46,15 +46,15 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   }
 }
 
-// Allows the trees more and more height; returns the height at which they fit, if they do. Gives
-// up where more height does not help by an eighth, or where it has cost too much.
+// Allows the trees more and more tree_depth; returns the tree_depth at which they fit, if they do. Gives
+// up where more tree_depth does not help by an eighth, or where it has cost too much.
 std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int highest,
                                     Progress& progress) {
   int close_tries = 0;
   Amount overload = std::numeric_limits<Amount>::max();
-  for (int height = lowest; height <= highest; ++height) {
+  for (int tree_depth = lowest; tree_depth <= highest; ++tree_depth) {
     if (packing.is_shattered() || packing.is_overspent()) return std::nullopt;
-    if (negotiate(packing, height, kRounds, progress)) return height;
+    if (negotiate(packing, tree_depth, kRounds, progress)) return tree_depth;
     if (packing.is_small()) continue;
     const Amount before = std::exchange(overload, packing.overload());
     if (overload > before - before / 8) return std::nullopt;
@@ -64,11 +64,11 @@ std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int hig
 }
 
 int highest_from(const PartialPacking& start) {
-  return std::min(start.height() + kMostExtraHops, start.num_nodes() - 1);
+  return std::min(start.tree_depth() + kMostExtraHops, start.num_nodes() - 1);
 }
 
 std::optional<std::vector<Batch>> pack_from(PartialPacking start, Progress& progress) {
-  const int lowest = start.height();
+  const int lowest = start.tree_depth();
   if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
   return start.batches();
 }
@@ -91,9 +91,9 @@ int height_of(const Batch& tree) {
 }
 
 int height_of(const std::vector<Batch>& batches) {
-  int height = 0;
-  for (const Batch& tree : batches) height = std::max(height, height_of(tree));
-  return height;
+  int tree_depth = 0;
+  for (const Batch& tree : batches) tree_depth = std::max(tree_depth, height_of(tree));
+  return tree_depth;
 }
 
 // Greedy trees take what they want one after the other, and the last ones may be left with long
@@ -106,7 +106,7 @@ std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
   if (highest <= kUneven * lowest) return greedy;
   PartialPacking packing(graph);
   const bool started = start_on_shortest_paths(packing, trees, progress);
-  if (started && negotiate_height(packing, packing.height(),
+  if (started && negotiate_height(packing, packing.tree_depth(),
                                   std::min(highest - 1, highest_from(packing)), progress)) {
     return packing.batches();
   }
@@ -121,36 +121,36 @@ std::vector<Batch> pack_hard(PartialPacking packing, int lowest, std::span<const
                              Progress& progress) {
   if (is_far_off(packing)) return pack_cut_guided(packing.graph(), trees, progress);
   const int highest = highest_from(packing);
-  const auto height = negotiate_height(packing, lowest, highest, progress);
+  const auto tree_depth = negotiate_height(packing, lowest, highest, progress);
   if (packing.is_small()) {
     PartialPacking other(packing.graph());
     start_with_prim(other, trees, progress);
-    if (negotiate_height(other, lowest, height ? *height - 1 : highest, progress)) {
+    if (negotiate_height(other, lowest, tree_depth ? *tree_depth - 1 : highest, progress)) {
       return other.batches();
     }
   }
-  if (height) return packing.batches();
+  if (tree_depth) return packing.batches();
   if (packing.is_shattered() || is_far_off(packing))
     return pack_cut_guided(packing.graph(), trees, progress);
   return complete(packing, progress);
 }
 
 // The cascade.
-std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, bool patient,
+std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, bool thorough,
                           Progress& progress) {
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
-  if (auto batches = pack_by_turning(graph, trees, progress)) return std::move(*batches);
+  if (auto batches = pack_vertex_transitive(graph, trees, progress)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) {
     if (height_of(*batches) <= kLow) return std::move(*batches);
-    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, patient);
+    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, thorough);
   }
   PartialPacking packing(graph);
   // An unreachable node is one that lacks capacity.
   if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
-  const int lowest = packing.height();
+  const int lowest = packing.tree_depth();
   if (repair(packing, lowest, progress)) return packing.batches();
   check_feasible(graph, trees);
-  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress, patient);
+  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress, thorough);
 }
 
 }  // namespace
@@ -174,7 +174,7 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
   return packed(graph, trees, false, progress);
 }
 
-std::vector<Batch> pack_patiently(const Graph& graph, std::span<const Amount> trees,
+std::vector<Batch> pack_thoroughly(const Graph& graph, std::span<const Amount> trees,
                                   Progress& progress) {
   return packed(graph, trees, true, progress);
 }

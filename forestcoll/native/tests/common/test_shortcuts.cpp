@@ -64,9 +64,9 @@ void symmetry_is_not_looked_for() {
   CHECK(is_alike_everywhere(six, demand));
   block_shortcuts(bit(Shortcut::kAlike));
   CHECK(!is_alike_everywhere(six, demand));
-  CHECK(pack_by_turning(six, NodeMap<Amount>(6, 1), progress).has_value());
+  CHECK(pack_vertex_transitive(six, NodeMap<Amount>(6, 1), progress).has_value());
   block_shortcuts(bit(Shortcut::kTurning));
-  CHECK(!pack_by_turning(six, NodeMap<Amount>(6, 1), progress).has_value());
+  CHECK(!pack_vertex_transitive(six, NodeMap<Amount>(6, 1), progress).has_value());
   CHECK(std::ranges::all_of(loads(six.arcs, pack(six, NodeMap<Amount>(6, 1), progress)),
                             [](Amount load) { return load <= 3; }));
   block_shortcuts(0);

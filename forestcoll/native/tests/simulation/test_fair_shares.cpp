@@ -22,11 +22,11 @@ Finish simulate(const Transfers& t, const Setting& with) {
   return found;
 }
 
-void test_a_chain_in_pieces() {
-  for (int pieces = 1; pieces <= 4; ++pieces) {
+void test_a_chain_in_pipeline_chunks() {
+  for (int pipeline_chunks = 1; pipeline_chunks <= 4; ++pipeline_chunks) {
     const Transfers t = chain(3, 4);
-    const double due = (2 + pieces) * (0.5 + 4.0 / pieces);
-    const Setting with = setting(pieces, 0.5);
+    const double due = (2 + pipeline_chunks) * (0.5 + 4.0 / pipeline_chunks);
+    const Setting with = setting(pipeline_chunks, 0.5);
     CHECK(std::abs(static_cast<double>(simulate(t, with).ticks) - due * 1024) <= 6);
     const auto closed = in_rounds(streams_of(t, classes_of(t)), with);
     CHECK(closed && std::abs(*closed - due) < 1e-9);
@@ -110,7 +110,7 @@ void test_what_makes_no_sense_is_refused() {
 }  // namespace
 
 int main() {
-  test_a_chain_in_pieces();
+  test_a_chain_in_pipeline_chunks();
   test_shares_are_by_size_and_the_rest_is_taken_up();
   test_lockstep_waits_for_the_slowest();
   test_gates_open_for_all_at_once();

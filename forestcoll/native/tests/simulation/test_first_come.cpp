@@ -29,9 +29,9 @@ void test_a_slow_link_does_not_hold_up_a_fast_one() {
   CHECK(found.of_stream[slow] == 4 * 1024 && found.of_stream[fast] == 1024);
 }
 
-void test_a_chain_in_pieces() {
-  for (int pieces = 1; pieces <= 4; pieces *= 2) {
-    CHECK(first_come(chain(3, 4), setting(pieces)).ticks == (2 + pieces) * 4 * 1024 / pieces);
+void test_a_chain_in_pipeline_chunks() {
+  for (int pipeline_chunks = 1; pipeline_chunks <= 4; pipeline_chunks *= 2) {
+    CHECK(first_come(chain(3, 4), setting(pipeline_chunks)).ticks == (2 + pipeline_chunks) * 4 * 1024 / pipeline_chunks);
   }
 }
 
@@ -56,7 +56,7 @@ void test_a_circle_is_found() {
 int main() {
   test_who_comes_first_is_served_first();
   test_a_slow_link_does_not_hold_up_a_fast_one();
-  test_a_chain_in_pieces();
+  test_a_chain_in_pipeline_chunks();
   test_too_many_ticks_are_told();
   test_a_circle_is_found();
   return check::report();

@@ -22,14 +22,14 @@ using namespace forestcoll::testing;
 
 namespace {
 
-int height(const Batch& batch) {
-  int height = 0;
+int tree_depth(const Batch& batch) {
+  int tree_depth = 0;
   for (NodeId v = 0; at(v) < batch.parent.size(); ++v) {
     int depth = 0;
     for (NodeId up = v; batch.parent[up] >= 0; up = batch.parent[up]) ++depth;
-    height = std::max(height, depth);
+    tree_depth = std::max(tree_depth, depth);
   }
-  return height;
+  return tree_depth;
 }
 
 void items_are_numbered_by_their_smallest_node() {
@@ -107,7 +107,7 @@ void numbers_match_and_are_spent() {
     for (std::size_t i = 0; i < used.size(); ++i) CHECK(used[i] == forest.links[i].capacity);
     std::size_t batch = 0;
     for (Assembler again(forest); again.next(); ++batch) {
-      CHECK(again.height() == height(batches[batch]));
+      CHECK(again.tree_depth() == tree_depth(batches[batch]));
     }
     CHECK(batch == batches.size());
   }
@@ -118,7 +118,7 @@ void equal_boxes_share_a_shape() {
   const FactoredForest forest = packed_boxes(4, 3);
   CHECK(forest.shapes.size() == 2);
   CHECK((forest.shape_of == std::vector<int>{0, 0, 0, 0, 1}));
-  for (const Batch& batch : assembled(forest)) CHECK(height(batch) == 2);
+  for (const Batch& batch : assembled(forest)) CHECK(tree_depth(batch) == 2);
 }
 
 void a_set_that_is_not_tight_is_refused() {

@@ -37,7 +37,7 @@ void is_consistent(const PartialPacking& packing, const std::vector<Amount>& tre
     built[packing.root(batch)] += packing.multiplicity(batch);
     for (NodeId v = 0; v < packing.num_nodes(); ++v) {
       CHECK((packing.via(batch, v) < 0) == (v == packing.root(batch)));
-      CHECK(packing.depth(batch, v) <= packing.height(batch));
+      CHECK(packing.depth(batch, v) <= packing.tree_depth(batch));
       int hops = 0;
       for (NodeId at = v; at != packing.root(batch) && hops <= packing.num_nodes(); ++hops) {
         at = packing.arc(packing.via(batch, at)).tail;
@@ -70,14 +70,14 @@ void starts_span_and_repairs_only_relieve() {
       for (const bool may_split : {false, true}) {
         for (const auto change : {kNotDeeper, kLeaves, kAny}) {
           const Amount before = overload(packing);
-          const int height = packing.height();
+          const int tree_depth = packing.tree_depth();
           for (NodeId v = 0; v < graph.num_nodes; ++v) {
-            const bool settled = repair(packing, v, {change, height, may_split});
+            const bool settled = repair(packing, v, {change, tree_depth, may_split});
             CHECK(settled == !packing.is_overloaded(v));
           }
           is_consistent(packing, trees);
           CHECK(overload(packing) <= before);
-          CHECK(packing.height() <= height);
+          CHECK(packing.tree_depth() <= tree_depth);
           relieved += before - overload(packing);
         }
       }
@@ -93,9 +93,9 @@ void negotiation_keeps_trees_and_their_height() {
     const auto [graph, trees] = random_problem(random, 10, 0);
     PartialPacking packing(graph);
     CHECK(start_on_shortest_paths(packing, trees, quiet));
-    const int height = packing.height();
-    const bool repaired = repair(packing, height, quiet);
-    const bool fits = negotiate(packing, height, 4, quiet);
+    const int tree_depth = packing.tree_depth();
+    const bool repaired = repair(packing, tree_depth, quiet);
+    const bool fits = negotiate(packing, tree_depth, 4, quiet);
     is_consistent(packing, trees);
     CHECK(fits == (overload(packing) == 0));
     for (const Batch& batch : packing.batches()) {
@@ -104,7 +104,7 @@ void negotiation_keeps_trees_and_their_height() {
         for (NodeId at = v; at != batch.root; ++hops) {
           at = batch.parent[at];
         }
-        CHECK(hops <= height);
+        CHECK(hops <= tree_depth);
       }
     }
     helped += fits && !repaired ? 1 : 0;
@@ -133,7 +133,7 @@ void split_trees_are_far_off_sooner() {
 }
 
 void trees_without_a_choice_are_not_negotiated_over() {
-  // Only stars have height 1.
+  // Only stars have tree_depth 1.
   Graph graph{40, {}};
   for (NodeId tail = 0; tail < 40; ++tail) {
     for (NodeId head = 0; head < 40; ++head) {

@@ -86,7 +86,7 @@ void torus_trees_are_as_low_as_the_diameter() {
     CHECK(batches == pack(graph, trees, quiet));
     PartialPacking packing(graph);
     CHECK(start_on_shortest_paths(packing, trees, quiet));
-    CHECK(packing.height() == side / 2 * 2);
+    CHECK(packing.tree_depth() == side / 2 * 2);
     CHECK(packing.overload() == 0);
   }
 }

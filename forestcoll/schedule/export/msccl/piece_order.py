@@ -1,7 +1,7 @@
 """One order of all pieces, in which what passes through a GPU follows at once.
 
 Problem: threadblocks do one thing after another and wait for each other; no order of theirs may
-         end in a circle.
+         end in a cycle.
 Input:   pieces, each after what it needs.
 Output:  chains: in each, every piece is sent on from where the one before it has come to. All
          chains, piece by piece, are one order in which each still comes after what it needs.

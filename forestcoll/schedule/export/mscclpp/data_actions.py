@@ -141,7 +141,7 @@ def _sorted(actions: Sequence[Action]) -> list[Action]:
             if not left[one]:
                 ready.append(one)
     if len(ready) != len(actions):
-        raise AssertionError("the actions of a place need each other in a circle")
+        raise AssertionError("the actions of a place need each other in a cycle")
     return ready
 
 

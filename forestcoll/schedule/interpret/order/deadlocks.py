@@ -1,4 +1,4 @@
-"""Who waits for whom, where a program is stuck: circles of waits, and waits for nothing."""
+"""Who waits for whom, where a program is deadlocked: cycles of waits, and waits for nothing."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _SHOWN = 8
 
 
 def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Tell of each circle of waits, and of each wait that nothing ends, once.
+    """Tell of each cycle of waits, and of each wait that nothing ends, once.
 
-    Every threadblock that is stuck is at one action, which waits for something: for what never
-    comes, or for an action of a threadblock that is stuck as well. So from each of them the way
-    leads to a wait for nothing, or into a circle.
+    Every threadblock that is deadlocked is at one action, which waits for something: for what never
+    comes, or for an action of a threadblock that is deadlocked as well. So from each of them the
+    way leads to a wait for nothing, or into a cycle.
     """
     heads = _stuck_at(actions, levels)
-    stuck = len(heads)
+    deadlocked = len(heads)
     seen: dict[int, int] = {}
     for number, start in enumerate(heads):
         way: list[tuple[int, int]] = []
@@ -36,10 +36,10 @@ def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Fin
             tail = int(edges.tail[edge])
             block = None if tail < 0 else int(actions.block[tail % actions.each])
         if block is None:
-            yield _told(actions, edges, way[-1:], stuck)
+            yield _told(actions, edges, way[-1:], deadlocked)
         elif seen[block] == number:
             starts = [actions.block[action % actions.each] for action, _ in way].index(block)
-            yield _told(actions, edges, way[starts:], stuck)
+            yield _told(actions, edges, way[starts:], deadlocked)
 
 
 def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
@@ -57,17 +57,19 @@ def _cause(edges: Edges, levels: Ints, action: int) -> int:
     return min(open_edges, key=lambda edge: (edges.tail[edge] >= 0, edge))
 
 
-def _told(actions: Actions, edges: Edges, way: Sequence[tuple[int, int]], stuck: int) -> Finding:
+def _told(
+    actions: Actions, edges: Edges, way: Sequence[tuple[int, int]], deadlocked: int
+) -> Finding:
     steps = [actions.step_of(action) for action, _ in way]
     words = "; ".join(
         f"{actions.steps.name(step)} waits {_reason(actions, edges, action, edge)}"
         for step, (action, edge) in list(zip(steps, way, strict=True))[:_SHOWN]
     )
     words += f"; and {len(way) - _SHOWN} more" if len(way) > _SHOWN else ""
-    circle = "in a circle, " if edges.tail[way[0][1]] >= 0 else ""
+    cycle = "in a cycle, " if edges.tail[way[0][1]] >= 0 else ""
     places = [actions.steps.place(step) for step in steps]
     where = "" if not actions.slice_of(way[0][0]) else " in a later slice"
-    message = f"{stuck} threadblocks are stuck{where}: {circle}{words}"
+    message = f"{deadlocked} threadblocks are deadlocked{where}: {cycle}{words}"
     return Finding.at(Kind.DEADLOCK, message, *places)
 
 

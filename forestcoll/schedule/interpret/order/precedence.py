@@ -7,7 +7,7 @@ Output: the edges, and a level for each action, above those of all before it; -1
 Cost: one pass over the edges, in as many rounds as there are levels
 Source: blocking FIFOs with one reader and one writer, and flags that only grow, make a network as
     Kahn's: what is done does not depend on the order in which threadblocks get on. So there are
-    edges to write down, once, and one run decides whether a program of this depth gets stuck.
+    edges to write down, once, and one run decides whether a program of this depth gets deadlocked.
     Every slice sends as much as it receives, or that is a finding; then a slice can be done after
     the one before it is over, and one slice decides for all
 """

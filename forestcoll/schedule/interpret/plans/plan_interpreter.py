@@ -30,7 +30,7 @@ from forestcoll.schedule.interpret.findings import Collected, Finding, Findings,
 from forestcoll.schedule.interpret.multisets import Multisets
 from forestcoll.schedule.interpret.one_run import execute
 from forestcoll.schedule.interpret.order.precedence import Edges, levels_of
-from forestcoll.schedule.interpret.plans.data_moves import DataMoves, data_moves_of
+from forestcoll.schedule.interpret.plans.data_transfers import DataTransfers, data_moves_of
 from forestcoll.schedule.interpret.plans.operand_rules import refusals
 from forestcoll.schedule.interpret.plans.plan_cells import (
     PlanCells,
@@ -38,6 +38,7 @@ from forestcoll.schedule.interpret.plans.plan_cells import (
     check_buffers,
     plan_cells_of,
 )
+from forestcoll.schedule.interpret.plans.plan_deadlocks import find_deadlocks
 from forestcoll.schedule.interpret.plans.plan_limits import (
     check_limits,
     check_references,
@@ -48,7 +49,6 @@ from forestcoll.schedule.interpret.plans.plan_races import (
     find_early_and_late,
     find_plan_races,
 )
-from forestcoll.schedule.interpret.plans.stuck import find_stuck
 from forestcoll.schedule.interpret.plans.synchronisation import Links, Why, links_of
 from forestcoll.schedule.interpret.roots import root_of
 from forestcoll.schedule.mscclpp.execution_plan import COLLECTIVES, NO_MOST_BYTES, Plan
@@ -99,7 +99,7 @@ def interpret_plan(
     told.take(first_of(links.findings))
     edges = _edges(nodes, links)
     levels = levels_of(edges, len(nodes.gpu))
-    told.take(first_of(find_stuck(nodes, edges, levels)))
+    told.take(first_of(find_deadlocks(nodes, edges, levels)))
     moves = data_moves_of(layout, nodes, levels)
     order = Order.of(nodes, edges, levels)
     told.take(first_of(find_early_and_late(moves, order)))
@@ -182,7 +182,7 @@ def _check_size(plan: Plan, layout: PlanCells) -> None:
         )
 
 
-def _wrong_data(layout: PlanCells, moves: DataMoves, root: int) -> Iterator[Finding]:
+def _wrong_data(layout: PlanCells, moves: DataTransfers, root: int) -> Iterator[Finding]:
     promise = Promise(layout.plan.collective, len(layout.plan.gpus), root, layout.cells, 1)
     multisets = Multisets(promise.gpus, max(1, promise.chunks))
     memory = execute(moves.units, moves.level, initial(promise, multisets), multisets)

@@ -22,7 +22,7 @@ from forestcoll.schedule.interpret.findings import Finding, Kind
 from forestcoll.schedule.interpret.merged_steps import Bools, Ints
 from forestcoll.schedule.interpret.order.happens_before import happens_before
 from forestcoll.schedule.interpret.order.precedence import Edges
-from forestcoll.schedule.interpret.plans.data_moves import DataMoves, Touch
+from forestcoll.schedule.interpret.plans.data_transfers import DataTransfers, Touch
 from forestcoll.schedule.interpret.plans.plan_cells import PlanCells
 from forestcoll.schedule.interpret.plans.plan_nodes import PlanNodes
 from forestcoll.schedule.interpret.plans.synchronisation import Why
@@ -109,7 +109,7 @@ def _teams(nodes: PlanNodes, edges: Edges) -> Ints:
     return np.where(launches, -1, found)
 
 
-def find_plan_races(layout: PlanCells, moves: DataMoves, order: Order) -> Iterator[Finding]:
+def find_plan_races(layout: PlanCells, moves: DataTransfers, order: Order) -> Iterator[Finding]:
     """Tell of races, one for each pair of operations."""
     accesses = moves.accesses
     one, other = neighbours(accesses.cell, accesses.writes)
@@ -135,7 +135,7 @@ def _around(nodes: PlanNodes) -> tuple[Ints, Ints]:
     return after, np.array([data.before for data in nodes.data], dtype=np.int64)
 
 
-def _told(layout: PlanCells, moves: DataMoves, one: int, other: int) -> Finding:
+def _told(layout: PlanCells, moves: DataTransfers, one: int, other: int) -> Finding:
     accesses, nodes = moves.accesses, moves.nodes
     data = [nodes.data[int(accesses.data[access])] for access in (one, other)]
     names = [nodes.name(each.node) for each in data]
@@ -163,7 +163,7 @@ def _cell_in_words(layout: PlanCells, cell: int) -> str:
     raise AssertionError(f"cell {cell} is in no buffer")
 
 
-def find_early_and_late(moves: DataMoves, order: Order) -> Iterator[Finding]:
+def find_early_and_late(moves: DataTransfers, order: Order) -> Iterator[Finding]:
     """Tell of operations on buffers of others that a launch there need not have begun for, or may
     be over before.
     """

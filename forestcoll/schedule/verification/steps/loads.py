@@ -1,8 +1,8 @@
 """How long the transfers of a step schedule keep the links busy, added up anew.
 
 Problem: over the links and shared capacities e, t(s, e) seconds in step s for a gigabyte of data:
-         flowing, max over e of the sum over s of t(s, e); in steps, the sum over s of max over e of
-         t(s, e).
+         pipelined, max over e of the sum over s of t(s, e); in steps, the sum over s of max over e
+         of t(s, e).
 Input:   a step schedule whose paths and steps were proved; the logical link of each transfer and
          the physical link of each hop.
 Output:  both times, exact, and the link that is busy for longest.
@@ -47,14 +47,14 @@ class StepTimes:
 
     Parameters
     ----------
-    flowing_s_per_gb, in_steps_s_per_gb : Fraction
+    pipelined_s_per_gb, synchronous_s_per_gb : Fraction
     busiest_link : tuple of str, optional
         Tail and head of the (first) link that is busy for longest in all, or the name of a shared
         capacity; None if nothing is sent.
     """
 
-    flowing_s_per_gb: Fraction
-    in_steps_s_per_gb: Fraction
+    pipelined_s_per_gb: Fraction
+    synchronous_s_per_gb: Fraction
     busiest_link: tuple[str, ...] | None
 
 
@@ -116,8 +116,8 @@ def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
         stepwise += int(table.max(axis=1).sum())
     second = schedule.chunks.whole * use.units
     return StepTimes(
-        flowing_s_per_gb=Fraction(int(busy.max()) * unit, second),
-        in_steps_s_per_gb=Fraction(stepwise * unit, second),
+        pipelined_s_per_gb=Fraction(int(busy.max()) * unit, second),
+        synchronous_s_per_gb=Fraction(stepwise * unit, second),
         busiest_link=_name(schedule, int(busy.argmax())),
     )
 

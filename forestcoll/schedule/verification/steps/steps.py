@@ -55,10 +55,10 @@ class StepVerdict:
     time_s_per_gb, algbw_gb_s : Fraction
         Seconds for one gigabyte of data that flows, cut into pieces that are under way in all steps
         at once: what the busiest link takes. And the inverse, None if nothing is sent.
-    in_steps_s_per_gb : Fraction
+    synchronous_s_per_gb : Fraction
         Seconds for one gigabyte, step after step: the sum over the steps of their slowest links.
         Latencies are left out of both.
-    finish_s_per_gb : Fraction, optional
+    makespan_s_per_gb : Fraction, optional
         The finish of the clock by the size that it is for, latencies included; None without a
         clock.
     optimal : bool
@@ -76,8 +76,8 @@ class StepVerdict:
     busiest_link: tuple[str, ...] | None
     time_s_per_gb: Fraction
     algbw_gb_s: Fraction | None
-    in_steps_s_per_gb: Fraction
-    finish_s_per_gb: Fraction | None
+    synchronous_s_per_gb: Fraction
+    makespan_s_per_gb: Fraction | None
     optimal: bool = False
 
 
@@ -95,7 +95,7 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
     if schedule.clock is not None:
         check_rates(schedule, schedule.clock, way, hops)
     times = time_steps(schedule, way, hops)
-    time = times.flowing_s_per_gb
+    time = times.pipelined_s_per_gb
     return StepVerdict(
         collective=schedule.collective,
         gpus=schedule.topology.num_compute,
@@ -108,8 +108,8 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
         busiest_link=times.busiest_link,
         time_s_per_gb=time,
         algbw_gb_s=1 / time if time else None,
-        in_steps_s_per_gb=times.in_steps_s_per_gb,
-        finish_s_per_gb=None if schedule.clock is None else _finish(schedule.clock),
+        synchronous_s_per_gb=times.synchronous_s_per_gb,
+        makespan_s_per_gb=None if schedule.clock is None else _finish(schedule.clock),
     )
 
 

@@ -76,13 +76,13 @@ def check_factored_arrays(forest: FactoredForest) -> None:
 
 
 def check_sets(forest: FactoredForest) -> int:
-    """Every set's packing spans and its numbers match; return a bound on the trees' heights."""
+    """Every set's packing spans and its numbers match; return a bound on the trees' tree_depths."""
     family = _Family.of(forest)
-    heights = _check_shapes(forest, family)
+    tree_depths = _check_shapes(forest, family)
     edges = _contracted(forest, family)
     _check_roots(forest, family, edges)
     _check_edges(forest, family, edges)
-    return _greatest_height(forest, heights)
+    return _greatest_height(forest, tree_depths)
 
 
 def loads_over_routes(forest: FactoredForest) -> npt.NDArray[Any]:
@@ -186,7 +186,7 @@ def _first_sets(forest: FactoredForest) -> npt.NDArray[np.int64]:
 
 
 def _check_shapes(forest: FactoredForest, family: _Family) -> list[int]:
-    """Every batch spans the items of the sets of its shape; return the height of each shape."""
+    """Every batch spans the items of the sets of its shape; return the depth of each shape."""
     items = np.diff(family.first)
     due = forest.shapes.items[forest.sets.shape]
     if (number := first(items != due)) is not None:
@@ -194,7 +194,7 @@ def _check_shapes(forest: FactoredForest, family: _Family) -> list[int]:
             f"{_set_name(forest, family, number)} has {items[number]} items, but shape "
             f"{forest.sets.shape[number]} is of {due[number]}"
         )
-    heights = []
+    tree_depths = []
     first_sets = _first_sets(forest)
     for shape, (batches, parent) in enumerate(_rows(forest)):
         number = int(first_sets[shape])
@@ -213,20 +213,20 @@ def _check_shapes(forest: FactoredForest, family: _Family) -> list[int]:
         if (batch := first(multiplicity < 1)) is not None:
             fail(f"{tree(batch)}: multiplicity is {multiplicity[batch]}; it must be positive")
         check = check_summing if forest.reduction else check_spanning
-        heights.append(check(parent, root, tree=tree, node=node))
-    return heights
+        tree_depths.append(check(parent, root, tree=tree, node=node))
+    return tree_depths
 
 
-def _greatest_height(forest: FactoredForest, heights: list[int]) -> int:
-    """Bound the height of all trees: in a set, every hop may lead through a child of its own."""
+def _greatest_height(forest: FactoredForest, tree_depths: list[int]) -> int:
+    """Bound the depth of all trees: in a set, every hop may lead through a child of its own."""
     sets = forest.sets
-    inside = [0] * len(sets)  # the greatest height of a child of each set
-    height = 0
+    inside = [0] * len(sets)  # the greatest depth of a child of each set
+    depth = 0
     pairs = zip(sets.shape.tolist(), sets.parent.tolist(), strict=True)
     for number, (shape, around) in enumerate(pairs):
-        height = heights[shape] * (1 + inside[number]) + inside[number]
-        inside[around] = max(inside[around], height)
-    return height
+        depth = tree_depths[shape] * (1 + inside[number]) + inside[number]
+        inside[around] = max(inside[around], depth)
+    return depth
 
 
 # --- numbers -----------------------------------------------------------------------------------

@@ -61,7 +61,7 @@ def verify_forest(forest: AnyForest) -> tuple[Verdict, list[int]]:
         logical_links=facts.links,
         paths=facts.paths,
         deliveries=roots * (gpus - 1),
-        height=facts.height,
+        depth=facts.depth,
         congestion=congestion,
         busiest_link=busiest,
         time_s_per_gb=time,
@@ -80,7 +80,7 @@ class _Facts:
     edges: int
     links: int
     paths: int
-    height: int
+    depth: int
     loads: npt.NDArray[Any]
 
 
@@ -94,7 +94,7 @@ def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
     hops = check_paths(forest)
     check_loads(forest, trees.needed())
     links, paths = len(forest.routes.tail), len(forest.routes.multiplicity)
-    return _Facts(trees.batches, trees.edges, links, paths, trees.height, link_loads(forest, hops))
+    return _Facts(trees.batches, trees.edges, links, paths, trees.depth, link_loads(forest, hops))
 
 
 def _prove_physical(forest: MulticastForest) -> _Facts | None:
@@ -110,7 +110,7 @@ def _prove_physical(forest: MulticastForest) -> _Facts | None:
         edges=trees.edges,
         links=trees.pairs,
         paths=len(forest.walks),
-        height=trees.height,
+        depth=trees.depth,
         loads=trees.loads,
     )
 
@@ -133,7 +133,7 @@ def _verify_empty(forest: Claims) -> Verdict:
         logical_links=0,
         paths=0,
         deliveries=0,
-        height=0,
+        depth=0,
         congestion=Fraction(0),
         busiest_link=None,
         time_s_per_gb=Fraction(0),
@@ -148,7 +148,7 @@ class _Trees:
 
     batches: int
     edges: int
-    height: int
+    depth: int
     needed: Callable[[], npt.NDArray[Any]]
 
 
@@ -160,9 +160,9 @@ def _check(forest: Forest) -> _Trees:
     if _is_without_trees(forest, batches):
         return _Trees(0, 0, 0, lambda: np.zeros(0, dtype=np.int64))
     check_roots(forest)
-    height = check_trees(forest)
+    depth = check_trees(forest)
     edges = batches * (forest.topology.num_compute - 1)
-    return _Trees(batches, edges, height, lambda: tree_loads(forest))
+    return _Trees(batches, edges, depth, lambda: tree_loads(forest))
 
 
 def _check_factored(forest: FactoredForest) -> _Trees:
@@ -172,9 +172,9 @@ def _check_factored(forest: FactoredForest) -> _Trees:
     _check_claims(forest)
     if _is_without_trees(forest, len(forest.shapes.root) + len(forest.links)):
         return _Trees(0, 0, 0, lambda: np.zeros(0, dtype=np.int64))
-    height = check_sets(forest)
+    depth = check_sets(forest)
     edges = int((forest.shapes.batches * (forest.shapes.items.astype(np.int64) - 1)).sum())
-    return _Trees(len(forest.shapes.root), edges, height, lambda: loads_over_routes(forest))
+    return _Trees(len(forest.shapes.root), edges, depth, lambda: loads_over_routes(forest))
 
 
 def _is_without_trees(forest: Claims, trees: int) -> bool:

@@ -32,13 +32,13 @@ class PhysicalTrees:
     """What was proved about physical trees.
 
     ``edges`` counts the walks of all batches, ``pairs`` the distinct (start, end) of walks;
-    ``height`` is the greatest number of walks from a root to a node, ``loads`` are the trees over
+    ``depth`` is the greatest number of walks from a root to a node, ``loads`` are the trees over
     each link.
     """
 
     edges: int
     pairs: int
-    height: int
+    depth: int
     loads: npt.NDArray[Any]
 
 
@@ -60,10 +60,10 @@ def check_multicast(forest: MulticastForest) -> PhysicalTrees:
     """Walks lead between nodes that copy, trees reach every GPU; add up the loads."""
     _check_walks(forest)
     links = _check_links(forest)
-    height = _check_trees(forest)
+    depth = _check_trees(forest)
     walks = forest.walks
     pairs = walks.tail.astype(np.int64) * len(forest.topology.nodes) + walks.head
-    return PhysicalTrees(len(forest.walk), len(np.unique(pairs)), height, _loads(forest, links))
+    return PhysicalTrees(len(forest.walk), len(np.unique(pairs)), depth, _loads(forest, links))
 
 
 # --- walks -------------------------------------------------------------------------------------
@@ -129,7 +129,7 @@ def _loads(forest: MulticastForest, links: Ints) -> npt.NDArray[Any]:
 
 
 def _check_trees(forest: MulticastForest) -> int:
-    """Every batch is a tree over its copying nodes that holds every GPU; return the height."""
+    """Every batch is a tree over its copying nodes that holds every GPU; return the depth."""
     return max((_check_block(forest, first, last) for first, last in _blocks(forest)), default=0)
 
 

@@ -47,7 +47,7 @@ def check_roots(forest: Batches) -> None:
 
 
 def check_trees(forest: Forest) -> int:
-    """Every batch is a spanning tree, out of its root or into it; return the greatest height."""
+    """Every batch is a spanning tree, out of its root or into it; return the greatest depth."""
     check = check_summing if forest.reduction else check_spanning
     return check(
         forest.parent,
@@ -58,11 +58,11 @@ def check_trees(forest: Forest) -> int:
 
 
 def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
-    """Every row of parents is an out-tree that spans its nodes; return the greatest height.
+    """Every row of parents is an out-tree that spans its nodes; return the greatest depth.
 
     ``tree`` and ``node`` name a row and a column for the counter-example.
     """
-    height = 0
+    depth = 0
     for start, rows in _blocks(parent):
         roots = root[start : start + len(rows)]
 
@@ -72,8 +72,8 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
         _check_parents(rows, roots, named, node)
         around = are_one_cycle(rows, roots)
         found = parent.shape[1] - 1 if around else _check_cycles(rows, roots, named, node)
-        height = max(height, found)
-    return height
+        depth = max(depth, found)
+    return depth
 
 
 def _check_parents(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
@@ -92,7 +92,7 @@ def _check_parents(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
 
 
 def _check_cycles(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:
-    """Every GPU's ancestors end at the root (by pointer doubling); return the greatest height."""
+    """Every GPU's ancestors end at the root (by pointer doubling); return the greatest depth."""
     rows, ranks = parent.shape
     row = np.arange(rows, dtype=np.intp)[:, None] * ranks
     goal = row + root[:, None]

@@ -23,11 +23,11 @@ _Name = Callable[[int], str]
 
 
 def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
-    """In every row the contributions of all nodes reach the root; return the greatest height.
+    """In every row the contributions of all nodes reach the root; return the greatest depth.
 
     ``tree`` and ``node`` name a row and a column for the counter-example.
     """
-    height, ranks = 0, parent.shape[1]
+    depth, ranks = 0, parent.shape[1]
     step = rows_together(ranks, _BLOCK_ENTRIES)
     for start in range(0, len(parent), step):
         rows, roots = parent[start : start + step], root[start : start + step]
@@ -37,8 +37,8 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
 
         _check_receivers(rows, roots, named, node)
         around = are_one_cycle(rows, roots)
-        height = max(height, ranks - 1 if around else _follow(rows, roots, named, node))
-    return height
+        depth = max(depth, ranks - 1 if around else _follow(rows, roots, named, node))
+    return depth
 
 
 def rows_together(ranks: int, entries: int) -> int:

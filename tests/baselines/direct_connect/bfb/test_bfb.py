@@ -18,7 +18,7 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost, verify
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.direct_connect.bfb.networks import hops, random_network
 
@@ -28,7 +28,7 @@ COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 @pytest.mark.parametrize("collective", COLLECTIVES)
 @pytest.mark.parametrize("seed", range(25))
 def test_schedules_of_random_networks_are_proved(seed: int, collective: str) -> None:
-    """In as many steps as hops; no faster, flowing, than our optimum."""
+    """In as many steps as hops; no faster, pipelined, than our optimum."""
     topology = random_network(seed)
     made = generate(topology, collective)
     verify(made)
@@ -42,7 +42,7 @@ def test_schedules_of_random_networks_are_proved(seed: int, collective: str) -> 
 def test_the_worked_example_of_the_paper() -> None:
     """K(2,2), figure 1: two steps, 3/4 M / B; links of 1 GB/s, so B is 2."""
     made = generate(load_topology("complete_bipartite:degree=2"))
-    assert (made.num_steps, 2 * in_steps(made).time_s_per_gb) == (2, Fraction(3, 4))
+    assert (made.num_steps, 2 * synchronous(made).time_s_per_gb) == (2, Fraction(3, 4))
 
 
 @pytest.mark.parametrize(
@@ -57,13 +57,13 @@ def test_the_worked_example_of_the_paper() -> None:
 )
 def test_published_times(spec: str, degree: int, steps: int, time: Fraction) -> None:
     made = generate(load_topology(spec))
-    assert (made.num_steps, degree * in_steps(made).time_s_per_gb) == (steps, time)
+    assert (made.num_steps, degree * synchronous(made).time_s_per_gb) == (steps, time)
 
 
 def test_the_two_directions_of_an_unsymmetric_graph_differ() -> None:
     """The reduce-scatter of this generalized Kautz graph takes longer than its allgather."""
     topology = load_topology("generalized_kautz:degree=4,nodes=200")
-    times = [4 * in_steps(generate(topology, c)).time_s_per_gb for c in COLLECTIVES]
+    times = [4 * synchronous(generate(topology, c)).time_s_per_gb for c in COLLECTIVES]
     assert [round(float(time), 3) for time in times] == [1.273, 1.7, 2.973]
 
 
@@ -74,7 +74,7 @@ def test_whole_pieces_cost_no_more_than_rounding(pieces: int) -> None:
     best, made = generate(topology), generate(topology, pieces=pieces)
     verify(made)
     assert made.chunks.size.tolist() == [pieces] * 8
-    late = degree * (in_steps(made).time_s_per_gb - in_steps(best).time_s_per_gb)
+    late = degree * (synchronous(made).time_s_per_gb - synchronous(best).time_s_per_gb)
     assert 0 <= late <= Fraction(degree * (degree**3 - 1), (degree - 1) * pieces * 8)
 
 
@@ -83,7 +83,7 @@ def test_one_gpu_for_all_that_are_like_it_takes_as_long(collective: str) -> None
     topology = load_topology("torus:dims=4x5")
     alone, alike = (generate(topology, collective, symmetry=s) for s in (False, True))
     verify(alike)
-    assert in_steps(alone).time_s_per_gb == in_steps(alike).time_s_per_gb
+    assert synchronous(alone).time_s_per_gb == synchronous(alike).time_s_per_gb
 
 
 def test_threads_change_nothing() -> None:

@@ -10,7 +10,7 @@ import pytest
 from baselines.direct_connect.bfb.construction import generate
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import load_topology
 
 DE_BRUIJN = "(modified_de_bruijn:degree=4,length=2)"
@@ -42,7 +42,7 @@ def test_steps_and_times_are_those_of_the_theorems(
     both = 2 if collective == "allreduce" else 1
     assert made.collective == collective
     assert made.num_steps == both * steps
-    assert in_steps(made).time_s_per_gb * topology.egress_gb_s[0] == both * time
+    assert synchronous(made).time_s_per_gb * topology.egress_gb_s[0] == both * time
 
 
 def test_a_network_must_be_what_its_name_says() -> None:

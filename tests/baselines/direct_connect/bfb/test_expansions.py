@@ -16,7 +16,7 @@ from baselines.direct_connect.bfb.expansions import (
 from baselines.direct_connect.bfb.reverse_symmetry import carried_over, mirrored
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, verify
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import random_network
 
@@ -35,7 +35,7 @@ BASES = [
 def runtime(schedule: StepSchedule) -> Fraction:
     """T_B times M / B, where B is what one GPU sends."""
     topology = schedule.topology
-    return in_steps(schedule).time_s_per_gb * topology.egress_gb_s[0]
+    return synchronous(schedule).time_s_per_gb * topology.egress_gb_s[0]
 
 
 def size(schedule: StepSchedule) -> int:

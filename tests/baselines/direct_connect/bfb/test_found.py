@@ -6,7 +6,7 @@ import pytest
 
 from baselines.direct_connect.bfb.found import SEARCHED, schedule_of
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import load_topology
 
 
@@ -22,7 +22,7 @@ def test_what_is_kept_is_valid_and_bandwidth_optimal(spec: str, reverse: bool) -
     nodes = topology.num_compute
     assert made.topology == topology
     assert made.num_steps == SEARCHED[spec][1]
-    assert in_steps(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
+    assert synchronous(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
 
 
 def test_nothing_is_kept_of_others() -> None:

@@ -8,7 +8,7 @@ from baselines.direct_connect.bfb.optimal_search import bandwidth_optimal
 from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import load_topology
 
 
@@ -22,7 +22,7 @@ def test_schedules_are_valid_and_as_fast_as_any(spec: str, steps: int, pieces: i
     verify(made)
     nodes = topology.num_compute
     assert made.num_steps == steps
-    assert in_steps(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
+    assert synchronous(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
 
 
 def test_what_there_is_not_is_proved() -> None:

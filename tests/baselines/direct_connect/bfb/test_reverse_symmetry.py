@@ -9,7 +9,7 @@ from baselines.direct_connect.bfb.bfb import generate
 from baselines.direct_connect.bfb.reverse_symmetry import carried_over, mirrored, reduce_scatter_of
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import verify
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import load_topology
 
 
@@ -36,7 +36,7 @@ def test_the_reduce_scatter_takes_as_long_as_the_allgather(spec: str) -> None:
     verify(reduction)
     assert reduction.collective == "reduce-scatter"
     assert reduction.num_steps == gather.num_steps
-    assert in_steps(reduction).time_s_per_gb == in_steps(gather).time_s_per_gb
+    assert synchronous(reduction).time_s_per_gb == synchronous(gather).time_s_per_gb
 
 
 @pytest.mark.parametrize(

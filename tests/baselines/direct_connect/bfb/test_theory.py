@@ -21,7 +21,7 @@ from baselines.direct_connect.bfb.theory import (
     why_not_optimal,
 )
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule.cost_model import in_steps
+from forestcoll.schedule.cost_model import synchronous
 from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import hops
 
@@ -75,7 +75,7 @@ def test_generalized_kautz_graphs_are_a_step_from_moore_s_bound(degree: int) -> 
 def test_theorem_17_says_what_the_time_says(spec: str, optimal: bool) -> None:
     topology = load_topology(spec)
     made = generate(topology)
-    attained = in_steps(made).time_s_per_gb * max(topology.egress_gb_s)
+    attained = synchronous(made).time_s_per_gb * max(topology.egress_gb_s)
     assert (why_not_optimal(times_of(spec)) is None) == optimal
     assert (attained == least_time(topology.num_compute)) == optimal
 

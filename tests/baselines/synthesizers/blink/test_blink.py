@@ -102,8 +102,8 @@ def test_a_reduction_may_have_another_best_root() -> None:
         schedule = blink.generate(net, collective)
         best[collective] = [int(phase.root[0]) for phase in phases(schedule)]
         slow = Fraction(4, 3) if collective == "allreduce" else Fraction(1, 3)
-        in_turn = isinstance(schedule, Allreduce)
-        assert (schedule.in_turn_s_per_gb if in_turn else schedule.time_s_per_gb) == slow
+        sequential = isinstance(schedule, Allreduce)
+        assert (schedule.sequential_s_per_gb if sequential else schedule.time_s_per_gb) == slow
     assert best == {"broadcast": [1], "reduce": [0], "allreduce": [0, 0]}
 
 

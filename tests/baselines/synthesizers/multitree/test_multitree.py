@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from baselines.synthesizers.multitree import multitree
-from baselines.synthesizers.multitree.grove import CHILDREN, PORTS
 from baselines.synthesizers.multitree.multitree import generate, grow
+from baselines.synthesizers.multitree.tree_growth import CHILDREN, PORTS
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import verify

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 from baselines.synthesizers.sccl.constraints import Commodity
 from baselines.synthesizers.sccl.network import direct
-from forestcoll.schedule import StepSchedule, in_steps
+from forestcoll.schedule import StepSchedule, synchronous
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.dgx1 import dgx1
 
@@ -20,7 +20,7 @@ def shard_rounds(schedule: StepSchedule) -> Fraction:
     """The time in steps, in that of a shard (all a root has) on one unit of bandwidth: R/C."""
     _, unit = direct(schedule.topology)
     roots = len({int(root) for root in schedule.chunks.root})
-    return in_steps(schedule).time_s_per_gb * unit * roots
+    return synchronous(schedule).time_s_per_gb * unit * roots
 
 
 def to_all(size: int, roots: Iterable[int]) -> tuple[Commodity, ...]:

@@ -17,7 +17,7 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.problem.limits import Limits
-from forestcoll.schedule import cost, in_steps, verify
+from forestcoll.schedule import cost, synchronous, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.dgx1 import dgx1
 from tests.baselines.synthesizers.sccl.rounds import network_named, pairs, shard_rounds, to_all
@@ -95,7 +95,7 @@ def test_a_step_over_wide_links_alone_costs_less_than_a_round() -> None:
     line = builder.build("line")
     schedule = generate(line, "broadcast", steps=2, rounds=2, root="a")
     assert direct(line)[1] == 10
-    assert in_steps(schedule).time_s_per_gb == Fraction(3, 20)
+    assert synchronous(schedule).time_s_per_gb == Fraction(3, 20)
     assert cost(schedule).time_s_per_gb == Fraction(2, 20)
     with pytest.raises(InfeasibleError):
         generate(line, "broadcast", steps=1, root="a")
@@ -162,7 +162,7 @@ def test_a_host_may_take_in_less_than_its_links_bring() -> None:
     for network, rounds in ((free, 1), (hosts, 2)):
         schedule = generate(network, fewest_steps=True)
         assert verify(schedule).steps == 1
-        assert in_steps(schedule).time_s_per_gb * 3 == rounds
+        assert synchronous(schedule).time_s_per_gb * 3 == rounds
 
 
 def test_fewest_steps_and_a_number_of_steps_contradict() -> None:
@@ -182,7 +182,7 @@ def test_all_to_alls_that_sccl_finds_exist(chunks: int, steps: int, rounds: int)
     schedule = generate(dgx1(), "all-to-all", chunks=chunks, steps=steps, rounds=rounds)
     assert verify(schedule).steps <= steps
     assert len(schedule.chunks) == chunks * 8 * 7
-    taken = in_steps(schedule).time_s_per_gb * 25 * 8
+    taken = synchronous(schedule).time_s_per_gb * 25 * 8
     assert Fraction(8, 3) <= taken <= Fraction(rounds, chunks)
 
 

@@ -45,7 +45,7 @@ def line(*bandwidths: int) -> Topology:
     return builder.build("line")
 
 
-def turned(place: int, offset: int, size: int) -> int:
+def transposed(place: int, offset: int, size: int) -> int:
     """Where a GPU goes; -1, for none, stays."""
     first = place - place % size
     return place if place < 0 else first + (place - first + offset) % size
@@ -81,7 +81,7 @@ def expected(
     start: Pairs = []
     for offset, stated in symmetry:
         size = stated or network.gpus
-        to = {place: turned(place, offset, size) for place in range(-1, network.gpus)}
+        to = {place: transposed(place, offset, size) for place in range(-1, network.gpus)}
         for chunk in chunks:
             image = (to[chunk[0]], to[chunk[1]], chunk[2])
             start += [((chunk, v), (image, to[v])) for v in places]

@@ -164,7 +164,7 @@ def test_what_a_solver_gives_up_on_is_solved_less_strictly(
 
 def test_routes_in_circles_are_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(RoutingRows, "routes", lambda self, values: None)
-    with pytest.raises(SolverError, match="a chunk goes round in a circle"):
+    with pytest.raises(SolverError, match="a chunk goes round in a cycle"):
         run(routing_of("ring:nodes=3"))
 
 

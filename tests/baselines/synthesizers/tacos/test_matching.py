@@ -208,7 +208,7 @@ def test_a_trial_on_a_line_by_hand() -> None:
 def test_links_turned_round_go_back() -> None:
     """What needs 0 -> 1 -> 2 now needs 2 -> 1 -> 0, so 2 lacks what it is the first to send."""
     line = TimedLinks.of([(0, 1, 1), (1, 2, 1)])
-    back = run_trial(3, line.turned_round(), 1, seed=0)
+    back = run_trial(3, line.reversed_links(), 1, seed=0)
     assert sorted(transfers(back)) == [(1, 0, 0), (2, 0, 1), (2, 1, 0)]
     assert back.lacking() == (1, 0)
 

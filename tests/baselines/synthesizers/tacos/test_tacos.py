@@ -22,7 +22,7 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.problem.limits import Limits
-from forestcoll.schedule import StepSchedule, cost, finish_s_per_gb, verify
+from forestcoll.schedule import StepSchedule, cost, makespan_s_per_gb, verify
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from tests.random_topologies import KINDS, random_topology
 from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS, STEP_MUTATIONS
@@ -149,10 +149,10 @@ def test_schedules_verify_and_are_no_faster_than_the_optimum(spec: str, collecti
     """Latencies differ from link to link; an allreduce takes two phases."""
     net = mixed(spec)
     made = tacos.generate(net, collective, chunks=2, trials=1)
-    verdict, finish = verify(made), finish_s_per_gb(made)
+    verdict, finish = verify(made), makespan_s_per_gb(made)
     assert verdict.time_s_per_gb == cost(made).time_s_per_gb
     assert finish is not None
-    assert verdict.finish_s_per_gb == finish
+    assert verdict.makespan_s_per_gb == finish
     phases = 2 if collective == "allreduce" else 1
     assert finish >= phases * optimum(net).time_s_per_gb
     assert verdict.time_s_per_gb >= optimum(net).time_s_per_gb

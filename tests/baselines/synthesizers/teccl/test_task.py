@@ -36,8 +36,8 @@ ASKED = {"collective": "allgather", "root": 0, "size_bytes": 10**6, "chunks": 1}
         ({"round_epochs": 10_001}, "round_epochs is 10001; it must be 10000 or less"),
         ({"windows": False}, "windows=false is for parts of chunks"),
         ({"buffer": 3, "round_epochs": 4}, "buffer and slow are for whole chunks"),
-        ({"collective": "all-to-all", "buffer": 9}, "give whole_chunks=true"),
-        ({"collective": "all-to-all", "round_epochs": 4}, "give whole_chunks=true"),
+        ({"collective": "all-to-all", "buffer": 9}, "give milp=true"),
+        ({"collective": "all-to-all", "round_epochs": 4}, "give milp=true"),
     ],
 )
 def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], words: str) -> None:
@@ -56,7 +56,7 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], words: str) -> No
         ({"epochs": 3, "objective": "reward"}, "reward"),
         ({"collective": "all-to-all"}, "epochs"),
         ({"collective": "all-to-all", "epochs": 5}, "epochs"),
-        ({"collective": "all-to-all", "whole_chunks": True}, "epochs"),
+        ({"collective": "all-to-all", "milp": True}, "epochs"),
     ],
 )
 def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> None:
@@ -90,6 +90,6 @@ def test_the_solver_that_is_told_is_the_one_that_ran(
 ) -> None:
     """CP-SAT has no linear programs: HiGHS stands in for it."""
     heard: list[Search] = []
-    task = Task(**(ASKED | {"collective": collective, "whole_chunks": whole, "solver": asked}))
+    task = Task(**(ASKED | {"collective": collective, "milp": whole, "solver": asked}))
     task.spread(load_topology("ring:nodes=3"), "phase", heard.append)
     assert {search.solver for search in heard} == {told}

@@ -105,7 +105,7 @@ def test_schedules_of_random_networks_verify(seed: int, kind: str, crossing: str
 
 @pytest.mark.parametrize("spec", ["ring:nodes=4", "complete:nodes=5", "torus:dims=3x3"])
 def test_all_to_alls_of_whole_chunks_take_no_less_than_of_parts(spec: str) -> None:
-    whole = finish(spec, collective="all-to-all", whole_chunks=True)
+    whole = finish(spec, collective="all-to-all", milp=True)
     assert whole >= finish(spec, collective="all-to-all")
 
 

@@ -15,7 +15,7 @@ from experiments.reproduction.printed_numbers.bfb_bounds import (
     halves_rate,
     trees_allreduce_us,
 )
-from forestcoll.lowering import lower
+from forestcoll.compilation import compile_program
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
 from forestcoll.topology import load_topology
 from forestcoll.topology.families.wiring import undirected
@@ -43,7 +43,7 @@ def test_two_trees_take_what_their_simulation_takes(nodes: int, levels: int) -> 
     levels, up and down.
     """
     network = load_topology(f"double_binary_tree:nodes={nodes},bandwidth=25/8")
-    simulator = Simulator(lower(METHODS["double-binary-tree"].run(network, "allreduce")))
+    simulator = Simulator(compile_program(METHODS["double-binary-tree"].run(network, "allreduce")))
     model = AlphaBeta(alpha_us=10, lockstep=True)
     assert simulator.run(1, model, 1).time_s == pytest.approx(2e-5 * levels, rel=1e-4)
     times = {k: simulator.run(2**20, model, k).time_s * 1e6 for k in (1, 2, 4, 8, 16, 32, 64)}

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from forestcoll import Program, lower
+from forestcoll import Program, compile_program
 from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.msccl.buffer_operations import Operation, operations_of
 from forestcoll.schedule.export.msccl.channels import blocks_of, queues_of
@@ -46,23 +46,25 @@ class Draft:
 def swap() -> Draft:
     """Two GPUs send each other what they have, and add it."""
     sends = [Send(0, 0, 0, 1, True), Send(0, 0, 1, 0, True)]
-    return Draft.of(lower(by_hand(line(2), "allreduce", Chunks.equal([-1], 1), sends)))
+    return Draft.of(compile_program(by_hand(line(2), "allreduce", Chunks.equal([-1], 1), sends)))
 
 
 def there_and_back(units: int) -> Draft:
     """A GPU sends its part to the next, which sends the sum back."""
     sends = [Send(0, 0, 0, 1, True), Send(1, 0, 1, 0)]
     chunks = Chunks.equal([-1], units, units)
-    return Draft.of(lower(by_hand(line(2), "allreduce", chunks, sends)))
+    return Draft.of(compile_program(by_hand(line(2), "allreduce", chunks, sends)))
 
 
 def down_a_line(units: int = 1) -> Draft:
     """The first of three GPUs sends all it has to the others."""
     sends = [Send(0, 0, 0, 1), Send(1, 0, 1, 2)]
-    return Draft.of(lower(by_hand(line(3), "broadcast", Chunks.equal([0], units, units), sends)))
+    return Draft.of(
+        compile_program(by_hand(line(3), "broadcast", Chunks.equal([0], units, units), sends))
+    )
 
 
 def up_a_line() -> Draft:
     """Three GPUs add what they have, one after another, to the first."""
     sends = [Send(0, 0, 2, 1, True), Send(1, 0, 1, 0, True)]
-    return Draft.of(lower(by_hand(line(3), "reduce", Chunks.equal([0], 1), sends)))
+    return Draft.of(compile_program(by_hand(line(3), "reduce", Chunks.equal([0], 1), sends)))

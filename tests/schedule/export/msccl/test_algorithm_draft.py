@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export.excess import Excess
 from forestcoll.schedule.export.msccl import algorithm_draft
 from forestcoll.schedule.export.msccl.algorithm_draft import Draft
@@ -14,10 +14,10 @@ from forestcoll.schedule.program import Program
 from tests.baselines.claims import make
 
 CASES = [
-    lower(generate("dgx_a100:boxes=2").schedule),
-    lower(generate("mi250:boxes=1", collective="allreduce").schedule),
-    lower(generate("torus:dims=3x3", collective="broadcast", root=4).schedule),
-    lower(make("bruck", "allgather", "ring:nodes=7")),
+    compile_program(generate("dgx_a100:boxes=2").schedule),
+    compile_program(generate("mi250:boxes=1", collective="allreduce").schedule),
+    compile_program(generate("torus:dims=3x3", collective="broadcast", root=4).schedule),
+    compile_program(make("bruck", "allgather", "ring:nodes=7")),
 ]
 
 
@@ -46,7 +46,9 @@ def test_what_is_counted_early_is_what_is_written(program: Program, options: Msc
 
 def test_a_limit_ends_a_try_before_waits_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A torus of 3 x 3 in 11 instances: 12 threadblocks each and more."""
-    draft = Draft.of(lower(generate("torus:dims=3x3").schedule), MscclOptions(instances=11))
+    draft = Draft.of(
+        compile_program(generate("torus:dims=3x3").schedule), MscclOptions(instances=11)
+    )
     monkeypatch.setattr(algorithm_draft, "waits_of", None)
     found = draft.attempt(2, thrifty=False)
     assert isinstance(found, Excess)
@@ -55,7 +57,7 @@ def test_a_limit_ends_a_try_before_waits_are_looked_for(monkeypatch: pytest.Monk
 
 def test_the_excess_that_is_told_is_that_of_the_whole_file() -> None:
     """Early 118 steps are known, by what the queue carries; in the file there are more."""
-    draft = Draft.of(lower(generate("ring:nodes=4", k=8001).schedule), MscclOptions())
+    draft = Draft.of(compile_program(generate("ring:nodes=4", k=8001).schedule), MscclOptions())
     early = draft.attempt(1, thrifty=False)
     assert isinstance(early, Excess)
     exact = draft.exact_excess(1, thrifty=False)
@@ -68,8 +70,8 @@ def test_the_excess_that_is_told_is_that_of_the_whole_file() -> None:
 
 def test_data_that_no_buffer_holds_is_known_before_any_try() -> None:
     """4 x 8209 chunks; two instances of 4 x 4099 are as many again."""
-    many = Draft.of(lower(generate("ring:nodes=4", k=8209).schedule), MscclOptions())
+    many = Draft.of(compile_program(generate("ring:nodes=4", k=8209).schedule), MscclOptions())
     assert many.excess_of_data() == Excess("chunks in a buffer", 32836, 32768)
-    half = lower(generate("ring:nodes=4", k=4099).schedule)
+    half = compile_program(generate("ring:nodes=4", k=4099).schedule)
     assert Draft.of(half, MscclOptions()).excess_of_data() is None
     assert Draft.of(half, MscclOptions(instances=2)).excess_of_data() is not None

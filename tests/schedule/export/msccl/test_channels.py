@@ -1,6 +1,6 @@
 """Queues, and the threadblocks at their ends."""
 
-from forestcoll import lower
+from forestcoll import compile_program
 from forestcoll.schedule.export.msccl.channels import Block, Queue, blocks_of, queues_of
 from forestcoll.schedule.export.msccl.executor_limits import CHANNEL_THREADBLOCKS, GPU_THREADBLOCKS
 from tests.baselines.claims import make
@@ -19,7 +19,7 @@ def test_a_threadblock_receives_and_sends_on() -> None:
 def test_what_is_sent_to_one_gpu_is_spread_over_the_channels() -> None:
     """The last step of recursive doubling sends eight shards of sixteen: two over each of four."""
     schedule = make("recursive-halving-doubling", "allgather", "hypercube:dimension=4")
-    draft = Draft.of(lower(schedule))
+    draft = Draft.of(compile_program(schedule))
     queues = queues_of(draft.pieces, draft.chains, 4)
     last = max(piece.step for piece in draft.pieces)
     used = {
@@ -32,7 +32,7 @@ def test_what_is_sent_to_one_gpu_is_spread_over_the_channels() -> None:
 
 def test_a_gpu_with_too_many_threadblocks_lets_some_do_two_things() -> None:
     """64 GPUs that all send to all: 63 that send and 63 that receive are 63 that do both."""
-    draft = Draft.of(lower(make("direct", "allgather", "torus:dims=8x8")))
+    draft = Draft.of(compile_program(make("direct", "allgather", "torus:dims=8x8")))
     queues = queues_of(draft.pieces, draft.chains, 8)
     sends, receives = blocks_of(queues)
     for gpu in range(64):
@@ -45,7 +45,7 @@ def test_a_gpu_with_too_many_threadblocks_lets_some_do_two_things() -> None:
 
 def test_a_thrifty_choice_takes_queues_that_are_there() -> None:
     """All reduce to all, then gather: five peers are five queues of each."""
-    draft = Draft.of(lower(make("direct", "allreduce", "complete:nodes=6")))
+    draft = Draft.of(compile_program(make("direct", "allreduce", "complete:nodes=6")))
     singly = [[piece] for chain in draft.chains for piece in chain]
     many = queues_of(draft.pieces, singly, 4)
     few = queues_of(draft.pieces, singly, 4, thrifty=True)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import pieces_of
@@ -12,7 +12,7 @@ from tests.schedule.made.programs import line
 
 def layout(collective: str, instances: int = 1) -> Layout:
     """Three GPUs in a line."""
-    program = lower(generate(line(3), collective=collective).schedule)
+    program = compile_program(generate(line(3), collective=collective).schedule)
     return layout_of(program, pieces_of(program), instances)
 
 
@@ -40,12 +40,12 @@ def test_places_that_may_be_one_have_one_name() -> None:
 
 
 def test_unequal_shares_are_refused() -> None:
-    program = lower(generate(line(3), weights=[1, 2, 1]).schedule)
+    program = compile_program(generate(line(3), weights=[1, 2, 1]).schedule)
     with pytest.raises(UnsupportedError, match=r"^unsupported: the data of rank .* leave weights"):
         layout_of(program, pieces_of(program))
 
 
 def test_an_all_to_all_in_place_is_refused() -> None:
-    program = lower(make("direct", "all-to-all", "ring:nodes=7"))
+    program = compile_program(make("direct", "all-to-all", "ring:nodes=7"))
     with pytest.raises(UnsupportedError, match="all-to-all in place"):
         layout_of(program, pieces_of(program), in_place=True)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import ExportError, RuntimeLimitError
 from forestcoll.schedule import Chunks, Send, verify
 from forestcoll.schedule.export import MscclOptions, to_msccl
@@ -50,7 +50,7 @@ def test_what_methods_make_comes_out_right(method: str, collective: str, name: s
     """Trees, steps and clocks; also read again, in two instances and in place."""
     schedule = make(method, collective, name)
     verify(schedule)
-    program = lower(schedule)
+    program = compile_program(schedule)
     algorithm = to_msccl(program)
     check(algorithm)
     again = parse_algorithm(written_algorithm(algorithm)).algorithm
@@ -69,7 +69,7 @@ def test_no_order_of_threadblocks_deadlocks(kind: str, collective: str) -> None:
     root = 0 if collective in ("broadcast", "reduce") else None
     for seed in range(3):
         topology = random_topology(seed, kind)
-        program = lower(generate(topology, collective=collective, root=root).schedule)
+        program = compile_program(generate(topology, collective=collective, root=root).schedule)
         algorithm = to_msccl(program, MscclOptions(channels=1 + seed))
         check(algorithm, passes=2)
         assert interpret(algorithm, root=root).is_right
@@ -85,7 +85,9 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
         channels=data.draw(st.integers(1, 4)), instances=data.draw(st.integers(1, 2))
     )
     try:
-        algorithm = to_msccl(lower(generate(topology, collective=collective).schedule), options)
+        algorithm = to_msccl(
+            compile_program(generate(topology, collective=collective).schedule), options
+        )
     except ExportError:  # of a limit; nothing else may go wrong
         return
     check(algorithm)
@@ -94,7 +96,7 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
 def test_two_gpus_that_gather_are_this_file() -> None:
     """By hand: each sends its shard, gets the other's, and copies its own."""
     sends = [Send(0, 0, 0, 1), Send(0, 1, 1, 0)]
-    program = lower(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
+    program = compile_program(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
     none = 'depid="-1" deps="-1" hasdep="0"/>'
     step = '      <step s="0" type="{}" srcbuf="{}" srcoff="{}" dstbuf="{}" dstoff="{}" cnt="1" '
     head = '    <tb id="{}" send="{}" recv="{}" chan="0">'
@@ -119,7 +121,7 @@ def test_two_gpus_that_gather_are_this_file() -> None:
 
 def test_in_place_nothing_is_copied() -> None:
     """A gathering out of place copies each GPU's own part; a reduction has no need to."""
-    gather = lower(generate("ring:nodes=4").schedule)
+    gather = compile_program(generate("ring:nodes=4").schedule)
     kinds = {
         in_place: {
             step.kind
@@ -130,14 +132,14 @@ def test_in_place_nothing_is_copied() -> None:
         for in_place in (False, True)
     }
     assert kinds[False] - kinds[True] == {"cpy"}
-    both = to_msccl(lower(generate("ring:nodes=4", collective="allreduce").schedule))
+    both = to_msccl(compile_program(generate("ring:nodes=4", collective="allreduce").schedule))
     assert both.in_place
     assert both.out_of_place
 
 
 def test_instances_have_channels_of_their_own() -> None:
     """Twice the chunks, threadblocks and channels."""
-    program = lower(generate("torus:dims=3x3").schedule)
+    program = compile_program(generate("torus:dims=3x3").schedule)
     one = to_msccl(program, MscclOptions(channels=2))
     two = to_msccl(program, MscclOptions(channels=2, instances=2))
     assert two.channels == 2 * one.channels
@@ -151,7 +153,7 @@ def test_limits_that_cannot_be_met_are_told() -> None:
     """130 units, every other one first: each is a step by itself. On three channels it fits."""
     sends = [Send(0, 0, 0, 1, False, unit, 1) for unit in range(0, 130, 2)]
     sends += [Send(1, 0, 0, 1, False, unit, 1) for unit in range(1, 130, 2)]
-    program = lower(by_hand(line(2), "broadcast", Chunks.equal([0], 130, 130), sends))
+    program = compile_program(by_hand(line(2), "broadcast", Chunks.equal([0], 130, 130), sends))
     told = r"needs 130 steps of a threadblock, and 64 are the most, with 1 channel \(tried: 1\)$"
     with pytest.raises(RuntimeLimitError, match=told):
         to_msccl(program, MscclOptions(channels=1))
@@ -165,26 +167,28 @@ def test_of_many_tries_the_nearest_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         r"it needs 3 threadblocks of a GPU, and 2 are the most, with 1 channel \(tried: 1, 2, 4, "
     )
     with pytest.raises(RuntimeLimitError, match=told):
-        to_msccl(lower(generate("ring:nodes=4").schedule))
+        to_msccl(compile_program(generate("ring:nodes=4").schedule))
     each = r"with 1 channel for each instance \(tried: 1, 2, 4, 8\)$"
     with pytest.raises(RuntimeLimitError, match="it needs 12 threadblocks of a GPU.*" + each):
-        to_msccl(lower(generate("ring:nodes=4").schedule), MscclOptions(instances=4))
+        to_msccl(compile_program(generate("ring:nodes=4").schedule), MscclOptions(instances=4))
 
 
 def test_nothing_to_send_is_refused() -> None:
     builder = TopologyBuilder()
     builder.gpu("alone")
     with pytest.raises(ExportError, match="nothing moves"):
-        to_msccl(lower(generate(builder.build("alone")).schedule))
+        to_msccl(compile_program(generate(builder.build("alone")).schedule))
 
 
 def test_options_are_written() -> None:
     options = MscclOptions(protocol="LL", min_bytes=1024, max_bytes=4096)
-    found = to_msccl(lower(generate("ring:nodes=4").schedule), options)
+    found = to_msccl(compile_program(generate("ring:nodes=4").schedule), options)
     assert (found.protocol, found.min_bytes, found.max_bytes) == ("LL", 1024, 4096)
 
 
 def test_the_same_program_is_the_same_file() -> None:
-    program = lower(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule)
-    again = lower(generate(load_topology("dgx_a100:boxes=1"), collective="allreduce").schedule)
+    program = compile_program(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule)
+    again = compile_program(
+        generate(load_topology("dgx_a100:boxes=1"), collective="allreduce").schedule
+    )
     assert written_algorithm(to_msccl(program)) == written_algorithm(to_msccl(again))

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export.msccl.piece_order import chained
 from forestcoll.schedule.export.msccl.transfer_pieces import pieces_of
 from tests.random_topologies import random_topology
@@ -25,7 +25,7 @@ def test_what_does_not_wait_is_no_chain() -> None:
 def test_all_come_once_and_after_what_they_need(seed: int, collective: str) -> None:
     """Within a chain each is sent on from where the one before has come to."""
     topology = random_topology(seed, "directed")
-    pieces = pieces_of(lower(generate(topology, collective=collective).schedule))
+    pieces = pieces_of(compile_program(generate(topology, collective=collective).schedule))
     chains = chained(pieces)
     order = [piece for chain in chains for piece in chain]
     place = {piece: when for when, piece in enumerate(order)}

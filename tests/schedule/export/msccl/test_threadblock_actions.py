@@ -1,6 +1,6 @@
 """Operations put together."""
 
-from forestcoll import lower
+from forestcoll import compile_program
 from tests.baselines.claims import make
 from tests.schedule.export.msccl.drafts import (
     Draft,
@@ -39,7 +39,7 @@ def test_steps_move_less_than_72_chunks() -> None:
 def test_neighbours_in_the_data_that_go_one_way_are_one_step() -> None:
     """Recursive doubling sends 1, 2, 4 and 8 shards of sixteen: 15 in fewer steps."""
     schedule = make("recursive-halving-doubling", "allgather", "hypercube:dimension=4")
-    actions = Draft.of(lower(schedule)).actions()
+    actions = Draft.of(compile_program(schedule)).actions()
     sent = [each.count for each in actions if each.gpu == 0 and each.kind in ("s", "rcs")]
     assert sum(sent) == 15
     assert len(sent) < 15

@@ -1,6 +1,6 @@
 """Transfers cut where any of the same chunk begins or ends."""
 
-from forestcoll import lower
+from forestcoll import compile_program
 from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
 from tests.baselines.claims import make
@@ -14,14 +14,14 @@ def test_what_overlaps_is_cut_at_all_borders() -> None:
         Send(1, 0, 0, 1, False, 2, 1),
         Send(2, 0, 1, 2, False, 0, 3),
     ]
-    program = lower(by_hand(line(3), "broadcast", Chunks.equal([0], 3, 3), sends))
+    program = compile_program(by_hand(line(3), "broadcast", Chunks.equal([0], 3, 3), sends))
     found = [(p.tail, p.head, p.first, p.size, p.needs) for p in pieces_of(program)]
     assert found == [(0, 1, 0, 2, ()), (0, 1, 2, 1, ()), (1, 2, 0, 2, (0,)), (1, 2, 2, 1, (1,))]
 
 
 def test_what_differs_by_its_path_alone_is_one() -> None:
     """Across an 8x8 torus data takes up to 30 ways; the runtime takes its own."""
-    program = lower(make("direct", "allgather", "torus:dims=8x8"))
+    program = compile_program(make("direct", "allgather", "torus:dims=8x8"))
     pieces = pieces_of(program)
     assert len(pieces) == 64 * 63 < program.num_transfers
     sizes = {piece.size for piece in pieces}
@@ -31,7 +31,7 @@ def test_what_differs_by_its_path_alone_is_one() -> None:
 
 def test_every_piece_comes_after_what_it_needs() -> None:
     """Of the same place, brought to where it is sent from."""
-    pieces = pieces_of(lower(make("bruck", "allgather", "complete:nodes=6")))
+    pieces = pieces_of(compile_program(make("bruck", "allgather", "complete:nodes=6")))
     for number, piece in enumerate(pieces):
         for need in piece.needs:
             assert need < number

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from forestcoll import Program, lower
+from forestcoll import Program, compile_program
 from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.msccl.data_layout import Layout, layout_of
 from forestcoll.schedule.export.msccl.transfer_pieces import in_units, pieces_of
@@ -25,7 +25,7 @@ def star(gpus: int, boxes: int = 1) -> Topology:
 
 def program(collective: str, gpus: int, sends: Sequence[Send], root: int = -1) -> Program:
     """A schedule of a chunk by hand, on a line of GPUs."""
-    return lower(by_hand(line(gpus), collective, Chunks.equal([root], 1), list(sends)))
+    return compile_program(by_hand(line(gpus), collective, Chunks.equal([root], 1), list(sends)))
 
 
 def actions(made: Program, *, in_place: bool = False) -> tuple[list[Action], Layout]:

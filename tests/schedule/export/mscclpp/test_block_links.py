@@ -1,6 +1,6 @@
 """Channels and semaphores between threadblocks."""
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export.mscclpp.block_links import Wiring, channels_of, wired
 from forestcoll.schedule.export.mscclpp.signals import phases_of
 from forestcoll.schedule.export.mscclpp.teams import Block, Fullness, blocks_of
@@ -34,7 +34,9 @@ def test_both_ways_are_one_channel() -> None:
 def test_threadblocks_of_one_gpu_share_semaphores() -> None:
     """What GPU 1 gets and what it passes on are apart: a semaphore leads from one to the other."""
     found = wiring(
-        lower(generate("complete:nodes=12", collective="allreduce").schedule), 1, Fullness(4, 56)
+        compile_program(generate("complete:nodes=12", collective="allreduce").schedule),
+        1,
+        Fullness(4, 56),
     )
     assert found.semaphores
     assert all(one.gpu == other.gpu and one != other for one, other in found.semaphores)
@@ -47,7 +49,7 @@ def test_what_is_too_much_is_told_before_it_is_written() -> None:
     assert found.excess(1, 1) is None
     assert "2 threadblocks of a GPU, and 1 are the most" in str(found.excess(2, 1))
     star = wiring(
-        lower(generate("complete:nodes=20", collective="broadcast", root=0).schedule),
+        compile_program(generate("complete:nodes=20", collective="broadcast", root=0).schedule),
         1,
         Fullness(99, 999),
     )

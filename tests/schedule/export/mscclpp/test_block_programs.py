@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export import MscclppOptions, to_mscclpp
 from forestcoll.schedule.interpret.plans.synchronisation import counterparts
 from forestcoll.schedule.mscclpp import Operation, Plan, Span
@@ -47,7 +47,9 @@ def test_two_counts_of_one_channel_are_apart() -> None:
 
 def test_neighbours_are_one_span_and_spans_of_a_buffer_one_operation() -> None:
     """GPU 0 puts its chunk to three others: one operation of three spans."""
-    plan = to_mscclpp(lower(generate("complete:nodes=4").schedule), MscclppOptions(threadblocks=1))
+    plan = to_mscclpp(
+        compile_program(generate("complete:nodes=4").schedule), MscclppOptions(threadblocks=1)
+    )
     puts = [one for one in rows(plan, 0) if one.kind == "put"]
     assert len(puts) == 1
     assert len(puts[0].targets) == 3
@@ -56,7 +58,7 @@ def test_neighbours_are_one_span_and_spans_of_a_buffer_one_operation() -> None:
 def test_channels_of_two_gpus_are_of_the_same_threadblocks() -> None:
     """What one calls its n-th channel to the other, the other waits for in the same team."""
     plan = to_mscclpp(
-        lower(generate("torus:dims=3x3", collective="allreduce").schedule),
+        compile_program(generate("torus:dims=3x3", collective="allreduce").schedule),
         MscclppOptions(instances=2, threadblocks=12),
     )
     ends = counterparts(plan)

@@ -1,6 +1,6 @@
 """What GPUs do for each piece, by hand."""
 
-from forestcoll import lower
+from forestcoll import compile_program
 from forestcoll.schedule import Chunks, Send
 from forestcoll.schedule.export.mscclpp.data_actions import DUE, MOST_SUMMANDS, OWN, Action
 from forestcoll.topology import load_topology
@@ -64,7 +64,7 @@ def test_a_result_that_comes_too_early_goes_to_scratch_first() -> None:
         Send(2, 0, 2, 0),
     ]
     topology = load_topology("complete:nodes=3")
-    made = lower(by_hand(topology, "allreduce", Chunks.equal([-1], 1), sends))
+    made = compile_program(by_hand(topology, "allreduce", Chunks.equal([-1], 1), sends))
     found, _ = actions(made)
     for one in found:
         if one.kind == "put" and one.target.peer == DUE:
@@ -87,7 +87,7 @@ def test_many_summands_are_added_in_several_sums() -> None:
     gpus = 24
     topology = load_topology(f"complete:nodes={gpus}")
     sends = [Send(0, 0, gpu, 0, True) for gpu in range(1, gpus)]
-    made = lower(by_hand(topology, "reduce", Chunks.equal([0], 1), sends))
+    made = compile_program(by_hand(topology, "reduce", Chunks.equal([0], 1), sends))
     sums = [one for one in actions(made)[0] if one.kind == "re"]
     assert [len(one.sources) for one in sums] == [9, 9, 5, 4]
     assert all(len(one.sources) <= MOST_SUMMANDS + 1 for one in sums)

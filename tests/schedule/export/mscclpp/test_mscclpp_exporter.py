@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
@@ -65,7 +65,7 @@ def test_what_methods_make_comes_out_right(method: str, collective: str, name: s
     """Trees, steps and clocks; also in two instances and in place."""
     schedule = make(method, collective, name)
     verify(schedule)
-    program = lower(schedule)
+    program = compile_program(schedule)
     check(program, MscclppOptions(), launches=1)
     twice = to_mscclpp(program, MscclppOptions(in_place=True, instances=2))
     assert interpret_plan(twice, root=root_of(program)).findings == ()
@@ -75,7 +75,9 @@ def test_what_methods_make_comes_out_right(method: str, collective: str, name: s
 def test_few_threadblocks_do_it_as_well(collective: str) -> None:
     """One at each GPU, with semaphores where there are more; three launches in any order."""
     root = 0 if collective in ("broadcast", "reduce") else None
-    program = lower(generate("complete:nodes=5", collective=collective, root=root).schedule)
+    program = compile_program(
+        generate("complete:nodes=5", collective=collective, root=root).schedule
+    )
     for threadblocks in (1, 2, 7):
         plan = check(program, MscclppOptions(threadblocks=threadblocks), launches=3)
         assert max(len(gpu.threadblocks) for gpu in plan.gpus) <= threadblocks
@@ -87,7 +89,7 @@ def test_a_star_of_many_needs_several_threadblocks_and_semaphores() -> None:
     topology = load(f"complete:nodes={gpus}")
     sends = [Send(0, 0, gpu, 0, True) for gpu in range(1, gpus)]
     sends += [Send(1, 0, 0, gpu) for gpu in range(1, gpus)]
-    program = lower(by_hand(topology, "allreduce", Chunks.equal([-1], 1), sends))
+    program = compile_program(by_hand(topology, "allreduce", Chunks.equal([-1], 1), sends))
     plan = check(program, MscclppOptions(), launches=1)
     assert len(plan.gpus[0].threadblocks) >= 3
     assert plan.gpus[0].semaphores
@@ -104,7 +106,7 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
         instances=data.draw(st.integers(1, 2)),
         in_place=data.draw(st.booleans()),
     )
-    program = lower(generate(topology, collective=collective).schedule)
+    program = compile_program(generate(topology, collective=collective).schedule)
     try:
         to_mscclpp(program, options)
     except ExportError:  # of a limit; nothing else may go wrong
@@ -114,7 +116,7 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
 
 def test_limits_that_cannot_be_met_are_told() -> None:
     """A ring of 30 that gathers by one threadblock: 15 phases of five operations."""
-    program = lower(generate("ring:nodes=30").schedule)
+    program = compile_program(generate("ring:nodes=30").schedule)
     with pytest.raises(ExportError, match=r"needs .*, and .* the most.*let more threadblocks run"):
         to_mscclpp(program, MscclppOptions(threadblocks=1))
     assert to_mscclpp(program).gpus
@@ -122,7 +124,7 @@ def test_limits_that_cannot_be_met_are_told() -> None:
 
 def test_offsets_stay_within_32_bits() -> None:
     """Four chunks in a buffer: of less than 1 GiB, a multiple of 16 bytes."""
-    program = lower(generate("complete:nodes=4", collective="allreduce").schedule)
+    program = compile_program(generate("complete:nodes=4", collective="allreduce").schedule)
     plan = to_mscclpp(program)
     chunks = max(max(gpu.input_chunks, gpu.scratch_chunks) for gpu in plan.gpus)
     assert plan.max_bytes == (2**32 - 1) // chunks // 16 * 16 * plan.gpus[0].input_chunks
@@ -130,7 +132,9 @@ def test_offsets_stay_within_32_bits() -> None:
     assert not [one for one in interpret_plan(plan).findings if "32 bits" in one.message]
     with pytest.raises(RuntimeLimitError, match=r"32 bits, so that [0-9]+ bytes are the largest"):
         to_mscclpp(program, MscclppOptions(max_bytes=2**50))
-    to_one = lower(generate("complete:nodes=8", collective="reduce", root=0, k=1).schedule)
+    to_one = compile_program(
+        generate("complete:nodes=8", collective="reduce", root=0, k=1).schedule
+    )
     with pytest.raises(RuntimeLimitError, match=f"{2**30} are asked for"):
         to_mscclpp(to_one, MscclppOptions(min_bytes=2**30))
     found = interpret_plan(replace(plan, max_bytes=2**33)).findings
@@ -141,7 +145,7 @@ def test_in_place_only_the_shared_buffer_is_touched() -> None:
     """As the runtime's own plans have it: the output in a gather, the input in a reduce-scatter."""
     for collective, touched in (("allgather", "o"), ("reduce-scatter", "is")):
         plan = to_mscclpp(
-            lower(generate("ring:nodes=4", collective=collective).schedule),
+            compile_program(generate("ring:nodes=4", collective=collective).schedule),
             MscclppOptions(in_place=True),
         )
         used = {
@@ -158,9 +162,9 @@ def test_what_cannot_be_written_is_refused() -> None:
     builder = TopologyBuilder()
     builder.gpu("alone")
     with pytest.raises(ExportError, match="nothing moves"):
-        to_mscclpp(lower(generate(builder.build("alone")).schedule))
+        to_mscclpp(compile_program(generate(builder.build("alone")).schedule))
     sends = [Send(0, 0, 0, 1), Send(0, 1, 1, 0)]
-    gather = lower(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
+    gather = compile_program(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
     with pytest.raises(UnsupportedError, match="an all-to-all in MSCCL"):
         to_mscclpp(replace(gather, collective="all-to-all"))
 
@@ -181,7 +185,7 @@ def test_options_are_checked(options: dict[str, int], told: str) -> None:
 
 def test_plans_that_differ_have_names_that_do() -> None:
     """To the runtime plans of one name are one; a name of any length is cut."""
-    program = lower(generate("ring:nodes=3").schedule)
+    program = compile_program(generate("ring:nodes=3").schedule)
     names = {
         to_mscclpp(program, MscclppOptions(instances=many, in_place=in_place)).name
         for many in (1, 2)
@@ -195,6 +199,7 @@ def test_plans_that_differ_have_names_that_do() -> None:
 
 def test_the_same_program_is_the_same_file() -> None:
     one, other = (
-        lower(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule) for _ in range(2)
+        compile_program(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule)
+        for _ in range(2)
     )
     assert written_plan(to_mscclpp(one)) == written_plan(to_mscclpp(other))

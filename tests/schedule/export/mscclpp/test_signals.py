@@ -1,6 +1,6 @@
 """Who signals whom."""
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export.mscclpp.signals import phases_of
 from forestcoll.schedule.export.mscclpp.teams import Block, Fullness, blocks_of
 from tests.schedule.export.mscclpp.made_plans import actions, down, swap
@@ -20,7 +20,7 @@ def test_each_waits_for_what_it_needs() -> None:
 
 
 def test_every_signal_has_one_wait_and_nobody_waits_for_what_it_knows() -> None:
-    found, _ = actions(lower(generate("torus:dims=2x3", collective="allreduce").schedule))
+    found, _ = actions(compile_program(generate("torus:dims=2x3", collective="allreduce").schedule))
     for teams in (1, 3, 100):
         phases = phases_of(found, blocks_of(found, teams, WIDE))
         sent = [

@@ -3,7 +3,7 @@
 import pytest
 
 import forestcoll
-from forestcoll import Program, generate, lower
+from forestcoll import Program, compile_program, generate
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.export import MscclppOptions, to_mscclpp
 from forestcoll.schedule.export.msccl.transfer_pieces import Piece
@@ -68,7 +68,7 @@ def test_a_sum_that_is_copied_at_once_is_refused() -> None:
 
 def test_switches_between_boxes_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="between ranks 0 and 3, which are in two boxes"):
-        to_mscclpp(lower(forestcoll.multicast(generate(star(4, boxes=2)).schedule)))
+        to_mscclpp(compile_program(forestcoll.multicast(generate(star(4, boxes=2)).schedule)))
 
 
 def kinds(plan: Plan) -> set[str]:
@@ -78,7 +78,7 @@ def kinds(plan: Plan) -> set[str]:
 def copied(spec: str | Topology, collective: str) -> Program:
     root = 0 if collective == "broadcast" else None
     made = generate(spec, collective=collective, root=root).schedule
-    return lower(forestcoll.multicast(made))
+    return compile_program(forestcoll.multicast(made))
 
 
 @pytest.mark.parametrize("in_place", [False, True], ids=["out of place", "in place"])
@@ -112,13 +112,13 @@ def test_between_boxes_data_is_put_and_in_them_copied() -> None:
 @pytest.mark.parametrize("collective", ["reduce-scatter", "allreduce"])
 def test_sums_for_one_gpu_alone_are_refused_with_the_reason(collective: str) -> None:
     spec = star(4) if collective == "reduce-scatter" else "dgx_h100:boxes=2"
-    made = lower(forestcoll.multicast(generate(spec, collective=collective).schedule))
+    made = compile_program(forestcoll.multicast(generate(spec, collective=collective).schedule))
     with pytest.raises(UnsupportedError, match=r"adds up chunk 0 for rank \d+ alone, and MSCCL"):
         to_mscclpp(made)
 
 
 def test_switches_that_hold_data_for_one_are_passed_through() -> None:
     """TE-CCL sends to switches and on from there: puts from GPU to GPU."""
-    plan = to_mscclpp(lower(run("teccl", "allgather", load("paper_example"))))
+    plan = to_mscclpp(compile_program(run("teccl", "allgather", load("paper_example"))))
     assert "gstore" not in kinds(plan)
     assert interpret_plan(plan).findings == ()

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export.mscclpp.teams import Block, Fullness, blocks_of
 from tests.schedule.export.mscclpp.made_plans import actions, down
 
@@ -11,7 +11,7 @@ WIDE = Fullness(14, 56)
 
 def test_a_place_is_of_one_team_everywhere() -> None:
     """An allgather of four GPUs in two teams: the first two chunks, and the others."""
-    found, _ = actions(lower(generate("complete:nodes=4").schedule))
+    found, _ = actions(compile_program(generate("complete:nodes=4").schedule))
     block = blocks_of(found, 2, WIDE)
     assert {(one.target.chunk, block[one].team) for one in found} == {
         (0, 0),
@@ -26,7 +26,7 @@ def test_a_place_is_of_one_team_everywhere() -> None:
 def test_what_does_not_fit_goes_to_another_threadblock_of_the_team() -> None:
     """A root that puts to 9 others may talk to 4 in one threadblock: 4, 4 and 1."""
     found, _ = actions(
-        lower(generate("complete:nodes=10", collective="broadcast", root=0).schedule)
+        compile_program(generate("complete:nodes=10", collective="broadcast", root=0).schedule)
     )
     puts = [one for one in found if one.kind == "put" and one.gpu == 0 and one.level == 0]
     block = blocks_of(found, 1, Fullness(4, 56))

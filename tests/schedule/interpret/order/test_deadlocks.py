@@ -23,7 +23,7 @@ def test_a_circle_is_told_once_whoever_waits_for_it() -> None:
     )
     (only,) = deadlocks(text)
     assert set(only.lines) == {line_of(text, 0, 0, 0), line_of(text, 1, 0, 0)}
-    assert only.message.startswith("3 threadblocks are stuck: in a circle, r of GPU 0")
+    assert only.message.startswith("3 threadblocks are deadlocked: in a cycle, r of GPU 0")
     assert only.message.count(" waits for data of GPU ") == 2
 
 
@@ -46,7 +46,7 @@ def test_waiting_for_oneself_is_a_circle_of_one() -> None:
         "allreduce", [[Block().step("cpy", wait=(0, 1)).step("cpy", told=True)]], 1, (1, 1, 0)
     )
     (only,) = deadlocks(text)
-    assert "in a circle, cpy of GPU 0, threadblock 0, step 0" in only.message
+    assert "in a cycle, cpy of GPU 0, threadblock 0, step 0" in only.message
 
 
 def test_a_long_circle_is_cut_short_in_words_but_not_in_lines() -> None:

@@ -65,7 +65,7 @@ def test_a_wait_may_end_with_the_next_slice_only() -> None:
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 9), st.integers(0, 9)), max_size=25))
 def test_levels_are_those_of_the_longest_ways(pairs: list[tuple[int, int]]) -> None:
-    """Against a plain search; what is in a circle, after one, or after nothing has none."""
+    """Against a plain search; what is in a cycle, after one, or after nothing has none."""
     pairs = sorted(set(pairs), key=lambda pair: pair[1])
     tails, heads = (np.array([pair[end] for pair in pairs], dtype=np.int64) for end in (0, 1))
     levels: dict[int, int] = {}

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.schedule.export import MscclppOptions, to_mscclpp
 from forestcoll.schedule.interpret import interpret_calls
 
@@ -13,7 +13,7 @@ from forestcoll.schedule.interpret import interpret_calls
     ("collective", "ways"), [("allgather", 1), ("reduce-scatter", 2), ("allreduce", 2)]
 )
 def test_reductions_are_called_both_ways(collective: str, ways: int) -> None:
-    plan = to_mscclpp(lower(generate("ring:nodes=4", collective=collective).schedule))
+    plan = to_mscclpp(compile_program(generate("ring:nodes=4", collective=collective).schedule))
     found = list(interpret_calls(plan))
     assert len(found) == ways
     assert all(one.is_right for one in found)
@@ -21,13 +21,13 @@ def test_reductions_are_called_both_ways(collective: str, ways: int) -> None:
 
 def test_a_gather_is_called_as_it_was_made_for() -> None:
     """In place no GPU copies its own part; called otherwise it lacks it."""
-    program = lower(generate("ring:nodes=4").schedule)
+    program = compile_program(generate("ring:nodes=4").schedule)
     plan = to_mscclpp(program, MscclppOptions(in_place=True))
     assert [one.is_right for one in interpret_calls(plan)] == [True]
     assert [one.is_right for one in interpret_calls(replace(plan, in_place=False))] == [False]
 
 
 def test_what_can_run_at_once_is_told() -> None:
-    plan = to_mscclpp(lower(generate("complete:nodes=6").schedule))
+    plan = to_mscclpp(compile_program(generate("complete:nodes=6").schedule))
     (found,) = interpret_calls(plan, most_blocks=1)
     assert not found.is_right

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from forestcoll import generate, lower, multicast
+from forestcoll import compile_program, generate, multicast
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -160,7 +160,7 @@ def exported(spec: str, collective: str, options: MscclppOptions) -> Plan:
     root = 0 if collective == "broadcast" else None
     network = star(4) if spec == "star" else spec
     made = generate(network, collective=collective, root=root).schedule
-    return to_mscclpp(lower(multicast(made) if spec == "star" else made), options)
+    return to_mscclpp(compile_program(multicast(made) if spec == "star" else made), options)
 
 
 MUTATED = (
@@ -243,7 +243,7 @@ def test_whatever_is_changed_in_a_file_it_is_refused_or_judged() -> None:
 
 def test_many_gpus_take_seconds() -> None:
     """An allgather of 64 GPUs in eight boxes, with all that is to be known of order."""
-    plan = to_mscclpp(lower(generate("dgx_a100:boxes=8").schedule))
+    plan = to_mscclpp(compile_program(generate("dgx_a100:boxes=8").schedule))
     start = time.perf_counter()
     found = interpret_plan(plan)
     assert time.perf_counter() - start < 10

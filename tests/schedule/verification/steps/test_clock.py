@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import StepSchedule, cost, finish_s_per_gb, verify
+from forestcoll.schedule import StepSchedule, cost, makespan_s_per_gb, verify
 from forestcoll.schedule.verification.steps.clock import check_times
 from tests.schedule.literals import LITERALS
 from tests.schedule.made.steps import relay
@@ -54,7 +54,7 @@ def test_a_spoiled_clock_is_refused(mutation: str) -> None:
 
 def test_a_clock_counts_in_exact_time() -> None:
     """Two hops of 3 us for 3 kB: 2 s per GB; a clock that is 1 % fast is refused."""
-    assert verify(relay()).finish_s_per_gb == finish_s_per_gb(relay()) == 2
+    assert verify(relay()).makespan_s_per_gb == makespan_s_per_gb(relay()) == 2
     assert verify(relay()).time_s_per_gb == cost(relay()).time_s_per_gb == 1
     with pytest.raises(VerificationError, match=r"carries 100/99 GB/s"):
         verify(relay(Fraction(99, 100)))

@@ -35,7 +35,7 @@ def test_a_gpu_on_a_path_forwards_in_the_same_step() -> None:
         Routes.from_paths({(0, 1): (Path((0, 1), 1),), (0, 2): (Path((0, 1, 2), 1),)}),
     )
     verdict = verify(made)
-    assert (verdict.steps, verdict.time_s_per_gb, verdict.in_steps_s_per_gb) == (1, 2, 2)
+    assert (verdict.steps, verdict.time_s_per_gb, verdict.synchronous_s_per_gb) == (1, 2, 2)
     far = replace(made, sends=Sends.of([Send(0, 0, 0, 2)]))
     far = replace(far, routes=Routes.from_paths({(0, 2): (Path((0, 1, 2), 1),)}))
     with pytest.raises(VerificationError, match="chunk 0 never gets to gpu1"):

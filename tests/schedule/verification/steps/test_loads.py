@@ -21,10 +21,10 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
-    finish_s_per_gb,
-    flowing,
-    in_steps,
     lockstep,
+    makespan_s_per_gb,
+    pipelined,
+    synchronous,
     verify,
 )
 from forestcoll.schedule.cost_model import step_loads
@@ -65,8 +65,8 @@ def test_verify_and_cost_agree_on_every_time(
     verdict, found = verify(made), cost(made)
     assert verdict.time_s_per_gb == found.time_s_per_gb
     assert verdict.busiest_link == found.busiest_link
-    assert verdict.in_steps_s_per_gb == in_steps(made).time_s_per_gb
-    assert verdict.finish_s_per_gb == finish_s_per_gb(made)
+    assert verdict.synchronous_s_per_gb == synchronous(made).time_s_per_gb
+    assert verdict.makespan_s_per_gb == makespan_s_per_gb(made)
 
 
 @pytest.mark.parametrize("name", STEPWISE)
@@ -102,10 +102,10 @@ def test_a_line_by_hand(size: int) -> None:
     2**62 the amounts exceed 64 bits unless what they have in common is taken out.
     """
     verdict = verify(line(size))
-    assert verdict.in_steps_s_per_gb == Fraction(3, 4)
+    assert verdict.synchronous_s_per_gb == Fraction(3, 4)
     assert (verdict.time_s_per_gb, verdict.algbw_gb_s) == (Fraction(1, 2), 2)
     assert verdict.busiest_link == ("gpu1", "gpu2")
-    assert verdict.finish_s_per_gb is None
+    assert verdict.makespan_s_per_gb is None
 
 
 def test_sizes_without_a_common_divisor_are_added_up_exactly() -> None:
@@ -113,7 +113,7 @@ def test_sizes_without_a_common_divisor_are_added_up_exactly() -> None:
     sizes = np.array([2**62 - 1, 2**62 + 1], dtype=np.int64)
     chunks = replace(line().chunks, size=sizes, whole=2**63)
     made = replace(line(), chunks=chunks)
-    assert verify(made).in_steps_s_per_gb == Fraction(3, 4)
+    assert verify(made).synchronous_s_per_gb == Fraction(3, 4)
     assert verify(made).time_s_per_gb == Fraction(1, 2)
 
 
@@ -146,7 +146,7 @@ def test_paths_share_a_transfer_by_their_multiplicities() -> None:
     )
     verdict = verify(made)
     assert verdict.time_s_per_gb == Fraction(3, 8)
-    assert verdict.in_steps_s_per_gb == Fraction(3, 8) + Fraction(1, 4)
+    assert verdict.synchronous_s_per_gb == Fraction(3, 8) + Fraction(1, 4)
 
 
 @pytest.mark.parametrize(("cells", "transfers"), [(1, 1), (40, 3), (10**6, 10**6)])
@@ -159,7 +159,7 @@ def test_the_size_of_blocks_does_not_matter(
     monkeypatch.setattr(verify_step_loads, "_TRANSFERS", transfers)
     verdict = verify(made)
     assert verdict.time_s_per_gb == cost(made).time_s_per_gb
-    assert verdict.in_steps_s_per_gb == in_steps(made).time_s_per_gb
+    assert verdict.synchronous_s_per_gb == synchronous(made).time_s_per_gb
 
 
 def spoiled(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -184,15 +184,15 @@ def test_verify_tells_the_truth_where_cost_lies(monkeypatch: pytest.MonkeyPatch)
         "forestcoll.schedule.cost_model.measures"
     ]  # the name in the package is the function
     monkeypatch.setattr(costs, "measure_steps", spoiled(step_loads.measure_steps))
-    monkeypatch.setattr(costs, "flow_of_loads", spoiled(flowing.flow_of_loads))
+    monkeypatch.setattr(costs, "flow_of_loads", spoiled(pipelined.flow_of_loads))
     monkeypatch.setattr(step_loads, "_measure", spoiled(step_loads._measure))
-    monkeypatch.setattr(flowing, "flow_of_loads", spoiled(flowing.flow_of_loads))
+    monkeypatch.setattr(pipelined, "flow_of_loads", spoiled(pipelined.flow_of_loads))
     for schedule in (both, stepwise, line()):
         assert cost(schedule).time_s_per_gb == Fraction(1, 10**6)
-    assert in_steps(stepwise).time_s_per_gb == Fraction(1, 10**6)
+    assert synchronous(stepwise).time_s_per_gb == Fraction(1, 10**6)
     assert both.time_s_per_gb == Fraction(1, 10**6)
     assert (verify(both), verify(both.gather), verify(stepwise), verify(line())) == true
-    assert verify(line()).in_steps_s_per_gb == Fraction(3, 4)
+    assert verify(line()).synchronous_s_per_gb == Fraction(3, 4)
 
 
 @pytest.mark.parametrize("slow", [Fraction(1), Fraction(1, 2**40)])
@@ -211,5 +211,5 @@ def test_times_beyond_64_bits_are_exact(slow: Fraction, fast: int) -> None:
     sends = [Send(step, chunk, step, step + 1) for step in (0, 1) for chunk in (0, 1)]
     verdict = verify(by_hand(builder.build("line"), "broadcast", chunks, sends))
     assert verdict.time_s_per_gb == 1 / slow
-    assert verdict.in_steps_s_per_gb == 1 / slow + Fraction(1, fast)
+    assert verdict.synchronous_s_per_gb == 1 / slow + Fraction(1, fast)
     assert verdict.busiest_link == ("b", "c")

@@ -17,7 +17,7 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
-    in_steps,
+    synchronous,
     verify,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
@@ -52,7 +52,7 @@ def test_times_of_long_ways_do_not_overflow() -> None:
     made = broadcast(two_ways(), Sends.of([Send(0, i, 0, 1) for i in range(3)]), ways, sizes)
     exact = Fraction(2**61 + 1, 2**62)
     assert verify(made).time_s_per_gb == cost(made).time_s_per_gb == exact
-    assert verify(made).in_steps_s_per_gb == in_steps(made).time_s_per_gb == exact
+    assert verify(made).synchronous_s_per_gb == synchronous(made).time_s_per_gb == exact
     slow = broadcast(
         two_ways(Fraction(1, 2**62)),
         Sends.of([Send(0, i, 0, 1) for i in range(2)]),
@@ -68,7 +68,7 @@ def test_a_path_that_comes_over_a_link_again_is_charged_again() -> None:
     huge = Chunks.equal([0], whole=2**62, size=2**62)
     made = broadcast(pair, Sends.of([Send(0, 0, 0, 1)]), [Path((0, 1, 0, 1), 1)], huge)
     assert verify(made).time_s_per_gb == cost(made).time_s_per_gb == 2
-    assert in_steps(made).time_s_per_gb == 2
+    assert synchronous(made).time_s_per_gb == 2
 
 
 def test_a_step_far_off_asks_for_no_memory() -> None:
@@ -77,7 +77,7 @@ def test_a_step_far_off_asks_for_no_memory() -> None:
     step = made.sends.step.copy()
     step[-1] = 2**31 - 1
     far = replace(made, sends=replace(made.sends, step=step))
-    for measure in (verify, cost, in_steps):
+    for measure in (verify, cost, synchronous):
         with pytest.raises(VerificationError, match=r"steps have gaps|sends.step holds"):
             measure(far)
 

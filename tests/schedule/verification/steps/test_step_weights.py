@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll import generate, lower
+from forestcoll import compile_program, generate
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import by_shards, in_turn, lockstep, stepwise, time_reversed, verify
+from forestcoll.schedule import by_shards, lockstep, sequential, stepwise, time_reversed, verify
 from forestcoll.topology import load_topology
 from tests.schedule.made.weighted import WEIGHTS, ring, weighted
 
@@ -19,9 +19,14 @@ def test_weighted_schedules_deliver_every_part(collective: str, spec: str) -> No
     weights = (3, 0, *(1 + rank % 2 for rank in range(topology.num_compute - 2)))
     forest = generate(topology, collective=collective, weights=weights).schedule
     made = lockstep(forest)
-    for one in (made, stepwise(lower(forest)), stepwise(lower(forest, 3)), stepwise(lower(made))):
+    for one in (
+        made,
+        stepwise(compile_program(forest)),
+        stepwise(compile_program(forest, 3)),
+        stepwise(compile_program(made)),
+    ):
         assert verify(one).collective == collective
-    assert verify(stepwise(lower(forest))).time_s_per_gb == verify(made).time_s_per_gb
+    assert verify(stepwise(compile_program(forest))).time_s_per_gb == verify(made).time_s_per_gb
 
 
 def test_phases_of_one_weighting_are_an_allreduce() -> None:
@@ -29,7 +34,7 @@ def test_phases_of_one_weighting_are_an_allreduce() -> None:
     gather = weighted()
     there = lockstep(generate(ring().reversed(), weights=WEIGHTS).schedule)
     reduce = time_reversed(there, ring())
-    for one in (gather, reduce, by_shards(reduce), in_turn(reduce, gather)):
+    for one in (gather, reduce, by_shards(reduce), sequential(reduce, gather)):
         verify(one)
 
 

@@ -19,8 +19,8 @@ from forestcoll.schedule import (
     Sends,
     StepSchedule,
     cost,
-    finish_s_per_gb,
-    in_steps,
+    makespan_s_per_gb,
+    synchronous,
     verify,
 )
 from forestcoll.schedule.steps import COLLECTIVES
@@ -234,12 +234,12 @@ def test_places_in_huge_chunks_are_renumbered() -> None:
 def test_a_correct_schedule_is_proved(name: str) -> None:
     """Cost and verify agree on all times, and so does adding up link by link."""
     made = SCHEDULES[name]()
-    verdict, stepwise = verify(made), in_steps(made)
+    verdict, stepwise = verify(made), synchronous(made)
     assert verdict.collective == made.collective
     assert verdict.steps == stepwise.steps == made.num_steps
     assert verdict.time_s_per_gb == cost(made).time_s_per_gb == busiest(link_times(made))
-    assert verdict.in_steps_s_per_gb == stepwise.time_s_per_gb == slowest_links(made)
-    assert verdict.finish_s_per_gb == finish_s_per_gb(made)
+    assert verdict.synchronous_s_per_gb == stepwise.time_s_per_gb == slowest_links(made)
+    assert verdict.makespan_s_per_gb == makespan_s_per_gb(made)
 
 
 @pytest.mark.parametrize("mutation", STEP_MUTATIONS)
@@ -287,8 +287,8 @@ def test_one_gpu_has_nothing_to_do(timed: bool) -> None:
         made = replace(made, clock=Clock(1000, Fraction(1), nothing, nothing))
     verdict = verify(made)
     assert (verdict.time_s_per_gb, verdict.algbw_gb_s, verdict.deliveries) == (0, None, 0)
-    assert (verdict.in_steps_s_per_gb, verdict.busiest_link) == (0, None)
-    assert verdict.finish_s_per_gb == (0 if timed else None)
+    assert (verdict.synchronous_s_per_gb, verdict.busiest_link) == (0, None)
+    assert verdict.makespan_s_per_gb == (0 if timed else None)
 
 
 @pytest.mark.parametrize(("tail", "head"), [(0, 3), (3, 1)])

@@ -13,7 +13,7 @@ import forestcoll.schedule.allreduce
 from forestcoll import generate, load_topology, verify
 from forestcoll.errors import VerificationError
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
-from forestcoll.schedule.flowing import Flow
+from forestcoll.schedule.pipelined import Flow
 from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology import TopologyBuilder
 from tests.lp.networks import BETTER
@@ -132,7 +132,7 @@ def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPat
     made = schedule()
     told = verify(made)
     lie = Flow(Fraction(1, 10**6), None, (), 1)
-    monkeypatch.setattr(forestcoll.schedule.allreduce, "flowing", lambda _: lie)
+    monkeypatch.setattr(forestcoll.schedule.allreduce, "pipelined", lambda _: lie)
     again = replace(made)
     assert again.time_s_per_gb == Fraction(1, 10**6)
     assert verify(again) == told
@@ -141,7 +141,7 @@ def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPat
 def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
     """The star of 1, 1 and 2 GB/s, 3/4 GB/s one after the other, 1 at once: added up by hand."""
     topology = BETTER[0][0]
-    made = generate(topology, collective="allreduce", program_s=0).schedule
+    made = generate(topology, collective="allreduce", lp_time_limit_s=0).schedule
     slowest = Fraction(0)
     for link in topology.links:
         ends = (link.tail, link.head)
@@ -154,7 +154,7 @@ def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
                     part += Fraction(crossings * path.multiplicity, phase.k * sum(phase.weights))
         slowest = max(slowest, part / link.bandwidth_gb_s)
     assert verify(made).time_s_per_gb == made.time_s_per_gb == slowest == 1
-    assert made.in_turn_s_per_gb == Fraction(4, 3)
+    assert made.sequential_s_per_gb == Fraction(4, 3)
 
 
 def test_a_switch_that_adds_is_a_root_of_a_copying_bound() -> None:

@@ -19,13 +19,13 @@ from tests.schedule.mutations_of.factored import MUTATIONS, Mutation
 
 @pytest.mark.parametrize("name", [*CLUSTERS, *RANDOM])
 def test_factored_and_expanded_form_get_the_same_verdict(name: str) -> None:
-    """Both are optimal allgathers, with the same loads; the height bound holds."""
+    """Both are optimal allgathers, with the same loads; the depth bound holds."""
     forest = factored(name)
     explicit = expand(forest)
     verdict = verify(forest)
     assert verdict.optimal
     assert agree(verdict, verify(explicit))
-    assert verdict.height >= explicit.heights().max(initial=0)
+    assert verdict.depth >= explicit.tree_depths().max(initial=0)
     assert forest.num_trees == explicit.num_trees
     assert forest.time_s_per_gb == explicit.time_s_per_gb == verdict.time_s_per_gb
     if forest.num_trees:
@@ -80,5 +80,5 @@ def test_heights_of_nested_sets_are_bounded() -> None:
     """A ring of four is one set: two hops. Of three boxes the outer trees have one hop, as those in
     a box: one hop inside, one between boxes, and one inside again.
     """
-    assert verify(generate(load_topology("ring:nodes=4"), factored=True).schedule).height == 2
-    assert verify(factored("dgx_a100:boxes=3")).height == 3
+    assert verify(generate(load_topology("ring:nodes=4"), factored=True).schedule).depth == 2
+    assert verify(factored("dgx_a100:boxes=3")).depth == 3

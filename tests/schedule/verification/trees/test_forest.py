@@ -15,7 +15,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import turned
+from forestcoll.schedule.transform.reverse import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import TopologyBuilder
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, rails2, star3, topology
@@ -110,5 +110,5 @@ def test_a_single_gpu_loads_no_link() -> None:
     builder = TopologyBuilder()
     builder.link(builder.gpu("alone"), builder.switch("w"), 1)
     alone = generate(builder.build("alone")).schedule
-    both = verify(Allreduce(turned(alone, alone.topology), alone))
+    both = verify(Allreduce(transposed(alone, alone.topology), alone))
     assert (both.time_s_per_gb, both.busiest_link) == (0, None)

@@ -29,7 +29,7 @@ def test_what_was_proved_is_said(reduction: bool) -> None:
     assert verdict.collective == ("reduce-scatter" if reduction else "allgather")
     assert (verdict.gpus, verdict.roots, verdict.k, verdict.trees) == (4, 4, 1, 4)
     assert (verdict.batches, verdict.tree_edges, verdict.paths) == (4, 16, 8)
-    assert (verdict.logical_links, verdict.height, verdict.deliveries) == (8, 2, 12)
+    assert (verdict.logical_links, verdict.depth, verdict.deliveries) == (8, 2, 12)
     assert verdict.congestion == Fraction(1, 3)
     assert verdict.busiest_link == (("a", "w") if reduction else ("w", "a"))
     assert verdict.time_s_per_gb == Fraction(1, 12)
@@ -66,9 +66,9 @@ def looped(reduction: bool, times: int = 1) -> MulticastForest:
 
 @pytest.mark.parametrize("reduction", [False, True])
 def test_loopback_loads_links_and_changes_no_tree(reduction: bool) -> None:
-    """A link to or from the switch that carries 3 of the 4 trees carries all; heights stay."""
+    """A link to or from the switch that carries 3 of the 4 trees carries all; tree_depths stay."""
     verdict = verify(looped(reduction))
-    assert (verdict.height, verdict.deliveries) == (2, 12)
+    assert (verdict.depth, verdict.deliveries) == (2, 12)
     assert verdict.congestion == Fraction(4, 9)
     assert verdict.tree_edges == 16 + 4
 
@@ -103,7 +103,7 @@ def test_a_switch_that_can_copy_may_just_forward() -> None:
     """Walks may pass through w: then it is not among the copying nodes of the tree."""
     rows = [[(r, 4, v) for v in range(4) if v != r] for r in range(4)]
     verdict = verify(with_rows(star(), rows))
-    assert (verdict.height, verdict.tree_edges) == (1, 12)
+    assert (verdict.depth, verdict.tree_edges) == (1, 12)
 
 
 def test_a_relay_forwards_but_does_not_copy() -> None:
@@ -122,7 +122,7 @@ def test_a_single_gpu_has_an_empty_schedule() -> None:
     net = group(load_topology("ring:nodes=4"), ["gpu0"])
     forest = multicast(generate(net).schedule)
     assert verify(forest).trees == 0
-    assert forest.heights().tolist() == []
+    assert forest.tree_depths().tolist() == []
     assert {kind.factor for kind in traffic(generate(net).schedule, forest)} == {None}
     with pytest.raises(VerificationError, match="must be empty"):
         verify(with_rows(forest, [[(0, 1)]]))
@@ -203,7 +203,7 @@ def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
     """Four stars around w, six nodes each; in one of them a GPU gets nothing, or two hang loose."""
     monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
     forest, w = star(reduction), 4
-    assert verify(forest).height == 2
+    assert verify(forest).depth == 2
     for at in range(4):
         rows = rows_of(forest)
         last = 2 if at == 3 else 3

@@ -68,7 +68,7 @@ def test_trees_keep_their_numbers_when_looked_at_in_blocks(
 
 @pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
 def test_height_agrees_with_the_forest_s_own(make: Callable[[], Forest]) -> None:
-    assert verify(make()).height == make().heights().max()
+    assert verify(make()).depth == make().tree_depths().max()
 
 
 def test_long_chain_is_no_cycle() -> None:
@@ -86,7 +86,7 @@ def test_long_chain_is_no_cycle() -> None:
     paths = {one + other: size - 1 for one, other, _ in duplex}
     chain = forest(net, trees, paths, k=1, congestion=size - 1)
     verdict = verify(chain)
-    assert verdict.height == verdict.congestion == 64
+    assert verdict.depth == verdict.congestion == 64
     assert cost(chain).time_s_per_gb == verdict.time_s_per_gb
 
 
@@ -97,18 +97,18 @@ CHAIN, STAR = [-1, 0, 1, 2], [-1, 0, 0, 0]
 def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
     entries: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Three trees of four nodes; height 3 of the chain, wherever it is; faults in each of them."""
+    """Three trees of four nodes; depth 3 of the chain, wherever it is; faults in each of them."""
     module = importlib.import_module("forestcoll.schedule.verification.trees.spanning")
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
 
-    def height(*rows: list[int]) -> int:
+    def depth(*rows: list[int]) -> int:
         root = np.zeros(len(rows), dtype=np.int32)
         return check_spanning(np.array(rows), root, tree="tree {}".format, node="v{}".format)
 
     for at in range(3):
         rows = [STAR] * 3
         rows[at] = CHAIN
-        assert height(*rows) == 3
+        assert depth(*rows) == 3
         for fault, message in (
             ([-1, 0, -1, 2], f"tree {at}: v2 has no parent"),
             ([3, 0, 1, 2], f"tree {at}: the root has the parent v3"),
@@ -116,7 +116,7 @@ def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
         ):
             rows[at] = fault
             with pytest.raises(VerificationError, match=message):
-                height(*rows)
+                depth(*rows)
 
 
 @pytest.mark.parametrize("entries", [1, 2**20])

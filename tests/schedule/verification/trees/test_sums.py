@@ -15,7 +15,7 @@ import pytest
 from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import turned_routes
+from forestcoll.schedule.transform.reverse import reversed_routes
 from forestcoll.schedule.verification.trees import sums
 from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_summing, rows_together
 from forestcoll.topology import Topology
@@ -108,9 +108,9 @@ def other_direction(forest: Forest) -> Forest:
     return replace(forest, reduction=not forest.reduction, optimum=None)
 
 
-def turned_paths(forest: Forest) -> Forest:
+def reversed_paths(forest: Forest) -> Forest:
     """Every logical link and path is turned round."""
-    return replace(forest, routes=turned_routes(forest.routes), optimum=None)
+    return replace(forest, routes=reversed_routes(forest.routes), optimum=None)
 
 
 def claim_of_another_direction(forest: Forest) -> Forest:
@@ -154,7 +154,7 @@ MUTATIONS: dict[Callable[[Forest], Forest], tuple[str, str]] = {
         r"^tree 0, rooted at \S+: the root sends its sum on to \S+, so the sum does not end there",
     ),
     other_direction: (r"has no physical path|its paths carry|no tree uses it",) * 2,
-    turned_paths: (r"hops from \S+ to \S+, but \S+ has no such link",) * 2,
+    reversed_paths: (r"hops from \S+ to \S+, but \S+ has no such link",) * 2,
     claim_of_another_direction: (r"^the optimum claimed is that of another collective",) * 2,
     claim_of_other_weights: (r"^the optimum claimed is that of another collective: .*weights",) * 2,
     cut_the_wrong_way_round: (r"its cut proves|it proves nothing|cut contains every GPU",) * 2,
@@ -342,7 +342,7 @@ def test_a_ring_has_the_height_of_its_paths_and_its_faults_are_found(collective:
         load_topology("ring:nodes=5,bidirectional=false"), collective=collective
     ).schedule
     assert isinstance(forest, Forest)
-    assert verify(forest).height == 4
+    assert verify(forest).depth == 4
     parents = forest.parent.copy()
     rank = int(np.flatnonzero(np.arange(5) != forest.root[3])[0])
     parents[3, rank] = rank
@@ -357,15 +357,15 @@ def test_the_sum_that_is_wrong_is_named_in_whichever_block_it_is(
     """Three reductions of four nodes; the way of the chain has 3 hops; faults in each of them."""
     monkeypatch.setattr(sums, "_BLOCK_ENTRIES", entries)
 
-    def height(*rows: list[int]) -> int:
+    def depth(*rows: list[int]) -> int:
         root = np.zeros(len(rows), dtype=np.int32)
         return check_summing(np.array(rows), root, tree="tree {}".format, node="v{}".format)
 
     for at in range(3):
         rows = [[-1, 0, 0, 0]] * 3
-        assert height(*rows) == 1
+        assert depth(*rows) == 1
         rows[at] = [-1, 0, 1, 2]
-        assert height(*rows) == 3
+        assert depth(*rows) == 3
         for fault, message in (
             ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to nobody"),
             ([3, 0, 1, 2], f"tree {at}: the root sends its sum on to v3"),
@@ -373,4 +373,4 @@ def test_the_sum_that_is_wrong_is_named_in_whichever_block_it_is(
         ):
             rows[at] = fault
             with pytest.raises(VerificationError, match=message):
-                height(*rows)
+                depth(*rows)

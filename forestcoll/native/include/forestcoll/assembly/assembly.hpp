@@ -36,7 +36,7 @@ class Assembler {
   NodeId root() const { return root_; }
   Amount multiplicity() const { return multiplicity_; }
   std::span<const NodeId> parents() const { return parent_; }  // -1 at the root
-  int height();
+  int tree_depth();
   Amount trees_built() const { return built_; }
 
   // Whether all nodes are one set of plain items, so that its batches are the trees.
@@ -102,7 +102,7 @@ class Assembler {
   Amount of_root_ = 0;  // trees of the present root not yet built
   Amount built_ = 0;
   Amount multiplicity_ = 0;
-  int height_ = 0;
+  int max_depth_ = 0;
   bool at_start_ = true;
   bool named_only_ = false;
   int batch_ = -1;

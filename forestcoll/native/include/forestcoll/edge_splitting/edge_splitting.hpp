@@ -30,7 +30,7 @@ struct Split {
 // with some others even where all with all would do, for taller trees in less time.
 struct RemovalOptions {
   int most_exchanges = 100;
-  bool few_links = false;
+  bool sparse_exchange = false;
 };
 
 struct SwitchRemoval {

@@ -1,9 +1,9 @@
-// Streams in pieces over shared resources, event by event.
+// Streams in pipeline chunks over shared resources, event by event.
 //
-// Every stream is cut into equal pieces, which follow one another. A piece starts when all that it
-// needs has brought the same piece, and the one before it has arrived; after its latency it flows.
+// Every stream is cut into equal pipeline chunks, which follow one another. A pipeline chunk starts when all that it
+// needs has brought the same pipeline chunk, and the one before it has arrived; after its latency it flows.
 // All that flows shares the resources by max-min fairness, in proportion to the sizes of the
-// pieces: a transfer that is cut into two has the share of both. So the pieces on one lane progress
+// pipeline chunks: a transfer that is cut into two has the share of both. So the pipeline chunks on one lane progress
 // alike, and end in the order in which they began.
 //
 // Times are whole ticks, rounded up; in between, floating point.
@@ -21,9 +21,9 @@ namespace forestcoll {
 struct Setting {
   IndexedVector<double> rate;         // by kind of resource: units in a second
   IndexedVector<double> latency;      // by kind of delay: seconds
-  IndexedVector<std::int64_t> start;  // by step: no piece goes before this tick; empty: whenever
-  std::int32_t pieces = 1;
-  bool lockstep = false;  // piece p of step s waits until all of round s + p - 1 has ended
+  IndexedVector<std::int64_t> start;  // by step: no pipeline chunk goes before this tick; empty: whenever
+  std::int32_t pipeline_chunks = 1;
+  bool lockstep = false;  // pipeline chunk p of step s waits until all of round s + p - 1 has ended
   double tick = 1;        // seconds
   int bins = 0;           // of the usage; none is kept if there are none
 };
@@ -35,11 +35,11 @@ struct Finish {
   std::int64_t ticks = 0;
   std::int64_t events = 0;
   std::int64_t work = 0;                  // what all events looked at, in lanes
-  IndexedVector<std::int64_t> of_stream;  // last piece
+  IndexedVector<std::int64_t> of_stream;  // last pipeline chunk
   Usage usage;
 };
 
-// Throws Infeasible if transfers wait for one another in a circle.
+// Throws Infeasible if transfers wait for one another in a cycle.
 Finish fair_shares(const Streams& streams, const Setting& setting, Progress progress = {});
 
 }  // namespace forestcoll

@@ -1,7 +1,7 @@
-// Transfers in pieces over links that carry one at a time, in the order in which they come.
+// Transfers in pipeline chunks over links that carry one at a time, in the order in which they come.
 //
-// As in fair_shares.hpp, but a link serves one piece after the other, first come, first served (in
-// the order of their numbers where they come at once). A piece comes to the next link of its way
+// As in fair_shares.hpp, but a link serves one pipeline chunk after the other, first come, first served (in
+// the order of their numbers where they come at once). A pipeline chunk comes to the next link of its way
 // when it can go through it without gaps from then on: as soon as it comes in, or, if that link is
 // faster, so late that it ends there as it has come in. Switches hold what has to wait.
 #pragma once

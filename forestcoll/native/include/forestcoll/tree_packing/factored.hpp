@@ -53,7 +53,7 @@ struct FactoredForest {
 // With patience trees may become lower, in some seconds.
 // Throws Infeasible if the graph cannot carry the trees or a set of the family is not tight.
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
-                         Progress& progress, bool patient = false);
+                         Progress& progress, bool thorough = false);
 
 // Throws InvalidInput unless the parts fit together and every batch is a spanning out-tree. The
 // invariant is left to the assembly.

@@ -15,7 +15,7 @@ bool is_far_off(const PartialPacking& packing);
 // be repaired or the packing is overspent; true if no arc is overloaded any more. Every tree stays
 // a spanning tree. Who gives way to whom depends on the order in which trees are regrown, and that
 // on the turn: for another one another order, and another outcome.
-bool negotiate(PartialPacking& packing, int max_height, int rounds, Progress& progress,
+bool negotiate(PartialPacking& packing, int max_depth, int rounds, Progress& progress,
                int turn = 0);
 
 }  // namespace forestcoll

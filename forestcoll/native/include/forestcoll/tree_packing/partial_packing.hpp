@@ -39,8 +39,8 @@ class PartialPacking {
   }
   bool is_leaf(int batch, NodeId node) const { return trees_[node].children[batch] == 0; }
   // No node of the tree is deeper than this.
-  int height(int batch) const { return heights_[batch]; }
-  int height() const;
+  int tree_depth(int batch) const { return heights_[batch]; }
+  int tree_depth() const;
   // Whether the path from the root to `node` passes `ancestor`.
   bool is_below(int batch, NodeId node, NodeId ancestor) const;
   bool is_overloaded(NodeId node) const;

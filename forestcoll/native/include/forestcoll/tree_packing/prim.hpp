@@ -17,7 +17,7 @@ class Prim {
 
   // Gives a batch a new tree, which is no deeper than the limit unless every tree is; false if some
   // node is out of reach.
-  bool grow(int batch, int max_height);
+  bool grow(int batch, int max_depth);
   // Makes an arc dearer from now on.
   void add_surcharge(int arc) { ++surcharge_[arc]; }
 
@@ -29,7 +29,7 @@ class Prim {
     auto operator<=>(const Offer&) const = default;
   };
 
-  bool span(int batch, int max_height, bool breadth_first);
+  bool span(int batch, int max_depth, bool breadth_first);
   void enter(int batch, NodeId node, bool breadth_first);
   Amount price(int arc, Amount trees) const;
 

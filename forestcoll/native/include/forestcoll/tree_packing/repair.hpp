@@ -21,7 +21,7 @@ struct Rule {
     kAny,        // the new parent is not below the node
   };
   Change change;
-  int max_height;  // of a tree that comes deeper
+  int max_depth;  // of a tree that comes deeper
   bool may_split;
 };
 
@@ -31,6 +31,6 @@ bool repair(PartialPacking& packing, NodeId node, const Rule& rule);
 // Relieves all nodes, with the gentlest rules that will do; true if no arc is overloaded any more.
 // Nodes are left as they are once the packing is overspent.
 // Whatever the outcome, every tree stays a spanning tree and no arc gets a greater overload.
-bool repair(PartialPacking& packing, int max_height, Progress& progress);
+bool repair(PartialPacking& packing, int max_depth, Progress& progress);
 
 }  // namespace forestcoll

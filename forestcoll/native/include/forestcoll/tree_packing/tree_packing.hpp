@@ -27,12 +27,12 @@ struct Batch {
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
 
 // The same, but trees may take some seconds to become lower.
-std::vector<Batch> pack_patiently(const Graph& graph, std::span<const Amount> trees,
+std::vector<Batch> pack_thoroughly(const Graph& graph, std::span<const Amount> trees,
                                   Progress& progress);
 
 // One tree of least depth, or two, moved to every root; nothing if the graph does not look alike
 // from all of them (translations.hpp), they differ in their trees, or no such trees fit.
-std::optional<std::vector<Batch>> pack_by_turning(const Graph& graph, std::span<const Amount> trees,
+std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph, std::span<const Amount> trees,
                                                   Progress& progress);
 
 // Breadth-first trees, one batch a root; nothing if that does not work out. Complete results are

@@ -14,15 +14,15 @@ from baselines.synthesizers.teccl.conversion import schedule_of
 from baselines.synthesizers.teccl.instance.buffers import Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
-from baselines.synthesizers.teccl.teccl import generate
-from baselines.synthesizers.teccl.whole_chunks.epoch_program import Sent, write
-from baselines.synthesizers.teccl.whole_chunks.horizon import (
+from baselines.synthesizers.teccl.milp.epoch_program import Sent, write
+from baselines.synthesizers.teccl.milp.horizon import (
     Found,
     fewest_epochs,
     within_epochs,
     without_repeats,
 )
-from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
+from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
+from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.errors import (
     InfeasibleError,
     InvalidParameterError,
@@ -143,9 +143,7 @@ def test_fewer_slots_are_never_faster_and_many_are_as_good_as_any_number(
     finish = []
     for slots in (0, 100, 5, 4, 3):
         whole = collective == "all-to-all"
-        schedule = generate(
-            topology, collective, buffer=slots, buffering=buffering, whole_chunks=whole
-        )
+        schedule = generate(topology, collective, buffer=slots, buffering=buffering, milp=whole)
         verify(schedule)
         assert schedule.clock is not None
         finish.append(schedule.clock.finish_us)

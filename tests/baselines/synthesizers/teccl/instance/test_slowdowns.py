@@ -11,9 +11,9 @@ import pytest
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.instance.slowdowns import Slowdown, limits_of, slowdowns_of
+from baselines.synthesizers.teccl.milp.epoch_program import write
+from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
 from baselines.synthesizers.teccl.teccl import generate
-from baselines.synthesizers.teccl.whole_chunks.epoch_program import write
-from baselines.synthesizers.teccl.whole_chunks.solvers import Effort, Outcome, solve
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import StepSchedule, verify
 from forestcoll.topology import Topology, load_topology

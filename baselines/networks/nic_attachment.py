@@ -1,0 +1,146 @@
+"""The attachments of a box: its GPUs that can be reached from other boxes, and those that reach
+others.
+
+Problem: tell which GPUs of a box have a way to the network, where NICs are dead or missing.
+Input:   a topology, its GPUs by box.
+Output:  the attachments of every box, and the bandwidths of the links into it and out of it.
+Cost:    one union of bit sets a box.
+Source:  NCCL looks for the NICs of every machine, and lays no more channels than the machine with
+         the fewest allows; a GPU without a NIC sends through a neighbour that has one (PXN).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import or_
+
+from baselines.networks.own_nics import with_own_links
+from baselines.networks.switch_paths import Router
+
+__all__ = ["MOST_LANES", "NicAttachment", "find_nic_attachments", "ring_counts"]
+
+MOST_LANES = 4
+"""Rings tried per link of a box at most, where its links differ in bandwidth."""
+
+
+@dataclass(frozen=True, slots=True)
+class NicAttachment:
+    """The ways into a box and out of it.
+
+    Parameters
+    ----------
+    size : int
+        GPUs in the box.
+    ins, outs : tuple of int
+        The GPUs, by position, that GPUs of other boxes reach, and those that reach some.
+    own : tuple of int
+        GPUs that do both over links into the box and out of it that no other of them needs.
+    widths_in, widths_out : tuple of Fraction
+        The bandwidths of the links into the box and out of it, in GB/s, ascending.
+    """
+
+    size: int
+    ins: tuple[int, ...]
+    outs: tuple[int, ...]
+    own: tuple[int, ...]
+    widths_in: tuple[Fraction, ...]
+    widths_out: tuple[Fraction, ...]
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every GPU is reached and reaches, if by links that they share."""
+        return len(self.ins) == len(self.outs) == self.size
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every GPU is reached and reaches by links of its own."""
+        return len(self.own) == self.size
+
+    @property
+    def lanes(self) -> int:
+        """Links in and out, those that are several times as wide as the narrowest as so many.
+
+        Without regard to their width if that made more than ``MOST_LANES`` times the links.
+        """
+        ways = [
+            [int(w / ways[0]) for w in ways] for ways in (self.widths_in, self.widths_out) if ways
+        ]
+        fewest = min(map(sum, ways), default=0)
+        return fewest if fewest <= MOST_LANES * self.count else self.count
+
+    def is_like(self, other: NicAttachment) -> bool:
+        """Whether another box has equally many GPUs and links of the same bandwidths."""
+        mine, others = (
+            (attachments.size, attachments.widths_in, attachments.widths_out)
+            for attachments in (self, other)
+        )
+        return mine == others
+
+    @property
+    def count(self) -> int:
+        """As many rings get in and out without sharing a GPU or a link."""
+        return min(map(len, (self.ins, self.outs, self.widths_in, self.widths_out)))
+
+
+def find_nic_attachments(
+    router: Router, boxes: Sequence[Sequence[int]]
+) -> tuple[NicAttachment, ...]:
+    """Return the attachments of every box, in order."""
+    inside = [_union(1 << router.bit_of[gpu] for gpu in box) for box in boxes]
+    reached = {gpu: _union(router.reach[gpu]) for box in boxes for gpu in box}
+    arrivals = _union(
+        _union(reached[gpu] for gpu in box) & ~bits for box, bits in zip(boxes, inside, strict=True)
+    )
+    where = _box_of(router, boxes)
+    widths = _widths(router, where, len(boxes))
+    found = []
+    for box, bits, (into, out) in zip(boxes, inside, widths, strict=True):
+        ins = tuple(gpu for gpu in box if arrivals & 1 << router.bit_of[gpu])
+        outs = tuple(gpu for gpu in box if reached[gpu] & ~bits)
+        both = [gpu for gpu in ins if gpu in outs]
+        own = with_own_links(router, where, both, reached)
+        found.append(
+            NicAttachment(len(box), ins, outs, own, tuple(sorted(into)), tuple(sorted(out)))
+        )
+    return tuple(found)
+
+
+def ring_counts(attachments: Sequence[NicAttachment]) -> list[int]:
+    """How many rings to try: as many as get in and out of some box without sharing anything.
+
+    Also as many as would fill its links if they differ in bandwidth, so that wider ones take more.
+    """
+    counts = {found.count for found in attachments} | {found.lanes for found in attachments}
+    return sorted(counts - {0})
+
+
+def _union(sets: Iterable[int]) -> int:
+    return reduce(or_, sets, 0)
+
+
+def _box_of(router: Router, boxes: Sequence[Sequence[int]]) -> list[int | None]:
+    """The box of every node by its place among the boxes; its switches are those so marked."""
+    nodes = router.topology.nodes
+    place = {gpu: i for i, box in enumerate(boxes) for gpu in box}
+    marked = {nodes[gpu].box: i for gpu, i in place.items() if nodes[gpu].box is not None}
+    return [
+        marked.get(node.box) if node.is_switch and node.box is not None else place.get(position)
+        for position, node in enumerate(nodes)
+    ]
+
+
+def _widths(
+    router: Router, where: Sequence[int | None], boxes: int
+) -> list[tuple[list[Fraction], list[Fraction]]]:
+    """The bandwidths of the links into each box and out of it."""
+    widths: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in range(boxes)]
+    for link in router.topology.links:
+        tail, head = where[link.tail], where[link.head]
+        if tail != head and head is not None:
+            widths[head][0].append(link.bandwidth_gb_s)
+        if tail != head and tail is not None:
+            widths[tail][1].append(link.bandwidth_gb_s)
+    return widths

@@ -1,0 +1,257 @@
+"""TE-CCL's program for one round: from where chunks are, some epochs on.
+
+Problem: in K epochs bring chunks to who wants them, and the others nearer; or bring all there.
+Input:   a network in epochs, chunks, what rounds before have sent, K.
+Output:  a program in epochs from the beginning of the round.
+Cost:    chunks x arcs x K variables, and chunks x who still wants them x distances x epochs that
+         the slowest link needs.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.2 and appendix D.
+
+- Look-ahead: what is held is followed beyond the round's last epoch, until all that was sent in it
+  has arrived (the paper's Q). The next round begins with it: chunks in the air, chunks in switches
+  that must pass them on, links that are still busy.
+- Objective: within the round the sum of 1 / (k + 1) for each chunk that somebody obtains by the end
+  of epoch k; and for each epoch k' of the look-ahead, from 0, 1 / (k' + 1) for each that somebody
+  has, gamma / ((k' + 1) (1 + FW)) for one that is FW away from there.
+- FW is in epochs, transmission with latency, as in the public code; the text has the latency only,
+  by which all is equally far where there is none.
+
+In the paper the places of chunks on their way to a GPU are counted together (P), and a chunk that
+is in several counts several times. Here it counts once, where it is nearest.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+
+from baselines.synthesizers.teccl.a_star.standing import Standing
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.milp.epoch_program import NEVER, EpochProgram, Row
+
+__all__ = ["GAMMA", "write_round"]
+
+GAMMA = Fraction(1, 2)
+"""What a chunk is worth next to where it is wanted, to one that is there; the paper: below 1."""
+_Place = tuple[int, tuple[int, ...]]
+"""A node, and the variables of which one at least says that the chunk is there."""
+
+
+def write_round(
+    network: EpochNetwork,
+    demand: Demand,
+    standing: Standing,
+    far: Sequence[Sequence[int]],
+    epochs: int,
+    *,
+    last: bool = False,
+) -> EpochProgram:
+    """Write the program of a round down.
+
+    Parameters
+    ----------
+    network : EpochNetwork
+    demand : Demand
+    standing : Standing
+    far : sequence of sequence of int
+        By rank, how many epochs it is from each node.
+    epochs : int
+        K.
+    last : bool
+        All is to be where it is wanted when the round ends, without an objective.
+    """
+    program = EpochProgram(epochs, objective=None if last else {})
+    for chunk, wants in enumerate(standing.wanting(demand)):
+        if wants:
+            _Chunk(program, network, chunk, wants, standing, far, last).write()
+    _limit_loads(program, network, standing.busy)
+    return program
+
+
+@dataclass
+class _Chunk:
+    """What is said of one chunk."""
+
+    program: EpochProgram
+    network: EpochNetwork
+    chunk: int
+    wants: list[int]
+    standing: Standing
+    far: Sequence[Sequence[int]]
+    last: bool
+    arrivals: dict[tuple[int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+    departures: dict[tuple[int, int], list[int]] = field(default_factory=lambda: defaultdict(list))
+    places: dict[int, dict[int, int]] = field(default_factory=lambda: defaultdict(dict))
+
+    def write(self) -> None:
+        had = self.standing.had[self.chunk]
+        first = self._earliest()
+        if self.last and any(first[rank] > self.program.epochs for rank in self.wants):
+            self.program.impossible = True
+            return
+        near = [min(self.far[rank][node] for rank in self.wants) for node in range(len(first))]
+        for i in range(len(self.network.arcs)):
+            self._send(i, first, near)
+        for node in range(self.network.nodes):
+            if not self.network.holds(node):
+                self._pass_on(node)
+            elif first[node] < had.get(node, NEVER):
+                self._hold(node, first[node])
+        if self.last:
+            self._finish()
+        else:
+            self._obtain()
+            self._approach()
+
+    @property
+    def _end(self) -> int:
+        """When all that was sent in the round has arrived."""
+        return self.program.epochs + max(arc.span for arc in self.network.arcs)
+
+    def _earliest(self) -> list[int]:
+        """When the chunk can be at each node; times of switches as they come in."""
+        first = [NEVER] * self.network.nodes
+        queue = [(max(0, time), node) for node, time in self.standing.had[self.chunk].items()]
+        queue += [(t, v) for (chunk, v, t), _ in self.standing.came.items() if chunk == self.chunk]
+        heapq.heapify(queue)
+        out_of = self.network.out_of()
+        while queue:
+            now, node = heapq.heappop(queue)
+            if now >= first[node]:
+                continue
+            first[node] = now
+            for i in out_of[node]:
+                arc = self.network.arcs[i]
+                then = max(now + arc.offset - 1, 0) + arc.span + 1
+                heapq.heappush(queue, (then, arc.head))
+        return first
+
+    def _send(self, i: int, first: list[int], near: list[int]) -> None:
+        """Make the variables of an arc; nothing is sent to who has it by then."""
+        arc, program = self.network.arcs[i], self.program
+        if near[arc.head] >= NEVER or first[arc.tail] >= NEVER:
+            return
+        latest = program.epochs - 1
+        if self.last:
+            latest = min(latest, program.epochs - near[arc.head] - arc.span - 1)
+        there = self.standing.had[self.chunk].get(arc.head, NEVER)
+        latest = min(latest, there - arc.span - 2)
+        for epoch in range(max(0, first[arc.tail] + arc.offset - 1), latest + 1):
+            variable = program.new()
+            program.sent[self.chunk, i, epoch] = variable
+            self.departures[arc.tail, epoch + 1 - arc.offset].append(variable)
+            self.arrivals[arc.head, epoch + arc.span + 1].append(variable)
+
+    def _hold(self, node: int, first: int) -> None:
+        """A node has a chunk once it has come, and sends only what it has.
+
+        One that will get it from an earlier round may get it sooner.
+        """
+        program = self.program
+        until = min(self._end, self.standing.had[self.chunk].get(node, NEVER) - 1)
+        held: int | None = None
+        for time in range(first, until + 1):
+            came = tuple(self.arrivals.get((node, time), ()))
+            if came:
+                before = () if held is None else (held,)
+                held = program.new()
+                program.rows.append(Row((*before, *came), (held,), 0, equal=True))
+            for variable in self.departures.get((node, time), ()):
+                program.rows.append(Row((variable,), () if held is None else (held,), 0))
+            if held is not None:
+                self.places[time][node] = program.held[self.chunk, node, time] = held
+
+    def _pass_on(self, node: int) -> None:
+        """A switch without a buffer passes on what has just come in, in this round or before."""
+        copies, standing = self.network.copies(node), self.standing
+        for time in sorted({time for tail, time in self.departures if tail == node}):
+            came = tuple(self.arrivals.get((node, time), ()))
+            left = standing.came[self.chunk, node, time]
+            gone = self.departures[node, time]
+            if not copies:
+                left -= standing.gone[self.chunk, node, time]
+                self.program.rows.append(Row((*gone,), came, left))
+            elif not left:
+                self.program.rows.extend(Row((variable,), came, 0) for variable in gone)
+
+    def _finish(self) -> None:
+        for rank in self.wants:
+            held = self.program.held.get((self.chunk, rank, self.program.epochs))
+            if held is None:
+                self.program.impossible = True
+                return
+            self.program.rows.append(Row((held,), (), 1, equal=True))
+
+    def _obtain(self) -> None:
+        """What is obtained within the round."""
+        for rank in self.wants:
+            for time in range(1, self.program.epochs + 1):
+                held = self.program.held.get((self.chunk, rank, time))
+                if held is not None:
+                    self._add(held, Fraction(1, time))
+
+    def _approach(self) -> None:
+        """What is there in the epochs of the look-ahead, or nearer than it was."""
+        had = self.standing.had[self.chunk]
+        for time in range(self.program.epochs, self._end + 1):
+            share = Fraction(1, time - self.program.epochs + 1)
+            at: list[_Place] = [(node, (x,)) for node, x in self.places[time].items()]
+            at += self._in_switches(time)
+            for rank in self.wants:
+                best = max(self._worth(n, rank) for n, since in had.items() if since <= time)
+                self._reward(rank, share, best, at)
+
+    def _in_switches(self, time: int) -> list[_Place]:
+        """Return the switches that are to pass on in the next round what comes in at a time."""
+        return [
+            (node, tuple(came))
+            for (node, when), came in self.arrivals.items()
+            if when == time and not self.network.holds(node) and self._passes_later(node, time)
+        ]
+
+    def _passes_later(self, node: int, time: int) -> bool:
+        leaving = (arc.offset for arc in self.network.arcs if arc.tail == node)
+        return all(time - 1 + offset >= self.program.epochs for offset in leaving)
+
+    def _reward(self, rank: int, share: Fraction, best: Fraction, at: list[_Place]) -> None:
+        """Make a variable for each distance that is less than the best: that it is reached."""
+        worth = {node: self._worth(node, rank) for node, _ in at}
+        levels = sorted({w for w in worth.values() if w > best} | {best}, reverse=True)
+        for level, following in pairwise(levels):
+            within = tuple(x for node, came in at if worth[node] >= level for x in came)
+            gain = share * (level - following)
+            if len(within) == 1:
+                self._add(within[0], gain)
+            else:
+                reached = self.program.new()
+                self.program.rows.append(Row((reached,), within, 0))
+                self._add(reached, gain)
+
+    def _worth(self, node: int, rank: int) -> Fraction:
+        return Fraction(1) if node == rank else GAMMA / (1 + self.far[rank][node])
+
+    def _add(self, variable: int, worth: Fraction) -> None:
+        assert self.program.objective is not None
+        self.program.objective[variable] = self.program.objective.get(variable, 0) + worth
+
+
+def _limit_loads(
+    program: EpochProgram, network: EpochNetwork, busy: Counter[tuple[int, int]]
+) -> None:
+    """Keep every group within its capacity in every window that ends in the round."""
+    on: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for (_, i, epoch), variable in program.sent.items():
+        on[i, epoch].append(variable)
+    for group in network.groups:
+        for end in range(program.epochs):
+            window = range(end + 1 - group.window, end + 1)
+            pairs = [(i, epoch) for i in group.arcs for epoch in window]
+            together = tuple(x for pair in pairs for x in on.get(pair, ()))
+            left = group.capacity - sum(busy[pair] for pair in pairs if pair[1] < 0)
+            if len(together) > left:
+                program.rows.append(Row(together, (), left))

@@ -1,0 +1,206 @@
+"""The least number of epochs of the linear program.
+
+Problem: the least K for which the program has a solution; if K epochs will do, K + 1 will.
+Input:   a network in epochs, chunks that one rank each wants, a solver, limits.
+Output:  the flow of the fewest epochs found, and the number below which there is none.
+Cost:    a linear program for each K that is tried, about twice the logarithm of what the bound is
+         off.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1 and appendix E. K goes up from a bound in
+         growing steps, then between what is too few and what will do by bisection.
+
+The bound is the larger of what distances ask for and what an all-to-all without epochs takes at
+least (:mod:`lp.alltoall`), as its prices prove: of K epochs the average over time is such a flow.
+That K epochs are too few is the solver's word, in floats, within ``TOLERANCE``.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.lp.flow_program import FlowProgram, amounts, write
+from baselines.synthesizers.teccl.milp.horizon import Tell, least_epochs
+from forestcoll.errors import InfeasibleError, TimeLimitError
+from forestcoll.problem.limits import Limits
+
+__all__ = ["TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows", "within_epochs"]
+
+TOLERANCE = 1e-9
+"""By how much a row may be off, as :class:`lp.solver.linear_program.Settings` has it."""
+
+_SAFE = 1e-9
+"""Of a bound that is computed in floats, before it is rounded up."""
+
+_LONG = 1e7  # seconds, for solvers that must be given a limit
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A solution, and what is known of shorter ones.
+
+    Parameters
+    ----------
+    program : FlowProgram
+        Of so many epochs.
+    x : float array, one entry a column of the program
+    bound : int
+        There is no solution in fewer epochs.
+    """
+
+    program: FlowProgram = field(repr=False)
+    x: npt.NDArray[np.float64] = field(repr=False)
+    bound: int
+
+    @property
+    def epochs(self) -> int:
+        """Until all has arrived."""
+        return self.program.epochs
+
+
+def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits) -> int:
+    """Return a number of epochs that no solution goes below, from distances and the bandwidths.
+
+    From distances alone if there is no time.
+
+    Raises
+    ------
+    DisconnectedError
+        If somebody wants a chunk of a GPU from which no path leads there.
+    """
+    from lp.alltoall.linear_optimum import all_to_all_rate
+    from lp.solver.linear_program import Settings
+
+    least = least_epochs(network, demand)
+    seconds = min(limits.seconds, _LONG) if limits.seconds is not None else _LONG
+    if seconds <= 0:
+        return least
+    settings = Settings(method="highs-ipm", seconds=seconds, threads=limits.threads)
+    try:
+        found = all_to_all_rate(network.topology, amounts(network, demand), settings=settings)
+    except TimeLimitError:
+        return least
+    chunks = found.bound_gb_s * float(network.epoch_us / demand.chunk_kb)
+    return max(least, math.ceil((1 - _SAFE) / chunks))
+
+
+def within_epochs(
+    network: EpochNetwork, demand: Demand, epochs: int, solver: str, limits: Limits
+) -> Flow:
+    """Find a flow in so many epochs.
+
+    Raises
+    ------
+    InfeasibleError
+        If there is none.
+    TimeLimitError
+        If the time is up.
+    """
+    search = _Search(network, demand, solver, limits)
+    least = least_epochs_of_flows(network, demand, limits)
+    try:
+        works = epochs >= least and search.works(epochs)
+    except TimeLimitError as error:
+        raise TimeLimitError(
+            f"teccl: no answer for {epochs} epochs on {network.topology.name} in the time given",
+            bound=least,
+        ) from error
+    if not works:
+        raise InfeasibleError(
+            f"teccl: {epochs} epochs are too few on {network.topology.name}, for parts of chunks "
+            f"too"
+        )
+    assert search.best is not None
+    return Flow(search.best.program, search.best.x, least)
+
+
+def fewest_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    solver: str,
+    limits: Limits,
+    tell: Tell = lambda incumbent, bound: None,
+) -> Flow:
+    """Search for the least number of epochs.
+
+    The fewest found when the time is up, with the bound that is known by then. ``tell`` is called
+    with the epochs found, if any, and known to be needed.
+
+    Raises
+    ------
+    DisconnectedError
+        If somebody wants a chunk of a GPU from which no path leads there.
+    TimeLimitError
+        If nothing has been found by then; its ``bound`` is the number of epochs still open.
+    """
+    search = _Search(network, demand, solver, limits)
+    return search.run(least_epochs_of_flows(network, demand, limits), tell)
+
+
+class _Search:
+    """What has been found, and the time that is left."""
+
+    def __init__(self, network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> None:
+        self.network = network
+        self.demand = demand
+        self.method = "gurobi" if solver == "gurobi" else "highs"
+        self.limits = limits
+        given = math.inf if limits.seconds is None else limits.seconds
+        self.deadline = time.monotonic() + given
+        self.best: Flow | None = None
+
+    def run(self, bound: int, tell: Tell) -> Flow:
+        """Go up in growing steps, then halve what is left."""
+        step = 1
+        tell(None, bound)
+        try:
+            while not self.works(bound + step - 1):
+                bound += step
+                step *= 2
+                tell(None, bound)
+            assert self.best is not None
+            while bound < self.best.epochs:
+                tell(self.best.epochs, bound)
+                middle = (bound + self.best.epochs) // 2
+                if not self.works(middle):
+                    bound = middle + 1
+        except TimeLimitError:
+            if self.best is None:
+                raise _no_time(self.network, bound) from None
+        tell(self.best.epochs, bound)
+        return Flow(self.best.program, self.best.x, bound)
+
+    def works(self, epochs: int) -> bool:
+        """Solve for so many epochs, and keep the flow if there is one."""
+        from lp.solver.linear_program import Settings
+        from lp.solver.solve import solve
+
+        stated = write(self.network, self.demand, epochs)
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise _no_time(self.network, epochs)
+        settings = Settings(
+            method=self.method,
+            seconds=min(left, _LONG),
+            threads=self.limits.threads,
+            tolerance=TOLERANCE,
+        )
+        try:
+            found = solve(stated.program, settings)
+        except InfeasibleError:
+            return False
+        self.best = Flow(stated, found.x, 0)
+        return True
+
+
+def _no_time(network: EpochNetwork, bound: int) -> TimeLimitError:
+    return TimeLimitError(
+        f"teccl: nothing found on {network.topology.name} in the time given; {bound} epochs or "
+        f"more are still open",
+        bound=bound,
+    )

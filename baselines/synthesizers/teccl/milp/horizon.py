@@ -1,0 +1,297 @@
+"""The least number of epochs: found from above, proved from below.
+
+Problem: the least K for which the program has a solution.
+Input:   a network in epochs, chunks, a solver, limits.
+Output:  the transfers of the fewest epochs found, and the number below which there are none.
+Cost:    a program for each K that is tried.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a K that will do by longer and longer
+         times in few epochs; with early solutions a search over K gives the least. Here K goes up
+         from what distances and the bottleneck cut allow, and down from a greedy solution.
+
+No schedule is faster than the bottleneck cut allows, whatever switches copy: of every chunk that
+is wanted outside of a set of nodes that has it, a copy at least must leave the set. An epoch
+carries no more than a link does in that time, so K epochs take as long as the optimum at least.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.milp.epoch_program import NEVER, Sent, earliest, write
+from baselines.synthesizers.teccl.milp.greedy import greedy_sends
+from baselines.synthesizers.teccl.milp.solvers import Answer, Effort, Outcome, solve
+from forestcoll.core.optimality import optimum
+from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
+from forestcoll.problem.limits import Limits
+
+__all__ = [
+    "MOST_TRANSFERS",
+    "Found",
+    "Tell",
+    "fewest_epochs",
+    "least_epochs",
+    "within_epochs",
+    "without_repeats",
+]
+
+_FIRST_WORK = 1.0
+"""Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
+
+_GROWTH = 4.0
+
+MOST_TRANSFERS = 2_000_000
+"""Chunks times arcs times epochs, of a program that is written down."""
+
+Tell = Callable[[int | None, int], None]
+"""Called with the epochs found, if any, and proved to be needed."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A solution, and what is known of shorter ones.
+
+    Parameters
+    ----------
+    kept : dict
+        The transfers, as of :func:`baselines.synthesizers.teccl.cleaning.needed`.
+    epochs : int
+        Until all has arrived.
+    bound : int
+        Proved: there is no solution in fewer epochs.
+    """
+
+    kept: dict[Sent, Sent | None] = field(repr=False)
+    epochs: int
+    bound: int
+
+
+def least_epochs(network: EpochNetwork, demand: Demand) -> int:
+    """Return a number of epochs that no solution goes below, from distances and the cut.
+
+    Raises
+    ------
+    DisconnectedError
+        If somebody wants a chunk of a GPU from which no path leads there.
+    """
+    reached = {root: earliest(network, root) for root in set(demand.roots)}
+    ways = zip(demand.roots, demand.wants, strict=True)
+    epochs, root, rank = max((reached[root][rank], root, rank) for root, w in ways for rank in w)
+    if epochs == NEVER:
+        names = [network.topology.nodes[network.topology.ends[end]].name for end in (root, rank)]
+        raise DisconnectedError(
+            f"{network.topology.name}: no path leads from {names[0]} to {names[1]}; add links"
+        )
+    return max(epochs, math.ceil(_cut_us(network, demand) / network.epoch_us))
+
+
+def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
+    """The time that the bottleneck cut takes, for the chunks that everybody wants."""
+    topology = network.topology
+    into, out = topology.ingress_gb_s, topology.egress_gb_s
+    if any(out[switch] > into[switch] for switch in topology.switches):
+        return Fraction(0)  # for such that optimum is not made
+    targets = demand.chunks.target.tolist()
+    owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
+    if not owners:
+        return Fraction(0)
+    weights = [owners.count(rank) for rank in range(network.topology.num_compute)]
+    size_gb = demand.chunk_kb * len(owners) / 10**6
+    return optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6
+
+
+def within_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    epochs: int,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
+) -> Found:
+    """Find a solution in so many epochs, or for the first chunks in those that are given.
+
+    Raises
+    ------
+    InfeasibleError
+        If it is proved that there is none.
+    TimeLimitError
+        If the time is up.
+    """
+    deadline = time.monotonic() + _seconds(limits)
+    goal = _Goal(network, demand, solver, due)
+    name, least = network.topology.name, goal.least()
+    answer = Answer(Outcome.INFEASIBLE)
+    if epochs >= least:
+        effort = Effort(threads=limits.threads)
+        answer = goal.answer(epochs, effort, deadline)
+    if answer.outcome is Outcome.INFEASIBLE:
+        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
+    if answer.outcome is Outcome.OPEN:
+        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+    return goal.found(answer.sent, least)
+
+
+def fewest_epochs(
+    network: EpochNetwork,
+    demand: Demand,
+    solver: str,
+    limits: Limits,
+    tell: Tell = lambda incumbent, bound: None,
+    work: float = math.inf,
+    symmetry: bool = False,
+    due: tuple[int, ...] = (),
+) -> Found:
+    """Search for the least number of epochs, where the first chunks arrive in those given.
+
+    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, or the
+    program too large, with the bound that is proved by then. ``tell`` is called with the epochs
+    found, if any, and proved.
+
+    Raises
+    ------
+    TimeLimitError
+        If nothing has been found by then; its ``bound`` is the number of epochs still open.
+    """
+    goal = _Goal(network, demand, solver, due)
+    deadline = time.monotonic() + _seconds(limits)
+    search = _Search(goal, deadline, work, Effort(threads=limits.threads, symmetry=symmetry), tell)
+    return search.run(goal.least())
+
+
+def without_repeats(
+    network: EpochNetwork,
+    demand: Demand,
+    found: Found,
+    solver: str,
+    limits: Limits,
+    due: tuple[int, ...] = (),
+) -> dict[Sent, Sent | None]:
+    """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
+
+    With few slots, and if a solution has repeats, one without is looked for. If none is found, the
+    repeats are left out: the schedule then holds more than there are slots.
+    """
+    few = network.buffers
+    if few is None:
+        return found.kept
+    once = needed(replace(network, buffers=None), demand, tuple(found.kept))
+    if len(once) == len(found.kept):
+        return once
+    strict = replace(network, buffers=replace(few, again=False))
+    try:
+        return within_epochs(strict, demand, found.epochs, solver, limits, due).kept
+    except (InfeasibleError, TimeLimitError):
+        return once
+
+
+@dataclass(frozen=True)
+class _Goal:
+    """What is searched for; the first chunks are ``due`` in the epochs that it has.
+
+    Epochs are counted until the chunks behind those that are due have arrived.
+    """
+
+    network: EpochNetwork
+    demand: Demand
+    solver: str
+    due: tuple[int, ...]
+
+    def least(self) -> int:
+        rest = self.demand.part(len(self.due), len(self.demand.wants)) if self.due else self.demand
+        return least_epochs(self.network, rest)
+
+    def is_large(self, epochs: int) -> bool:
+        """Whether the program would take gigabytes; then the search ends."""
+        size = len(self.demand.roots) * len(self.network.arcs) * epochs
+        return size > MOST_TRANSFERS
+
+    def answer(self, epochs: int, effort: Effort, deadline: float) -> Answer:
+        """Write the program down and solve it, all before the deadline."""
+        try:
+            program = write(self.network, self.demand, epochs, due=self.due, deadline=deadline)
+        except TimeLimitError:
+            return Answer(Outcome.OPEN)
+        return solve(program, self.solver, replace(effort, seconds=deadline - time.monotonic()))
+
+    def found(self, sent: tuple[Sent, ...], bound: int) -> Found:
+        kept = needed(self.network, self.demand, sent)
+        rest = [send for send in kept if send[0] >= len(self.due)]
+        return Found(kept, epochs_taken(self.network, rest), bound)
+
+
+@dataclass
+class _Search:
+    goal: _Goal
+    deadline: float
+    left: float  # of the work
+    effort: Effort
+    tell: Tell
+    best: Found | None = None
+
+    def run(self, bound: int) -> Found:
+        """Look at the bound and at what is above it in turn, ever harder."""
+        self._tell(bound)
+        self._begin()
+        work = _FIRST_WORK if self.goal.solver in ("cp-sat", "either") else math.inf
+        above = bound
+        while self.best is None or bound < self.best.epochs:
+            self._tell(bound)
+            late = time.monotonic() >= self.deadline or self.left <= 0
+            if late or self.goal.is_large(bound):
+                return self._stopped(bound)
+            outcome = self._try(bound, work)
+            if outcome is Outcome.INFEASIBLE:
+                bound += 1
+                continue
+            if outcome is Outcome.FOUND:
+                break
+            if self.best is None:
+                above = max(bound, above) + max(1, above // 4)
+            else:
+                above = self.best.epochs - 1
+            if above > bound and self.left > 0 and not self.goal.is_large(above):
+                self._try(above, work)
+            work *= _GROWTH
+        assert self.best is not None
+        self._tell(bound)
+        return Found(self.best.kept, self.best.epochs, bound)
+
+    def _tell(self, bound: int) -> None:
+        self.tell(None if self.best is None else self.best.epochs, bound)
+
+    def _begin(self) -> None:
+        """Send greedily, where nothing is in the way."""
+        network, demand = self.goal.network, self.goal.demand
+        slowed = any(group.slowed for group in network.groups)
+        if slowed or self.goal.due or network.buffers is not None:
+            return
+        with suppress(TimeLimitError):  # the search says so
+            self.best = self.goal.found(greedy_sends(network, demand, self.deadline), 0)
+
+    def _try(self, epochs: int, work: float) -> Outcome:
+        effort = replace(self.effort, work=min(work, self.left))
+        answer = self.goal.answer(epochs, effort, self.deadline)
+        self.left -= effort.work if answer.outcome is Outcome.OPEN else 0
+        if answer.outcome is Outcome.FOUND:
+            self.best = self.goal.found(answer.sent, 0)
+        return answer.outcome
+
+    def _stopped(self, bound: int) -> Found:
+        if self.best is None:
+            raise TimeLimitError(
+                f"teccl: nothing found on {self.goal.network.topology.name} within the limits; "
+                f"{bound} epochs or more are still open",
+                bound=bound,
+            )
+        return Found(self.best.kept, self.best.epochs, bound)
+
+
+def _seconds(limits: Limits) -> float:
+    return math.inf if limits.seconds is None else limits.seconds

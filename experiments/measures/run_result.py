@@ -1,0 +1,178 @@
+"""A schedule that a point has made and that has passed the check, as its measures see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+from baselines.interface.method import Schedule
+from experiments.measures.borders import Sets, border_bound, box_traffic
+from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.measures.simulated import Assumptions, Simulated
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import (
+    Allreduce,
+    Cost,
+    FactoredForest,
+    FlowSchedule,
+    Steps,
+    StepSchedule,
+    cost,
+    makespan_s_per_gb,
+    synchronous,
+)
+from forestcoll.topology import Topology
+
+__all__ = ["RunResult"]
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """What measures are taken of; what several of them need is computed once.
+
+    Parameters
+    ----------
+    schedule : any
+        It has passed :func:`forestcoll.schedule.verify`.
+    topology : Topology
+    collective : str
+    root : int, optional
+        Rank of the root of a broadcast, reduce or allreduce.
+    weights : tuple of int, optional
+        Of each rank: its part of the data; all the same if not given.
+    assumptions : Assumptions, optional
+        Of simulations; none are made if not given.
+    """
+
+    schedule: Schedule
+    topology: Topology
+    collective: str
+    root: int | None = None
+    weights: tuple[int, ...] | None = None
+    assumptions: Assumptions | None = None
+
+    @cached_property
+    def pipelined(self) -> Cost:
+        """Its cost when all pieces are under way at once."""
+        return cost(self.schedule)
+
+    @cached_property
+    def synchronous(self) -> Steps | None:
+        """Its cost when nothing is passed on before a step has ended.
+
+        A flow has no steps, and those of factored trees are not known one by one.
+        """
+        unknown = isinstance(self.schedule, FlowSchedule) or self.factored
+        return None if unknown else synchronous(self.schedule)
+
+    def border(self, sets: Callable[[Topology], Sets]) -> Fraction | None:
+        """Return the rate that the narrowest of some sets allows an allgather or reduce-scatter."""
+        if self.collective not in ("allgather", "reduce-scatter"):
+            return None
+        reduction = self.collective == "reduce-scatter"
+        return border_bound(self.topology, sets(self.topology), self.weights, reduction=reduction)
+
+    @property
+    def box_traffic(self) -> Fraction | None:
+        """What an allgather of equal shards sends into boxes, over the least."""
+        if self.collective != "allgather" or self.weights is not None:
+            return None
+        return box_traffic(self.topology, self.pipelined.loads, self.pipelined.whole)
+
+    @property
+    def bandwidth_runtime(self) -> Fraction | None:
+        """Its time in steps times what the best linked GPU sends in a second."""
+        if self.synchronous is None:
+            return None
+        return self.synchronous.time_s_per_gb * _most_sent_gb_s(self.topology)
+
+    @cached_property
+    def makespan_s_per_gb(self) -> Fraction | None:
+        """The finish of its clock, if it has one, over the size of the data."""
+        return makespan_s_per_gb(self.schedule)
+
+    def finish_s(self, size_bytes: int) -> Fraction | None:
+        """Return when its clock ends for a size of the data, as far as that is known.
+
+        A clock is made for one size. Without latencies all its times grow with the size; with some,
+        it says nothing of other sizes.
+        """
+        clock = self.stepwise.clock if self.stepwise else None
+        if clock is None or self.makespan_s_per_gb is None:
+            return None
+        if clock.size_bytes != size_bytes and any(e.latency_us for e in self.topology.links):
+            return None
+        return self.makespan_s_per_gb * size_bytes / 10**9
+
+    @cached_property
+    def best(self) -> UpperBound | None:
+        """What no schedule can beat.
+
+        Raises
+        ------
+        VerificationError
+            If this one does.
+        """
+        reached = self.pipelined.algbw_gb_s
+        best = upper_bound(self.topology, self.collective, reached, self.root, self.weights)
+        if best is not None and reached > best.algbw_gb_s:
+            raise VerificationError(
+                f"the schedule makes {reached} GB/s, but {best.by} proves that none makes more "
+                f"than {best.algbw_gb_s}: one of the two is wrong; please report this"
+            )
+        return best
+
+    @cached_property
+    def simulated(self) -> Simulated | None:
+        """Its simulations, if they are asked for."""
+        if self.assumptions is None:
+            return None
+        rate = None if self.best is None else self.best.algbw_gb_s
+        return Simulated(
+            self.schedule, self.assumptions, self.topology, self.root, self.weights, rate
+        )
+
+    @property
+    def stepwise(self) -> StepSchedule | None:
+        """The schedule, if it is one of steps."""
+        return self.schedule if isinstance(self.schedule, StepSchedule) else None
+
+    @property
+    def forests(self) -> tuple[Any, ...]:
+        """Its forests: two of an allreduce, none of a schedule of steps or flows."""
+        if isinstance(self.schedule, StepSchedule | FlowSchedule):
+            return ()
+        return self.schedule.phases if isinstance(self.schedule, Allreduce) else (self.schedule,)
+
+    @property
+    def factored(self) -> bool:
+        """Whether its trees are not written out one by one."""
+        return any(isinstance(forest, FactoredForest) for forest in self.forests)
+
+    @property
+    def remark(self) -> str:
+        """What an allreduce says of how it was made."""
+        return self.schedule.remark if isinstance(self.schedule, Allreduce) else ""
+
+    def of_forests(self, number: Callable[[Any], int]) -> int | None:
+        """Add up a number of each of its forests; None if there are none."""
+        return sum(map(number, self.forests)) if self.forests else None
+
+    def of_trees(self, number: Callable[[Any], int]) -> int | None:
+        """Add up a number that needs the trees one by one; None also if they are factored."""
+        return None if self.factored else self.of_forests(number)
+
+
+def _most_sent_gb_s(topology: Topology) -> Fraction:
+    """Return what the best linked GPU sends, by the tightest shared capacity of its links out."""
+    over: dict[int, Fraction] = {}
+    for places, limit in topology.shared_places:
+        out: dict[int, Fraction] = {}
+        for link in (topology.links[place] for place in places):
+            out[link.tail] = out.get(link.tail, Fraction(0)) + link.bandwidth_gb_s
+        for gpu, whole in out.items():
+            over[gpu] = max(over.get(gpu, Fraction(0)), whole - limit)
+    return max(topology.egress_gb_s[gpu] - over.get(gpu, 0) for gpu in topology.compute)

@@ -1,0 +1,78 @@
+"""Forests of little depth, one limit after the other.
+
+Problem: several tree_depths are tried; to search from the least one up for each takes too long.
+Input:   a topology, a collective with its root; tree_depths from low to high; seconds for each.
+Output:  the fastest schedule found within each; or whether the limit is none.
+Cost:    that of the highest one, all in all (:mod:`forestcoll.bounded_depth.depth_ladder`).
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+import time
+
+from forestcoll.bounded_depth.depth_limit import ShallowSchedules
+from forestcoll.core.pipeline import EXPLICIT
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.errors import TimeLimitError
+from forestcoll.problem.options import Options
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology.model import Topology
+
+__all__ = ["ShallowForests"]
+
+
+class ShallowForests:
+    """What is found within tree_depths, from low to high.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        One of :data:`forestcoll.topology.validation.COLLECTIVES`.
+    root : str or int, optional
+    lp_time_limit_s : float
+        For the allreduce program.
+    """
+
+    def __init__(
+        self, topology: Topology, collective: str, root: str | int | None, lp_time_limit_s: float
+    ) -> None:
+        self._request = Request.of(
+            topology, Options(collective=collective, root=root, lp_time_limit_s=lp_time_limit_s)
+        )
+        self._clock = Stopwatch(self._tick)
+        self._began = self._seconds = 0.0
+        self._stopped = False
+        self._found: ShallowSchedules[Forest] | None = None
+
+    def within(self, depth: int, seconds: float) -> Forest | Allreduce[Forest]:
+        """Return the fastest that is found within a depth.
+
+        Raises
+        ------
+        TimeLimitError
+            If it takes longer, or a lower one did, which comes first.
+        ForestCollError
+            As of :func:`forestcoll.generation.generate`.
+        """
+        self._began, self._seconds = time.perf_counter(), seconds
+        if self._stopped:
+            raise self._late()
+        if self._found is None:
+            self._found = ShallowSchedules(self._request, EXPLICIT, self._clock)
+        return self._found.within(depth)
+
+    def is_settled(self, depth: int) -> bool:
+        """Whether a depth is known to be no limit: the optimal forests are as low."""
+        return self._found is not None and self._found.is_settled(depth)
+
+    def _tick(self, stage: str, done: int, total: int) -> None:
+        if time.perf_counter() - self._began > self._seconds:
+            self._stopped = True
+            raise self._late()
+
+    def _late(self) -> TimeLimitError:
+        return TimeLimitError(f"took longer than {self._seconds:g} s to make")

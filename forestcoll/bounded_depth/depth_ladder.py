@@ -1,0 +1,228 @@
+"""Forests that get faster as their trees may get taller, from the least depth up.
+
+Problem: for each depth h the fastest forest of trees of at most h hops; as good as is found.
+Input:   a collective of one phase; how tall trees may get at most.
+Output:  forests, each faster than those before it.
+Cost:    for each depth some searches (:mod:`forestcoll.bounded_depth.depth_bounded_trees`), each
+         with a budget.
+Source:  Own; see docs/mathematics/depth-bounded-trees.md.
+
+Heights are tried one by one up to eight hops above the least, then in steps of a fifth. At each
+the search begins from shortest-path trees, from what the core makes for the same k, cut to h, and
+from what was found for the depth before; for few trees per GPU and for as many as the optimum has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+
+from forestcoll.bounded_depth.depth_bound import depth_bound
+from forestcoll.bounded_depth.depth_bounded_trees import Seeds, depth_bounded_trees, fits, seeds
+from forestcoll.bounded_depth.hop_distances import eccentricities
+from forestcoll.core.optimality import optimum
+from forestcoll.core.pipeline import EXPLICIT, schedule_of
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.topology.model import Topology
+
+__all__ = ["LOW_STAGE", "Climb", "Ladder", "tallest"]
+
+LOW_STAGE = "low trees"
+"""Of the time of a schedule within a depth."""
+
+_FEW = (1, 2, 4, 8)  # trees per unit of weight, unless they are more than two for each GPU
+_LOOKS = 2**26  # of one search
+_ONE_BY_ONE = 8  # tree_depths above the least that are all tried
+_ENTRIES = 2**22  # of the parents of all trees, beyond which fewer are begun with
+
+
+def tallest(forest: Forest) -> int:
+    """Return the depth of the tallest tree, in hops from GPU to GPU."""
+    return int(forest.tree_depths().max(initial=0))
+
+
+@dataclass(frozen=True, slots=True)
+class Climb:
+    """A collective of one phase on a network of two GPUs or more; made by :meth:`of`.
+
+    Parameters
+    ----------
+    request : Request
+    network : Topology
+        On which out-trees are packed: of a reduction the network reversed.
+    best : Optimum
+    least : int
+        The depth that no trees are below: the greatest eccentricity of a root.
+    """
+
+    request: Request
+    network: Topology
+    best: Optimum
+    least: int
+
+    @classmethod
+    def of(cls, request: Request) -> Climb:
+        """Find out how low trees may be, and how fast any."""
+        (reduction,) = request.reductions
+        network = request.topology.reversed() if reduction else request.topology
+        roots = [rank for rank, weight in enumerate(request.weights) if weight]
+        best = optimum(
+            request.topology,
+            weights=None if set(request.weights) <= {1} else request.weights,
+            reduction=reduction,
+            threads=request.threads,
+        )
+        return cls(request, network, best, max(eccentricities(network, roots)))
+
+    def inverse_rate(self, depth: int) -> Fraction:
+        """Return what 1/x of trees up to a depth is not below."""
+        low = depth_bound(self.network, self.request.weights, depth)
+        return max(self.best.inverse_rate, low)
+
+    def at_most_gb_s(self, depth: int) -> Fraction:
+        """Return the algorithmic bandwidth that no trees up to a depth exceed, in GB/s."""
+        return sum(self.request.weights) / self.inverse_rate(depth)
+
+    def rungs(self, most: int, first: int | None = None) -> Iterator[int]:
+        """Yield the tree_depths to try, from the first, or else the least, up; the most among them."""
+        depth = self.least if first is None else first
+        while depth < most:
+            yield depth
+            depth += 1 if depth < self.least + _ONE_BY_ONE else 1 + depth // 5
+        if first is None or first <= most:
+            yield most
+
+
+class Ladder:
+    """The forests of a climb; asked for taller ones it goes on from where it is.
+
+    Parameters
+    ----------
+    climb : Climb
+    tall : Forest
+        The fastest there is for its request, which may be among them.
+    clock : Stopwatch
+    """
+
+    def __init__(self, climb: Climb, tall: Forest, clock: Stopwatch) -> None:
+        self.climb = climb
+        self._tall, self._clock = tall, clock
+        self._made: dict[int, Forest] = {}
+        self._before: dict[int, Forest] = {}
+        self._kept: list[Forest] = []
+        self._next = climb.least
+
+    @classmethod
+    def of(cls, request: Request, clock: Stopwatch) -> Ladder:
+        """Make the fastest forest, with which it begins, as low as patience makes it."""
+        request = replace(request, thorough=True)
+        forest = schedule_of(request, EXPLICIT, clock)
+        assert isinstance(forest, Forest)
+        return cls(Climb.of(request), forest, clock)
+
+    def up_to(self, most: int | None) -> list[Forest]:
+        """Return forests of trees up to a depth, each taller and faster than the one before.
+
+        Parameters
+        ----------
+        most : int, optional
+            At least ``climb.least``, and no less than before; the depth of ``tall`` if not given.
+        """
+        self._made = self._made or self._by_the_core()
+        high = tallest(self._tall)
+        for depth in self.climb.rungs(high if most is None else min(most, high), self._next):
+            if self._kept and _inverse_rate(self._kept[-1]) == _inverse_rate(self._tall):
+                break
+            self._try(depth)
+            self._next = depth + 1
+        return list(self._kept)
+
+    def _try(self, depth: int) -> None:
+        """Keep what is found within a depth."""
+        kept, before = self._kept, self._before
+        bound = self.climb.inverse_rate(depth)
+        for forest in self._made.values():
+            if tallest(forest) <= depth:
+                _keep(kept, forest)
+        for k, begin in self._begins(depth):
+            if kept and _inverse_rate(kept[-1]) == bound:
+                break
+            found = self._search(begin, depth, bound)
+            if k not in before or _inverse_rate(found) < _inverse_rate(before[k]):
+                before[k] = found
+            _keep(kept, self._finished(found))
+
+    def _by_the_core(self) -> dict[int, Forest]:
+        """Return what the core makes, by k; other numbers of trees unless one was asked for."""
+        made = {self._tall.k: self._tall}
+        if self.climb.request.options.k is None:
+            for k in _FEW:
+                trees = k * sum(self.climb.request.weights)
+                if (
+                    k not in made
+                    and trees <= 2 * self.climb.network.num_compute
+                    and self._is_small(trees)
+                ):
+                    options = replace(self.climb.request.options, k=k)
+                    request = replace(self.climb.request, options=options)
+                    forest = schedule_of(request, EXPLICIT, self._clock)
+                    assert not isinstance(forest, Allreduce)
+                    made[k] = forest
+        return dict(sorted(made.items()))
+
+    def _is_small(self, batches: int) -> bool:
+        return batches * self.climb.network.num_compute <= _ENTRIES
+
+    def _begins(self, depth: int) -> Iterator[tuple[int, Seeds]]:
+        """Yield what to begin the search with, by k."""
+        weights, made, before = self.climb.request.weights, self._made, self._before
+        for k, forest in made.items():
+            if not fits(self.climb.network, weights, k):
+                continue
+            roots = seeds(weights, k)
+            first = k == min(made)
+            if first or self._is_small(len(roots.root)):
+                yield k, roots
+            if tallest(forest) > depth and (first or self._is_small(forest.num_batches)):
+                yield k, Seeds.of(forest)
+            if k in before:
+                yield k, Seeds.of(before[k])
+
+    def _search(self, begin: Seeds, depth: int, bound: Fraction) -> Forest:
+        return self._clock.run(
+            LOW_STAGE,
+            lambda report: depth_bounded_trees(
+                self.climb.network,
+                self.climb.request.weights,
+                begin,
+                depth,
+                bound,
+                optimum=self.climb.best,
+                looks=_LOOKS,
+                progress=report,
+            ),
+        )
+
+    def _finished(self, forest: Forest) -> Forest:
+        (reduction,) = self.climb.request.reductions
+        return transposed(forest, self.climb.request.topology) if reduction else forest
+
+
+def _inverse_rate(forest: Forest) -> Fraction:
+    return forest.congestion / forest.k
+
+
+def _keep(kept: list[Forest], forest: Forest) -> None:
+    """Add a forest unless it is no faster than one as low; drop those that it makes needless."""
+    depth, slow = tallest(forest), _inverse_rate(forest)
+    if any(tallest(one) <= depth and _inverse_rate(one) <= slow for one in kept):
+        return
+    kept[:] = [one for one in kept if tallest(one) < depth or _inverse_rate(one) < slow]
+    kept.append(forest)
+    kept.sort(key=tallest)

@@ -1,0 +1,263 @@
+"""Schedules of every collective within a depth, and what throughput each depth costs.
+
+Problem: for few bytes hops count more than throughput; how fast are trees of at most h hops?
+Input:   a request, as of :func:`forestcoll.generation.generate`.
+Output:  the fastest schedule found within a depth; or all that were found, each taller and faster
+         than the one before, beside a rate that nothing as low exceeds.
+Cost:    that of :mod:`forestcoll.bounded_depth.depth_ladder`, for each phase.
+Source:  Own; ForestColl optimizes throughput alone.
+
+Of an allreduce the depth is the sum of both phases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import product
+from typing import Generic, TypeVar
+
+from forestcoll.bounded_depth.depth_ladder import Climb, Ladder, tallest
+from forestcoll.core.assembly import tree_depths
+from forestcoll.core.pipeline import EXPLICIT, Form, schedule_of
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnsupportedError
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.topology.describe import counted
+
+__all__ = ["DepthPoint", "ShallowSchedules", "least_depth", "points_of", "schedule_within"]
+
+F = TypeVar("F", Forest, FactoredForest)
+
+
+@dataclass(frozen=True, slots=True)
+class DepthPoint:
+    """A schedule than which no other one found is as low and as fast.
+
+    Parameters
+    ----------
+    depth : int
+        Of the tallest tree, in hops from GPU to GPU; of an allreduce, the sum over both phases.
+    algbw_gb_s : Fraction
+        Algorithmic bandwidth, in GB/s.
+    at_most_gb_s : Fraction, optional
+        What no trees up to this depth exceed, whatever their number; None of an allreduce.
+    k : int
+        Trees per unit of weight.
+    schedule : Forest or Allreduce
+    """
+
+    depth: int
+    algbw_gb_s: Fraction
+    at_most_gb_s: Fraction | None
+    k: int
+    schedule: Forest | Allreduce[Forest] = field(repr=False)
+
+    @property
+    def proved(self) -> bool:
+        """Whether nothing as low is faster."""
+        return self.algbw_gb_s == self.at_most_gb_s
+
+
+def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
+    """Make a schedule, within the depth that is asked for if one is; then the fastest found.
+
+    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
+
+    Raises
+    ------
+    InfeasibleError
+        If the depth is below the eccentricity of a root, which no trees are.
+    CapacityOverflowError
+        If numbers are too large for the search, too.
+    """
+    most = request.options.max_depth
+    if most is None or request.topology.num_compute == 1:
+        return schedule_of(request, form, clock)
+    _check(request, most)
+    return ShallowSchedules(request, form, clock).within(most)
+
+
+class ShallowSchedules(Generic[F]):
+    """The fastest schedules found within one limit after the other, in one search that goes on.
+
+    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`; the depth of
+    the request is not looked at.
+    """
+
+    def __init__(self, request: Request, form: Form[F], clock: Stopwatch) -> None:
+        self._request, self._clock = request, clock
+        self._form: Form[F] = form
+        self._made: F | Allreduce[F] = schedule_of(request, form, clock)
+        self._ladders: _Ladders | None = None
+
+    def is_settled(self, most: int) -> bool:
+        """Whether a limit is none: the schedule without any is as low, and nothing is faster."""
+        # Where nothing proves an allreduce, a pair that low trees make may be faster.
+        proved = not isinstance(self._made, Allreduce) or self._made.optimal
+        return proved and _height(self._made) <= most
+
+    def within(self, most: int) -> F | Allreduce[F]:
+        """Return the fastest within a limit, which is not below those of earlier calls.
+
+        Raises
+        ------
+        InfeasibleError, CapacityOverflowError
+            As of :func:`schedule_within`.
+        """
+        _check(self._request, most)
+        if self.is_settled(most):
+            return self._made
+        if self._ladders is None:
+            self._ladders = _Ladders(self._request, self._clock)
+        found, hold = self._ladders.up_to(most), self._form.hold
+        fastest = min(found, key=lambda one: one.time_s_per_gb, default=None)
+        if _height(self._made) <= most and (
+            fastest is None or self._made.time_s_per_gb <= fastest.time_s_per_gb
+        ):
+            return self._made
+        if fastest is None:
+            raise _too_large(self._request)
+        if isinstance(fastest, Allreduce):
+            reduce, gather = fastest.phases
+            return Allreduce(hold(reduce), hold(gather), remark=fastest.remark)
+        return hold(fastest)
+
+
+def points_of(request: Request, clock: Stopwatch) -> tuple[DepthPoint, ...]:
+    """Return schedules from the lowest to the fastest, each taller and faster than that before.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is a single GPU; as of :func:`schedule_within`.
+    InfeasibleError
+        As of :func:`schedule_within`.
+    """
+    if request.topology.num_compute == 1:
+        raise UnsupportedError("the schedule of a single GPU is empty and has no depth")
+    most = request.options.max_depth
+    _check(request, most)
+    return tuple(_found(request, clock, most))
+
+
+def least_depth(request: Request) -> int:
+    """Return the depth that no schedule is below: the eccentricity of a root, in GPU hops."""
+    return sum(Climb.of(one).least for one in _phases(request))
+
+
+def _check(request: Request, most: int | None) -> None:
+    if request.options.method != "forestcoll":
+        raise UnsupportedError(
+            "the paper's algorithms know no tree_depths; take the method forestcoll for low trees"
+        )
+    if most is not None and most < (least := least_depth(request)):
+        raise InfeasibleError(
+            f"{request.topology.name}: no {request.collective} has trees of "
+            f"{counted(most, 'hop')} from GPU to GPU: a GPU's eccentricity makes it "
+            f"{least} at least; give a depth of {least} or more"
+        )
+
+
+def _phases(request: Request) -> list[Request]:
+    """Return what is asked as collectives of one phase."""
+    if request.collective != "allreduce":
+        return [request]
+    names = ("reduce-scatter", "allgather") if request.root is None else ("reduce", "broadcast")
+    options = [replace(request.options, collective=name) for name in names]
+    return [replace(request, options=one) for one in options]
+
+
+def _found(request: Request, clock: Stopwatch, most: int | None) -> list[DepthPoint]:
+    if request.collective == "allreduce":
+        schedule = schedule_of(request, EXPLICIT, clock)
+        low = [schedule] if most is None or _height(schedule) <= most else []
+        both = [*_Ladders(request, clock).up_to(most), *low]
+        points = _not_dominated(_point(one, None) for one in both)
+    else:
+        ladder = Ladder.of(request, clock)
+        points = [_point(forest, ladder.climb) for forest in ladder.up_to(most)]
+    if not points:
+        raise _too_large(request)
+    return points
+
+
+def _too_large(request: Request) -> CapacityOverflowError:
+    return CapacityOverflowError(
+        f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
+        f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
+    )
+
+
+class _Ladders:
+    """The ladder of a collective of one phase, or those of both phases of an allreduce."""
+
+    def __init__(self, request: Request, clock: Stopwatch) -> None:
+        *reducing, gathering = _phases(request)
+        self._network = request.topology
+        self._gather = Ladder.of(gathering, clock)
+        self._is_pair = bool(reducing)
+        self._reduce = None  # the gathering turned round, where links come in pairs
+        if reducing and self._network.reversed() != self._network:
+            self._reduce = Ladder.of(reducing[0], clock)
+
+    def up_to(self, most: int | None) -> Sequence[Forest | Allreduce[Forest]]:
+        """Return forests, or pairs of them: of equal tree_depths in sum those of the least time."""
+        if not self._is_pair:
+            return self._gather.up_to(most)
+        reduce = self._reduce or self._gather
+        # The other phase takes its least depth at least.
+        gathering = self._gather.up_to(None if most is None else most - reduce.climb.least)
+        reducing = (
+            [transposed(forest, self._network) for forest in gathering]
+            if self._reduce is None
+            else reduce.up_to(None if most is None else most - self._gather.climb.least)
+        )
+        return _paired(reducing, gathering, most)
+
+
+def _paired(
+    reducing: Sequence[Forest], gathering: Sequence[Forest], most: int | None
+) -> list[Allreduce[Forest]]:
+    best: dict[int, tuple[Forest, Forest]] = {}
+    for reduce, gather in product(reducing, gathering):
+        depth = tallest(reduce) + tallest(gather)
+        slow = reduce.time_s_per_gb + gather.time_s_per_gb
+        if (most is None or depth <= most) and (
+            depth not in best or slow < sum(one.time_s_per_gb for one in best[depth])
+        ):
+            best[depth] = reduce, gather
+    return [
+        Allreduce(*both, remark=f"reduction + gathering within {counted(depth, 'hop')}")
+        for depth, both in best.items()
+    ]
+
+
+def _point(schedule: Forest | Allreduce[Forest], climb: Climb | None) -> DepthPoint:
+    depth = _height(schedule)
+    gather = schedule.gather if isinstance(schedule, Allreduce) else schedule
+    at_most = None if climb is None else climb.at_most_gb_s(depth)
+    return DepthPoint(depth, schedule.algbw_gb_s, at_most, gather.k, schedule)
+
+
+def _not_dominated(points: Iterable[DepthPoint]) -> list[DepthPoint]:
+    kept: list[DepthPoint] = []
+    for point in sorted(points, key=lambda one: (one.depth, -one.algbw_gb_s)):
+        if not kept or point.algbw_gb_s > kept[-1].algbw_gb_s:
+            kept.append(point)
+    return kept
+
+
+def _height(
+    schedule: Forest | FactoredForest | Allreduce[Forest] | Allreduce[FactoredForest],
+) -> int:
+    if isinstance(schedule, Allreduce):
+        return sum(_height(phase) for phase in schedule.phases)
+    if isinstance(schedule, FactoredForest):
+        return int(tree_depths(schedule)[1].max(initial=0))
+    return tallest(schedule)

@@ -1,0 +1,84 @@
+"""How far GPUs are apart: the depth that no tree is below.
+
+Problem: from each root, the hops to the farthest GPU; a hop leads over switches to the next GPU.
+Input:   a topology, ranks.
+Output:  the eccentricity of each of them.
+Cost:    links x hops x N/64.
+Source:  Own; a tree of a root that reaches all GPUs has a path to the farthest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from forestcoll.topology.model import Topology
+
+__all__ = ["eccentricities"]
+
+
+def eccentricities(
+    topology: Topology, roots: Sequence[int], *, through_gpus: bool = False
+) -> list[int]:
+    """Return how far the farthest GPU is from each root.
+
+    Searches from all roots at once: a node's bits tell which of them have reached it.
+
+    Parameters
+    ----------
+    topology : Topology
+    roots : sequence of int
+        Ranks.
+    through_gpus : bool
+        Whether to count links, not hops from GPU to GPU over switches.
+    """
+    bits = [0] * len(topology.nodes)
+    for place, root in enumerate(roots):
+        bits[topology.compute[root]] |= 1 << place
+    instant = [
+        (link.tail, link.head)
+        for link in topology.links
+        if topology.nodes[link.head].is_switch and not through_gpus
+    ]
+    timed = [
+        (link.tail, link.head)
+        for link in topology.links
+        if through_gpus or not topology.nodes[link.head].is_switch
+    ]
+    away = [0] * len(roots)
+    missing = _missing(topology, bits, len(roots))
+    for hop in range(1, len(topology.nodes)):
+        if not missing:
+            break
+        while _pass_on(bits, bits, instant):
+            pass
+        _pass_on(bits.copy(), bits, timed)
+        for place in _places(missing):
+            away[place] = hop
+        missing = _missing(topology, bits, len(roots))
+    return away
+
+
+def _pass_on(before: Sequence[int], bits: list[int], links: Sequence[tuple[int, int]]) -> bool:
+    """Pass bits on over links; return whether any was new."""
+    news = False
+    for tail, head in links:
+        grown = bits[head] | before[tail]
+        if grown != bits[head]:
+            bits[head] = grown
+            news = True
+    return news
+
+
+def _missing(topology: Topology, bits: Sequence[int], roots: int) -> int:
+    """Return the bits of the roots that have not reached every GPU."""
+    everywhere = (1 << roots) - 1
+    for v in topology.compute:
+        everywhere &= bits[v]
+    return ((1 << roots) - 1) & ~everywhere
+
+
+def _places(bits: int) -> Iterator[int]:
+    while bits:
+        lowest = bits & -bits
+        yield lowest.bit_length() - 1
+        bits ^= lowest

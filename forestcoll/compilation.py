@@ -1,0 +1,150 @@
+"""Programs out of schedules of every kind.
+
+Problem: simulators, exporters and interpreters should read one form only.
+Input:   any schedule; how many pieces to cut it into.
+Output:  a program: transfers over one path each, with what they wait for.
+Cost:    that of expansion and of :mod:`forestcoll.schedule.transform.dependencies`.
+Source:  ours. In an allreduce of forests both phases speak of the same shards in the same units, so
+         that what a root sends out needs the sums of just these units.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from forestcoll.core.assembly import expand
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.schedule.program import Program, Starts
+from forestcoll.schedule.steps import WEIGHTED, StepSchedule
+from forestcoll.schedule.transform.dependencies import with_dependencies
+from forestcoll.schedule.transform.timed_transfers import (
+    Plan,
+    Transfers,
+    in_windows,
+    of_flows,
+    of_forest,
+    of_multicast,
+    of_steps,
+    refined,
+)
+from forestcoll.schedule.unsupported import not_taken
+
+__all__ = ["compile_program"]
+
+
+def compile_program(
+    schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1, *, loopback: bool = True
+) -> Program:
+    """Write a schedule as a program.
+
+    Parameters
+    ----------
+    schedule : any
+        Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
+    pieces : int
+        How many equal windows to cut every chunk into. Transfers are cut at their borders, so that
+        one window is passed on while the next one comes in.
+    loopback : bool
+        Whether to write down what goes back over a switch to where it is already, as simulations
+        need it. What is exported is without: the instructions of the hardware do that themselves.
+
+    Returns
+    -------
+    Program
+        Its loads are those of the schedule, link by link, with loopback.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is to be less than one piece.
+    UnsupportedError
+        If the units that an exact cut asks for do not fit 64 bits, or the phases of an allreduce
+        have different weights; of what is no schedule.
+    VerificationError
+        If a forest does not fit together, so that its trees cannot be followed.
+    """
+    if pieces < 1:
+        raise InvalidParameterError(
+            f"a schedule cannot be cut into {pieces} pieces; take 1 or more"
+        )
+    plan = in_windows(_plan(schedule, loopback), pieces)
+    transfers, first_need, need = with_dependencies(plan.transfers, schedule.topology)
+    clock = schedule.clock if isinstance(schedule, StepSchedule) else None
+    return Program(
+        topology=schedule.topology,
+        method=schedule.gather.method if isinstance(schedule, Allreduce) else schedule.method,
+        collective=schedule.collective,
+        chunks=plan.chunks,
+        chunk=transfers.chunk,
+        first=transfers.first,
+        amount=transfers.amount,
+        tail=transfers.tail,
+        head=transfers.head,
+        path=transfers.path,
+        reduce=transfers.reduce,
+        first_need=first_need,
+        need=need,
+        message=transfers.message,
+        step=np.unique(transfers.start, return_inverse=True)[1].reshape(-1).astype(np.int32),
+        paths=plan.paths,
+        starts=None if clock is None else Starts(clock.size_bytes, clock.tick_us, transfers.start),
+        weights=_weights(schedule),
+    )
+
+
+def _weights(schedule: AnySchedule | StepSchedule | FlowSchedule) -> tuple[int, ...]:
+    """Return the weights of a schedule that shares the data out by them; none of any other."""
+    if isinstance(schedule, Allreduce | FlowSchedule) or schedule.collective not in WEIGHTED:
+        return ()
+    return schedule.weights
+
+
+def _plan(schedule: AnySchedule | StepSchedule | FlowSchedule, loopback: bool) -> Plan:
+    if isinstance(schedule, StepSchedule):
+        return of_steps(schedule)
+    if isinstance(schedule, FlowSchedule):
+        return of_flows(schedule)
+    if isinstance(schedule, Allreduce):
+        return _both(*(_of_trees(phase, loopback) for phase in schedule.phases))
+    return _of_trees(schedule, loopback)
+
+
+def _of_trees(forest: AnyForest, loopback: bool) -> Plan:
+    if isinstance(forest, MulticastForest):
+        return of_multicast(forest, loopback=loopback)
+    if not isinstance(forest, Forest | FactoredForest):
+        raise not_taken("compile_program", forest)
+    return of_forest(expand(forest))
+
+
+def _both(reduce: Plan, gather: Plan) -> Plan:
+    """Put the gathering behind the reduction, in common units; needs tell what must wait."""
+    whole = math.lcm(reduce.chunks.whole, gather.chunks.whole)
+    reduce, gather = (refined(plan, whole // plan.chunks.whole) for plan in (reduce, gather))
+    one, other = reduce.chunks, gather.chunks
+    if not (np.array_equal(one.root, other.root) and np.array_equal(one.size, other.size)):
+        raise UnsupportedError(
+            "unsupported: the phases of this allreduce have different weights, so they speak of "
+            "different parts of the data"
+        )
+    ended, then, walks = int(reduce.transfers.finish.max(initial=0)), gather.transfers, reduce.paths
+    then = replace(
+        then,
+        start=then.start + ended,
+        finish=then.finish + ended,
+        path=then.path + np.int32(len(walks)),
+    )
+    paths = Walks(
+        np.concatenate([walks.first_node, gather.paths.first_node[1:] + len(walks.node)]),
+        np.concatenate([walks.node, gather.paths.node]),
+    )
+    nowhere = np.full(len(one), -1, dtype=np.int32)
+    return Plan(replace(other, root=nowhere), Transfers.joined(reduce.transfers, then), paths)

@@ -1,0 +1,178 @@
+// Trees of one root, moved to all others.
+//
+// Where every move of a group is a symmetry (translations.hpp), move a tree T of root 0 to every
+// root, and the arc v -> v + g is used once for each edge of T with offset g. So m such trees fit
+// if together they have at most c(g) edges of offset g; and if every node takes its parent from a
+// node nearer to the root, any choice of offsets is a tree, as low as can be. What is left is to
+// share the offsets out: one small flow for m equal trees; where they leave a remainder, m - 1 are
+// equal and the last makes up for it.
+#include <algorithm>
+#include <optional>
+
+#include "forestcoll/common/flow.hpp"
+#include "forestcoll/common/shortcuts.hpp"
+#include "forestcoll/common/translations.hpp"
+#include "forestcoll/tree_packing/tree_packing.hpp"
+
+namespace forestcoll {
+
+namespace {
+
+// Equal trees of root 0, by their parents.
+struct Tree {
+  Amount multiplicity;
+  NodeMap<NodeId> parent;
+};
+
+class Turning {
+ public:
+  Turning(const Translations& moves, Amount trees) : moves_(moves), trees_(trees) {
+    for (const auto& offset : moves.offsets()) back_.push_back(turned_back(offset.by));
+    find_distances();
+  }
+
+  // Nothing if no trees of least depth fit.
+  std::vector<Tree> trees_of_first() const {
+    if (std::ranges::find(distance_, -1) != distance_.end()) return {};
+    const NodeMap<NodeId> equal = tree_within(shares([](Amount) { return 0; }));
+    if (!equal.empty()) return {{trees_, equal}};
+    if (trees_ < 2) return {};
+    for (const bool exactly : {true, false}) {
+      const NodeMap<NodeId> most =
+          tree_within(exactly ? rounded() : shares([&](Amount rest) { return rest > 0 ? 1 : 0; }));
+      if (most.empty()) continue;
+      const NodeMap<NodeId> last = tree_within(left_by(most));
+      if (!last.empty()) return {{trees_ - 1, most}, {1, last}};
+    }
+    return {};
+  }
+
+ private:
+  NodeId nodes() const { return moves_.num_nodes(); }
+  int num_offsets() const { return moves_.offsets().count(); }
+  Amount capacity(int offset) const { return moves_.offsets()[offset].capacity; }
+
+  // v - by, for every v.
+  NodeMap<NodeId> turned_back(NodeId by) const { return moves_.moved_by(moves_.difference(0, by)); }
+
+  void find_distances() {
+    std::vector<NodeMap<NodeId>> moved;
+    for (const auto& offset : moves_.offsets()) moved.push_back(moves_.moved_by(offset.by));
+    distance_.assign(nodes(), -1);
+    std::vector<NodeId> queue{0};
+    distance_[0] = 0;
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const NodeId from = queue[i];
+      for (const auto& to : moved) {
+        if (distance_[to[from]] >= 0) continue;
+        distance_[to[from]] = distance_[from] + 1;
+        queue.push_back(to[from]);
+      }
+    }
+  }
+
+  // So many edges of each offset for every tree, and what `more` makes of the remainder.
+  template <typename More>
+  std::vector<Amount> shares(More more) const {
+    std::vector<Amount> shares;
+    for (int g = 0; g < num_offsets(); ++g) {
+      shares.push_back(capacity(g) / trees_ + more(capacity(g) % trees_));
+    }
+    return shares;
+  }
+
+  // The same, with one more for the largest remainders, until they are the edges of a tree.
+  std::vector<Amount> rounded() const {
+    std::vector<Amount> shares = this->shares([](Amount) { return 0; });
+    std::vector<int> order;
+    Amount missing = nodes() - 1;
+    for (int g = 0; g < num_offsets(); ++g) {
+      missing -= shares[static_cast<std::size_t>(g)];
+      order.push_back(g);
+    }
+    std::ranges::stable_sort(order, {}, [&](int g) { return -(capacity(g) % trees_); });
+    for (const int g : order) {
+      if (missing-- > 0) ++shares[static_cast<std::size_t>(g)];
+    }
+    return shares;
+  }
+
+  // What all trees but one leave of each offset.
+  std::vector<Amount> left_by(const NodeMap<NodeId>& parent) const {
+    IndexedVector<int> offset_of(nodes(), -1);
+    for (int g = 0; g < num_offsets(); ++g) offset_of[moves_.offsets()[g].by] = g;
+    std::vector<Amount> left;
+    for (int g = 0; g < num_offsets(); ++g) left.push_back(capacity(g));
+    for (NodeId v = 1; v < nodes(); ++v) {
+      const int g = offset_of[moves_.difference(v, parent[v])];
+      left[static_cast<std::size_t>(g)] -= trees_ - 1;
+    }
+    return left;
+  }
+
+  // Parents of a tree with at most so many edges of each offset; nothing if there is none among
+  // those of least depth.
+  NodeMap<NodeId> tree_within(const std::vector<Amount>& most) const {
+    if (std::ranges::any_of(most, [](Amount amount) { return amount < 0; })) return {};
+    const NodeId sink = nodes() + num_offsets();
+    FlowNetwork network(sink + 1);
+    NodeMap<Amount> supply(sink + 1, 0);
+    for (NodeId v = 1; v < nodes(); ++v) {
+      supply[v] = 1;
+      for (int g = 0; g < num_offsets(); ++g) {
+        if (distance_[back_[static_cast<std::size_t>(g)][v]] < distance_[v]) {
+          network.add(v, nodes() + g, 1);
+        }
+      }
+    }
+    for (int g = 0; g < num_offsets(); ++g) {
+      network.add(nodes() + g, sink, most[static_cast<std::size_t>(g)]);
+    }
+    WarmFlow flow(network, supply);
+    if (flow.settle(sink) > 0) return {};
+    NodeMap<NodeId> parent(nodes(), -1);
+    for (NodeId v = 1; v < nodes(); ++v) {
+      for (const int arc : network.arcs_of(v)) {
+        if (flow.flow(arc) == 0) continue;
+        parent[v] = back_[static_cast<std::size_t>(network.head(arc) - nodes())][v];
+      }
+    }
+    return parent;
+  }
+
+  const Translations& moves_;
+  Amount trees_;
+  std::vector<NodeMap<NodeId>> back_;  // by offset
+  NodeMap<int> distance_;              // from node 0; -1: out of reach
+};
+
+Batch moved(const Tree& tree, NodeId root, const NodeMap<NodeId>& by_root) {
+  Batch batch{root, tree.multiplicity, NodeMap<NodeId>(tree.parent.size(), -1)};
+  for (NodeId v = 1; v < tree.parent.count(); ++v) {
+    batch.parent[by_root[v]] = by_root[tree.parent[v]];
+  }
+  return batch;
+}
+
+}  // namespace
+
+std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph, std::span<const Amount> trees,
+                                                  Progress& progress) {
+  const bool equal = is_open(Shortcut::kTurning) && std::ranges::all_of(trees, [&](Amount count) {
+                       return count == trees[0] && count > 0;
+                     });
+  const auto moves = equal ? find_translations(graph) : std::nullopt;
+  if (!moves) return std::nullopt;
+  const std::vector<Tree> first = Turning(*moves, trees[0]).trees_of_first();
+  if (first.empty()) return std::nullopt;
+  std::vector<Batch> batches;
+  batches.reserve(first.size() * trees.size());
+  for (NodeId root = 0; root < graph.num_nodes; ++root) {
+    progress(root, graph.num_nodes);
+    const NodeMap<NodeId> by_root = moves->moved_by(root);
+    for (const Tree& tree : first) batches.push_back(moved(tree, root, by_root));
+  }
+  return batches;
+}
+
+}  // namespace forestcoll

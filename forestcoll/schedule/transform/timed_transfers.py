@@ -1,0 +1,322 @@
+"""Schedules of every kind as one kind of transfers, each over one path and with its times.
+
+Problem: whoever looks for what a transfer waits for should know one kind of schedule only.
+Input:   a forest, also of physical trees, a step schedule, or the flows of an all-to-all.
+Output:  its chunks, its transfers in columns, its paths.
+Cost:    a sort of the tree edges of a forest by their links; linear in all others.
+Source:  ours. Times are those of the schedule; a forest goes hop by hop, as in
+         :func:`forestcoll.schedule.lockstep`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.schedule.exact_sums import exact
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Forest, Routes
+from forestcoll.schedule.multicast import MulticastForest, Walks
+from forestcoll.schedule.sends import Chunks
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.transform.shards import MOST, by_shards
+from forestcoll.schedule.transform.single_paths import along_paths
+
+__all__ = [
+    "Plan",
+    "Transfers",
+    "in_windows",
+    "of_flows",
+    "of_forest",
+    "of_multicast",
+    "of_steps",
+    "refined",
+]
+
+_Numbers = npt.NDArray[np.int64]
+_Places = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Transfers:
+    """Transfers in columns, as of :class:`forestcoll.schedule.program.Program`.
+
+    ``start`` and ``finish`` are int64 arrays of times: steps, or ticks of a clock.
+    """
+
+    chunk: _Places
+    first: _Numbers
+    amount: _Numbers
+    tail: _Places
+    head: _Places
+    path: _Places
+    reduce: npt.NDArray[np.bool_]
+    start: _Numbers
+    finish: _Numbers
+    message: _Places
+
+    def __len__(self) -> int:
+        return len(self.chunk)
+
+    def taken(self, which: _Numbers) -> Transfers:
+        """Return some of the transfers, in the order given."""
+        return Transfers(*(getattr(self, column.name)[which] for column in fields(self)))
+
+    @classmethod
+    def joined(cls, one: Transfers, other: Transfers) -> Transfers:
+        """Put transfers one behind the other."""
+        columns = (column.name for column in fields(cls))
+        return cls(*(np.concatenate([getattr(one, c), getattr(other, c)]) for c in columns))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a schedule transfers, and over which paths."""
+
+    chunks: Chunks
+    transfers: Transfers
+    paths: Walks
+
+
+def of_forest(forest: Forest) -> Plan:
+    """Send every tree hop by hop, each unit of an edge over one path.
+
+    The trees over a link, batch after batch, fill its paths one after the other.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are too many trees to number them in 64 bits.
+    VerificationError
+        If a link has not as many paths as trees.
+    """
+    chunks, chunk, first = _data(forest)
+    batch, child = np.nonzero(forest.parent >= 0)
+    depth = forest.depths()
+    start = depth[batch, child].astype(np.int64) - 1
+    parent = forest.parent[batch, child]
+    tail, head = (child.astype(np.int32), parent)[:: 1 if forest.reduction else -1]
+    edge, offset, amount, path = _by_path(forest.routes, forest, batch, tail, head)
+    if forest.reduction:
+        start = int(depth.max(initial=0)) - 1 - start
+    which = batch[edge]
+    transfers = _copies(
+        chunk[which], first[which] + offset, amount, tail[edge], head[edge], path, start[edge]
+    )
+    transfers = replace(transfers, reduce=np.full(len(transfers), forest.reduction))
+    return Plan(chunks, transfers, _walks(forest.routes))
+
+
+def _by_path(
+    routes: Routes, forest: Forest, batch: _Numbers, tail: _Places, head: _Places
+) -> tuple[_Numbers, _Numbers, _Numbers, _Numbers]:
+    """Cut tree edges where their paths change: of which edge, from which tree, how many, path."""
+    gpus = forest.topology.num_compute
+    known = routes.tail.astype(np.int64) * gpus + routes.head
+    link = np.searchsorted(known, tail.astype(np.int64) * gpus + head)
+    order = np.argsort(link, kind="stable")
+    trees = exact(forest.multiplicity, len(batch))[batch[order]]
+    carried = exact(routes.multiplicity, len(routes.multiplicity))
+    end, upto = np.cumsum(trees), np.concatenate([[0], np.cumsum(carried)])
+    last = np.searchsorted(link[order], np.arange(len(known)), side="right")
+    total = np.concatenate([[0], end])[last]
+    if not np.array_equal(total, upto[routes.first_path[1:]]):
+        raise VerificationError(
+            "a logical link of this schedule has not as many paths as trees; verify it first"
+        )
+    if len(end) and int(end[-1]) > MOST:
+        raise UnsupportedError("unsupported: the trees over all links are more than 2^63 - 1")
+    begin = (end - trees).astype(np.int64)
+    end, upto = end.astype(np.int64), upto.astype(np.int64)
+    near = np.searchsorted(upto, begin, side="right") - 1
+    many = np.searchsorted(upto, end, side="left") - near
+    which = np.repeat(np.arange(len(order)), many)
+    path = near[which] + _places(many)
+    low = np.maximum(begin[which], upto[path])
+    high = np.minimum(end[which], upto[path + 1])
+    return order[which], low - begin[which], high - low, path
+
+
+def of_multicast(forest: MulticastForest, *, loopback: bool = True) -> Plan:
+    """Send every physical tree walk by walk, with loopback or without.
+
+    A GPU keeps its own part of a sum, so that what loopback sends to the switch is not added there.
+
+    Raises
+    ------
+    UnsupportedError
+        If there are too many trees to number them in 64 bits.
+    """
+    chunks, chunk, first = _data(forest)
+    batch = np.repeat(np.arange(forest.num_batches), np.diff(forest.first_walk))
+    end_of = np.argsort(np.array(forest.topology.ends))
+    start = forest.depths().astype(np.int64) - 1
+    if forest.reduction:
+        start = int(start.max(initial=0)) - start
+    walk, looped = forest.walk, forest.loopback
+    tail, head = end_of[forest.walks.tail[walk]], end_of[forest.walks.head[walk]]
+    amount = forest.multiplicity[batch]
+    transfers = _copies(chunk[batch], first[batch], amount, tail, head, walk, start)
+    transfers = replace(transfers, reduce=~looped & forest.reduction)
+    return Plan(
+        chunks, transfers if loopback else transfers.taken(np.flatnonzero(~looped)), forest.walks
+    )
+
+
+def of_flows(schedule: FlowSchedule) -> Plan:
+    """Send the parts of every pair's data over their paths, all at once."""
+    routes = schedule.routes
+    pair = np.repeat(np.arange(len(routes.tail)), np.diff(routes.first_path))
+    end = np.cumsum(exact(routes.multiplicity, len(pair)))
+    before = end - routes.multiplicity
+    first = (before - before[routes.first_path[pair]]).astype(np.int64)
+    chunks = Chunks(
+        size=np.full(len(routes.tail), schedule.whole, dtype=np.int64),
+        whole=schedule.whole * schedule.topology.num_compute,
+        root=routes.tail.astype(np.int32),
+        target=routes.head.astype(np.int32),
+    )
+    transfers = _copies(
+        pair,
+        first,
+        routes.multiplicity,
+        routes.tail[pair],
+        routes.head[pair],
+        np.arange(len(pair)),
+        np.zeros(len(pair), dtype=np.int64),
+    )
+    return Plan(chunks, transfers, _walks(routes))
+
+
+def of_steps(schedule: StepSchedule) -> Plan:
+    """Cut the transfers of a step schedule over their paths.
+
+    Raises
+    ------
+    UnsupportedError
+        If the units that the exact cut asks for do not fit 64 bits.
+    """
+    schedule = along_paths(schedule)
+    if schedule.collective != "allreduce":
+        schedule = by_shards(schedule)
+    sends, clock, interval = schedule.sends, schedule.clock, schedule.intervals
+    start = sends.step.astype(np.int64) if clock is None else clock.start
+    transfers = _copies(
+        sends.chunk, interval.first, interval.amount, sends.tail, sends.head, sends.paths, start
+    )
+    transfers = replace(transfers, reduce=sends.reduce)
+    if clock is not None:
+        transfers = replace(transfers, finish=clock.end.astype(np.int64))
+        if clock.message is not None:
+            transfers = replace(transfers, message=clock.message.astype(np.int32))
+    return Plan(schedule.chunks, transfers, _walks(schedule.routes))
+
+
+def refined(plan: Plan, factor: int) -> Plan:
+    """Return the same transfers, their unit of the data cut into so many.
+
+    Raises
+    ------
+    UnsupportedError
+        If the sizes of the chunks then no longer fit 64 bits.
+    """
+    chunks, transfers = plan.chunks, plan.transfers
+    if factor == 1:
+        return plan
+    if int(chunks.size.max(initial=0)) * factor > MOST:
+        raise UnsupportedError(
+            f"unsupported: the data would have to be cut into {chunks.whole * factor} parts, more "
+            f"than 64-bit numbers count; use fewer pieces, or sizes with fewer digits"
+        )
+    return replace(
+        plan,
+        chunks=replace(chunks, size=chunks.size * factor, whole=chunks.whole * factor),
+        transfers=replace(
+            transfers, first=transfers.first * factor, amount=transfers.amount * factor
+        ),
+    )
+
+
+def in_windows(plan: Plan, pieces: int) -> Plan:
+    """Cut every chunk into so many equal windows, and transfers at their borders.
+
+    The parts of a message that lie in one window stay together.
+
+    Raises
+    ------
+    UnsupportedError
+        If the unit that this asks for does not fit 64 bits.
+    """
+    divisor = int(np.gcd.reduce(plan.chunks.size)) if len(plan.chunks) else 1
+    plan = refined(plan, pieces // int(np.gcd(divisor, pieces)))
+    if pieces == 1:
+        return plan
+    transfers = plan.transfers
+    width = (plan.chunks.size // pieces)[transfers.chunk]
+    end = transfers.first + transfers.amount
+    near = transfers.first // width
+    many = (end - 1) // width - near + 1
+    which = np.repeat(np.arange(len(transfers)), many)
+    window = near[which] + _places(many)
+    low = np.maximum(transfers.first[which], window * width[which])
+    high = np.minimum(end[which], (window + 1) * width[which])
+    rows = transfers.taken(which)
+    alone = rows.message < 0
+    message = np.unique(rows.message * np.int64(pieces) + window, return_inverse=True)[1]
+    message = np.where(alone, -1, message.reshape(-1))
+    rows = replace(rows, first=low, amount=high - low, message=message.astype(np.int32))
+    return replace(plan, transfers=rows)
+
+
+def _data(forest: Forest | MulticastForest) -> tuple[Chunks, _Numbers, _Numbers]:
+    """Return the shards of a forest, and of each batch its shard and its place there."""
+    weights = forest.weights
+    if sum(weights) * forest.k > MOST:
+        raise UnsupportedError(
+            f"unsupported: {sum(weights) * forest.k} trees are more than 64-bit numbers count; use "
+            f"a smaller k"
+        )
+    weight = np.array(weights, dtype=np.int64)
+    roots = np.flatnonzero(weight)
+    chunks = Chunks(
+        size=weight[roots] * forest.k,
+        whole=sum(weights) * forest.k,
+        root=roots.astype(np.int32),
+        target=np.full(len(roots), -1, dtype=np.int32),
+    )
+    order = np.argsort(forest.root, kind="stable")
+    trees = forest.multiplicity[order]
+    before = np.cumsum(trees) - trees
+    shard = np.searchsorted(roots, forest.root)
+    at_root = np.searchsorted(forest.root[order], forest.root[order])
+    first = np.empty(len(order), dtype=np.int64)
+    first[order] = before - before[at_root]
+    return chunks, shard, first
+
+
+def _copies(
+    chunk: npt.ArrayLike,
+    first: npt.ArrayLike,
+    amount: npt.ArrayLike,
+    tail: npt.ArrayLike,
+    head: npt.ArrayLike,
+    path: npt.ArrayLike,
+    start: _Numbers,
+) -> Transfers:
+    """Return transfers that copy, take one step each, and are messages by themselves."""
+    what, begin, end, way = (np.asarray(a, dtype=np.int32) for a in (chunk, tail, head, path))
+    low, many = (np.asarray(a, dtype=np.int64) for a in (first, amount))
+    adds, alone = np.zeros(len(what), dtype=np.bool_), np.full(len(what), -1, dtype=np.int32)
+    return Transfers(what, low, many, begin, end, way, adds, start, start + 1, alone)
+
+
+def _walks(routes: Routes) -> Walks:
+    return Walks(routes.first_hop, routes.hop)
+
+
+def _places(many: _Numbers) -> _Numbers:
+    """Count from 0 up in every row of so many."""
+    return np.asarray(np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many))

@@ -1,0 +1,109 @@
+"""Which GPUs of a box reach others and are reached, where NICs are dead, shared or narrow."""
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.networks.boxes import gpus_by_box
+from baselines.networks.nic_attachment import (
+    MOST_LANES,
+    NicAttachment,
+    find_nic_attachments,
+    ring_counts,
+)
+from baselines.networks.switch_paths import Router
+from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.dead_nics import without
+
+
+def gates_of(topology: Topology) -> tuple[NicAttachment, ...]:
+    return find_nic_attachments(Router(topology), gpus_by_box(topology))
+
+
+def names(topology: Topology, gpus: tuple[int, ...]) -> list[str]:
+    return [topology.nodes[gpu].name for gpu in gpus]
+
+
+def two_boxes(*nics: int) -> Topology:
+    """A box of GPUs with NICs of so many GB/s and one without, and a GPU in a box of its own."""
+    builder = TopologyBuilder()
+    network, inner = builder.switch("network"), builder.switch("inner", 0)
+    for index, width in enumerate(nics):
+        gpu = builder.gpu(f"b0.gpu{index}", 0, index)
+        builder.link(gpu, inner, 99)
+        builder.link(gpu, network, width)
+    builder.link(builder.gpu("without", 0, len(nics)), inner, 99)
+    builder.link(builder.gpu("b1.gpu0", 1, 0), network, 99)
+    return builder.build("two boxes")
+
+
+def test_where_all_nics_are_alive_every_gpu_is_a_gate() -> None:
+    """Eight NICs of 25 GB/s each way; both boxes are alike."""
+    one, other = gates_of(load_topology("dgx_a100:boxes=2"))
+    assert len(one.ins) == len(one.outs) == len(one.own) == one.size == 8
+    assert one.widths_in == one.widths_out == (Fraction(25),) * 8
+    assert one.is_open
+    assert one.is_whole
+    assert one.is_like(other)
+    assert (one.count, one.lanes) == (8, 8)
+
+
+def test_a_gpu_without_a_nic_is_no_gate() -> None:
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 - ib")
+    one, other = gates_of(topology)
+    assert names(topology, one.own) == [f"b0.gpu{i}" for i in (0, 1, 3, 4, 5, 6, 7)]
+    assert one.ins == one.outs == one.own
+    assert not one.is_open
+    assert not one.is_like(other)
+    assert (one.count, other.count) == (7, 8)
+
+
+def test_a_gate_may_be_for_one_way_alone() -> None:
+    """GPU 2 is still reached, and reaches nobody."""
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 > ib")
+    one, _ = gates_of(topology)
+    assert "b0.gpu2" in names(topology, one.ins)
+    assert "b0.gpu2" not in names(topology, one.outs)
+    assert (len(one.widths_in), len(one.widths_out)) == (8, 7)
+    assert one.count == len(one.own) == 7
+
+
+def test_gpus_that_share_a_nic_are_open_and_not_whole() -> None:
+    """Two GPUs behind the one link of their box: both reach, one at a time."""
+    builder = TopologyBuilder()
+    network, nic = builder.switch("network"), builder.switch("nic", 0)
+    for index in range(2):
+        builder.link(builder.gpu(f"b0.gpu{index}", 0, index), nic, 9)
+    builder.link(nic, network, 9)
+    builder.link(builder.gpu("b1.gpu0", 1, 0), network, 9)
+    shared, alone = gates_of(builder.build("shared"))
+    assert shared.is_open
+    assert not shared.is_whole
+    assert shared.count == 1
+    assert alone.is_whole
+
+
+@pytest.mark.parametrize(
+    ("nics", "lanes"),
+    [
+        ((4, 4, 4), 3),
+        ((2, 4, 5), 5),  # 1 + 2 + 2
+        ((1, 4, 7), 12),  # as many as four times the links
+        ((1, 4, 8), 3),  # 13 would be too many
+    ],
+)
+def test_wider_links_count_as_several_lanes(nics: tuple[int, ...], lanes: int) -> None:
+    """By whole times of the narrowest, up to ``MOST_LANES`` times as many as there are links."""
+    found, _ = gates_of(two_boxes(*nics))
+    assert found.lanes == lanes <= MOST_LANES * found.count
+    assert ring_counts([found]) == sorted({3, lanes})
+
+
+def test_numbers_of_rings_are_those_of_some_box() -> None:
+    """No ring gets into a box without attachments, which does not count."""
+
+    def attachments(*widths: int) -> NicAttachment:
+        gpus, links = tuple(range(len(widths))), tuple(map(Fraction, widths))
+        return NicAttachment(4, gpus, gpus, gpus, links, links)
+
+    assert ring_counts([attachments(1, 1, 1, 1), attachments(1, 2), attachments()]) == [2, 3, 4]

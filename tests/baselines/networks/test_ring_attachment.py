@@ -1,0 +1,97 @@
+"""Rings through boxes with dead or missing NICs."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from baselines.libraries.ring import generate, make_rings
+from baselines.networks.boxes import gpus_by_box
+from baselines.networks.ring_attachment import AttachmentLayout
+from baselines.networks.ring_layout import hops, lay_all
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule import verify
+from forestcoll.topology import Topology, load_topology
+from tests.baselines.dead_nics import without
+from tests.baselines.networks.places import places
+
+
+def test_a_gpu_without_a_nic_is_entered_from_its_box() -> None:
+    """All hops from and to it stay in the box, and no NIC has more than one ring."""
+    topology = without("dgx_a100:boxes=2", "b0.gpu2 - ib")
+    crossings: Counter[int] = Counter()
+    rings = make_rings(topology)
+    assert len(rings) == 7
+    for ring in rings:
+        for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
+            if topology.nodes[tail].box != topology.nodes[head].box:
+                crossings.update((tail, head))
+    dead = next(v for v, node in enumerate(topology.nodes) if node.name == "b0.gpu2")
+    assert dead not in crossings
+    assert max(crossings.values()) == 2
+
+
+def test_a_ring_goes_round_a_box_with_a_single_nic() -> None:
+    """In at GPU 0, over 7, 6, ..., 1 back to it, and out; the other box is crossed once."""
+    topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(1, 8)))
+    for ring in make_rings(topology):
+        where = places(topology, ring)
+        start = where.index((0, 0))
+        around = [*where[start:], *where[:start]]
+        again = around.index((0, 0), 1)
+        assert {again, len(around) - again} == {8, 9}
+        assert len(ring) == topology.num_compute + 1
+
+
+def test_half_a_nic_takes_half_the_rings() -> None:
+    """NICs of 25 GB/s and one of 12.5: 15 rings, two on each NIC and one on the narrow one.
+
+    15 x 12.5 (16/15) = 200 GB/s; with 8 rings it would be 106.7.
+    """
+    topology = load_topology("dgx_a100:boxes=2")
+    narrow = [
+        replace(link, bandwidth_gb_s=link.bandwidth_gb_s / 2)
+        if {topology.nodes[link.tail].name, topology.nodes[link.head].name} == {"b0.gpu2", "ib"}
+        else link
+        for link in topology.links
+    ]
+    made = generate(replace(topology, links=tuple(narrow)))
+    verify(made)
+    assert made.algbw_gb_s == 200
+
+
+def test_a_ring_goes_round_where_it_would_leave_its_rail() -> None:
+    """Three boxes of two GPUs, rails that no spine joins: some box is left where it was entered."""
+    made = generate(load_topology("rail_optimized:boxes=3,gpus_per_box=2"), "allreduce")
+    verify(made)
+
+
+def gate_layout(topology: Topology) -> AttachmentLayout:
+    return AttachmentLayout(topology, gpus_by_box(topology))
+
+
+PAIRS = "rail_optimized:boxes=2,gpus_per_box=2"
+"""Two boxes of two GPUs, whose rails nothing joins."""
+
+
+def test_the_second_ring_takes_the_ways_that_are_idle() -> None:
+    """Out by GPU 0 and in by GPU 1, and the other way round: no link is busier than by one ring."""
+    one, two = gate_layout(load_topology(PAIRS)), gate_layout(load_topology(PAIRS))
+    first, second = lay_all(two, 2)
+    assert sorted(first) == sorted(second) == sorted(two.ports.topology.compute)
+    assert set(hops(first)).isdisjoint(hops(second))
+    lay_all(one, 1)
+    assert two.worst == one.worst > 0
+
+
+def test_what_is_counted_can_be_taken_away() -> None:
+    layout = gate_layout(load_topology(PAIRS))
+    layout.count(layout.lay(0, 1), -1)
+    assert layout.worst == 0
+
+
+def test_boxes_that_nothing_joins_are_refused_when_a_ring_is_laid() -> None:
+    topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8)))
+    layout = gate_layout(topology)
+    with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
+        layout.lay(0, 1)

@@ -1,0 +1,122 @@
+"""Flows as schedules: exact, and on a clock that is as much slower as rounding asks for."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.lp.flow_paths import Way, ways
+from baselines.synthesizers.teccl.lp.flow_program import without_windows
+from baselines.synthesizers.teccl.lp.flow_schedule import PARTS, moves_of, schedule_of, stretch
+from baselines.synthesizers.teccl.lp.lp_horizon import fewest_epochs
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule import verify
+from forestcoll.topology import TopologyBuilder, load_topology
+from lp.alltoall.linear_optimum import all_to_all_rate
+from lp.solver.linear_program import Settings
+from tests.random_topologies import random_topology
+
+SIZE = 10**6
+
+
+def two(bandwidth: Fraction | int, epoch: Fraction) -> tuple[EpochNetwork, Demand]:
+    """GPUs a and b; half a chunk an epoch if its bandwidth is half of the size by the epoch."""
+    builder = TopologyBuilder()
+    builder.gpu("a"), builder.gpu("b")
+    builder.link("a", "b", bandwidth)
+    demand = demand_of(2, "all-to-all", 1, 2000)
+    return EpochNetwork.of(builder.build("two"), Fraction(1), epoch), demand
+
+
+def both(
+    network: EpochNetwork, shares: dict[int, float]
+) -> list[tuple[int, int, dict[Way, float]]]:
+    """Send such shares in such epochs, both ways."""
+    arcs = {arc.path: i for i, arc in enumerate(network.arcs)}
+    return [
+        (s, d, {((arcs[s, d], epoch),): share for epoch, share in shares.items()})
+        for s, d in ((0, 1), (1, 0))
+    ]
+
+
+def test_parts_that_fit_need_no_slower_clock() -> None:
+    """Three fourths of a chunk an epoch, at most; one fourth in the next."""
+    network, demand = two(Fraction(3, 4), Fraction(1))
+    found = both(network, {0: 0.5, 2: 0.5})  # each keeps the link for two epochs
+    schedule = schedule_of(network, demand, found, 2000)
+    verify(schedule)
+    assert schedule.clock is not None
+    assert schedule.clock.finish_us == 4
+    assert schedule.intervals.amount.tolist() == [PARTS // 2] * 4
+
+
+def test_the_fullest_window_says_how_much_slower() -> None:
+    """Two halves at once in epoch 1, where a window of two epochs takes 3/2 x 1/2: by a third."""
+    network, demand = two(Fraction(3, 8), Fraction(2))
+    assert {arc.busy for arc in network.arcs} == {2}
+    found = both(network, {0: 0.9, 1: 0.1})
+    chunks, moves = moves_of(network, demand, found)
+    assert stretch(network, chunks, moves, 2000) == 1  # 1 <= 3/2
+    tight, demand = two(Fraction(3, 4), Fraction(1))
+    chunks, moves = moves_of(tight, demand, [(0, 1, found[0][2]), (1, 0, found[1][2])])
+    assert stretch(tight, chunks, moves, 2000) == 1
+    narrow, demand = two(Fraction(1, 2), Fraction(1))
+    more = EpochNetwork.of(narrow.topology, Fraction(1, 2), Fraction(1))  # busy for one epoch
+    chunks, moves = moves_of(more, demand, both(more, {0: 0.75, 1: 0.25}))
+    assert stretch(more, chunks, moves, 2000) == Fraction(3, 2)
+    schedule = schedule_of(more, demand, both(more, {0: 0.75, 1: 0.25}), 2000)
+    verify(schedule)
+    assert schedule.clock is not None
+    assert schedule.clock.finish_us == 3
+
+
+def test_parts_that_move_alike_move_together() -> None:
+    """Two ways of 0's data for 2 over 1 begin alike; the transfers of both are one."""
+    topology = load_topology("torus:dims=3,wrap=false")
+    demand = demand_of(3, "all-to-all", 1, 3000)
+    network = EpochNetwork.of(
+        topology, demand.chunk_kb, epoch_us(topology, demand.chunk_kb, "fastest")
+    )
+    arcs = {arc.path: i for i, arc in enumerate(network.arcs)}
+    first, second = arcs[0, 1], arcs[1, 2]
+    shares = {((first, 0), (second, 1)): 0.25, ((first, 0), (second, 2)): 0.75}
+    _, moves = moves_of(network, demand, [(0, 2, shares)])
+    part = PARTS // 4
+    assert sorted((m.arc, m.epoch, m.first, m.amount) for m in moves) == sorted(
+        [(first, 0, 0, PARTS), (second, 1, 0, part), (second, 2, part, 3 * part)]
+    )
+
+
+@pytest.mark.parametrize("windows", [True, False])
+@pytest.mark.parametrize("epoch", ["fastest", "slowest"])
+@pytest.mark.parametrize("crossing", ["through", "rounded", "stored"])
+@pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
+def test_schedules_verify_and_beat_no_optimum(
+    seed: int, kind: str, crossing: str, epoch: str, windows: bool
+) -> None:
+    """Done when the model says, but for the stretch; never before the exact bound."""
+    topology = random_topology(seed, kind)
+    demand = demand_of(topology.num_compute, "all-to-all", 1, SIZE)
+    tau = epoch_us(topology, demand.chunk_kb, epoch)
+    network = EpochNetwork.of(topology, demand.chunk_kb, tau, crossing)
+    flow = fewest_epochs(network, demand, "highs", Limits())
+    with_windows = flow.epochs
+    if not windows:
+        network = without_windows(network)
+        flow = fewest_epochs(network, demand, "highs", Limits())
+        assert flow.epochs <= with_windows
+    found = list(ways(network, flow))
+    schedule = schedule_of(network, demand, found, SIZE)
+    verify(schedule)
+    slower = stretch(network, *moves_of(network, demand, found), SIZE)
+    assert 1 <= slower < 1 + Fraction(1, 10**4)
+    assert schedule.clock is not None
+    assert schedule.clock.finish_us <= flow.epochs * tau * slower
+    assert schedule.clock.finish_us > (flow.epochs - 1) * tau
+    settings = Settings(seconds=60, method="highs-ipm")
+    rate = all_to_all_rate(topology, settings=settings).bound_gb_s
+    assert schedule.clock.finish_us >= float(demand.chunk_kb) / rate * (1 - 1e-9)

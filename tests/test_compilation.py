@@ -1,0 +1,130 @@
+"""Schedules of every kind as programs, proved by way of steps and carried out one by one."""
+
+import pytest
+
+from forestcoll import compile_program, generate, group
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule import (
+    Allreduce,
+    Forest,
+    StepSchedule,
+    lockstep,
+    sequential,
+    time_reversed,
+    verify,
+)
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.baselines.claims import CLAIMS, examples, make
+from tests.random_topologies import random_topology
+from tests.schedule.literals import LITERALS
+from tests.schedule.made.programs import COLLECTIVES, check
+from tests.schedule.made.run_program import delivers
+from tests.schedule.made.types import TYPES, schedule
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+@pytest.mark.parametrize("kind", ["directed", "bidirectional"])
+@pytest.mark.parametrize("seed", range(10))
+def test_programs_of_forests_deliver(seed: int, kind: str, collective: str) -> None:
+    """In any number of pieces, explicit, factored and in steps."""
+    topology = random_topology(seed, kind)
+    forest = generate(topology, collective=collective).schedule
+    pieces = 1 + seed % 3
+    assert delivers(check(forest, pieces))
+    check(lockstep(forest), pieces)
+    check(generate(topology, collective=collective, factored=True).schedule, pieces)
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "mi250:boxes=1"])
+def test_programs_of_machines_deliver(spec: str, collective: str) -> None:
+    """With a root where there is one; the slow way where there is little to do."""
+    root = {} if collective in COLLECTIVES else {"root": 3}
+    forest = generate(load_topology(spec), collective=collective, **root).schedule
+    for pieces in (1, 2, 3):
+        program = check(forest, pieces)
+    assert program.num_transfers > 2000 or delivers(program)
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("spec", ["dgx_h100:boxes=1", "dgx_h100:boxes=2,sharp=true"])
+def test_programs_of_copying_switches_deliver(spec: str, collective: str) -> None:
+    """Switches get and send as GPUs do."""
+    root = {} if collective in COLLECTIVES else {"root": 3}
+    forest = generate(load_topology(spec), collective=collective, **root, multicast=True).schedule
+    for pieces in (1, 2, 3):
+        program = check(forest, pieces)
+        assert (program.tail >= program.topology.num_compute).any()
+    assert delivers(check(forest))
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_programs_of_groups_pass_through_relays(collective: str) -> None:
+    """Three GPUs of a ring of six: what they send passes through the others."""
+    ring = load_topology("ring:nodes=6")
+    members = group(ring, [ring.nodes[v].name for v in (0, 1, 3)])
+    assert delivers(check(generate(members, collective=collective).schedule, 2))
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_a_single_gpu_does_nothing(collective: str) -> None:
+    """It has all there is."""
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    schedule = generate(builder.build("alone"), collective=collective).schedule
+    for pieces in (1, 2):
+        program = check(schedule, pieces)
+        assert program.num_transfers == 0
+        assert delivers(program)
+
+
+@pytest.mark.parametrize(
+    ("method", "collective"),
+    [(method, collective) for method, claims in CLAIMS.items() for collective in claims],
+)
+def test_programs_of_all_methods_deliver(method: str, collective: str) -> None:
+    """Trees and steps, clocks too."""
+    for pieces, name in enumerate(examples(method, collective), 1):
+        schedule = make(method, collective, name)
+        program = check(schedule, pieces)
+        clock = schedule.clock if isinstance(schedule, StepSchedule) else None
+        assert (program.starts is None) == (clock is None)
+        assert program.num_transfers > 3000 or delivers(program)
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("name", TYPES)
+def test_programs_of_all_types_deliver(name: str, pieces: int) -> None:
+    """A new type needs a way to become a program."""
+    assert delivers(check(schedule(name), pieces))
+
+
+@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("name", LITERALS)
+def test_programs_of_peers_schedules_deliver(name: str, pieces: int) -> None:
+    """Intervals, named paths, switches that copy, store, pass on or add, clocks with delays."""
+    assert delivers(check(LITERALS[name].make(), pieces))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in LITERALS if LITERALS[name].make().collective != "allreduce"]
+)
+def test_peers_schedules_turned_round_in_time_deliver(name: str) -> None:
+    """What was copied is added, in switches too; and both in turn are an allreduce."""
+    there = LITERALS[name].make()
+    back = time_reversed(there, there.topology.reversed())
+    for pieces in (1, 2):
+        assert delivers(compile_program(back, pieces))
+    if there.reduction:
+        verify(sequential(there, time_reversed(there, there.topology)))
+        return
+    both = sequential(time_reversed(there, there.topology), there)
+    assert delivers(compile_program(both))
+
+
+@pytest.mark.parametrize("found", [None, 3, Forest, Allreduce(None, None)])
+def test_what_is_no_schedule_is_refused_by_its_type(found: object) -> None:
+    with pytest.raises(
+        UnsupportedError, match=r"^unsupported: compile_program takes a schedule, not "
+    ):
+        compile_program(found)
