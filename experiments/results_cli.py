@@ -1,4 +1,4 @@
-"""The commands ``forestcoll results show``, ``compare``, ``plot`` and ``html``."""
+"""The commands ``forestcoll results show``, ``compare``, ``plot``, ``html`` and ``migrate``."""
 
 from __future__ import annotations
 
@@ -131,6 +131,25 @@ def plot(
         _print_json({"kind": kind, "points": len(rows), "file": file})
     else:
         typer.echo(f"wrote {file}")
+
+
+@app.command()
+def migrate(
+    results: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Of one experiment or of several.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Rename columns and parameters of stored results that have former names."""
+    from experiments.results.migration import migrate as migrated
+
+    files = migrated(results)
+    if as_json:
+        _print_json({"files": [{"file": str(one.path), "rows": one.rows} for one in files]})
+        return
+    for one in files:
+        typer.echo(f"renamed in {one.path}: {one.rows}")
+    typer.echo(f"{len(files)} files changed")
 
 
 @app.command()

@@ -20,7 +20,15 @@ def __getattr__(name: str) -> object:
         from importlib.metadata import version
 
         return version("forestcoll")
-    return _find(name)
+    try:
+        return _find(name)
+    except AttributeError:
+        from forestcoll.former_names import FUNCTIONS, note
+
+        if name not in FUNCTIONS:
+            raise
+        note(name, FUNCTIONS[name])
+        return _find(FUNCTIONS[name])
 
 
 def __dir__() -> list[str]:

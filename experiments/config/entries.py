@@ -226,7 +226,8 @@ def _pipeline_chunks(given: object) -> object:
     whole = isinstance(given, int) and not isinstance(given, bool)
     if given != BEST and not (whole and 1 <= int(str(given)) <= MOST_PIPELINE_CHUNKS):
         raise ValueError(
-            f"is {reprlib.repr(given)}; it must be a whole number from 1 to {MOST_PIPELINE_CHUNKS}, or "
+            f"is {reprlib.repr(given)}; it must be a whole number from 1 to "
+            f"{MOST_PIPELINE_CHUNKS}, or "
             f'"{BEST}"'
         )
     return given

@@ -32,6 +32,7 @@ from experiments.config.points import ROOTED, Point
 from experiments.config.sweeps import MOST_POINTS, Placed, count_of, points_of
 from experiments.config.variations import changed
 from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.former_names import PARAMETERS, SIMULATION, renamed
 from forestcoll.problem.options import check_k
 from forestcoll.problem.weights import whole_weights
 from forestcoll.topology import FAMILIES, group, load_topology, members_from_text, read_topology
@@ -57,7 +58,7 @@ def read_experiment(path: Path) -> ParsedExperiment:
     """
     document = read_document(path)
     try:
-        experiment = Experiment.model_validate(document.data)
+        experiment = Experiment.model_validate(_with_current_names(document.data))
     except ValidationError as error:
         raise explained(document, error) from None
     for position, topology in enumerate(experiment.topologies):
@@ -71,6 +72,26 @@ def read_experiment(path: Path) -> ParsedExperiment:
     points = tuple(replace(one.point, position=n) for n, one in enumerate(placed, start=1))
     _check_figures(document, experiment, points)
     return ParsedExperiment(experiment, points)
+
+
+def _with_current_names(data: object) -> object:
+    """Return the data of a file with current names of parameters; other faults are left in."""
+    if not isinstance(data, dict):
+        return data
+    data = dict(data)
+    if isinstance(simulate := data.get("simulate"), dict):
+        data["simulate"] = renamed(simulate, SIMULATION)
+    if isinstance(methods := data.get("methods"), list):
+        data["methods"] = [_method_with_current_names(method) for method in methods]
+    return data
+
+
+def _method_with_current_names(method: object) -> object:
+    if not isinstance(method, dict) or not isinstance(method.get("parameters"), dict):
+        return method
+    if ":" in str(method.get("name")):
+        return method  # a user's own function may take any name
+    return {**method, "parameters": renamed(method["parameters"], PARAMETERS)}
 
 
 def _check_count(document: Document, experiment: Experiment) -> None:

@@ -13,6 +13,7 @@ from experiments.config.document import nearest
 from experiments.config.kinds import AXES, KINDS, SIDES, Option
 from experiments.measures.declared import DRAWN, SIMULATED, TIMED
 from forestcoll.errors import InvalidExperimentError
+from forestcoll.former_names import COLUMNS, renamed
 
 __all__ = ["Figure", "check_figure", "check_one_size", "parse_figure"]
 
@@ -78,6 +79,7 @@ def parse_figure(text: str) -> Figure:
     options = {key: option.default for key, option in kind.options.items()}
     for part in rest.split(",") if colon else []:
         key, equals, word = (piece.strip() for piece in part.partition("="))
+        word, *_ = renamed({word: None}, COLUMNS)
         if key not in kind.free:
             hint = nearest(key, kind.free) if kind.free else "it takes none"
             raise InvalidExperimentError(f"{name}: unknown option {key!r}; {hint}")

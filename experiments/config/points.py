@@ -23,6 +23,7 @@ __all__ = [
     "Value",
     "Weights",
     "assumed",
+    "identity_of",
     "series",
 ]
 
@@ -37,7 +38,7 @@ Weights = Mapping[str, str | int] | Sequence[str | int]
 """How much data each GPU has, by name or in the order of the ranks."""
 
 Simulate = Mapping[str, str | int]
-"""What simulations assume: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, pipeline chunks."""
+"""Assumptions of simulations: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, chunks."""
 
 
 class Status(StrEnum):
@@ -201,8 +202,23 @@ class Point:
             **({} if self.group is None else {"group": self.group}),
             **({"changes": self.changes} if self.changes else {}),
         }
-        text = json.dumps(what, sort_keys=True, separators=(",", ":"))
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return _hash(what)
+
+
+_IDENTIFYING = ("experiment", "collective", "topology", "method", "parameters", "repetition")
+
+
+def identity_of(row: Mapping[str, Any]) -> str:
+    """Return the identity of a point of an unchanged network from a family, by its row.
+
+    Rows do not hold all that the identity of other points depends on.
+    """
+    return _hash({"digest": "", **{name: row.get(name) for name in _IDENTIFYING}})
+
+
+def _hash(what: Mapping[str, Any]) -> str:
+    text = json.dumps(what, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def assumed(simulate: Simulate) -> str:
@@ -210,7 +226,8 @@ def assumed(simulate: Simulate) -> str:
 
     Examples
     --------
-    >>> assumed({"alpha_us": "9.5", "gamma_s_per_gb": 0, "sharing": "fair", "pipeline_chunks": "best"})
+    >>> model = {"alpha_us": "9.5", "gamma_s_per_gb": 0, "sharing": "fair"}
+    >>> assumed({**model, "pipeline_chunks": "best"})
     'alpha 9.5 us, fair sharing, best pipeline chunks'
     """
     gamma = str(simulate["gamma_s_per_gb"])
@@ -223,7 +240,8 @@ def assumed(simulate: Simulate) -> str:
         if simulate["pipeline_chunks"] == 1
         else f"{simulate['pipeline chunks']} pipeline chunks"
     )
-    return f"alpha {simulate['alpha_us']} us{added}, {simulate['sharing']} sharing{held}, {pipeline_chunks}"
+    sharing = f"{simulate['sharing']} sharing"
+    return f"alpha {simulate['alpha_us']} us{added}, {sharing}{held}, {pipeline_chunks}"
 
 
 def series(method: str, parameters: Mapping[str, Value]) -> str:

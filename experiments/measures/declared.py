@@ -74,9 +74,8 @@ class Measures:
         "the same by stage, where the method tells", empty=dict, summary=False
     )
     algbw_gb_s: float | None = measure(
-        "theoretical algorithmic bandwidth in GB/s of data that "
-        "[flows](baselines.md#what-they-cost): all pipeline chunks under way at once, the same for trees "
-        "and step schedules",
+        "theoretical algorithmic bandwidth in GB/s "
+        "with [all chunks in flight](baselines.md#what-they-cost)",
         how=lambda made: made.pipelined.algbw_gb_s,
         label="theoretical algbw, pipelined", unit="GB/s", better="more", bounded=True,
         heading="pipelined", always=True,
@@ -86,19 +85,19 @@ class Measures:
         "that of the same schedule when nothing is passed on before a step has ended",
         how=lambda made: made.synchronous and made.synchronous.algbw_gb_s,
         label="theoretical algbw, synchronous steps", unit="GB/s", better="more", bounded=True,
-        heading="in steps",
+        heading="in sync",
     )  # fmt: skip
     algbw_synchronous: str | None = exactly("algbw_synchronous_gb_s", compared=True)
     algbw_makespan_gb_s: float | None = measure(
         "that by the finish of the schedule's clock; empty without one",
         how=_finish_gb_s,
         label="theoretical algbw by makespan", unit="GB/s", better="more", bounded=True,
-        heading="finish",
+        heading="makespan",
     )  # fmt: skip
     algbw_makespan: str | None = exactly("algbw_makespan_gb_s", compared=True)
     optimum_gb_s: float | None = measure(
-        "a rate that no schedule exceeds there, pipelined; the same for all methods. Where switches "
-        "are marked `multicast`, that of an allreduce is for such as copy and add "
+        "an upper bound on the pipelined rate, the same for all methods. Where switches are "
+        "marked `multicast`, that of an allreduce is for such as copy and add "
         "([models](allreduce.md#what-optimal-means))",
         how=lambda made: made.best and made.best.algbw_gb_s,
     )

@@ -26,8 +26,18 @@ from experiments.config.points import Point, Status, Value, Weights, series
 from experiments.measures.declared import EXACT, SIZED, Measures
 from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
+from forestcoll.former_names import COLUMNS
 
-__all__ = ["MOST_BYTES", "RARE", "Row", "RowFile", "Status", "latest", "read_rows"]
+__all__ = [
+    "MOST_BYTES",
+    "RARE",
+    "Row",
+    "RowFile",
+    "Status",
+    "latest",
+    "read_rows",
+    "with_current_columns",
+]
 
 MOST_BYTES = 512_000_000
 """Of a file of rows: a hundred thousand of 5 kB; our largest has 3 MB."""
@@ -199,7 +209,7 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             With the reason in a few words, if the line is not a row.
         """
         try:
-            row = _format().validate_json(line, strict=True)
+            row = _format().validate_json(_with_current_names(line), strict=True)
         except ValidationError as error:
             raise ValueError(_problem(error)) from None
         for column in EXACT:
@@ -207,6 +217,31 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
             if exact is not None and not _EXACT.fullmatch(exact):
                 raise ValueError(f"{reprlib.repr(exact)} is not an exact number such as 800/3")
         return row
+
+
+_FORMER = re.compile("|".join(f'"{name}":' for name in COLUMNS))
+
+
+def _with_current_names(line: str) -> str:
+    """Return a line of an earlier version with the current names of its columns."""
+    if not _FORMER.search(line):
+        return line
+    with contextlib.suppress(ValueError):  # what is wrong with the line is reported with its place
+        if isinstance(columns := json.loads(line), dict):
+            return json.dumps(with_current_columns(columns))
+    return line
+
+
+def with_current_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Return columns, as read from JSON, under their current names; those by size too."""
+    new = {COLUMNS.get(name, name): value for name, value in columns.items()}
+    if isinstance(sizes := new.get("sizes"), dict):
+        new["sizes"] = {
+            size: {COLUMNS.get(name, name): value for name, value in values.items()}
+            for size, values in sizes.items()
+            if isinstance(values, dict)
+        }
+    return new
 
 
 def _as_text(weights: Weights) -> str:

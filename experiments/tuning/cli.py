@@ -237,7 +237,7 @@ def _not_tried(found: Tuning) -> list[str]:
 
 
 def _others(found: Tuning) -> list[str]:
-    """Return those that are nowhere the best, with where they ran out of time or pipeline chunks."""
+    """Return candidates that are best nowhere, with the size at which they hit a limit."""
     from experiments.tuning.schedule_search import BEATEN
     from forestcoll.problem.sizes import size_text
 

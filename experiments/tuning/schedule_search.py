@@ -33,7 +33,7 @@ from forestcoll.schedule.simulate import (
 __all__ = ["BEATEN", "MOST_EVENTS", "TIE", "AtSize", "Entrant", "Trial", "search"]
 
 MOST_EVENTS = 2**17
-"""Of one simulation: schedules of many unlike transfers are cut into fewer pipeline chunks, and say so."""
+"""Limit of one simulation: schedules of many unlike transfers get fewer pipeline chunks, noted."""
 
 TIE = 1e-9
 """Times that differ by no more than this share are equal: simulations are in floating point."""

@@ -90,7 +90,7 @@ class Climb:
         return sum(self.request.weights) / self.inverse_rate(depth)
 
     def rungs(self, most: int, first: int | None = None) -> Iterator[int]:
-        """Yield the tree_depths to try, from the first, or else the least, up; the most among them."""
+        """Yield the depths to try in ascending order; the largest is among them."""
         depth = self.least if first is None else first
         while depth < most:
             yield depth

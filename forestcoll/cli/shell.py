@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
@@ -19,6 +22,7 @@ from typer.core import TyperCommand, TyperGroup
 from forestcoll.cli.summaries import summary
 from forestcoll.errors import ForestCollError
 from forestcoll.extras import missing
+from forestcoll.former_names import FormerNameWarning, current_arguments
 
 __all__ = ["CORE", "EPILOG", "Commands"]
 
@@ -86,17 +90,21 @@ class Commands(TyperGroup):
         ctx.meta[_LISTING] = True
         return super().shell_complete(ctx, incomplete)
 
-    def make_context(self, *args: Any, **options: Any) -> Any:
+    def make_context(
+        self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
+    ) -> Any:
         """Read the options before the command; Ctrl-C is told in a line here, too."""
         try:
-            return super().make_context(*args, **options)
+            with _notes():
+                return super().make_context(info_name, current_arguments(args), parent, **extra)
         except KeyboardInterrupt:
             raise _failed("interrupted", 130) from None
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command; whatever goes wrong is told in a line."""
         try:
-            return super().invoke(ctx)
+            with _notes():
+                return super().invoke(ctx)
         except ForestCollError as error:
             raise _failed(str(error), error.exit_code) from None
         except KeyboardInterrupt:
@@ -118,6 +126,23 @@ class Commands(TyperGroup):
                 _discard_output()
             where = f"{error.filename}: " if error.filename else ""
             raise _failed(f"{where}{error.strerror or error}", 2) from None
+
+
+@contextmanager
+def _notes() -> Iterator[None]:
+    """Show each use of a former name as a note of one line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", FormerNameWarning)
+        plain = warnings.showwarning
+
+        def show(message: Any, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, FormerNameWarning):
+                typer.echo(f"note: {message}", err=True)
+            else:
+                plain(message, category, *place, **more)
+
+        warnings.showwarning = show
+        yield
 
 
 def _discard_output() -> None:

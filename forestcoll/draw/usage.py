@@ -77,7 +77,8 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
     below = f"; not shown: {counted(left_out, 'link')} that carry less" if left_out else ""
     axes.set_xlabel(f"time, {unit}, simulated{below}", color=INK)
     figure.colorbar(image, ax=axes, label="share of the bandwidth")
-    size = f"{size_text(simulation.size_bytes)} in {counted(simulation.pipeline_chunks, 'pipeline chunk')}"
+    chunks = counted(simulation.pipeline_chunks, "pipeline chunk")
+    size = f"{size_text(simulation.size_bytes)} in {chunks}"
     figure.suptitle(
         f"{topology.name}, {size}: simulated, {_said(simulation.model)}",
         color=INK,

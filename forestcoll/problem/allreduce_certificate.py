@@ -111,7 +111,7 @@ class AllreduceCertificate(Entry):
     k_reduce: Count = Field(description="Trees of the reduction per unit of weight.")
     k_gather: Count = Field(description="Trees of the gathering per unit of weight.")
     time_s_per_gb: Exact = Field(
-        description="Seconds per GB of data, all pieces pipelined: the most of any link, of reduce / "
+        description="Seconds per GB, all chunks in flight: the most of any link, of reduce / "
         "(W k_reduce) + gather / (W k_gather), by its bandwidth; W the sum of all weights. The "
         "same of shared capacities, of all their links together."
     )

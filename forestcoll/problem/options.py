@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
+from forestcoll.former_names import PARAMETERS, renamed
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.weights import Weights
 from forestcoll.topology.numbers import in_short
@@ -145,6 +146,7 @@ class Options:
         >>> Options.of(Options(collective="allreduce"), {"k": 2}).k
         2
         """
+        given = renamed(given, PARAMETERS)
         names = [field.name for field in fields(cls)]
         if unknown := sorted(set(given) - set(names)):
             raise TypeError(f"there is no option {unknown[0]!r}; options are {', '.join(names)}")

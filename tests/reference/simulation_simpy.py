@@ -19,7 +19,7 @@ _Rates = dict[Any, Any]
 
 
 def first_come_s(jobs: list[Job], rates: _Rates, pipeline_chunks: int) -> float:
-    """Return the seconds where a link carries one pipeline chunk after the other; of ways of one link."""
+    """Return the seconds if each link carries one pipeline chunk at a time; paths have one link."""
     env = simpy.Environment()
     links = {link: simpy.Resource(env) for job in jobs for link in job.links}
 

@@ -247,7 +247,8 @@ class Simulator:
             )
         if pipeline_chunks != 1 or size_bytes != starts.size_bytes:
             raise InvalidParameterError(
-                f"the clock of this schedule is for {starts.size_bytes} bytes in one pipeline chunk; ask "
+                f"the clock of this schedule is for {starts.size_bytes} bytes in one pipeline "
+                f"chunk; ask "
                 f"for these, or do not keep to it"
             )
 

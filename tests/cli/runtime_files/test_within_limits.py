@@ -24,7 +24,8 @@ def test_the_limit_is_told_with_what_fits(large: Path, tmp_path: Path) -> None:
     assert result.exit_code == 3
     message = (
         "it needs 32836 chunks in a buffer, and 32768 are the most, whatever the channels; k = 1 "
-        "is the smallest that fits, with 2 GB/s instead of 2.66656; --satisfy-limits exports the fastest"
+        "is the smallest that fits, with 2 GB/s instead of 2.66656; "
+        "--satisfy-limits exports the fastest"
     )
     assert_one_line(result.stderr, message)
     assert not list(tmp_path.iterdir())

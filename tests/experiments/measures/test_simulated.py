@@ -48,7 +48,7 @@ def test_a_constant_comes_on_top_of_every_run() -> None:
 
 
 def test_a_ring_takes_its_steps() -> None:
-    """4 GPUs, 2 rings of halves of 500 bytes at 1 GB/s: 3 steps of 10 + 0.125 us in one pipeline chunk."""
+    """4 GPUs, 2 rings of halves of 500 bytes at 1 GB/s: 3 steps of 10 + 0.125 us in one chunk."""
     found = simulated(pipeline_chunks=1).at(1000)
     assert found is not None
     assert found.time_s == pytest.approx(3 * 10.125e-6)

@@ -1,4 +1,4 @@
-"""The theoretical time: pipelined, max load / bandwidth over N k, from the paths alone; in steps."""
+"""Theoretical time: pipelined, max load / bandwidth over N k, from paths alone; synchronous."""
 
 from collections.abc import Callable
 from dataclasses import replace

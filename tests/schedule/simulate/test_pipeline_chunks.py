@@ -1,4 +1,4 @@
-"""The number of pipeline chunks: the formula where there is one, and never worse than what was tried."""
+"""Number of pipeline chunks: the formula where it holds, and never worse than what was tried."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_no_power_of_two_is_better(sharing: Sharing) -> None:
 
 
 def test_a_start_that_is_far_off_is_no_end() -> None:
-    """With steps numbered by hundreds it starts where one pipeline chunk is better; fewer are best."""
+    """With steps numbered by hundreds it starts where one chunk is better; fewer are best."""
     simulator = Simulator(compile_program(generate(load_topology("dgx_a100:boxes=2")).schedule))
     program = simulator.program
     steps = (program.step * ((program.num_transfers - 1) // program.step.max())).astype(np.int32)
@@ -78,7 +78,7 @@ def test_without_latencies_as_many_as_allowed_are_best() -> None:
 
 @pytest.mark.parametrize(("size", "pipeline_chunks"), [(1, 1), (5, 4), (100, 96)])
 def test_no_piece_is_smaller_than_a_byte(size: int, pipeline_chunks: int) -> None:
-    """Without latencies more pipeline chunks are always better; over a chain each transfer is of all."""
+    """Without latencies more chunks are always better; over a chain each transfer is of all."""
     assert (
         best_chunk_count(chain(9), size, AlphaBeta(alpha_us=0)).pipeline_chunks == pipeline_chunks
     )

@@ -363,7 +363,7 @@ def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
 
 
 def test_a_copying_switch_passes_pieces_on() -> None:
-    """One alpha for both hops over it: with many pipeline chunks the broadcast nears the link's time."""
+    """One alpha for both hops: with many pipeline chunks the broadcast nears the link's time."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
     made = generate(topology, collective="broadcast", root=0, multicast=True).schedule
     simulator = Simulator(compile_program(made))

@@ -27,7 +27,8 @@ def test_a_circle_of_waits_is_told_from_wait_to_wait() -> None:
 def test_a_wait_for_what_never_comes_is_told() -> None:
     (told,) = messages(pair([tell("wait", 0)], []), Kind.DEADLOCK)
     assert told == (
-        "1 threadblocks are deadlocked: wait of GPU 0, threadblock 0, operation 0 waits for a signal "
+        "1 threadblocks are deadlocked: "
+        "wait of GPU 0, threadblock 0, operation 0 waits for a signal "
         "that never comes"
     )
     (told,) = messages(alone([share("sem_acquire", 0)], semaphores=1), Kind.DEADLOCK)
