@@ -108,7 +108,7 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="algbw-synchronous",
-    summary="theoretical algbw, synchronous steps against GPUs, with the optimum",
+    summary="theoretical algbw in synchronous steps against GPUs, with the optimum",
     draws=_LINES,
     options={"y": Option("algbw_synchronous_gb_s", fixed=True)},
 ))  # fmt: skip
@@ -120,21 +120,19 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="lines-by-size",
-    summary="any column against the size of the data, a panel for each topology",
+    summary="any column against the size of the data",
     draws="experiments.figures.lines:lines_by_size",
     options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_pipelined_s")},
 ))  # fmt: skip
 register(Kind(
     name="lines-by-parameter",
-    summary="any column against a parameter of methods or topologies, the GPUs or the size of the "
-    "data, a panel for each choice of what else differs",
+    summary="any column against a parameter, the GPUs or the size",
     draws="experiments.figures.lines:lines_by_parameter",
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_makespan_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="best-networks",
-    summary="any column against GPUs, each method on its best network of so many, a panel for each "
-    "size of the data",
+    summary="any column against GPUs, each method on its best network",
     draws="experiments.figures.lines:best_networks",
     options={
         "panel": Option("size_bytes", "axis", fixed=True), "y": Option("time_simulated_s"),
@@ -142,25 +140,25 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="bars",
-    summary="any column as a bar for each method, a panel for each topology and collective",
+    summary="any column as a bar for each method",
     draws="experiments.figures.bars:bars",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="two-bars",
-    summary="two columns of one unit as bars side by side for each method",
+    summary="two columns of one unit, side by side for each method",
     draws="experiments.figures.bars:two_bars",
     options={"y": Option("algbw_gb_s"), "second": Option("algbw_synchronous_gb_s")},
 ))  # fmt: skip
 register(Kind(
     name="time-against-algbw",
-    summary="generation time against theoretical algbw, pipelined, a mark for each method and size",
+    summary="generation time against theoretical algbw, pipelined",
     draws="experiments.figures.scatters:scatter",
     options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
     name="pareto",
-    summary="one column against another on each topology, and the front of what none beats",
+    summary="one column against another on each topology, and the Pareto front",
     draws="experiments.figures.scatters:pareto",
     options={"x": Option("algbw_gb_s"), "y": _TIME},
     least_methods=2,
@@ -173,18 +171,18 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="cut-bounds",
-    summary="what the borders of GPUs and boxes allow, and the optimum, against GPUs",
+    summary="bounds from GPUs and boxes, and the optimum, against GPUs",
     draws="experiments.figures.bound_lines:cut_bounds",
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
     name="breakdowns",
-    summary="the share of each stage in the generation time, beside published ones",
+    summary="share of each stage in the generation time, beside published ones",
     draws="experiments.figures.breakdowns:breakdowns",
 ))  # fmt: skip
 register(Kind(
     name="slowdowns",
-    summary="the optimum of the whole network over any algbw in changed ones, against GPUs",
+    summary="optimum of the undamaged network over algbw in changed ones, against GPUs",
     draws="experiments.figures.bound_lines:fault_costs",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip

@@ -1,4 +1,4 @@
-"""Every measure, declared once: how it is computed, written, drawn, shown, compared, described.
+"""Declarations of all measures: how each is computed, written, drawn, compared and described.
 
 To add one, add a field to :class:`Measures` and run ``python -m experiments.measures.docs`` for the
 docs. New rows have the column then, old ones are read without it; figures, tables, summaries and
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def _steps(row: Any) -> str:
-    """Hop by hop, a forest takes as many steps as its tallest tree is high."""
+    """Return the steps; a forest takes as many as the depth of its deepest tree."""
     found = row.depth if row.steps is None else row.steps
     return "" if found is None else str(found)
 
@@ -52,7 +52,7 @@ def _finish_gb_s(made: RunResult) -> Fraction | None:
 
 
 def _simulated(how: Callable[[Any, int], object]) -> Callable[[RunResult, int], object]:
-    """Return how a measure of simulations is taken, where there are any."""
+    """Return a measure of simulations; None where a point has no simulation."""
 
     def taken(made: RunResult, size: int) -> object:
         found = made.simulated
@@ -63,96 +63,88 @@ def _simulated(how: Callable[[Any, int], object]) -> Callable[[RunResult, int], 
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """The columns of a row that are measured; None where a value was never reached."""
+    """Measured columns of a row; None where a value was never reached."""
 
     generation_s: float | None = measure(
-        "wall time of the method alone: no imports, no reading, no checks",
+        "wall time of the method alone, without imports, reading and checks",
         label="generation time", unit="s", logarithmic=True, limit="limit_s",
         heading="time", cell=lambda row: duration(row.generation_s), always=True,
     )  # fmt: skip
     stages_s: Mapping[str, float] = measure(
-        "the same by stage, where the method tells", empty=dict, summary=False
+        "the same by stage, where the method reports stages", empty=dict, summary=False
     )
     algbw_gb_s: float | None = measure(
-        "theoretical algorithmic bandwidth in GB/s "
-        "with [all chunks in flight](baselines.md#what-they-cost)",
+        "theoretical algbw, [pipelined](baselines.md#what-they-cost)",
         how=lambda made: made.pipelined.algbw_gb_s,
         label="theoretical algbw, pipelined", unit="GB/s", better="more", bounded=True,
         heading="pipelined", always=True,
     )  # fmt: skip
     algbw: str | None = exactly("algbw_gb_s", compared=True)
     algbw_synchronous_gb_s: float | None = measure(
-        "that of the same schedule when nothing is passed on before a step has ended",
+        "theoretical algbw in synchronous steps",
         how=lambda made: made.synchronous and made.synchronous.algbw_gb_s,
         label="theoretical algbw, synchronous steps", unit="GB/s", better="more", bounded=True,
         heading="in sync",
     )  # fmt: skip
     algbw_synchronous: str | None = exactly("algbw_synchronous_gb_s", compared=True)
     algbw_makespan_gb_s: float | None = measure(
-        "that by the finish of the schedule's clock; empty without one",
+        "theoretical algbw by makespan; empty without a clock",
         how=_finish_gb_s,
         label="theoretical algbw by makespan", unit="GB/s", better="more", bounded=True,
         heading="makespan",
     )  # fmt: skip
     algbw_makespan: str | None = exactly("algbw_makespan_gb_s", compared=True)
     optimum_gb_s: float | None = measure(
-        "an upper bound on the pipelined rate, the same for all methods. Where switches are "
-        "marked `multicast`, that of an allreduce is for such as copy and add "
-        "([models](allreduce.md#what-optimal-means))",
+        "upper bound on the pipelined rate, for all methods",
         how=lambda made: made.best and made.best.algbw_gb_s,
     )
     optimum: str | None = exactly("optimum_gb_s")
     optimum_by: str | None = measure(
-        "what proves it: `the bottleneck cut`; of an allreduce `a partition or cut`, "
-        "`the allreduce program`, or `the allreduce program, unfinished` (30 s a row), which may "
-        "leave a gap; of an all-to-all `prices of the links`, found by its program, or nothing if "
-        "that takes over 30 s",
+        "what proves the optimum, [see below](#proofs-of-the-optimum)",
         how=lambda made: made.best and made.best.by,
     )
     made_by: str | None = measure(
-        "of an allreduce of ours: whether it is reduction + gathering or of the allreduce program, "
-        "and why",
+        "reduction + gathering or the allreduce program, and why; our allreduces only",
         how=lambda made: made.remark or None,
     )
     ratio: float | None = measure(
-        "the share of the optimum that is attained, pipelined; never above 1",
+        "pipelined share of the optimum; at most 1",
         how=lambda made: made.best and made.pipelined.algbw_gb_s / made.best.algbw_gb_s,
         label="share of the optimum, pipelined", better="more",
         heading="optimal", cell=lambda row: share(row.ratio), always=True, before="made_by",
     )  # fmt: skip
     border_of_gpu_gb_s: float | None = measure(
-        "the rate that the links of the narrowest GPU allow an allgather or reduce-scatter",
+        "bound from the links of the narrowest GPU",
         how=lambda made: made.border(gpus),
         label="bound by the border of a GPU", unit="GB/s", better="more", summary=False,
     )  # fmt: skip
     border_of_pair_gb_s: float | None = measure(
-        "that of two GPUs of a box that direct links join, such as the two of an MI250 module",
+        "bound from two directly linked GPUs, as of an MI250 module",
         how=lambda made: made.border(linked_pairs),
         label="bound by the border of two linked GPUs", unit="GB/s", better="more", summary=False,
     )  # fmt: skip
     border_of_box_gb_s: float | None = measure(
-        "that of a box",
+        "bound from the links of a box",
         how=lambda made: made.border(boxes),
         label="bound by the border of a box", unit="GB/s", better="more", summary=False,
     )  # fmt: skip
     box_traffic: float | None = measure(
-        "what an allgather sends into boxes, as a multiple of what must come into them",
+        "traffic of an allgather into boxes, over the least possible",
         how=lambda made: made.box_traffic,
         label="traffic into boxes", unit="of the least", better="less",
     )  # fmt: skip
     num_trees: int | None = measure(
-        "trees, with multiplicity",
+        "trees, counted with multiplicity",
         how=lambda made: made.of_forests(lambda forest: forest.num_trees),
         label="trees", logarithmic=True, heading="trees", always=True,
     )  # fmt: skip
     num_batches: int | None = measure(
-        "different trees",
+        "distinct trees",
         how=lambda made: made.of_trees(lambda forest: forest.num_batches),
-        label="different trees", logarithmic=True,
+        label="distinct trees", logarithmic=True,
     )  # fmt: skip
     depth: int | None = measure(
-        "greatest depth of a tree in GPU hops; of an allreduce, of both phases together; empty "
-        "where trees are `factored`",
+        "largest tree depth in GPU hops, summed over phases; empty if `factored`",
         how=lambda made: made.of_trees(lambda forest: int(forest.tree_depths().max(initial=0))),
         label="depth of the trees", unit="GPU hops",
     )  # fmt: skip
@@ -172,70 +164,64 @@ class Measures:
         label="steps", logarithmic=True, heading="steps", cell=_steps, always=True,
     )  # fmt: skip
     bandwidth_runtime: float | None = measure(
-        "T_B of the BFB paper: the time in steps, as a multiple of what the best linked GPU needs "
-        "to send all of the data once",
+        "T_B of the BFB paper, [see below](#bandwidth-runtime)",
         how=lambda made: made.bandwidth_runtime,
         label="bandwidth runtime T_B", unit="M/B", heading="T_B",
     )  # fmt: skip
     search_status: str | None = measure(
-        "of a method that searches and tells: `optimal` if no better answer is left, `feasible` if "
-        "one may be, `open` if there was none; all by the method's own model, and of the stage of "
-        "which least is known",
+        "`optimal`, `feasible` or `open`, [see below](#searches)",
     )
-    incumbent: float | None = measure("the best answer of that search")
-    bound: float | None = measure("what it has proved that no answer is better than")
+    incumbent: float | None = measure("best answer of the search")
+    bound: float | None = measure("bound that the search proved")
     gap: float | None = measure(
-        "how far the bound is from the incumbent, as a share of it",
+        "distance of the bound from the incumbent, as a share of it",
         label="gap of the search", heading="gap", cell=lambda row: share(row.gap),
     )  # fmt: skip
     searches: Mapping[str, Any] = measure(
-        "the same of every stage that was searched for, with unit and solver",
+        "the same for every searched stage, with unit and solver",
         empty=dict, summary=False,
     )  # fmt: skip
     verified: bool | None = measure(
-        "whether the schedule passed the independent check; without it there is no algbw",
+        "whether the schedule passed the check; if not, algbw is empty",
         how=lambda made: True,
     )
     peak_memory_mb: float | None = measure(
-        "resident memory of the process and its children (1e6 bytes), Python included, up to the "
-        "end of generation",
+        "resident memory of process and children until generation ends (1e6 bytes)",
         label="peak memory", unit="MB", logarithmic=True,
     )  # fmt: skip
     time_pipelined_s: float | None = measure(
-        "theoretical time for a size of the data that flows, without latencies",
+        "theoretical time at a size, pipelined, without latencies",
         how=lambda made, size: made.pipelined.time_s(size), sized=True,
         label="theoretical time, pipelined", unit="s", logarithmic=True,
     )  # fmt: skip
     time_synchronous_s: float | None = measure(
-        "that of the same schedule when nothing is passed on before a step has ended",
+        "theoretical time at a size in synchronous steps",
         how=lambda made, size: made.synchronous and made.synchronous.time_s_per_gb * size / 10**9,
         sized=True,
-        label="theoretical time in steps", unit="s", logarithmic=True,
+        label="theoretical time, synchronous steps", unit="s", logarithmic=True,
     )  # fmt: skip
     makespan_s: float | None = measure(
-        "that by the finish of the schedule's clock; empty without one, and where latencies count "
-        "and the clock is for another size",
+        "makespan at a size; empty if the clock gives none",
         how=lambda made, size: made.finish_s(size), sized=True,
-        label="theoretical time at the finish", unit="s", logarithmic=True,
+        label="theoretical makespan", unit="s", logarithmic=True,
     )  # fmt: skip
     time_simulated_s: float | None = measure(
-        "simulated time for a size of the data, [latencies](#simulations) included",
+        "simulated time at a size, [latencies](#simulations) included",
         how=_simulated(lambda found, size: found.at(size).time_s), sized=True, simulated=True,
         label="simulated time", unit="s", logarithmic=True,
     )  # fmt: skip
     algbw_simulated_gb_s: float | None = measure(
-        "simulated algorithmic bandwidth: the size over that time",
+        "simulated algbw: the size over that time",
         how=_simulated(lambda found, size: found.at(size).algbw_gb_s), sized=True, simulated=True,
         label="simulated algbw", unit="GB/s", better="more",
     )  # fmt: skip
     pipeline_chunks_simulated: int | None = measure(
-        "into how many pipeline chunks the data was cut in that simulation",
+        "number of pipeline chunks in that simulation",
         how=_simulated(lambda found, size: found.at(size).pipeline_chunks), sized=True,
         simulated=True, label="pipeline chunks, simulated", logarithmic=True,
     )  # fmt: skip
     simulated_over_bound: float | None = measure(
-        "simulated time as a multiple of what no schedule is below: the size over the optimum, or "
-        "the latency between the GPUs farthest apart; never below 1, but for rounding",
+        "simulated time over its lower bound; at least 1, except for rounding",
         how=_simulated(lambda found, size: found.over_bound(size)), sized=True, simulated=True,
         label="simulated time over its lower bound", logarithmic=True,
     )  # fmt: skip
@@ -245,10 +231,10 @@ MEASURES: Mapping[str, Measure] = measures_of(Measures)
 """All of them by name, in the order of the columns."""
 
 DRAWN: Mapping[str, Measure] = {name: one for name, one in MEASURES.items() if one.label}
-"""Those that a figure can show."""
+"""Measures that a figure can show."""
 
 BOUNDED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.bounded)
-"""Those that no schedule takes above the optimum."""
+"""Measures that are at most the optimum."""
 
 EXACT: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.exact_of)
 """Columns of exact numbers, as text."""
@@ -257,17 +243,17 @@ COMPARED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.
 """Columns in which a difference between two sets of results is a change."""
 
 SHARES: tuple[str, ...] = ("ratio", "gap")
-"""Those that are shares of something, which people read in percent."""
+"""Shares, shown in percent."""
 
 TIMED: tuple[str, ...] = ("generation_s", "peak_memory_mb")
-"""Those that depend on the machine."""
+"""Measures that depend on the machine."""
 
 SIZED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.sized)
-"""Those that have a value for each size of the data."""
+"""Measures with a value for each size of the data."""
 
 
 SIMULATED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.simulated)
-"""Those of them that come from simulations."""
+"""Measures that come from simulations."""
 
 
 def reading_order(measures: Iterable[Measure]) -> list[Measure]:

@@ -54,7 +54,7 @@ def coverage(clone: Clone = Path()) -> None:
 
     found = _coverage(clone)
     tables = page_tables(found)
-    typer.echo(tables["summary"][0])
+    typer.echo("\n".join(tables["summary"]))
     typer.echo("\nnot reproduced:")
     for item in found.shown:
         if not item.counts:
@@ -108,6 +108,8 @@ def show(
         raise InvalidExperimentError(f"there is no item {item!r}; {nearest(item.upper(), found)}")
     typer.echo(f"{one.item.item}  {one.item.paper}, {one.item.of}: {one.item.what}")
     typer.echo(f"verdict  {verdict(one)}{f': {one.item.why}' if one.item.why else ''}")
+    if one.item.note:
+        typer.echo(f"note     {one.item.note}")
     for file in one.files:
         typer.echo(f"run      forestcoll run {file}")
     for test in one.item.tests:

@@ -1,7 +1,6 @@
-"""The papers' evaluations, item by item: what each is, and what here has it.
+"""Inventory of the papers' evaluations: each item, how to reproduce it, and its standing.
 
-Problem: know which figures and tables there are, which of them can be had without a machine, and
-         by what they are had here.
+Problem: know every figure and table, which of them need a machine, and what reproduces them here.
 Input:   ``published/evaluation.yaml``.
 Output:  items.
 Source:  the ForestColl paper and slides, the BFB and TE-CCL papers.
@@ -27,27 +26,27 @@ PAPERS = {
     "EB": "BFB paper",
     "ET": "TE-CCL paper",
 }
-"""The first letters of an item, and what it is in."""
+"""First letters of an item, and its paper."""
 
 Standing = Literal["done", "part", "waiting", "hardware", "proprietary", "none"]
-"""Reproduced, in part; waiting for something of ours; not without the hardware, or inputs that are
-not public; nothing that could be reproduced."""
+"""Reproduced; in part; waiting for a part of the toolkit; needing hardware or unpublished inputs;
+nothing to reproduce."""
 
 Lack = Literal["machine", "inputs", "ours"]
-"""Why an item is reproduced in part only: the rest was measured on a machine, is of inputs that are
+"""Why an item is reproduced in part only: the rest was measured on a machine, needs inputs that are
 not public or not printed, or software could give it and ours does not."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Otherwise:
-    """Printed numbers that are known to come out otherwise.
+    """Printed numbers that are known to differ from ours.
 
     Parameters
     ----------
     of : str
-        What they are of, as a difference says it; ``*`` is anything.
+        Name of the quantity, as in a difference; ``*`` is anything.
     by : float
-        How far off ours is at most, as a share of what is printed; negative if ours is less.
+        Largest difference as a share of the printed number; negative if ours is less.
     why : str
     """
 
@@ -56,7 +55,7 @@ class Otherwise:
     why: str
 
     def covers(self, one: Difference) -> bool:
-        """Say whether a difference is one of these, and no farther off."""
+        """Return whether a difference is one of these, and no larger."""
         nearest, farthest = sorted((0.0, self.by))
         return fnmatchcase(one.what, self.of) and nearest <= one.share <= farthest
 
@@ -73,17 +72,19 @@ class Item:
         Where in the paper.
     what : str
     can : tuple of str
-        How it could be had: "T" by theory, "S" by software, "H" on the hardware.
+        How to obtain it: "T" by theory, "S" by software, "H" on the hardware.
     status : str
         One of :data:`Standing`.
     rows, tests, others : tuple of str
-        What has it: experiments by name, tests by file and function, other files or words.
+        What shows it: experiments by name, tests by file and function, other files or words.
     why : str
-        What is missing, or comes out otherwise.
+        What is missing or differs, in at most 12 words.
+    note : str
+        More about it, in sentences.
     lacks : tuple of str
-        Of an item in part: :data:`Lack`.
+        :data:`Lack` of an item in part.
     otherwise : tuple of Otherwise
-        Printed numbers of theory that are known to, and why.
+        Printed numbers of theory that are known to differ, and why.
     """
 
     item: str
@@ -95,6 +96,7 @@ class Item:
     tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
     why: str = ""
+    note: str = ""
     lacks: tuple[Lack, ...] = ()
     otherwise: tuple[Otherwise, ...] = ()
 
@@ -104,12 +106,12 @@ class Item:
 
     @property
     def paper(self) -> str:
-        """What it is in."""
+        """Its paper."""
         return PAPERS[self.item[:2]]
 
     @property
     def reproduced(self) -> bool:
-        """Whether it is, or as far as it can be without the hardware."""
+        """Whether it is reproduced, at least in part."""
         return self.status in ("done", "part")
 
     @property

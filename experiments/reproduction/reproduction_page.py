@@ -1,8 +1,8 @@
-"""docs/papers/reproduction.md: its tables, written from the rows that are kept.
+"""Tables of docs/papers/reproduction.md, written from stored rows.
 
-Problem: a page that says item by item what comes out must not lag behind the results.
+Problem: a page that compares printed numbers with ours must not lag behind the results.
 Input:   the coverage of a clone.
-Output:  tables in Markdown, put between the page's marks.
+Output:  tables in Markdown, between the page's marks.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _STANDING = {
     "proprietary": "not public",
     "none": "-",
 }
-"""What the page says of each status."""
+"""Verdict of each status."""
 
 _COUNTED = ("measures-allgather", "bfb-figure10", "forestcoll-figure14")
-"""Experiments whose allgathers tell what methods can do."""
+"""Experiments whose allgathers show the capabilities of methods."""
 
 
 _OF = {"theory": "", "search": ", searches", "simulated": ", simulated"}
-"""What the page says of the kind of a difference."""
+"""Words for the kind of a difference."""
 
 
 def page_tables(coverage: Coverage) -> dict[str, list[str]]:
-    """Return the tables of the page, by the names of their places in it."""
+    """Return the tables of the page, by the names of their marks."""
     found = coverage.differences
     rows = [row for name in _COUNTED for row in coverage.rows.get(name, ())]
     return {
@@ -56,7 +56,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
 
 
 def verdict(one: Shown) -> str:
-    """Say in a word how an item stands."""
+    """Return an item's standing in a word or two."""
     if one.faults:
         return "incomplete"
     if one.item.status == "part" and one.item.to_the_limit:
@@ -65,55 +65,64 @@ def verdict(one: Shown) -> str:
 
 
 def _summary(coverage: Coverage) -> list[str]:
-    said = []
-    for by_theory, words in ((True, "theory gives"), (False, "software gives")):
-        share = coverage.share(by_theory=by_theory)
-        private = f" ({share.of - share.public} of inputs that are not public)"
-        of = f"{share.of}{private if share.public < share.of else ''}"
-        said.append(
-            f"{words} {of}: {share.whole} are reproduced, {share.to_the_limit - share.whole} "
-            f"more as far as public inputs go without the machine, "
-            f"{share.at_all - share.to_the_limit} more in part"
-        )
-    (exact, printed), (derived, following) = (
-        come_out(one for one in coverage.differences if one.kind == kind)
-        for kind in ("theory", "derived")
-    )
+    """Return a paragraph that counts items and printed numbers."""
+    items = [_share(coverage, by_theory=True), _share(coverage, by_theory=False)]
     waits = [
         f"{one.item.item} ({one.item.paper}, {one.item.of})"
         for one in coverage.shown
         if one.item.status == "waiting"
     ]
-    waiting = f" Of all items {len(waits)} wait for a part of the toolkit: {', '.join(waits)}."
+    if waits:
+        items.append(f"{len(waits)} items wait for a part of the toolkit: {', '.join(waits)}.")
+    (exact, printed), (derived, following) = (
+        come_out(one for one in coverage.differences if one.kind == kind)
+        for kind in ("theory", "derived")
+    )
     return [
-        f"Of {len(coverage.shown)} items {said[0]}. Of the others {said[1]}."
-        f"{waiting if waits else ''} Of {printed} "
-        f"printed numbers of theory {exact} come out to the last digit, and {derived} of "
-        f"{following} that follow from what is printed. A number that several tables print counts "
-        f"once here, and in each of their lines below."
+        f"The papers have {len(coverage.shown)} items. {' '.join(items)}",
+        "",
+        f"The papers print {printed} numbers of theory, and {exact} of them come out to the last "
+        f"digit. {following} more numbers follow from printed ones, and {derived} of them come "
+        f"out. A number that several tables print counts once here, and in each of their lines "
+        f"below.",
     ]
+
+
+def _share(coverage: Coverage, *, by_theory: bool) -> str:
+    """Count the items that theory, or else only software, gives."""
+    share = coverage.share(by_theory=by_theory)
+    private = share.of - share.public
+    return (
+        f"{'Theory' if by_theory else 'Only software'} gives {share.of}: "
+        f"{share.whole} are reproduced, "
+        f"{share.to_the_limit - share.whole} lack only the machine or unpublished inputs, "
+        f"{share.at_all - share.to_the_limit} are reproduced in part."
+        f"{f' {private} of these {share.of} need inputs that are not public.' if private else ''}"
+    )
 
 
 def _items(coverage: Coverage) -> list[str]:
     lines = []
     for letters, paper in PAPERS.items():
         lines += [f"### {paper}", ""]
+        its = [one for one in coverage.shown if one.item.item.startswith(letters)]
         lines += _table(
-            ["item", "where", "what", "how", "takes", "printed numbers", "verdict"],
-            (_line(one) for one in coverage.shown if one.item.item.startswith(letters)),
+            ["item", "where", "what", "remark", "how", "takes", "printed numbers", "verdict"],
+            map(_line, its),
         )
-        lines.append("")
+        notes = [f"- **{one.item.item}**: {one.item.note}" for one in its if one.item.note]
+        lines += ["", *notes, ""] if notes else [""]
     return lines[:-1]
 
 
 def _line(one: Shown) -> list[str]:
-    why = one.item.why
-    what = f"{one.item.what}. *{why[0].upper()}{why[1:]}.*" if why else one.item.what
+    item = one.item
     how = [f"`forestcoll run {'/'.join(file.parts[-3:])}`" for file in one.files]
-    how += [f"`pytest {test}`" for test in one.item.tests]
-    how += [_other(other) for other in one.item.others]
+    how += [f"`pytest {test}`" for test in item.tests]
+    how += [_other(other) for other in item.others]
     takes = duration(one.seconds) if one.seconds else ""
-    return [one.item.item, one.item.of, what, "<br>".join(how), takes, _numbers(one), verdict(one)]
+    said = [item.item, item.of, item.what, item.why]
+    return [*said, "<br>".join(how), takes, _numbers(one), verdict(one)]
 
 
 def _other(other: str) -> str:
@@ -121,7 +130,7 @@ def _other(other: str) -> str:
 
 
 def _numbers(one: Shown) -> str:
-    """Say how many printed numbers come out, and how far off the farthest is."""
+    """Return how many printed numbers come out, and the largest difference."""
     if not one.differences:
         return ""
     said = []
@@ -150,7 +159,7 @@ def _differences(found: Sequence[Difference]) -> list[str]:
 
 def _training(found: Sequence[Saving]) -> list[str]:
     return _table(
-        ["model", "a layer", "computation, printed", "collectives take", "saved here", "printed"],
+        ["model", "layer size", "computation, printed", "ours / NCCL's", "saved here", "printed"],
         (
             [
                 one.model, f"{one.layer_bytes / 1e9:.2f} GB",
@@ -164,7 +173,7 @@ def _training(found: Sequence[Saving]) -> list[str]:
 
 
 def _times(found: Sequence[Difference]) -> list[str]:
-    """Times of different machines and solvers: how many times as fast, the greatest first."""
+    """Return times of different machines and solvers, the greatest speedup first."""
     return _table(
         ["item", "what", "printed", "ours", "printed / ours"],
         (
@@ -202,7 +211,7 @@ def _methods(found: Sequence[Capability]) -> list[str]:
 
 
 def _measures(found: Sequence[BothMeasures]) -> list[str]:
-    """A line for each network, with both shares of each method that made a schedule there."""
+    """Return a line for each network, with both shares of each method that made a schedule."""
     methods = list(dict.fromkeys(one.method for one in found))
     shares = {(one.cluster, one.gpus, one.method): one for one in found}
     return _table(

@@ -102,7 +102,7 @@ def _named(line: Mapping[str, str]) -> str:
     data = f"{size} bytes" if size < 1_000_000 else f"{size / 1e6:g} MB"
     return (
         f"{line['collective']}, {line['topology']}, {data}, {line['chunks_of_each']} chunks, "
-        f"epochs of the {line['epoch']} link"
+        f"{line['epoch']}-link epochs"
     )
 
 

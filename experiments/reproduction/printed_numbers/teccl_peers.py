@@ -41,7 +41,7 @@ _LEADS = (
 )
 """Figure 5: by how much, in percent, TE-CCL's algbw exceeds TACCL's, at least and at most."""
 
-_MEASURES = ("the finish", "epochs")
+_MEASURES = ("makespan", "epochs")
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
@@ -85,12 +85,12 @@ def _peer(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
 
 
 def _leads(rows: Rows) -> Iterator[Difference]:
-    """Compare what both found, size by size, by the time of each model and by the finish."""
+    """Compare what both found, size by size, by the time of each model and by makespan."""
     for chassis, collective, least, most in _LEADS:
         its = rows.get(f"teccl-figures5-6-{collective}", ())
         for measure in _MEASURES:
             leads = list(leads_percent(its, chassis, measure).values())
-            where = f"of TE-CCL's algbw over TACCL's, {chassis}, {collective}, by {measure}"
+            where = f"of TE-CCL over TACCL, {chassis}, {collective}, by {measure}"
             if leads:
                 where += f", of {len(leads)}"
                 yield Difference("ET8", f"least lead {where}", least, min(leads), "%", "search")
@@ -108,7 +108,7 @@ def leads_percent(rows: Sequence[Row], chassis: str, measure: str) -> dict[int, 
         The family of the topology.
     measure : str
         "epochs": TE-CCL's epochs times their length, as its paper's tables have it, and the time
-        that TACCL reports. "the finish": of both, that of the clock which ``verify`` checks.
+        that TACCL reports. "makespan": by the clock of both, which ``verify`` checks.
     """
     ours, theirs = (_fastest(rows, method, chassis, measure) for method in ("teccl", "taccl"))
     return {s: 100 * (theirs[s] / ours[s] - 1) for s in sorted(ours.keys() & theirs.keys())}
@@ -140,7 +140,7 @@ def _shares(rows: Rows) -> Iterator[Difference]:
         theirs = _quickest(rows.get(peers, ()), "taccl", chassis)
         if both := ours.keys() & theirs.keys():
             share = 100 * sum(ours[size] < theirs[size] for size in both) / len(both)
-            of = f"sizes at which TE-CCL's search is quicker than TACCL's, {what}, of {len(both)}"
+            of = f"sizes where TE-CCL solves sooner than TACCL, {what}, of {len(both)}"
             yield Difference("ET9", of, shown, share, "%", "search")
 
 

@@ -14,6 +14,8 @@ def test_every_item_is_there_once_and_says_what_it_lacks() -> None:
     for item in items:
         assert item.why or item.status == "done", item.item
         assert item.rows or item.tests or item.others or not item.reproduced, item.item
+        assert max(len(text.split()) for text in (item.what, item.why)) <= 12, item.item
+        assert item.why or not item.note, item.item
 
 
 def test_an_item_is_of_theory_or_of_software_or_of_neither() -> None:

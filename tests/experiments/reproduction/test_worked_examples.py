@@ -32,7 +32,7 @@ def test_steps_do_not_reach_the_bound_of_the_running_example() -> None:
         assert synchronous(schedule).time_s_per_gb > bound, name
     assert synchronous(best).time_s_per_gb > bound
     simulator, model = Simulator(compile_program(best)), AlphaBeta(alpha_us=0)
-    times = [simulator.run(10**9, model, pieces=n).time_s for n in (1, 4, 16, 64, 256)]
+    times = [simulator.run(10**9, model, pipeline_chunks=n).time_s for n in (1, 4, 16, 64, 256)]
     assert all(time > bound for time in times)
     assert times == sorted(times, reverse=True)
     assert times[-1] == pytest.approx(float(bound), rel=0.01)

@@ -40,6 +40,13 @@ def test_rows_of_the_version_before_are_read_and_migrated(tmp_path):
     assert migrate(tmp_path) == []
 
 
+def test_times_of_sizes_are_renamed():
+    """``time_flowing_s`` of an earlier version is ``time_pipelined_s`` now, at each size."""
+    sizes = {"1024": {"time_flowing_s": 1.5, "time_in_steps_s": 2.5}}
+    current = {"1024": {"time_pipelined_s": 1.5, "time_synchronous_s": 2.5}}
+    assert current_row({"sizes": sizes}) == {"sizes": current}
+
+
 def test_parameters_are_renamed_and_their_point_is_found_again():
     """A point is a hash over its parameters: the new hash is that of the new names."""
     row = {

@@ -28,7 +28,7 @@ def test_allgathers_take_the_printed_times(coverage: Coverage) -> None:
     eighth = of(coverage, "time, allgather", "ET19")
     assert len(third) + len(eighth) == 25
     for d in eighth:
-        longer = any(size in d.what and f"the {link}" in d.what for link, size in LONGER_EPOCHS)
+        longer = any(size in d.what and f"{link}-link" in d.what for link, size in LONGER_EPOCHS)
         assert abs(d.share) < (0.03 if longer else 4e-4), d
 
 
