@@ -12,7 +12,7 @@ namespace forestcoll {
 
 namespace {
 
-// Less full, or as full and later.
+// Heap order: less full, or equally full and later.
 constexpr auto less_full = [](const auto& one, const auto& other) {
   return one.left != other.left ? one.left < other.left : one.batch > other.batch;
 };
@@ -60,8 +60,8 @@ Assembler::Assembler(FactoredForest forest)
   forest_.links = {};
 }
 
-// Plain sets hold nodes only, one link behind every edge: their trees are copied as they are. Only
-// the shapes of others are made into steps.
+// Plain sets hold only nodes, with one link behind every edge, so their trees are copied. Only the
+// shapes of other sets become steps.
 void Assembler::find_plain() {
   const int sets = forest_.family.num_sets();
   is_plain_.assign(sets, is_open(Shortcut::kPlainCopies) ? 1 : 0);
@@ -75,7 +75,7 @@ void Assembler::find_plain() {
   }
 }
 
-// What the batches of a shape use of each edge, and the batches as steps, parents first.
+// The use of each edge by the batches of a shape, and the batches as steps, parents first.
 void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edge> edges) {
   const auto number = &shape - forest_.shapes.data();
   std::vector<Arc> arcs;
@@ -130,7 +130,7 @@ std::vector<std::pair<NodeId, NodeId>> Assembler::parents_first(const Shape& sha
   return edges;
 }
 
-// What a set has to spend: its batches by root, and its links.
+// The stock of a set: its batches by root, and its links.
 void Assembler::prepare(int set, const ContractedEdges& edges) {
   const Shape& shape = forest_.shapes[forest_.shape_of[set]];
   const std::size_t base = stock_.size();
@@ -165,7 +165,7 @@ void Assembler::prepare(int set, const ContractedEdges& edges) {
   }
 }
 
-// Where there is one link behind every edge, its load can only be what the batches use.
+// With one link behind every edge, its load must equal its use by the batches.
 void Assembler::expect_used_up(int set, const ContractedEdges& edges) const {
   const IndexedVector<Amount>& uses = uses_[forest_.shape_of[set]];
   const auto of_set = edges.of(set);
@@ -212,7 +212,7 @@ void Assembler::assemble() {
   built_ += multiplicity_;
 }
 
-// Spans a set from the item where the tree starts in it or comes in, at the node `entry`.
+// Spans a set from the item where the tree starts or enters, at the node `entry`.
 void Assembler::span_from(int set, int item, NodeId entry) {
   const std::size_t base = nesting_.first_position(set);
   const auto enter = [this, base](int into, NodeId node) {
@@ -240,7 +240,7 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   }
 }
 
-// A tree of nodes as it is, below the one where it is entered.
+// Copies a tree of nodes below the one where it is entered.
 void Assembler::copy(std::size_t base, std::span<const NodeId> parent) {
   const auto node = [this, base](NodeId item) { return nesting_.smallest(base + index(item)); };
   const auto items = static_cast<NodeId>(parent.size());
@@ -250,10 +250,10 @@ void Assembler::copy(std::size_t base, std::span<const NodeId> parent) {
     parent_[node(item)] = node(from);
     depth_[node(item)] = -1;
   }
-  if (!is_one_packing()) find_depths(base, items);  // or nobody may ask
+  if (!is_one_packing()) find_depths(base, items);  // there, depths are found on request
 }
 
-// Those of a tree of nodes that has been copied; -1 is that of all but its root.
+// Depths in a copied tree of nodes. A depth of -1 is unknown; at first only the root's is known.
 void Assembler::find_depths(std::size_t base, NodeId items) {
   for (NodeId item = 0; item < items; ++item) {
     NodeId at = nesting_.smallest(base + index(item));
@@ -270,7 +270,7 @@ int Assembler::tree_depth() {
 }
 
 // Takes a link for a contracted edge: one that carries the whole batch, from a node near the root.
-// Returns the node where it comes in.
+// Returns the node at its end.
 NodeId Assembler::join(int set, std::size_t edge) {
   const Supply* const first = supply_.data() + first_supply_[edge];
   const Supply* const end = first + num_live_[edge];
@@ -300,7 +300,7 @@ std::span<Assembler::Stock> Assembler::stock_of(std::size_t position) {
   return std::span(stock_).subspan(first, first_stock_[position + 1] - first);
 }
 
-// Takes the finished batch off everything it used.
+// Subtracts the finished batch from everything it used.
 void Assembler::settle() {
   for (const std::size_t position : taken_stock_) {
     const auto stock = stock_of(position);

@@ -17,7 +17,7 @@ namespace {
 using Hops = std::uint16_t;
 constexpr Hops kFar = std::numeric_limits<Hops>::max();
 
-// The links into every node, and the hops from every node to those given and their neighbours.
+// The links into every node, and the hops from every node to the given ones and their neighbours.
 class Distances {
  public:
   Distances(const BroadcastNetwork& network, const std::vector<NodeId>& heads)
@@ -41,7 +41,7 @@ class Distances {
   NodeId num_nodes() const { return nodes_; }
   const std::vector<JobLink>& links_into(NodeId head) const { return into_[head]; }
   const std::vector<NodeId>& tails_of(NodeId head) const { return tails_of_[head]; }
-  // From every node to this one.
+  // Hops from every node to this one.
   std::span<const Hops> to(NodeId head) const { return hops_[head]; }
 
  private:
@@ -71,13 +71,13 @@ class Distances {
   NodeMap<std::vector<Hops>> hops_;        // by source
 };
 
-// What comes to one node in one step.
+// The sources that reach one node in one step.
 struct Arrivals {
   std::vector<JobKind> kinds;
   std::vector<std::span<const NodeId>> sources;  // by kind
 };
 
-// The sources of one node, those of one step and kind side by side.
+// The sources of one node; those of one step and kind are adjacent.
 class Sources {
  public:
   Sources(const Distances& distances, NodeId head)
@@ -146,7 +146,7 @@ class Sources {
 
   std::span<const Hops> hops_;
   std::size_t words_;
-  std::vector<std::uint64_t> usable_;  // by source, a bit a link into the node
+  std::vector<std::uint64_t> usable_;  // by source, one bit for each link into the node
   std::vector<NodeId> order_;
   std::vector<std::size_t> first_;  // in order_, by step
 };
@@ -178,7 +178,7 @@ struct Row {
   Amount amount;
 };
 
-// The pieces of a step, source after source and link after link of each.
+// The pieces of a step, source after source and link after link.
 void append_rows(const Arrivals& arrivals, const std::vector<std::vector<Amount>>& share,
                  const std::vector<NodeId>& tails, NodeId head, int step, Amount pieces,
                  std::vector<Row>& rows) {
@@ -211,14 +211,14 @@ std::vector<Row> rows_into(const Distances& distances, NodeId head, Amount size,
   return rows;
 }
 
-// The rows of all nodes, step after step: those of each node are in this order already.
+// The rows of all nodes, step after step. Those of each node are already in this order.
 class Sorter {
  public:
   Sorter(const NodeMap<std::vector<Row>>& solved, const Symmetry& symmetry)
       : solved_(solved), symmetry_(symmetry) {}
 
-  // Of one step, by source, and of one source by tail and head: counted by source and put there,
-  // then the few of each are sorted.
+  // Sorts the rows of a step by source, and those of a source by tail and head. A counting sort by
+  // source comes first, so only short runs are compared.
   const std::vector<Row>& in_step(std::int32_t step) {
     collect(step);
     end_.assign(solved_.size() + 1, 0);

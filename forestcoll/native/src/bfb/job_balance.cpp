@@ -26,7 +26,7 @@ Time reduced(Wide numerator, Wide denominator) {
   return {narrow(numerator / a), narrow(denominator / a)};
 }
 
-// Amounts of all kinds on all links, within what these can take.
+// Amounts of all kinds on all links, within the links' room.
 class Routing {
  public:
   Routing(std::span<const JobKind> kinds, std::size_t num_links) : kinds_(kinds), at_(num_links) {
@@ -38,8 +38,8 @@ class Routing {
     }
   }
 
-  // Shares all amounts out if the links have room for them; else kinds that have not room enough,
-  // together, on all links that they can use.
+  // Distributes all amounts if the links have room for them. Otherwise returns kinds that together
+  // exceed the room of all links that they can use (Hall's condition).
   std::optional<std::vector<std::size_t>> route(const std::vector<Amount>& amounts,
                                                 IndexedVector<Amount> room) {
     room_ = std::move(room);
@@ -63,7 +63,7 @@ class Routing {
     std::size_t kind, slot;
   };
 
-  // The emptiest links first: so later kinds find room on each.
+  // The emptiest links first, so that later kinds find room on each.
   Amount fill(std::size_t kind, Amount amount) {
     const std::vector<int>& links = kinds_[kind].links;
     Amount placed = 0;
@@ -78,7 +78,7 @@ class Routing {
     return placed;
   }
 
-  // Moves what others have on full links to links with room, breadth first.
+  // Moves amounts of other kinds from full links to links with room, breadth first.
   Amount augment(std::size_t start, Amount most) {
     constexpr std::size_t kNone = ~std::size_t{0};
     reached_.assign(1, start);
@@ -102,7 +102,7 @@ class Routing {
     return 0;
   }
 
-  // Back from a link with room to the kind that wants it.
+  // Moves an amount back along the path, from the link with room to the kind that needs it.
   Amount push(std::size_t start, std::size_t last, std::size_t slot, Amount amount) {
     for (std::size_t kind = last; kind != start; kind = came_by_[kind].kind) {
       amount = std::min(amount, share_[kind][given_up(kind)]);
@@ -116,7 +116,7 @@ class Routing {
     return amount;
   }
 
-  // The slot of the kind that is of the link by which it was reached.
+  // The kind's slot for the link by which the search reached it.
   std::size_t given_up(std::size_t kind) const {
     const auto [before, slot] = came_by_[kind];
     const auto& links = kinds_[kind].links;
@@ -125,7 +125,7 @@ class Routing {
   }
 
   std::span<const JobKind> kinds_;
-  IndexedVector<std::vector<Slot>> at_;  // by link, who can use it
+  IndexedVector<std::vector<Slot>> at_;  // by link, the kinds that can use it
   std::vector<std::vector<Amount>> share_;
   IndexedVector<Amount> room_;
   std::vector<std::size_t> reached_;
@@ -133,15 +133,15 @@ class Routing {
   IndexedVector<std::uint8_t> seen_;
 };
 
-// When links, all of them in use from their delays on, have worked off an amount.
+// The time at which links that all work from their delays on have worked off an amount.
 Time when_done(std::span<const JobLink> links, std::vector<int> used, Wide amount) {
   std::ranges::sort(used, {},
                     [&](int link) { return links[static_cast<std::size_t>(link)].delay; });
-  Wide rate = 0, before = 0;  // work that the delays cost
+  Wide rate = 0, before = 0;  // rate, and the work lost to delays
   Time time;
   for (const int link : used) {
     const JobLink& next = links[static_cast<std::size_t>(link)];
-    if (rate > 0 && amount + before <= rate * next.delay) break;  // done before it begins
+    if (rate > 0 && amount + before <= rate * next.delay) break;  // done before its delay is over
     rate += next.rate;
     before += Wide{next.rate} * next.delay;
     time = reduced(amount + before, rate);
@@ -178,7 +178,7 @@ Amount pieces_in(const JobLink& link, const Time& time, Amount size, Amount piec
   return narrow(busy * link.rate * pieces / (Wide{time.denominator} * size));
 }
 
-// The next time in which some link works off one piece more.
+// The next time at which some link works off one more piece.
 Time next_time(std::span<const JobLink> links, const Time& time, Amount size, Amount pieces) {
   std::optional<Time> next;
   for (const JobLink& link : links) {
@@ -197,6 +197,8 @@ bool operator<(const Time& a, const Time& b) {
 }
 
 Time least_time(std::span<const JobKind> kinds, std::span<const JobLink> links, Amount size) {
+  // Dinkelbach's method: a violated set is tighter than the one before, so the time only grows, and
+  // there are finitely many sets.
   std::vector<std::size_t> tightest(kinds.size());
   std::iota(tightest.begin(), tightest.end(), std::size_t{0});
   Routing routing(kinds, links.size());
@@ -222,8 +224,9 @@ JobShares share_in_pieces(std::span<const JobKind> kinds, std::span<const JobLin
   std::vector<Amount> amounts;
   for (const JobKind& kind : kinds) amounts.push_back(narrow(Wide{kind.count} * pieces));
   Routing routing(kinds, links.size());
-  std::vector<JobLink> used;  // what no job can use may be finer than all that matters
+  std::vector<JobLink> used;  // links without jobs might have finer times than all that matter
   for (const int link : links_of_all(kinds)) used.push_back(links[static_cast<std::size_t>(link)]);
+  // Whole pieces can only be finished at these times, so the first that fits is the least.
   for (Time time = least_time(kinds, links, size);; time = next_time(used, time, size, pieces)) {
     IndexedVector<Amount> room;
     for (const JobLink& link : links) room.push_back(pieces_in(link, time, size, pieces));

@@ -1,4 +1,4 @@
-// The Python face of assembly: trees of a factored forest, as many at a time as are asked for.
+// Python binding of assembly: trees of a factored forest, in blocks.
 #include "forestcoll/assembly/assembly.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ using namespace nanobind::literals;
 namespace forestcoll {
 namespace {
 
-// Parents, of which there may be gigabytes, are left where they are.
+// Borrows parents without a copy, as there may be gigabytes of them.
 FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, const In<NodeId>& head,
                            const In<Amount>& load, const In<std::int32_t>& set_of,
                            const In<std::int32_t>& set_parent, const In<std::int32_t>& shape_of,
@@ -57,8 +57,8 @@ FactoredForest factored_of(const In<Amount>& trees, const In<NodeId>& tail, cons
   return forest;
 }
 
-// Rows of parents, as many as there turn out to be. Large blocks grow in place (mremap), so there
-// is never a second copy of what may be gigabytes.
+// Rows of parents, in a number not known in advance. Large blocks grow in place (mremap), so there
+// is never a second copy of gigabytes.
 class ParentRows {
  public:
   explicit ParentRows(std::size_t columns) : columns_(columns) {}
@@ -78,7 +78,7 @@ class ParentRows {
 
  private:
   void grow() {
-    room_ += room_ / 8 + columns_;  // a tree a node is the least there can be
+    room_ += room_ / 8 + columns_;  // every node has at least one tree
     void* larger = std::realloc(data_, room_ * columns_ * sizeof(NodeId));
     if (larger == nullptr) throw std::bad_alloc();
     data_ = static_cast<NodeId*>(larger);
@@ -88,7 +88,7 @@ class ParentRows {
   NodeId* data_ = nullptr;
 };
 
-// The one object that crosses the border: an assembly under way cannot be an array.
+// The one object that crosses the border: a running assembly cannot be an array.
 class Expansion {
  public:
   Expansion(In<Amount> trees, In<NodeId> tail, In<NodeId> head, In<Amount> load,
@@ -175,7 +175,7 @@ void bind_assembly(nb::module_& m) {
       .def("take_batches", &Expansion::take_batches, "progress"_a = nb::none(),
            "Return all batches of one packing: root, multiplicity, and their numbers in it.")
       .def("take_heights", &Expansion::take_heights, "most"_a, "progress"_a = nb::none(),
-           "Return up to so many of the next batches: multiplicity and tree_depth.");
+           "Return up to so many of the next batches: multiplicity and depth of the trees.");
 }
 
 }  // namespace forestcoll

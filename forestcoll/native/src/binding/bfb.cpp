@@ -1,4 +1,4 @@
-// The Python face of breadth-first broadcasts.
+// Python binding of breadth-first broadcasts.
 #include "forestcoll/bfb/bfb.hpp"
 
 #include <cstdint>

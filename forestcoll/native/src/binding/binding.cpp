@@ -1,4 +1,4 @@
-// The Python face of the core: array functions, no graph object crosses the border.
+// Python binding of the core: functions of arrays. No graph object crosses the border.
 #include "binding.hpp"
 
 #include <exception>

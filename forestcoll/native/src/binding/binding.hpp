@@ -1,4 +1,4 @@
-// What all binding files share: arrays in and out, and running without the GIL.
+// Shared by all binding files: arrays in and out, and running without the GIL.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -71,7 +71,7 @@ inline std::vector<Arc> arcs_of(const In<NodeId>& tail, const In<NodeId>& head,
   return arcs;
 }
 
-// Runs without the GIL; takes it now and then to report and to see whether Ctrl-C was pressed.
+// Runs without the GIL; takes it at intervals to report and to check for Ctrl-C.
 template <typename Work>
 auto run(const Callback& callback, Work work) {
   Progress progress([&callback](std::int64_t done, std::int64_t total) {

@@ -1,4 +1,4 @@
-// The Python face of the search for low trees.
+// Python binding of the search for depth-bounded trees.
 #include "forestcoll/bounded_depth/bounded_depth.hpp"
 
 #include <cstdint>
@@ -13,15 +13,16 @@ namespace {
 
 auto low_trees_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
                   In<std::uint8_t> is_target, In<std::int32_t> root, In<Amount> multiplicity,
-                  In<std::int32_t> parent, int tree_depth, Amount bound_trees, Amount bound_capacity,
-                  std::int64_t looks, Callback progress) {
+                  In<std::int32_t> parent, int tree_depth, Amount bound_trees,
+                  Amount bound_capacity, std::int64_t looks, Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const NodeMap<std::uint8_t> target(vector_of(is_target));
   check(graph, {NodeMap<Amount>(nodes, 0), target});
   const Batches batches{vector_of(root), vector_of(multiplicity), vector_of(parent)};
   const HeightLimit limit{tree_depth, bound_trees, bound_capacity, looks};
-  LowTrees made = run(
-      progress, [&](Progress p) { return depth_bounded_trees(graph, target, batches, limit, std::move(p)); });
+  LowTrees made = run(progress, [&](Progress p) {
+    return depth_bounded_trees(graph, target, batches, limit, std::move(p));
+  });
   const std::size_t size = batches.root.empty() ? 0 : made.parent.size() / batches.root.size();
   return std::tuple(rows_of(std::move(made.parent), size), array_of(std::move(made.tail)),
                     array_of(std::move(made.head)), array_of(std::move(made.first_path)),
@@ -32,11 +33,11 @@ auto low_trees_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> cap
 }  // namespace
 
 void bind_bounded_depth(nb::module_& m) {
-  m.def("depth_bounded_trees", &low_trees_of, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "is_target"_a,
-        "root"_a, "multiplicity"_a, "parent"_a, "tree_depth"_a, "bound_trees"_a, "bound_capacity"_a,
-        "looks"_a, "progress"_a = nb::none(),
-        "Search for trees of a bounded tree_depth and little congestion, from given parents (ranks; "
-        "empty: they are grown), until a bound or so many looks at links. Return their "
+  m.def("depth_bounded_trees", &low_trees_of, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a,
+        "is_target"_a, "root"_a, "multiplicity"_a, "parent"_a, "tree_depth"_a, "bound_trees"_a,
+        "bound_capacity"_a, "looks"_a, "progress"_a = nb::none(),
+        "Search for depth-bounded trees of little congestion, from given parents (ranks; if empty, "
+        "trees are grown), until a bound or a number of examined links is reached. Return their "
         "parents, and the paths of their links: tail, head, first path, trees, first hop, hops.");
 }
 

@@ -1,4 +1,4 @@
-// The Python face of edge splitting.
+// Python binding of edge splitting.
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 
 #include <cstdint>
@@ -18,7 +18,8 @@ auto split_off_switches(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amoun
   const Demand demand{vector_of(trees), vector_of(target)};
   const Family family = family_of(set_of, set_parent);
   const SwitchRemoval removal = run(progress, [&](Progress p) {
-    return remove_switches(graph, demand, family, std::move(p), {.sparse_exchange = sparse_exchange});
+    return remove_switches(graph, demand, family, std::move(p),
+                           {.sparse_exchange = sparse_exchange});
   });
   return removal_arrays(removal.logical, removal.splits);
 }

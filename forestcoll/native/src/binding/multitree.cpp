@@ -1,4 +1,4 @@
-// The Python face of MultiTree's growing.
+// Python binding of MultiTree's growth.
 #include "forestcoll/multitree/multitree.hpp"
 
 #include <cstdint>
@@ -30,9 +30,9 @@ auto grow_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> units,
 void bind_multitree(nb::module_& m) {
   m.def("grow", &grow_of, "num_nodes"_a, "tail"_a, "head"_a, "units"_a, "narrowness"_a, "gpu"_a,
         "per_hop"_a, "per_width"_a, "onward"_a, "progress"_a = nb::none(),
-        "Grow MultiTree's trees over arcs of so many units a step, the GPUs in the order of "
-        "preference. Return the number of steps, the parents (ranks; -1 also where a tree cannot "
-        "grow any more), and the paths: tail, head, first path, trees, first hop, hops.");
+        "Grow MultiTree's trees over arcs of so many units a step, with GPUs in the order of "
+        "preference. Return the number of steps, the parents (ranks; -1 also for GPUs that a tree "
+        "cannot reach), and the paths: tail, head, first path, trees, first hop, hops.");
 }
 
 }  // namespace forestcoll

@@ -1,4 +1,4 @@
-// The Python face of the optimum.
+// Python binding of the optimum.
 #include "forestcoll/optimality/optimality.hpp"
 
 #include <cstdint>

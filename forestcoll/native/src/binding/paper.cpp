@@ -1,4 +1,4 @@
-// The Python face of the paper's own algorithms.
+// Python binding of the paper's own algorithms.
 #include "forestcoll/paper/paper.hpp"
 
 #include <cstdint>

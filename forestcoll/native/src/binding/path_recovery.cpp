@@ -1,4 +1,4 @@
-// The Python face of path recovery.
+// Python binding of path recovery.
 #include "forestcoll/path_recovery/path_recovery.hpp"
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The Python face of shortcuts, for tests only.
+// Python binding of shortcuts, for tests only.
 #include "forestcoll/common/shortcuts.hpp"
 
 #include <string>

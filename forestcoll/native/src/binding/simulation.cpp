@@ -1,4 +1,4 @@
-// The Python face of simulation: the transfers of a program, simulated as often as asked for.
+// Python binding of simulation: the transfers of a program, for repeated simulations.
 #include <cstdint>
 #include <memory>
 #include <tuple>
@@ -24,7 +24,7 @@ auto result_of(Finish finish) {
                     rows_of(std::vector<double>(finish.usage.carried()), bins));
 }
 
-// Holds the transfers, and their classes once they are found: both serve every size of the data.
+// Stores the transfers, and their classes once they are found: both serve every size of the data.
 class Simulator {
  public:
   Simulator(In<std::int32_t> kind_of_resource, In<std::int64_t> first_resource,
@@ -50,8 +50,9 @@ class Simulator {
                       array_of(std::vector<std::int32_t>(classes_.of_resource)));
   }
 
-  auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pipeline_chunks,
-                   bool lockstep, double tick, int bins, bool by_class, Callback progress) {
+  auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start,
+                   std::int32_t pipeline_chunks, bool lockstep, double tick, int bins,
+                   bool by_class, Callback progress) {
     const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins);
     return result_of(run(progress, [&](Progress p) {
       prepare(by_class, p);
@@ -59,8 +60,9 @@ class Simulator {
     }));
   }
 
-  auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start, std::int32_t pipeline_chunks,
-                  bool lockstep, double tick, int bins, Callback progress) {
+  auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start,
+                  std::int32_t pipeline_chunks, bool lockstep, double tick, int bins,
+                  Callback progress) {
     const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins);
     return result_of(run(progress, [&](Progress p) {
       return forestcoll::first_come(transfers_, setting, std::move(p));
@@ -110,17 +112,18 @@ void bind_simulation(nb::module_& m) {
            "amount"_a, "adder"_a, "step"_a, "gate"_a, "first_need"_a, "need"_a)
       .def("classes", &Simulator::classes, "by_class"_a = true, "progress"_a = nb::none(),
            "Return the class of each transfer and of each resource.")
-      .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a, "pipeline_chunks"_a,
-           "lockstep"_a, "tick"_a, "bins"_a, "by_class"_a, "progress"_a = nb::none(),
-           "Return the ticks to the end, what events looked at, the last arrival of each class, "
-           "and the "
-           "usage: ticks of a bin, and what a resource of each class carries in each.")
-      .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a, "pipeline_chunks"_a,
-           "lockstep"_a, "tick"_a, "bins"_a, "progress"_a = nb::none(),
-           "Return the same, of each transfer and resource.")
-      .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pipeline_chunks"_a, "lockstep"_a,
-           "by_class"_a, "progress"_a = nb::none(),
-           "Return the seconds of fair shares if all goes round by round, else None.");
+      .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a,
+           "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "by_class"_a,
+           "progress"_a = nb::none(),
+           "Return the ticks to the end, the lanes that events examined, the last arrival of each "
+           "class, and the usage: ticks of a bin, and the amount in each bin of a resource of "
+           "each class.")
+      .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a,
+           "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "progress"_a = nb::none(),
+           "Return the same for each transfer and resource.")
+      .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pipeline_chunks"_a,
+           "lockstep"_a, "by_class"_a, "progress"_a = nb::none(),
+           "Return the seconds of fair shares if the streams go round by round, else None.");
 }
 
 }  // namespace forestcoll

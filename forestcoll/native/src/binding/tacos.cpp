@@ -1,4 +1,4 @@
-// The Python face of a trial of TACOS.
+// Python binding of a trial of TACOS.
 #include "forestcoll/tacos/tacos.hpp"
 
 #include <cstdint>
@@ -29,9 +29,9 @@ auto match_chunks_of(int gpus, In<std::int32_t> tail, In<std::int32_t> head, In<
 void bind_tacos(nb::module_& m) {
   m.def("match_chunks", &match_chunks_of, "gpus"_a, "tail"_a, "head"_a, "ticks"_a, "chunks"_a,
         "maximum"_a, "words"_a, "progress"_a = nb::none(),
-        "Make a random trial of TACOS over links between GPUs; the words are those of Python's "
-        "generator just seeded. Return what brought chunks to GPUs that lacked them, in the order "
-        "of arrival: chunk, place of the link, start.");
+        "Make a random trial of TACOS over links between GPUs, with the words of Python's newly "
+        "seeded generator. Return the transfers that brought lacking chunks, in the order of "
+        "arrival: chunk, index of the link, start.");
 }
 
 }  // namespace forestcoll

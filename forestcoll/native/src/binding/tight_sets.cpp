@@ -1,4 +1,4 @@
-// The Python face of the decomposition at tight sets.
+// Python binding of the decomposition at tight sets.
 #include <cstdint>
 #include <tuple>
 #include <utility>

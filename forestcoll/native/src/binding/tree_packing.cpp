@@ -1,4 +1,4 @@
-// The Python face of tree packing: every tight set by itself.
+// Python binding of tree packing: every tight set by itself.
 #include <cstdint>
 #include <tuple>
 #include <utility>

@@ -1,4 +1,4 @@
-// The Python face of the test of condition (C).
+// Python binding of the test of condition (C).
 #include "forestcoll/violation/violation.hpp"
 
 #include <cstdint>
@@ -29,11 +29,10 @@ auto violated_cut(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> cap
 }  // namespace
 
 void bind_violation(nb::module_& m) {
-  m.def(
-      "violated_cut", &violated_cut, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
-      "target"_a, "passed"_a = 0, "threads"_a = 1, "progress"_a = nb::none(),
-      "Return how many targets, in order, all trees can reach, and the cut before the next one: 1 "
-      "for the nodes whose trees lack capacity to leave; empty if all targets are reached.");
+  m.def("violated_cut", &violated_cut, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a, "trees"_a,
+        "target"_a, "passed"_a = 0, "threads"_a = 1, "progress"_a = nb::none(),
+        "Return the number of targets, in order, that all trees can reach, and the cut before the "
+        "next one: 1 for the nodes whose trees lack capacity to leave; empty if all are reached.");
 }
 
 }  // namespace forestcoll

@@ -45,7 +45,7 @@ void Beginnings::take_shortest_ways(int batch) {
   state_.measure(batch);
 }
 
-// The parents that were given, over the cheapest paths.
+// Takes the given parents, over the cheapest paths.
 void Beginnings::connect(int batch, const int* parent) {
   state_.measure(batch);
   for (int v = 0; v < state_.size(); ++v) {
@@ -58,8 +58,8 @@ void Beginnings::connect(int batch, const int* parent) {
   state_.measure(batch);
 }
 
-// Nodes that are too deep, the least deep first, move up; with all that is below them if that fits,
-// else alone.
+// Moves up nodes that are too deep, the least deep first: with everything below them if that fits,
+// otherwise alone.
 void Beginnings::cut(int batch) {
   while (state_.below(state_.root(batch)) > max_depth_) {
     const int v = least_too_deep();
@@ -85,8 +85,9 @@ int Beginnings::least_too_deep() const {
   return v;
 }
 
-// Every node on the way that is deeper than it need be hangs on the one before it. That one is not
-// below it, or it would be deeper still.
+// Moves each node on the shortest path that is deeper than necessary below the node before it. That
+// node is not below it, or it would be deeper still. So the tree stays a tree, and the cut always
+// ends.
 void Beginnings::follow_shortest_way(int batch, int v) {
   for (int u = v; before_[u] >= 0; u = before_[u]) {
     if (state_.depth(u) <= hops_[u]) continue;

@@ -6,8 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/common/errors.hpp"
-#include "forestcoll/common/indexed_vector.hpp"
 #include "forestcoll/bounded_depth/beginnings.hpp"
 #include "forestcoll/bounded_depth/congestion.hpp"
 #include "forestcoll/bounded_depth/growth.hpp"
@@ -16,23 +14,25 @@
 #include "forestcoll/bounded_depth/parents.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/errors.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
 
 namespace forestcoll {
 namespace {
 
 constexpr int kAttempts = 16;     // at a congestion each
-constexpr Amount kWhole = 1024;   // parts of what worked
-constexpr Amount kFine = 1016;    // what failed is so near to it that no attempt is made between
-constexpr Amount kDeepest = 683;  // of it a single attempt aims at: two thirds
+constexpr Amount kWhole = 1024;   // parts of the congestion that worked
+constexpr Amount kFine = 1016;    // the failed one is so near that no attempt is made between
+constexpr Amount kDeepest = 683;  // the least part that one attempt aims at: two thirds
 
-// In parts of what worked.
+// A congestion in parts of the one that worked.
 Amount parts(const Congestion& congestion, const Congestion& worked) {
   return static_cast<Amount>(static_cast<Wide>(congestion.trees) * worked.capacity * kWhole /
                              (static_cast<Wide>(congestion.capacity) * worked.trees));
 }
 
 // Bisects for the least congestion that works, down to the bound, which is tried itself once it is
-// near; leaves the trees that worked.
+// near. Leaves the trees that worked.
 void bisect(Negotiation& negotiation, TreeState& state, const Congestion& bound) {
   Congestion worked = state.congestion(), failed = bound;
   TreeState::Saved best = state.save();
@@ -54,7 +54,7 @@ void bisect(Negotiation& negotiation, TreeState& state, const Congestion& bound)
   state.restore(best);
 }
 
-// By path, over all batches.
+// Trees by path, over all batches.
 IndexedVector<Amount> trees_of_paths(const TreeState& state) {
   IndexedVector<Amount> trees(state.pool().count(), 0);
   for (int batch = 0; batch < state.batches(); ++batch) {
@@ -111,7 +111,7 @@ LowTrees written_out(const LowNetwork& network, const TreeState& state) {
 }  // namespace
 
 LowTrees depth_bounded_trees(const Graph& graph, const NodeMap<std::uint8_t>& is_target,
-                   const Batches& batches, const HeightLimit& limit, Progress progress) {
+                             const Batches& batches, const HeightLimit& limit, Progress progress) {
   if (limit.bound_capacity < 1 || limit.bound_trees < 0) throw InvalidInput("no bound");
   const Congestion bound{limit.bound_trees, limit.bound_capacity};
   const LowNetwork network(graph, is_target);
@@ -125,7 +125,7 @@ LowTrees depth_bounded_trees(const Graph& graph, const NodeMap<std::uint8_t>& is
     return batches.parent.data() + static_cast<std::ptrdiff_t>(batch) * state.size();
   };
   for (int batch = 0; batch < state.batches(); ++batch) {
-    prices.aim_at(std::max(bound, state.congestion()));  // what is as full as the fullest is dear
+    prices.aim_at(std::max(bound, state.congestion()));  // links as full as the fullest are dear
     progress(batch, state.batches());
     beginnings.begin(batch, batches.parent.empty() ? nullptr : row(batch));
   }

@@ -23,6 +23,7 @@ Amount Growth::grow(int batch) {
   parents_.uplinks().begin_growth(state_.root(batch));
   Amount sum = spread_.over(boxes[first], batch);
   int left = state_.size();
+  // Several rounds, since a box entered late may be the only neighbour of an earlier one.
   for (int before = left + 1; left > 0 && left < before;) {
     before = std::exchange(left, 0);
     for (int next = 0; next < boxes.count(); ++next) {
@@ -35,7 +36,7 @@ Amount Growth::grow(int batch) {
   return left > 0 ? kFar : sum;
 }
 
-// Enters a box as often as there is a way into it.
+// Enters a box as long as some GPU of it is left out and reachable.
 Amount Growth::fill(int batch, const Box& box) {
   Amount sum = 0;
   for (Amount paid = enter(batch, box); paid < kFar; paid = enter(batch, box)) {
@@ -49,7 +50,7 @@ int Growth::left_out(const Box& box) const {
       std::ranges::count_if(box, [&](int v) { return state_.depth(v) > max_depth_; }));
 }
 
-// One more way into a box: that which costs the least for each node that it serves.
+// Adds one more entry into a box: the one with the least cost for each node that it serves.
 Amount Growth::enter(int batch, const Box& box) {
   const Entry entry = best_entry(batch, box);
   if (entry.node < 0) return kFar;
@@ -64,12 +65,12 @@ Growth::Entry Growth::best_entry(int batch, const Box& box) {
   Entry best;
   for (const int v : box) {
     if (state_.depth(v) > max_depth_) best = best_entry_at(batch, v, best);
-    if (best.node >= 0 && max_depth_ == 1) break;  // each serves itself alone
+    if (best.node >= 0 && max_depth_ == 1) break;  // each entry serves one node
   }
   return best;
 }
 
-// Higher parents may cost more, but leave more hops for what is behind the entry.
+// Parents nearer to the root may cost more, but leave more hops behind the entry.
 Growth::Entry Growth::best_entry_at(int batch, int v, Entry best) {
   for (int deepest = max_depth_ - 1; deepest >= 0;) {
     const Offer offer = parents_.cheapest_within(v, state_.trees(batch), deepest);
@@ -86,7 +87,8 @@ Growth::Entry Growth::best_entry_at(int batch, int v, Entry best) {
   return best;
 }
 
-// Nodes without an edge that so many near hops lead to, with the first; what these hops cost.
+// The nodes without an edge within so many near hops, the first included, and the cost of these
+// hops.
 std::pair<int, Amount> Growth::coverage(int batch, int v, int hops) {
   std::vector<int> reached{v};
   mark_[v] = ++marked_;
@@ -105,6 +107,8 @@ std::pair<int, Amount> Growth::coverage(int batch, int v, int hops) {
   return {static_cast<int>(reached.size()), cost};
 }
 
+// The old edges are priced while they are attached one by one, as the new tree's are. Both costs
+// then include the load of the tree itself.
 void Growth::regrow(int batch) {
   const Edges old = edges(batch);
   state_.strip(batch);
@@ -123,7 +127,7 @@ Growth::Edges Growth::edges(int batch) const {
   return edges;
 }
 
-// Puts a tree together again; returns what it costs, edge after edge.
+// Rebuilds a tree; returns its cost, edge after edge.
 Amount Growth::attach(int batch, const Edges& edges) {
   Amount paid = 0;
   for (int v = 0; v < state_.size(); ++v) {

@@ -6,9 +6,9 @@ namespace forestcoll {
 
 namespace {
 
-constexpr int kRounds = 200;   // of one attempt
-constexpr int kPatience = 12;  // rounds in which what is overfull does not fall by a 32nd
-constexpr int kRegrow = 3;     // every so many rounds whole trees are grown anew
+constexpr int kRounds = 200;   // rounds of one attempt
+constexpr int kPatience = 12;  // rounds in which the overload does not fall by a 32nd
+constexpr int kRegrow = 3;     // interval of rounds in which whole trees are grown anew
 
 }  // namespace
 
@@ -29,7 +29,7 @@ bool Negotiation::attempt(const Congestion& congestion) {
   return prices_.all_overfull() == 0;
 }
 
-// Ends early where a move finds the looks spent.
+// Ends early once the limit on examined links is reached.
 void Negotiation::round(bool whole) {
   for (int batch = 0; batch < state_.batches(); ++batch) {
     progress_(parents_.looks(), limit_.looks);
@@ -37,7 +37,8 @@ void Negotiation::round(bool whole) {
   }
 }
 
-// Moves the nodes whose edges run over overfull links; false once the looks are spent.
+// Moves the nodes whose edges run over overfull links; false once the limit on examined links is
+// reached.
 bool Negotiation::relieve(int batch, bool whole) {
   bool measured = false;
   for (int v = 0; v < state_.size(); ++v) {
@@ -55,7 +56,7 @@ bool Negotiation::relieve(int batch, bool whole) {
   return true;
 }
 
-// Looks for a cheaper parent.
+// Moves a node to a cheaper parent; false if there is none.
 bool Negotiation::reattach(int batch, int v) {
   const Amount trees = state_.trees(batch);
   const int parent = state_.parent(batch, v), path = state_.path(batch, v);
@@ -63,6 +64,8 @@ bool Negotiation::reattach(int batch, int v) {
   state_.detach(batch, v);
   const Amount paid = prices_.price_of(path, trees);
   Offer offer = parents_.cheapest_within(v, trees, deepest);
+  // The cached search ignores subtrees: its parent may be below v, which would close a cycle. Only
+  // then is the slower, exact search needed.
   if (offer.price < paid && state_.below(v) > 0 && state_.is_below(batch, offer.parent, v)) {
     offer = parents_.cheapest(v, trees, [&](int u) {
       return state_.depth(u) <= deepest && !state_.is_below(batch, u, v);
@@ -73,7 +76,7 @@ bool Negotiation::reattach(int batch, int v) {
     return false;
   }
   parents_.attach(batch, v, offer);
-  parents_.uplinks().forget();  // its depth, and that of what is below it
+  parents_.uplinks().forget();  // depths have changed, of v and below it
   return true;
 }
 

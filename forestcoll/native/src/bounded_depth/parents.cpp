@@ -33,7 +33,7 @@ Offer Parents::cheapest_within(int v, Amount trees, int deepest) {
   return best;
 }
 
-// Over one link, without a switch.
+// The cheapest parent over one link, without a switch.
 Offer Parents::beside(int v, Amount trees, int deepest) const {
   Offer best;
   for (const int arc : network_.in_from_targets[network_.node[v]]) {

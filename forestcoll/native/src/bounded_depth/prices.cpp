@@ -8,7 +8,7 @@ namespace forestcoll {
 
 namespace {
 
-constexpr Amount kOverfull = 16;  // price of a tree too many, and what each round adds to it
+constexpr Amount kOverfull = 16;  // price of a tree above the limit, and its rise in each round
 constexpr Amount kWide = 64;      // price of a link of median capacity; a narrow one's is more
 constexpr Amount kNarrow = 4096;
 
@@ -27,6 +27,7 @@ void Prices::value_links() {
   const auto& arcs = network_.graph->arcs;
   std::vector<Amount> capacity;
   for (const Arc& arc : arcs) capacity.push_back(arc.capacity);
+  // Relative to the median capacity, prices do not depend on the unit of capacities.
   const auto middle = capacity.begin() + static_cast<std::ptrdiff_t>(capacity.size() / 2);
   if (capacity.empty()) return;
   std::nth_element(capacity.begin(), middle, capacity.end());

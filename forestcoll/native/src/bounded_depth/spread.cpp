@@ -7,7 +7,7 @@ namespace forestcoll {
 
 namespace {
 
-constexpr std::size_t kSmall = 32;  // nodes of a box, in which trees are grown with more care
+constexpr std::size_t kSmall = 32;  // nodes of a box up to which trees are grown by price
 
 }  // namespace
 
@@ -27,7 +27,7 @@ Amount Spread::over(const Box& box, int batch) {
   return box.size() <= kSmall ? by_price(box, batch) : by_depth(box, batch);
 }
 
-// Breadth first.
+// Breadth first: cheaper to compute, for large boxes.
 Amount Spread::by_depth(const Box& box, int batch) {
   Amount sum = 0;
   for (int depth = 0; depth < max_depth_; ++depth) {
@@ -52,7 +52,8 @@ Spread::Step Spread::cheapest_at(int v, int depth, Amount trees) const {
   return best;
 }
 
-// The cheapest first, as deep as leaves all others within reach that were.
+// The cheapest hop first. A node may be as deep as keeps every other node within reach that is so
+// now.
 Amount Spread::by_price(const Box& box, int batch) {
   Amount sum = 0;
   for (const int v : box) most_[v] = max_depth_;
@@ -69,7 +70,7 @@ Amount Spread::by_price(const Box& box, int batch) {
   }
 }
 
-// Of equal ones the last of those nearest to the root.
+// Of equal hops the last among those nearest to the root.
 Spread::Step Spread::cheapest(const Box& box, Amount trees) const {
   Step best;
   for (const int v : box) {
@@ -94,11 +95,11 @@ bool Spread::leaves_reachable(const Box& box, int v, int depth) {
   reach(box, -1, 0, free_);
   if (depth <= free_[v]) return true;
   reach(box, v, depth, bound_);
-  return std::ranges::all_of(box,
-                             [&](int w) { return free_[w] > max_depth_ || bound_[w] <= max_depth_; });
+  return std::ranges::all_of(
+      box, [&](int w) { return free_[w] > max_depth_ || bound_[w] <= max_depth_; });
 }
 
-// Depths at which near hops can reach the nodes of a box, one of which is fixed.
+// Depths at which near hops can reach the nodes of a box, with one node fixed.
 void Spread::reach(const Box& box, int fixed, int depth, IndexedVector<int>& found) const {
   for (const int v : box) found[v] = state_.depth(v);
   if (fixed >= 0) found[fixed] = depth;

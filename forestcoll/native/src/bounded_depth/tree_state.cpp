@@ -139,6 +139,7 @@ Congestion TreeState::congestion() const {
   return most;
 }
 
+// The walk up from u ends at v's depth, where only v itself can be if u is below v.
 bool TreeState::is_below(int batch, int u, int v) const {
   while (u >= 0 && depth_[u] > depth_[v]) u = parent(batch, u);
   return u == v;

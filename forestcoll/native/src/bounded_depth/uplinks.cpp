@@ -15,6 +15,7 @@ Uplinks::Uplinks(const LowNetwork& network, const TreeState& state, const Prices
 void Uplinks::look(NodeId into, Amount trees, std::vector<Offer>& best) {
   best.assign(static_cast<std::size_t>(max_depth_), {});
   const std::vector<int>& all = network_.in_from_targets[into];
+  // A young tree has few inner nodes: their out-links are fewer than the switch's in-links.
   if (!inner_.empty() && 8 * inner_.size() < all.size()) {
     looks_ += static_cast<std::int64_t>(inner_.size());
     for (const int u : inner_) {
@@ -26,6 +27,7 @@ void Uplinks::look(NodeId into, Amount trees, std::vector<Offer>& best) {
     looks_ += static_cast<std::int64_t>(all.size());
     for (const int arc : all) consider(arc, trees, best);
   }
+  // An offer from a parent nearer to the root is also valid at every greater depth.
   for (std::size_t depth = 1; depth < best.size(); ++depth) {
     if (best[depth - 1].price <= best[depth].price) best[depth] = best[depth - 1];
   }

@@ -16,12 +16,13 @@ std::uint64_t key(NodeId tail, NodeId head) {
   return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
 }
 
-// What one node has left goes path by path, until there are so many that levels serve better.
+// The excess of a single node is routed path by path up to this number; beyond it, levels (Dinic)
+// are faster.
 constexpr int kMostSinglePaths = 64;
 
 }  // namespace
 
-// The slot of a key, or the free one where it would go.
+// The slot of a key, or the free slot for it.
 std::size_t PairIndex::place(std::uint64_t key) const {
   const std::size_t mask = slots_.size() - 1;
   // The upper half of a product depends on all bits of the key.
@@ -117,6 +118,8 @@ void WarmFlow::push(int arc, Amount amount) {
   flow_[arc ^ 1] -= amount;
 }
 
+// Flow above a fallen capacity is taken off the arc. The tail then has excess, the head a deficit;
+// the next settle repairs both.
 void WarmFlow::clip(int arc) {
   sync_arcs();
   const Amount over = -residual(arc);
@@ -133,14 +136,15 @@ void WarmFlow::clip_all() {
 
 Amount WarmFlow::settle(NodeId sink) {
   sync_arcs();
+  // The old sink's inflow becomes excess of an ordinary node: listing it as active moves the sink.
   if (sink_ >= 0 && sink_ != sink) change_excess(sink_, 0);
   sink_ = sink;
   cover_deficits(sink);
   return drain(sink);
 }
 
-// A node that lost inflow takes it back from where the flow went: the flow that left it ends at
-// the sink or at a node with excess, so the residual network has a path back.
+// A node that lost inflow takes it back from where its flow went. The flow that left it ends at the
+// sink or at a node with excess, so the residual network has a path back.
 void WarmFlow::cover_deficits(NodeId sink) {
   for (std::size_t i = 0; i < active_.size(); ++i) {
     const NodeId node = active_[i];
@@ -149,7 +153,8 @@ void WarmFlow::cover_deficits(NodeId sink) {
 }
 
 void WarmFlow::cover_deficit(NodeId node, NodeId sink) {
-  // Breadth first against the arcs, until a node that has excess to give.
+  // Breadth first against the arcs, until a node that has excess to give. Levels mark visited nodes
+  // only; next_ holds the arc towards the deficit.
   level_[node] = 0;
   reached_.assign(1, node);
   NodeId giver = -1;
@@ -206,9 +211,9 @@ Amount WarmFlow::drain(NodeId sink) {
   return left;
 }
 
-// One path, sought from both ends, each time from the one that has looked at fewer arcs: where both
-// are next to a switch with an arc to every node, they meet there before anyone looks through it.
-// Returns whether there is a path.
+// Augments one path, searched from both ends, each time from the end that has looked at fewer arcs.
+// If both ends are next to a switch with an arc to every node, they meet there before its arcs are
+// scanned. Returns whether there is a path.
 bool WarmFlow::augment_between(NodeId source, NodeId sink) {
   constexpr int kFromSource = 0, kFromSink = 1;
   struct End {
@@ -272,8 +277,8 @@ bool WarmFlow::augment_between(NodeId source, NodeId sink) {
   return true;
 }
 
-// Distances to the sink over residual arcs, until every node with excess has one. Returns whether
-// any has.
+// Labels distances to the sink over residual arcs, until every node with excess has one. Returns
+// whether any has.
 bool WarmFlow::label_towards(NodeId sink) {
   level_[sink] = 0;
   reached_.assign(1, sink);
@@ -306,7 +311,7 @@ void WarmFlow::augment_from(NodeId source, NodeId sink) {
       for (const int arc : path_) push(arc, amount);
       change_excess(source, -amount);
       excess_[sink] += amount;
-      // Go on from the first arc that is now full.
+      // Continue from the first arc that is now full.
       const auto full = std::ranges::find_if(path_, [&](int arc) { return residual(arc) == 0; });
       if (full != path_.end()) {
         v = network_->tail(*full);
@@ -340,6 +345,7 @@ void WarmFlow::forget_labels() {
   for (const NodeId v : reached_) level_[v] = -1;
 }
 
+// After a settle that fell short, no residual arc leaves this side (max-flow min-cut).
 NodeMap<std::uint8_t> WarmFlow::source_side() const {
   NodeMap<std::uint8_t> side(excess_.size(), 0);
   std::vector<NodeId> queue;
@@ -380,9 +386,9 @@ std::vector<NodeId> WarmFlow::reaching(NodeId node) const {
 
 namespace {
 
-// Tarjan's algorithm against the arcs, on a path of its own in place of recursion: a component that
-// is complete when the search leaves it is a source if none of its nodes is entered from another.
-// `enters(out)` says whether what an out-arc leads to can be come from.
+// Tarjan's algorithm against the arcs, with an explicit path in place of recursion. A component
+// that is complete when the search leaves it is a source if none of its nodes is entered from
+// another. `enters(out)` says whether the head of an out-arc has a usable arc back.
 template <typename Enters>
 class SourceSearch {
  public:
@@ -420,7 +426,7 @@ class SourceSearch {
     }
   }
 
-  // The next neighbour that the search has not come to, or -1; the others lower what v reaches.
+  // The next unvisited neighbour, or -1; visited ones lower low_[v].
   NodeId next_unseen(NodeId v) {
     const auto arcs = network_.arcs_of(v);
     while (next_[v] < arcs.size()) {

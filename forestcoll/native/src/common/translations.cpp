@@ -10,10 +10,10 @@ namespace forestcoll {
 
 namespace {
 
-// Numbers with many divisors are products in many ways; most of them fail at the first arcs.
+// Numbers with many divisors are products in many ways; most fail at the first arcs.
 constexpr int kMostFactorizations = 1 << 14;
 
-// Calls visit with the radices of every product that makes n, those of few factors first, until it
+// Calls visit with the radices of every product equal to n, those of few factors first, until it
 // returns true.
 template <typename Visit>
 class Factorizations {
@@ -73,7 +73,7 @@ NodeMap<NodeId> Translations::moved_by(NodeId by) const {
   moved.push_back(0);
   NodeId unit = num_nodes_;
   for (const NodeId radix : radices_) {
-    // From the places of the digits so far to those of one more.
+    // From the offsets of the digits so far to those of one more digit.
     unit /= radix;
     const NodeId digit = by / unit % radix;
     NodeMap<NodeId> more;

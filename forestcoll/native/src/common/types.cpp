@@ -11,7 +11,7 @@ namespace forestcoll {
 
 namespace {
 
-// Sums of capacities and of trees stay below this, so that no flow can overflow.
+// Sums of capacities and of trees stay below this limit, so no flow can overflow.
 constexpr Amount kLargestSum = std::numeric_limits<Amount>::max() / 2;
 
 void add_checked(Amount& sum, Amount value) {

@@ -33,7 +33,7 @@ class FamilyRemover {
         has_switch[nesting_.family().set_of[v]] = 1;
       }
     }
-    // Parents come after their children, and go first.
+    // Parents come after their children in number, and are split first.
     for (int set = sets - 1; set >= 0; --set) {
       if (has_switch[set]) remove_from(set);
       progress_(sets - set, sets);
@@ -64,7 +64,7 @@ class FamilyRemover {
     result_.exact_switches += solution.exact_switches;
   }
 
-  // Of each item, and of all that is outside.
+  // The targets of each item, and of everything outside.
   IndexedVector<int> count_targets(const Contraction& items) const {
     IndexedVector<int> count(items.num_items() + 1, 0);
     count.back() = all_targets_;
@@ -88,7 +88,7 @@ class FamilyRemover {
         .problem;
   }
 
-  // Equal boxes are equal problems, solved once.
+  // Equal boxes are equal problems, each solved once.
   const SwitchRemoval& solved(const Subproblem& problem) {
     std::vector<Amount> key = content(problem);
     const auto known = solutions_.find(key);

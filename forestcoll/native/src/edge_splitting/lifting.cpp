@@ -13,7 +13,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// The real links of a switch to one item, by node, and what is left of them.
+// The real links of a switch to one item, by node, with the remaining capacity.
 struct Ports {
   std::vector<NodeId> node;
   std::vector<Amount> left;
@@ -30,7 +30,7 @@ struct Ports {
   }
 };
 
-// Parts of amounts, a row of one width for each.
+// Parts of amounts, a row of equal width for each.
 struct Shares {
   std::size_t width = 0;
   std::vector<Amount> part;
@@ -38,7 +38,7 @@ struct Shares {
   Amount& at(std::size_t row, std::size_t column) { return part[row * width + column]; }
 };
 
-// Shares the ports of one item out over the splits it takes part in, one port after the other.
+// Distributes the ports of one item over its splits, one port after the other.
 Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
   Shares shares{ports.node.size(), std::vector<Amount>(amounts.size() * ports.node.size(), 0)};
   std::size_t port = 0;
@@ -54,15 +54,15 @@ Shares fill_up(Ports& ports, const std::vector<Amount>& amounts) {
   return shares;
 }
 
-// a * b / c, rounded down. A division of 128 bits takes many times as long as one of 64.
+// a * b / c, rounded down. A 128-bit division takes many times as long as a 64-bit one.
 Amount scaled(Amount a, Amount b, Amount c) {
   Amount product;
   if (!__builtin_mul_overflow(a, b, &product)) return product / c;
   return static_cast<Amount>(Wide{a} * b / c);
 }
 
-// Shares the ports of one item out over the splits it takes part in, in proportion: row s has an
-// amount for each port, adding up to amounts[s].
+// Distributes the ports of one item over its splits in proportion: row s has an amount for each
+// port, adding up to amounts[s].
 Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
   const std::size_t width = ports.node.size();
   Shares shares{width, std::vector<Amount>(amounts.size() * width, 0)};
@@ -81,7 +81,8 @@ Shares share_out(Ports& ports, const std::vector<Amount>& amounts) {
   for (std::size_t s = 0; s < amounts.size(); ++s) {
     for (std::size_t step = 0; missing[s] > 0; ++step) {
       const std::size_t i = (s + step) % width;
-      // One unit each at first, so that what was rounded off is spread; then whatever there is.
+      // At first one unit for each port, which spreads the rounded-off units; then as much as is
+      // left.
       const Amount most = step < width ? 1 : missing[s];
       give(s, i, std::min({ports.left[i], missing[s], most}));
       if (step > 2 * width) throw InternalError("a split takes more than its ports have");
@@ -118,7 +119,7 @@ class Lift {
   }
 
  private:
-  // What one split gets of the ports of an item.
+  // The part of a split in the ports of an item.
   struct Row {
     const Ports* ports;
     std::span<Amount> part;
@@ -142,8 +143,8 @@ class Lift {
     for (std::size_t item = 0; item < ports.size(); ++item) {
       std::vector<Amount> amounts;
       for (const std::size_t s : of_item[item]) amounts.push_back(splits[s].amount);
-      // Proportions make rails of targets line up. Where there are more ports than targets, as of
-      // a box whose GPUs mostly forward, they would only make many small splits.
+      // Proportions make rails of targets line up. If there are more ports than targets (a box
+      // whose GPUs mostly forward), they would only make many small splits.
       const bool many = std::ssize(ports[item].node) > targets_of_[item];
       Shares& shares = shares_.emplace_back(many ? fill_up(ports[item], amounts)
                                                  : share_out(ports[item], amounts));
@@ -155,7 +156,7 @@ class Lift {
     return rows;
   }
 
-  // As many as can come of a split: each uses up a port of one side at least.
+  // The most pairs that a split can make: each uses up a port of one side at least.
   static std::size_t most_pairs(const Row& in, const Row& out) {
     const auto used = [](const Row& row) {
       return static_cast<std::size_t>(
@@ -164,7 +165,7 @@ class Lift {
     return used(in) + used(out) - 1;
   }
 
-  // Pairs equal amounts of two sides off, in the order of the nodes: rails line up.
+  // Pairs equal amounts of both sides in the order of the nodes, so that rails line up.
   void join(const Row& in, const Row& out, std::vector<Split>& log) {
     std::size_t i = 0, j = 0;
     while (i < in.part.size() && j < out.part.size()) {

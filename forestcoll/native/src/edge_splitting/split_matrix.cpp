@@ -13,16 +13,17 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// A complete exchange with more entries than this makes more logical links than it is worth.
+// A complete exchange with more entries than this costs more in logical links than it gains.
 constexpr std::size_t kMostEntries = 20'000;
 
-// The same of what only passes, which makes trees tall where it goes to few: far more.
+// The same limit for traffic that only passes the switch. It is far higher, since passing to few
+// ports makes trees tall.
 constexpr std::size_t kMostPassing = 65'000;
 
-// Where few are asked for; the GPUs of a box still all exchange.
+// The limit if a sparse exchange is asked for; the GPUs of a box still all exchange.
 constexpr std::size_t kFewEntries = 500;
 
-// Ports by group, if all groups have the same number of ports and all ports the same capacity.
+// Ports by group, if all groups have equally many ports and all ports the same capacity.
 std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
     const std::vector<Port>& ports) {
   std::map<int, std::vector<std::size_t>> by_group;
@@ -39,7 +40,8 @@ std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
   return groups;
 }
 
-// Every other group, or so few that any group is two steps away: a short step and a long one.
+// The offsets between groups: all, or so few that any group is two steps away, a short step and a
+// long one.
 std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width, bool few) {
   std::vector<std::size_t> offsets;
   const bool all = groups * (groups - 1) * width <= (few ? kFewEntries : kMostEntries);
@@ -51,7 +53,7 @@ std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width
   return offsets;
 }
 
-// Cuts an amount in nearly equal parts, multiples of the quantum where there is enough of it.
+// Cuts an amount into nearly equal parts, multiples of the quantum where the amount suffices.
 std::vector<Amount> shares(Amount amount, std::size_t parts, Amount quantum) {
   const auto count = static_cast<Amount>(parts);
   if (amount / quantum < count) quantum = 1;
@@ -62,7 +64,7 @@ std::vector<Amount> shares(Amount amount, std::size_t parts, Amount quantum) {
   return shares;
 }
 
-// Each port sends the same to the port in its own place of every other group, so that rails (GPU
+// Each port sends the same amount to the port at its own index in every other group. So rails (GPU
 // i of one box to GPU i of another) line up.
 SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amount capacity,
                       Amount quantum, bool few) {
@@ -79,10 +81,10 @@ SplitMatrix circulant(const std::vector<std::vector<std::size_t>>& groups, Amoun
   return matrix;
 }
 
-// Proportional shares rounded down, then completed: between groups first, between any two ports
-// next, and back to the same port if nothing else is left.
+// Proportional shares rounded down, then completed: first between groups, then between any two
+// ports, and at last back to the same port.
 //
-// In each round ports of one kind may not be paired; kinds are numbers below that of the ports.
+// In each round, ports of one kind may not be paired. Kinds are numbers below that of the ports.
 class ProportionalFit {
  public:
   explicit ProportionalFit(const std::vector<Port>& ports)
@@ -113,10 +115,10 @@ class ProportionalFit {
   }
 
  private:
-  // What the ports of one kind take part in.
+  // The sum of all entries that involve ports of one kind.
   struct Share {
-    Amount in = 0;   // given in their rows
-    Amount out = 0;  // given in their columns
+    Amount in = 0;   // allotted in their rows
+    Amount out = 0;  // allotted in their columns
   };
 
   void give(std::size_t from, std::size_t to, Amount amount) {
@@ -168,8 +170,8 @@ class ProportionalFit {
     }
   }
 
-  // From each port to some others, two steps from any, in place of all: what only passes a switch
-  // of hundreds of ports.
+  // Sends from each port to some others instead of all, so that any port is two steps away. For
+  // traffic that only passes a switch of hundreds of ports.
   void fill_by_offsets() {
     const std::size_t count = ports_.size();
     const std::vector<std::size_t> offsets = circulant_offsets(count, 1, false);
@@ -191,8 +193,7 @@ class ProportionalFit {
     }
   }
 
-  // What is left of a column after rounding is a few units: takes them one each from rows evenly
-  // apart.
+  // After rounding, a column lacks a few units. They come from evenly spaced rows, one each.
   template <typename Allowed>
   void spread(std::size_t j, const Allowed& allowed) {
     const std::size_t count = ports_.size();
@@ -204,7 +205,7 @@ class ProportionalFit {
     }
   }
 
-  // Fills a column from the rows after it in turn.
+  // Fills a column from the rows after it, one after the other.
   template <typename Allowed>
   void take(std::size_t j, const Allowed& allowed) {
     const std::size_t count = ports_.size();
@@ -214,9 +215,9 @@ class ProportionalFit {
     }
   }
 
-  // Brings a column together with rows of its own kind, all that have anything left, by way of
-  // entries that both can trade with: those without a port of that kind. No trade makes another
-  // such entry, so each is looked at once, and there are some only while their sum says so.
+  // Only rows of the column's own kind have capacity left. They cannot be paired with it directly,
+  // so both trade with an entry of two other kinds. No trade makes another such entry. So each
+  // entry is looked at once, and none while their sum shows that there is none.
   void exchange(std::size_t j) {
     const std::size_t count = ports_.size(), kind = kind_[j];
     std::size_t i = 0;

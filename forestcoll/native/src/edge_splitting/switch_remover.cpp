@@ -16,7 +16,8 @@ namespace forestcoll {
 
 namespace {
 
-// The graph while it loses its switches, and the flow that proves it still carries the demand.
+// The graph while its switches are removed, and the flow that proves that it still carries the
+// demand.
 class SwitchRemover {
  public:
   SwitchRemover(const Subproblem& problem, const RemovalOptions& options, Progress& progress)
@@ -35,7 +36,7 @@ class SwitchRemover {
   SwitchRemoval run();
 
  private:
-  // The fewest trees that start at a target, be it as their root or on their way in.
+  // The fewest trees that start at a target, as their root or where they enter.
   static Amount smallest_root(const Subproblem& problem) {
     NodeMap<Amount> starting = problem.demand.trees;
     for (const Arc& arc : problem.graph.arcs) {
@@ -55,7 +56,7 @@ class SwitchRemover {
   void group(std::vector<Port>& ports, NodeId via) const;
   NodeMap<int> components_without(const NodeMap<std::uint8_t>& removed) const;
 
-  // The matrix of a switch that has been split by it.
+  // The matrix by which a switch has been split.
   struct Guess {
     NodeId via;
     std::vector<Port> ports;
@@ -65,8 +66,8 @@ class SwitchRemover {
   struct Pair {
     std::size_t from, to;  // ports
   };
-  // A violated cut: pairs within what receives too little, pairs beyond, and the input of each port
-  // beyond that goes into no pair.
+  // The sides of a violated cut: pairs within the set that receives too little, pairs beyond it,
+  // and the unpaired input of each port beyond.
   struct Sides {
     std::vector<Pair> within, beyond;
     std::vector<Amount> unused_beyond;
@@ -88,7 +89,7 @@ class SwitchRemover {
   void change(NodeId tail, NodeId head, Amount by) {
     if (tail != head) flow_.clip(network_.add(tail, head, by));
   }
-  // Makes `amount` units of from -> via -> to a logical link, or undoes it if negative.
+  // Turns `amount` units of from -> via -> to into a logical link, or back if negative.
   void split(NodeId via, NodeId from, NodeId to, Amount amount) {
     change(from, via, -amount);
     change(via, to, -amount);
@@ -133,8 +134,8 @@ bool SwitchRemover::carries_demand(std::span<const NodeId> targets) {
   return std::ranges::all_of(targets, [this](NodeId v) { return flow_.settle(v) == 0; });
 }
 
-// Targets that no symmetry of the graph takes to one before them: what reaches these reaches all.
-// The symmetry is that which a guess aims at, from each group of ports to the next, if it is one.
+// One target of each orbit, which stands for all of it. The symmetry maps each group of ports to
+// the next, as a circulant guess does; it is used only if it maps the whole graph to itself.
 std::vector<NodeId> SwitchRemover::one_of_each(const std::vector<Port>& ports) const {
   if (ports.empty() || !is_open(Shortcut::kOneOfOrbit)) return targets_;
   std::map<int, std::vector<NodeId>> groups;
@@ -185,8 +186,8 @@ NodeMap<int> SwitchRemover::tiers() const {
   return tier;
 }
 
-// From the top of the network down, big switches first: what is below a switch then still tells
-// which of its ports belong together.
+// Removes from the top of the network down, large switches first. The switches below then still
+// tell which ports belong together.
 std::vector<NodeId> SwitchRemover::removal_order() {
   const NodeMap<int> tier = tiers();
   class_.resize(stays_.size());
@@ -212,8 +213,9 @@ std::vector<Port> SwitchRemover::ports_of(NodeId via) const {
   return ports;
 }
 
-// Ports that stay connected without the switch are one group, if that tells any apart; else those
-// that stay connected without all switches of its class, which are a group of their own.
+// Ports that stay connected without the switch form a group, if there are at least two groups.
+// Otherwise the ports that stay connected without all switches of its class do. If that also gives
+// one group, each port is a group of its own.
 void SwitchRemover::group(std::vector<Port>& ports, NodeId via) const {
   NodeMap<std::uint8_t> removed(stays_.size(), 0);
   const auto group_by = [&] {
@@ -240,7 +242,7 @@ NodeMap<int> SwitchRemover::components_without(const NodeMap<std::uint8_t>& remo
       continue;
     }
     component[start] = start;
-    if (start == outside_) continue;  // what is connected outside is a matter of the outside
+    if (start == outside_) continue;  // how the outside connects items does not matter here
     queue.assign(1, start);
     for (std::size_t i = 0; i < queue.size(); ++i) {
       for (const int arc : network_.arcs_of(queue[i])) {
@@ -257,8 +259,8 @@ NodeMap<int> SwitchRemover::components_without(const NodeMap<std::uint8_t>& remo
   return component;
 }
 
-// Switches of one tier are all guessed before the first test: mostly one pass of flows does for
-// all. If it fails they are taken back and go in two halves.
+// Guesses all switches of one tier before the first test: usually one pass of flows suffices for
+// all. If it fails, all guesses are undone and each half is tried by itself.
 void SwitchRemover::remove_tier(std::span<const NodeId> switches) {
   if (switches.size() == 1 || options_.most_exchanges < 0) {
     for (const NodeId via : switches) remove(via);
@@ -290,7 +292,7 @@ void SwitchRemover::check_balance(NodeId via, const std::vector<Port>& ports) {
   }
 }
 
-// What a switch receives beyond what it sends serves nobody.
+// Input of a switch beyond its output carries nothing, so its capacity is dropped.
 void SwitchRemover::retire(NodeId via, const std::vector<Port>& ports) {
   for (const Port& port : ports) {
     const int arc = network_.find(port.node, via);
@@ -312,7 +314,8 @@ void SwitchRemover::take_back(NodeId via, const std::vector<Port>& ports,
                               const SplitMatrix& matrix) {
   split_all(via, ports, matrix, -1);
   for (const Port& port : ports) {
-    network_.set_capacity(network_.find(port.node, via), port.in);  // also what nobody used
+    network_.set_capacity(network_.find(port.node, via),
+                          port.in);  // with the input that no pair used
   }
 }
 
@@ -355,7 +358,8 @@ bool SwitchRemover::remove_by_guess(NodeId via, const std::vector<Port>& ports) 
   return false;
 }
 
-// Tests every target in turn and exchanges pairs wherever a cut falls short.
+// Tests the targets cyclically and exchanges pairs where a cut falls short. Every exchange may
+// break another cut, so the loop ends only after all targets have passed in a row.
 bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) {
   if (carries_demand(one_of_each(ports))) return true;
   std::size_t at = 0;
@@ -374,8 +378,8 @@ bool SwitchRemover::repair(const std::vector<Port>& ports, SplitMatrix& matrix) 
   return true;
 }
 
-// Pairs with both ports on one side of the violated cut, those between groups last: pairs inside a
-// group are the likeliest to be wrong in other cuts too.
+// Collects pairs with both ports on one side of the violated cut, those between groups last. Pairs
+// inside a group are the likeliest to be wrong in other cuts too.
 SwitchRemover::Sides SwitchRemover::sides_of_cut(const std::vector<Port>& ports,
                                                  const SplitMatrix& matrix) const {
   const NodeMap<std::uint8_t> side = flow_.source_side();
@@ -395,9 +399,9 @@ SwitchRemover::Sides SwitchRemover::sides_of_cut(const std::vector<Port>& ports,
   return sides;
 }
 
-// The violated cut lost capacity to pairs with both ports on one side of it. Crossing a pair
-// inside with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), gives it back unit for unit
-// and keeps every port's total. Unused input outside serves as well as a pair.
+// The violated cut lost capacity to pairs with both ports on one side of it. Crossing a pair inside
+// with a pair outside, (u, t), (u', t') -> (u, t'), (u', t), restores it unit for unit and keeps
+// every port's total. Unused input outside serves as well as a pair.
 bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix, Amount shortage) {
   auto [within, beyond, unused] = sides_of_cut(ports, matrix);
   const auto move = [&](std::size_t from, std::size_t to, Amount amount) {
@@ -429,12 +433,12 @@ bool SwitchRemover::exchange(const std::vector<Port>& ports, SplitMatrix& matrix
   return shortage == 0;
 }
 
-// Theorem 5: each out-link is used up by splitting it with every in-link as far as that goes.
+// Theorem 5: each out-link can be used up by splitting it with every in-link as far as possible.
 void SwitchRemover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
   SplitMatrix matrix(ports.size());
   const std::size_t count = ports.size();
   for (std::size_t j = 0; j < count; ++j) {
-    // The port itself comes last: that split gives capacity up.
+    // The port itself comes last: that split only gives up capacity.
     for (std::size_t step = 1; step <= count; ++step) {
       const std::size_t i = (j + step) % count;
       matrix.add(i, j, largest_split(via, ports[i].node, ports[j].node));
@@ -447,8 +451,9 @@ void SwitchRemover::remove_exactly(NodeId via, const std::vector<Port>& ports) {
   log(via, ports, matrix);
 }
 
-// Splits as much of from -> via -> to as the demand can spare and returns how much. Cuts that the
-// split touches fall one for one with it, so every shortage found is exactly what must go back.
+// Splits as much of from -> via -> to as the demand can spare and returns the amount. Cuts that the
+// split touches fall by exactly the amount split, so every shortage is exactly the amount to undo.
+// Thus one flow replaces the auxiliary networks of Theorem 6.
 Amount SwitchRemover::largest_split(NodeId via, NodeId from, NodeId to) {
   const auto left = [this](NodeId tail, NodeId head) {
     const int arc = network_.find(tail, head);

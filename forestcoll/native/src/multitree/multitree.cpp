@@ -16,7 +16,7 @@ namespace {
 
 std::size_t index(int value) { return static_cast<std::size_t>(value); }
 
-// The trees so far, and what the present step has left to give.
+// The trees so far, and the units and ports left in the present step.
 class Grove {
  public:
   Grove(const GroveNetwork& network, const GroveRules& rules)
@@ -45,7 +45,7 @@ class Grove {
     }
   }
 
-  // Lets the trees take turns until none can grow; returns how many edges they have got.
+  // Lets the trees take turns until none can grow; returns the number of new edges.
   Amount step();
   bool complete() const {
     return std::ranges::all_of(trees_, [](const Tree& tree) { return tree.missing == 0; });
@@ -54,10 +54,10 @@ class Grove {
 
  private:
   struct Tree {
-    int missing = 0;          // how many GPUs
+    int missing = 0;          // number of GPUs
     std::vector<int> joined;  // in this step
     PortQueues ports;
-    NodeId closed;  // a node that has units left to none of the GPUs missing, in this step
+    NodeId closed;  // nodes without free units to any missing GPU, in this step
   };
 
   bool take_turn(int root);
@@ -73,7 +73,7 @@ class Grove {
   const int size_;
   BitRows missing_;  // by tree
   BitRows reach_;    // by node
-  BitRows open_;     // GPUs to which units may be left; errs on the large side
+  BitRows open_;     // GPUs to which units may be left; may list too many
   UnitsLeft left_;
   IndexedVector<Tree> trees_;
   std::vector<NodeId> parent_;
@@ -97,7 +97,7 @@ Amount Grove::step() {
   return edges;
 }
 
-// Goes on at the port of the last turn: what is left in a step only shrinks.
+// Continues at the port of the last turn: units only become fewer in a step.
 bool Grove::take_turn(int root) {
   Tree& tree = trees_[root];
   if (tree.missing == 0) return false;
@@ -110,19 +110,19 @@ bool Grove::take_turn(int root) {
         break;
       }
       path_.assign(1, port.arc);
-      // If there is none, the look has closed the way, so the next one finds another child.
+      // If a look finds no arc, it has closed the path, so the next look finds another child.
       if (find_path(port.head, child)) {
         add(root, port.gpu, child);
         return true;
       }
     }
-    // With units left it may have failed because all its GPUs are in the tree, for good.
+    // If the port still has units, all its GPUs may be in the tree, for good.
     tree.ports.pass(!left_.of(port.arc) || meet(ports_.gpus(port), missing_.row(root)));
   }
   return false;
 }
 
-// The first of the GPUs that may join, or the first after the sender, round and round.
+// The first of the GPUs that may join; or the first after the sender, with wrap-around.
 int Grove::child_over(const Port& port, int root) const {
   const BitSlice gpus = ports_.gpus(port);
   const Word *missing = missing_.row(root), *open = open_.row(port.head);
@@ -130,7 +130,8 @@ int Grove::child_over(const Port& port, int root) const {
   return child >= 0 ? child : first_common(gpus, missing, open, 0);
 }
 
-// Adds arcs with a unit left from a node to a GPU to the path; closes the node to it if none are.
+// Adds to the path arcs with a unit left from a node to a GPU; closes the node for this GPU if
+// there are none.
 bool Grove::find_path(NodeId node, int gpu) {
   if (node == network_.gpus[gpu]) return true;
   for (const int arc : ways_.onward(node, gpu)) {
@@ -153,7 +154,7 @@ void Grove::add(int root, int parent, int child) {
   used_.add(parent, child, path_);
 }
 
-// Lets GPUs that joined send from the next step on.
+// Lets GPUs that have joined send from the next step on.
 void Grove::admit(Tree& tree) {
   tree.ports.rewind();
   if (tree.missing > 0) {
@@ -163,7 +164,7 @@ void Grove::admit(Tree& tree) {
   tree.closed = -1;
 }
 
-// From the order of preference to that of ranks.
+// Converts numbers in the order of preference to ranks.
 Grown Grove::grown(int steps) const {
   std::vector<int> by_rank(index(size_));
   std::iota(by_rank.begin(), by_rank.end(), 0);

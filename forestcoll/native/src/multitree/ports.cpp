@@ -9,10 +9,10 @@ namespace forestcoll {
 
 namespace {
 
-// Bandwidths told apart within a turn, so that a tree has few kinds to choose from.
+// Bandwidths distinguished within a turn, so that a tree has few kinds to choose from.
 constexpr std::int32_t kWidths = 8;
 
-// A port before it has its turn.
+// A port before its turn is known.
 struct Draft {
   int hops, arc;
   std::vector<int> gpus;
@@ -38,7 +38,7 @@ class Drafts {
   }
 
  private:
-  // Leaves to narrower arcs only the GPUs that those so far do not lead to.
+  // Narrower arcs get only the GPUs that wider ones do not lead to.
   void serve() {
     for (; serving_ < drafts_.size(); ++serving_) {
       for (const int gpu : drafts_[serving_].gpus) served_[gpu] = 1;
@@ -55,7 +55,7 @@ class Drafts {
     }
   }
 
-  // An arc may lead to GPUs at several distances, with a draft for each.
+  // An arc may lead to GPUs at several distances; each distance has a draft of its own.
   Draft& draft_of(int arc, int gpu, std::size_t first) {
     const int hops = ways_.hops(network_.gpus[gpu_], gpu);
     for (std::size_t i = first; i < drafts_.size(); ++i) {
@@ -69,7 +69,7 @@ class Drafts {
   const int gpu_;
   IndexedVector<std::uint8_t> served_;
   std::vector<Draft> drafts_;
-  std::size_t serving_ = 0;  // the first draft whose GPUs are not yet marked
+  std::size_t serving_ = 0;  // the first draft with unmarked GPUs
 };
 
 }  // namespace

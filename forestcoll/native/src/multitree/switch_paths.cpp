@@ -34,7 +34,7 @@ SwitchWays::SwitchWays(const GroveNetwork& network)
   find_onward();
 }
 
-// Breadth first and backwards; GPUs pass nothing on.
+// Breadth first and backwards; GPUs do not forward.
 void SwitchWays::measure(int gpu) {
   std::vector<NodeId> queue{network_.gpus[gpu]};
   hops_[cell(queue.front(), gpu)] = 0;

@@ -43,7 +43,7 @@ Ratio ratio_of(const Graph& graph, const Demand& weights, const NodeMap<std::uin
   return reduced(inside, exit);
 }
 
-// p <= sum of weights and q <= sum of capacities bound every number the search can form.
+// p <= sum of weights and q <= sum of capacities bound every number in the search.
 void refuse_overflow(const Graph& graph, const Demand& weights) {
   Wide capacity = 0;
   for (const Arc& arc : graph.arcs) capacity += arc.capacity;
@@ -83,7 +83,7 @@ Bottleneck weakest_ingress(const Graph& graph, const Demand& weights) {
   return bottleneck;
 }
 
-// The test network of a candidate: capacities p * b, supplies q * weight.
+// Tests a candidate on the network with capacities p * b and supplies q * weight.
 std::optional<Violation> violation_of(const Bottleneck& candidate, const Graph& graph,
                                       const Demand& weights, std::span<const NodeId> targets,
                                       Progress& progress, int threads) {
@@ -104,11 +104,13 @@ Bottleneck find_bottleneck(const Graph& graph, const Demand& weights, Progress p
   refuse_overflow(graph, weights);
   Bottleneck best = weakest_ingress(graph, weights);
   std::vector<NodeId> targets = weights.targets();
+  // By symmetry the first target stands for all.
   if (is_alike_everywhere(graph, weights)) targets.resize(1);
   for (std::size_t passed = 0; passed < targets.size() && best.numerator > 0;) {
     const std::optional<Violation> violation =
         violation_of(best, graph, weights, std::span(targets).subspan(passed), progress, threads);
     if (!violation) break;
+    // The ratio grows, so x falls, and the targets that passed stay satisfied.
     passed += violation->targets_before;
     best.cut = violation->cut;
     const Ratio ratio = ratio_of(graph, weights, best.cut);

@@ -1,9 +1,9 @@
 // Algorithms 2 and 3: one pair of links (u, w), (w, t) at a time, split by as much as Theorem 6
 // allows. The network D_k, the graph with a source that feeds k into every compute node, is kept up
-// to date; before and after every split all compute nodes can receive all N k.
+// to date. Before and after every split all compute nodes can receive all N k.
 //
-// The paper asks for balance at every node; in >= out at the switches is enough (Theorem 6 does not
-// use it, and Theorem 5 holds all the same), and what a switch receives beyond is dropped with it.
+// The paper asks for balance at every node. In >= out at the switches is enough: Theorem 6 does not
+// use balance, and Theorem 5 still holds. Input of a switch beyond its output is dropped with it.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -95,7 +95,7 @@ class Splitting {
 
   Amount left(NodeId tail, NodeId head) const { return network_.capacity(arcs_.at({tail, head})); }
 
-  // Theorem 6's gamma: the least that cuts with (s, u, t | w, v) or (s, w | u, t, v) have to spare.
+  // Theorem 6's gamma: the least surplus of the cuts with (s, u, t | w, v) or (s, w | u, t, v).
   Amount largest_split(NodeId u, NodeId w, NodeId t) {
     Amount room = std::min(left(u, w), left(w, t));
     for (const NodeId v : compute_) {
@@ -106,7 +106,7 @@ class Splitting {
     return room;
   }
 
-  // F(tail, head) - N k with unbounded arcs that force nodes to one side of the cut; no more than
+  // F(tail, head) - N k with unbounded arcs that force nodes to one side of the cut; at most
   // `room`.
   Amount spare(NodeId tail, NodeId head, const std::array<Ends, 3>& forced, Amount room) {
     if (room == 0) return 0;
@@ -125,7 +125,7 @@ class Splitting {
     if (amount == 0) return;
     change(u, w, -amount);
     change(w, t, -amount);
-    if (u == t) return;  // a link from a node to itself serves nobody
+    if (u == t) return;  // a link from a node to itself is useless
     change(u, t, amount);
     found_.splits.push_back({w, u, t, amount});
   }

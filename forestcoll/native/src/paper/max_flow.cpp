@@ -1,6 +1,5 @@
-// Dinic's algorithm. Distances are measured from the sink, so that no search walks into a dead end
-// of the network. JGraphT's push-relabel, which the paper uses, answers the same questions; both
-// start each from nothing.
+// Dinic's algorithm. Distances are measured from the sink, so that no search enters a dead end of
+// the network. The paper uses JGraphT's push-relabel; both answer the same questions from nothing.
 #include <algorithm>
 #include <string>
 

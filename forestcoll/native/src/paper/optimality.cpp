@@ -1,10 +1,9 @@
 // Algorithm 1: bisection of 1/x between the ratio of the weakest compute node's cut and N - 1.
 //
-// Probes lie on a grid of multiples of 1 / (B^2 + 1), B the least ingress of a compute node, so
-// that they are whole numbers over one denominator. The last interval is one step wide, less than 1
-// / B^2, and holds one fraction with a denominator up to B only, which is 1/x*. The cut that
-// starved the last failing probe has a larger ratio than that probe and a denominator below B, so
-// it has 1/x*.
+// Probes are multiples of 1 / (B^2 + 1), with B the least ingress of a compute node, so they are
+// whole numbers over one denominator. The last interval is one step wide, less than 1 / B^2. It
+// holds only one fraction with a denominator up to B, which is 1/x*. The cut that starved the last
+// failing probe has a larger ratio than that probe and a denominator below B, so its ratio is 1/x*.
 #include <algorithm>
 #include <bit>
 #include <limits>
@@ -25,7 +24,7 @@ struct Ratio {
   Amount under;
 };
 
-// The fraction of least denominator between two others, both included: Stern and Brocot's walk.
+// The fraction of least denominator between two others, both included (Stern-Brocot tree).
 Ratio simplest(Ratio low, Ratio high) {
   const Amount whole = low.over / low.under;
   if (low.over % low.under == 0) return {whole, 1};
@@ -70,7 +69,7 @@ class Bisection {
   }
 
  private:
-  // The least ingress of a compute node. All nodes but the weakest are the first cut.
+  // The least ingress of a compute node. The first cut is all nodes but the weakest.
   Amount find_weakest() {
     NodeMap<Amount> ingress(is_compute_.size(), 0);
     for (const Arc& arc : graph_.arcs) ingress[arc.head] += arc.capacity;
@@ -100,7 +99,7 @@ class Bisection {
     }
   }
 
-  // Whether 1/x = over / grid is at least 1/x*: does every compute node get all N x?
+  // Whether 1/x = over / grid is at least 1/x*: whether every compute node gets all N x.
   bool holds(Amount over, int steps) {
     NodeMap<Amount> supply(is_compute_.size(), 0);
     for (const NodeId v : compute_) supply[v] = grid_;

@@ -1,11 +1,11 @@
-// Algorithm 4: root sets R grow edge by edge; an edge takes as many trees of a batch as leave every
-// cut enough for all others (Theorem 10), and the trees that may not take it stay behind as a batch
-// of their own. Before and after every step c(S, rest) >= p(S), the trees of the batches inside S,
-// for every node set S but the whole.
+// Algorithm 4: root sets R grow edge by edge. An edge takes as many trees of a batch as leave every
+// cut enough for all others (Theorem 10). The other trees stay behind as a batch of their own.
+// Before and after every step c(S, rest) >= p(S), the trees of the batches inside S, for every node
+// set S but the whole.
 //
-// Edges are tried breadth first from the root. One that is refused stays refused: a set that has
-// nothing to spare never gets anything back, and a batch that sticks out of it does so until it
-// spans. That goes for copies, too, so each edge is asked for once a batch and its copies.
+// Edges are tried breadth first from the root. A refused edge stays refused: a set without surplus
+// never gets anything back, and a batch that reaches out of it does so until it spans. The same
+// holds for copies, so each edge is asked for once for a batch and its copies.
 #include <algorithm>
 #include <numeric>
 #include <utility>
@@ -17,7 +17,7 @@ namespace forestcoll::paper {
 
 namespace {
 
-// A batch under way: (R, E(R), m(R)) and the next edge to try, arc `next` of reached[at].
+// A batch in progress: (R, E(R), m(R)) and the next edge to try, arc `next` of reached[at].
 struct Growing {
   Batch batch;
   std::vector<NodeId> reached;  // R in the order of joining, the root first
@@ -47,7 +47,7 @@ class Packing {
     }
   }
 
-  // The paper leaves open which batch comes next. Copies are finished before the next root, so that
+  // The paper leaves the order of batches open. Copies are finished before the next root, so that
   // few batches are partial at a time and the networks stay small.
   std::vector<Batch> run() {
     while (!unfinished_.empty()) {
@@ -84,8 +84,8 @@ class Packing {
   }
 
   // Theorem 10's mu: F(x, y) in the network with a node for every other batch, fed from x and
-  // feeding its root set, minus the trees of these batches. Batches that hold y add as much to the
-  // one as to the other and are left out, finished ones among them.
+  // feeding its root set, minus the trees of these batches. Batches that hold y add equally to both
+  // and are left out, finished ones among them.
   Amount addable(const Growing& tree, NodeId x, const Edge& edge) {
     const Amount most = std::min(network_.capacity(edge.arc), tree.batch.multiplicity);
     if (most == 0) return 0;

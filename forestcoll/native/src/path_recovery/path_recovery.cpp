@@ -12,8 +12,8 @@ namespace forestcoll {
 
 namespace {
 
-// Numbers the links in the order in which they come up: open addressing, since there are as many
-// look-ups as logical links, and those may be millions.
+// Numbers the links in the order of their first use. Open addressing, since there is a look-up for
+// each logical link, and these may be millions.
 class LinkNumbers {
  public:
   explicit LinkNumbers(std::size_t most_links)
@@ -37,7 +37,7 @@ class LinkNumbers {
 
  private:
   std::size_t place(std::uint64_t wanted) const {
-    // The upmost bits of a product: only these depend on all bits of both ends.
+    // The top bits of a product: only these depend on all bits of both ends.
     std::size_t at = (wanted * 0x9e3779b97f4a7c15U) >> shift_;
     while (cells_[at] >= 0 && ends_[cells_[at]] != wanted) at = (at + 1) & mask_;
     return at;
@@ -57,7 +57,7 @@ struct Walk {
   int hops;
 };
 
-// Units of a link that one walk stands for; those of a link are a stack.
+// Units of a link that stand for one walk. The bundles of a link form a stack.
 struct Bundle {
   int walk;
   int below;  // -1 at the bottom
@@ -79,7 +79,7 @@ class PathTable {
     for (const Split& split : splits) replay(split);
   }
 
-  // What a link stands for in the end, the last to come first.
+  // The bundles of a link after all splits, the last one first.
   void find_bundles(NodeId tail, NodeId head, std::vector<Bundle>& found) const {
     found.clear();
     const int link = numbers_.find(tail, head);
@@ -133,11 +133,11 @@ class PathTable {
   IndexedVector<Walk> walks_;
 };
 
-// Writes down the paths of one logical link after the other.
+// Writes the paths of the logical links, one link after the other.
 class PathWriter {
  public:
   PathWriter(const PathTable& table, std::size_t links) : table_(table) {
-    // Mostly one path a link, over one switch.
+    // Most links have one path over one switch.
     routes_.first_path.reserve(links + 1);
     routes_.multiplicity.reserve(links);
     routes_.first_hop.reserve(links + 1);
@@ -163,7 +163,7 @@ class PathWriter {
   Routes take() { return std::move(routes_); }
 
  private:
-  // Equal paths of a link are one.
+  // Merges equal paths of a link.
   void add_merged() {
     const std::size_t first = routes_.multiplicity.size();
     std::map<std::vector<NodeId>, std::size_t> known;
@@ -184,7 +184,7 @@ class PathWriter {
     routes_.first_hop.push_back(static_cast<std::int64_t>(routes_.hop.size()));
   }
 
-  // Leaves in used_ what the load needs of it.
+  // Cuts used_ down to the load.
   void keep(const Arc& load) {
     Amount left = load.capacity;
     std::size_t kept = 0;
@@ -199,7 +199,7 @@ class PathWriter {
     }
   }
 
-  // Puts the nodes of a walk into nodes_, loops left out.
+  // Puts the nodes of a walk into nodes_, without loops.
   void find_nodes(int walk) {
     nodes_.clear();
     stack_.assign(1, walk);
@@ -212,6 +212,7 @@ class PathWriter {
         continue;
       }
       if (nodes_.empty()) nodes_.push_back(top.tail);
+      // A repeated node closes a loop, which is cut out. Loads only fall.
       nodes_.erase(std::ranges::find(nodes_, top.head), nodes_.end());
       nodes_.push_back(top.head);
     }

@@ -17,7 +17,7 @@ std::uint64_t spread(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Sums of spread colours stand for multisets of them.
+// A sum of spread colours stands for a multiset of them.
 struct Colour {
   std::uint64_t low = 0, high = 0;
 
@@ -35,7 +35,7 @@ struct Colour {
     high += other.high;
     return *this;
   }
-  // What follows what, in this order.
+  // The colour of an ordered pair.
   Colour then(const Colour& next) const {
     Colour result;
     result.low = spread(low + 0x632be59bd9b4e019ULL * next.low + 0x2545f4914f6cdd1dULL);
@@ -48,7 +48,7 @@ struct Hash {
   std::size_t operator()(const Colour& colour) const { return colour.low; }
 };
 
-constexpr int kAdding = 1;  // tells what a resource adds from what it carries
+constexpr int kAdding = 1;  // distinguishes what a resource adds from what it carries
 
 class Refinement {
  public:
@@ -109,7 +109,7 @@ class Refinement {
   IndexedVector<Colour> of_resource_, of_way_, of_transfer_;
 };
 
-// Numbers colours in the order in which they come up; notes the first of each.
+// Numbers colours in the order of appearance, with the first index of each.
 IndexedVector<std::int32_t> numbered(const IndexedVector<Colour>& colours,
                                      IndexedVector<std::int32_t>& first) {
   std::unordered_map<Colour, std::int32_t, Hash> number;

@@ -1,4 +1,4 @@
-// Which pipeline chunks of which streams may start.
+// Gates: which pipeline chunks of which streams may start.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace forestcoll {
 
 using Tick = std::int64_t;
 
-// Seconds as ticks, rounded up, so many of them later.
+// A tick so many seconds later, rounded up.
 inline Tick after(Tick now, double seconds, double tick) {
   constexpr double kMost = 4e18;
   const double count = std::ceil(seconds / tick);
@@ -25,7 +25,8 @@ inline Tick after(Tick now, double seconds, double tick) {
   return now + static_cast<Tick>(count);
 }
 
-// Every gate lets one pipeline chunk of its streams after the other go, all of its streams at once.
+// Every gate starts the pipeline chunks of its streams one after the other, all of its streams at
+// once.
 class Gates {
  public:
   Gates(const Streams& streams, const Setting& setting)
@@ -51,7 +52,7 @@ class Gates {
     for (int gate = 0; gate < next_.count(); ++gate) await(gate, opened);
   }
 
-  // One more pipeline chunk of a stream has arrived.
+  // Notes that one more pipeline chunk of a stream has arrived.
   void arrived(std::int32_t stream, std::vector<std::int32_t>& opened) {
     --left_;
     const std::int32_t pipeline_chunk = done_[stream]++;
@@ -62,7 +63,7 @@ class Gates {
     if (setting_.lockstep && --in_round_[s_.step[stream] + pipeline_chunk] == 0) next_round(opened);
   }
 
-  // Takes the pipeline chunk that an open gate starts.
+  // Takes the pipeline chunk that an open gate starts next.
   std::int32_t start(std::int32_t gate) {
     const std::int32_t pipeline_chunk = next_[gate]++;
     const auto streams = s_.streams_of_gate[gate];
@@ -124,8 +125,9 @@ class Gates {
 
   const Streams& s_;
   const Setting& setting_;
-  IndexedVector<std::int32_t> done_;            // pipeline chunks, by stream
-  IndexedVector<std::int32_t> next_, missing_;  // by gate: the next pipeline chunk, what it waits for
+  IndexedVector<std::int32_t> done_;  // pipeline chunks, by stream
+  IndexedVector<std::int32_t> next_,
+      missing_;  // by gate: the next pipeline chunk, the number of arrivals it waits for
   std::int64_t left_ = 0;
   int round_ = 0;
   IndexedVector<std::int64_t> in_round_;

@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "forestcoll/common/errors.hpp"
 #include "dependency_gates.hpp"
+#include "forestcoll/common/errors.hpp"
 
 namespace forestcoll {
 namespace {
@@ -19,10 +19,10 @@ __extension__ using Sum = __int128;  // of amounts
 
 constexpr Tick kNever = std::numeric_limits<Tick>::max();
 
-// The rates of max-min fairness, in units of the pipeline chunks' sizes: one level for each lane.
+// Max-min fair rates, in units of the pipeline chunks' sizes: one level for each lane.
 //
-// What changes on a lane concerns only lanes that share a resource with it, or with one that does,
-// and so on: only these are divided anew.
+// A change on a lane affects only lanes that are connected with it through shared resources. Only
+// these are divided anew.
 class Shares {
  public:
   Shares(const Streams& streams, const Setting& setting)
@@ -62,14 +62,14 @@ class Shares {
 
   bool is_busy(std::int32_t lane) const { return load_[lane][0] != 0; }
   double level(std::int32_t lane) const { return level_[lane]; }
-  // Before it was divided anew.
+  // The level before the last division.
   double last_level(std::int32_t lane) const { return last_level_[lane]; }
-  // Of all that flows over a resource, in its units a second.
+  // The total over a resource, in its units a second.
   double carried(std::int32_t resource) const {
     return rate_[resource] - std::max(0.0, free_[resource]);
   }
 
-  // Finds the lanes and resources that changes concern; what they had is still there.
+  // Finds the lanes and resources that changes affect. Their old levels are still valid.
   void find_concerned() {
     lanes_.clear();
     resources_.clear();
@@ -93,7 +93,9 @@ class Shares {
   const std::vector<std::int32_t>& lanes() const { return lanes_; }
   const std::vector<std::int32_t>& resources() const { return resources_; }
 
-  // Fills these lanes evenly, until a resource is full: its lanes stay as they are, others go on.
+  // Progressive filling: raises these lanes evenly until a resource is full. Its lanes stop there,
+  // the others go on. The heap may hold levels that are out of date; they are recomputed when
+  // popped, and can only have risen.
   void divide() {
     queue_.clear();
     for (const auto lane : lanes_) {
@@ -151,8 +153,8 @@ class Shares {
 
   const Streams& s_;
   IndexedVector<double> rate_, free_;               // by resource
-  IndexedVector<Sum> total_, left_;                 // of what flows, by resource
-  std::vector<std::vector<std::int32_t>> busy_on_;  // lanes, by resource; some are idle again
+  IndexedVector<Sum> total_, left_;                 // of flowing chunks, by resource
+  std::vector<std::vector<std::int32_t>> busy_on_;  // lanes, by resource; some are idle by now
   IndexedVector<std::vector<Sum>> load_;            // by lane, by place
   IndexedVector<double> level_, last_level_;        // by lane
   IndexedVector<std::vector<std::uint8_t>> is_listed_;
@@ -161,17 +163,18 @@ class Shares {
   std::vector<std::pair<double, std::int32_t>> queue_;
 };
 
-// A lane's pipeline chunks, in the order in which they began: all of them are of size 1 there.
+// A lane's pipeline chunks, in the order in which they began. The lane measures progress in shares
+// of a stream, so all chunks have equal size and end in this order.
 struct Queue {
   struct Entry {
-    double end;  // when the lane has come so far, this pipeline chunk ends
+    double end;  // the lane's progress at which this pipeline chunk ends
     std::int32_t stream;
     bool adding;
   };
   std::vector<Entry> entries;
   std::size_t head = 0;
   double come = 0;
-  Tick since = 0;      // it had come so far
+  Tick since = 0;      // time of `come`
   Tick next = kNever;  // when its first pipeline chunk ends
 
   bool empty() const { return head == entries.size(); }
@@ -188,8 +191,8 @@ struct Queue {
 template <typename T>
 using Earliest = std::priority_queue<T, std::vector<T>, std::greater<>>;
 
-// Streams that wait for their latency, which is over in the order in which it began if it is of one
-// kind.
+// Streams that wait for their latency. Within one kind, latencies end in the order in which they
+// began.
 class Delayed {
  public:
   explicit Delayed(int kinds = 0) : waiting_(static_cast<std::size_t>(kinds)) {}
@@ -200,7 +203,7 @@ class Delayed {
     row.push_back({until, stream});
   }
 
-  // When the first latency is over.
+  // The end of the first latency.
   Tick first() const { return kinds_.empty() ? kNever : kinds_.top().first; }
 
   std::int32_t pop() {
@@ -215,7 +218,7 @@ class Delayed {
 
  private:
   std::vector<std::deque<std::pair<Tick, std::int32_t>>> waiting_;  // by kind
-  Earliest<std::pair<Tick, std::int32_t>> kinds_;                   // of those that have some
+  Earliest<std::pair<Tick, std::int32_t>> kinds_;                   // kinds with waiting streams
 };
 
 class Simulation {
@@ -248,7 +251,7 @@ class Simulation {
   }
 
  private:
-  // Whatever happens at this moment.
+  // Handles everything that happens at this moment.
   void settle() {
     while (!held_.empty() && held_.top().first <= now_) {
       opened_.push_back(held_.top().second);
@@ -316,7 +319,7 @@ class Simulation {
     queue.next = kNever;
   }
 
-  // Gives lanes their rates from now on, and finds when their first pipeline chunks end.
+  // Gives lanes their new rates, and finds the ends of their first pipeline chunks.
   void share() {
     shares_.find_concerned();
     if (setting_.bins > 0) note_usage();
@@ -328,6 +331,7 @@ class Simulation {
       if (queue.empty() || (is_same && queue.next != kNever)) continue;
       bring_up(lane, shares_.last_level(lane));
       const double seconds = std::max(0.0, queue.end() - queue.come) / shares_.level(lane);
+      // At least one tick, or rounding could repeat an event at the same time for ever.
       queue.next = std::max(now_ + 1, after(now_, seconds, setting_.tick));
       ends_.push({queue.next, lane});
     }
@@ -358,10 +362,10 @@ class Simulation {
   Shares shares_;
   IndexedVector<Queue> lanes_;
   IndexedVector<Tick> used_since_;                // by resource
-  std::vector<std::int32_t> opened_;              // gates, at this moment
-  Earliest<std::pair<Tick, std::int32_t>> ends_;  // lanes; some are out of date
+  std::vector<std::int32_t> opened_;              // gates that open at this moment
+  Earliest<std::pair<Tick, std::int32_t>> ends_;  // ends of lanes; some are out of date
   Delayed delayed_;
-  Earliest<std::pair<Tick, std::int32_t>> held_;  // gates, for the times of a clock
+  Earliest<std::pair<Tick, std::int32_t>> held_;  // gates, until the times of a clock
   Tick now_ = 0;
   Finish finish_;
 };

@@ -6,13 +6,14 @@
 #include <queue>
 #include <utility>
 
-#include "forestcoll/common/errors.hpp"
 #include "dependency_gates.hpp"
+#include "forestcoll/common/errors.hpp"
 
 namespace forestcoll {
 namespace {
 
-// Something comes to a place of its way: 0 is its first link, behind the last link it has arrived.
+// A transfer comes to a place of its path. Place 0 is its first link; after the last link it has
+// arrived.
 struct Event {
   Tick at;
   std::int32_t transfer;
@@ -69,8 +70,8 @@ class Simulation {
   }
 
  private:
-  // Through a resource. To the next link it comes when it can go through without gaps from then on;
-  // to what waits for all of it, at the end.
+  // Passes through a resource. The transfer comes to the next link when it can pass that one
+  // without gaps from then on. It comes to the adder or the receiver at the end.
   void pass(const Event& event, std::int32_t resource, std::int32_t next) {
     const Tick begin = std::max(event.at, free_[resource]);
     const Tick end = through(begin, event.transfer, resource);
@@ -111,9 +112,9 @@ class Simulation {
 
   const Transfers& t_;
   const Setting& setting_;
-  Streams streams_;  // for who waits for whom
+  Streams streams_;  // for the dependencies
   Gates gates_;
-  IndexedVector<Tick> free_;  // from when on, by resource
+  IndexedVector<Tick> free_;  // when each resource becomes free
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   Finish finish_;
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kMostWork = 100'000'000;  // beyond it events are as fast
 
-// Streams by depth: what each depth puts on the resources, and over which lanes.
+// Streams by depth: the load of each depth on the resources, and its lanes.
 class Depths {
  public:
   Depths(const Streams& streams, IndexedVector<std::int32_t> depth)
@@ -37,7 +37,7 @@ class Depths {
     return lanes + static_cast<std::int64_t>(count_) * resources_;
   }
 
-  // The level at which everything from one depth to another flows at once; none if it differs.
+  // The common level of all streams from one depth to another; none if levels differ.
   std::optional<double> level(int first, int last, const Setting& setting, bool forced) const {
     IndexedVector<double> level(resources_, 0.0);
     double least = 0;
@@ -83,7 +83,8 @@ class Depths {
   std::vector<std::vector<std::int32_t>> lanes_;
 };
 
-// The steps of the schedule, or how many needs lead to a stream; none if a step needs itself.
+// The depth of each stream: its step, or the longest chain of dependencies before it; none if a
+// step depends on itself.
 std::optional<IndexedVector<std::int32_t>> depths_of(const Streams& s, bool lockstep) {
   IndexedVector<std::int32_t> depth(s.count(), 0);
   for (int i = 0; i < s.count(); ++i) {
@@ -108,16 +109,19 @@ std::optional<double> in_rounds(const Streams& s, const Setting& setting) {
   if (!found) return std::nullopt;
   const Depths depths(s, std::move(*found));
   const int tree_depth = depths.count(), pipeline_chunks = setting.pipeline_chunks;
+  // Rounds with all depths in flight are equal, so at most two ramps of rounds differ.
   const int distinct = std::min(tree_depth + pipeline_chunks - 1, 2 * tree_depth);
   if (!depths.is_small() || depths.work() * distinct > kMostWork) return std::nullopt;
   double seconds = 0;
   for (int round = 0; round < tree_depth + pipeline_chunks - 1;) {
-    const int first = std::max(0, round - pipeline_chunks + 1), last = std::min(tree_depth - 1, round);
+    const int first = std::max(0, round - pipeline_chunks + 1),
+              last = std::min(tree_depth - 1, round);
     const bool is_full = first == 0 && last == tree_depth - 1;
-    const int times = is_full ? pipeline_chunks - tree_depth + 1 : 1;  // as long as all depths are under way
+    const int times = is_full ? pipeline_chunks - tree_depth + 1 : 1;  // all depths are in flight
     const auto level = depths.level(first, last, setting, setting.lockstep);
     if (!level) return std::nullopt;
-    if (*level > 0) seconds += times * (setting.latency[s.delay[0]] + 1 / (*level * pipeline_chunks));
+    if (*level > 0)
+      seconds += times * (setting.latency[s.delay[0]] + 1 / (*level * pipeline_chunks));
     round += times;
   }
   return seconds;

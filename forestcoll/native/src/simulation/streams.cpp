@@ -10,7 +10,7 @@
 namespace forestcoll {
 namespace {
 
-// How many transfers of a stream use a resource of a class.
+// The number of transfers of a stream that use a resource of a class.
 struct Use {
   std::int32_t stream, resource;
   std::int64_t transfers;
@@ -18,7 +18,7 @@ struct Use {
 
 using Key = std::pair<std::int32_t, std::int32_t>;
 
-// Of every stream and the resources that `of` names for its transfers, sorted. Counted at the first
+// For every stream, the resources that `of` names for its transfers, sorted. Counted at the first
 // resource of each class.
 template <typename Of>
 std::vector<Use> uses_of(const Transfers& t, const Classes& classes, Of of) {
@@ -40,7 +40,7 @@ std::vector<Use> uses_of(const Transfers& t, const Classes& classes, Of of) {
   return uses;
 }
 
-// Lanes by the resources that they are made of.
+// Lanes by their resources.
 class Lanes {
  public:
   explicit Lanes(IndexedVector<Lane>& lanes) : lanes_(lanes) {}

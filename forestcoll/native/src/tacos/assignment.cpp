@@ -48,7 +48,7 @@ bool Assignment::offers_more() const {
   return std::any_of(open, open + wanted_.size(), [](Word word) { return word != 0; });
 }
 
-// Whether anything is available, which is then known.
+// Whether anything is available; updates available_.
 bool Assignment::find_wanted() {
   const Word* const open = offers_.of_all_open();
   Word any = 0;
@@ -71,8 +71,8 @@ int Assignment::soonest(int chunk, std::span<const Amount> ticks, PythonRandom& 
   return ways_[count == 1 ? 0 : static_cast<std::size_t>(random.below(count))];
 }
 
-// Lets links bring what others would, until one is left that can bring what is wanted: a shortest
-// augmenting path. Without one no more links can be busy at once.
+// Lets links bring chunks that others would bring, until one link is left for a wanted chunk: a
+// shortest augmenting path. Without such a path the number of busy links is maximal.
 bool Assignment::rearrange() {
   const auto both = [](Word one, Word other) { return (one & other) != 0; };
   if (std::ranges::none_of(std::views::iota(std::size_t{0}, wanted_.size()),
@@ -84,9 +84,10 @@ bool Assignment::rearrange() {
   for (int link = 0; link < offers_.links(); ++link) {
     if (offers_.is_open(link)) reached_.push_back(link);
   }
-  others_.resize(given_.size());  // not reached yet, by their places in `given_`
+  others_.resize(given_.size());  // not reached yet, by index in `given_`
   std::iota(others_.begin(), others_.end(), 0);
-  for (std::size_t next = 0; next < reached_.size(); ++next) {  // grows: breadth first
+  for (std::size_t next = 0; next < reached_.size();
+       ++next) {  // grows during the loop: breadth first
     const int link = reached_[next];
     if (offers_wanted(link)) {
       shift(link);
@@ -112,7 +113,7 @@ bool Assignment::offers_wanted(int link) const {
   return false;
 }
 
-// Leaves a link that has been reached: each on the way to it brings what the next one would.
+// Frees a link that has been reached: each link on the path to it takes the chunk of the next one.
 void Assignment::shift(int link) {
   const auto entry = [this](int of) { return std::ranges::find(given_, of, &Given::link); };
   const auto last = entry(link);

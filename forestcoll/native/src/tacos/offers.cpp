@@ -10,7 +10,7 @@ void Offers::begin(std::span<const Word* const> has, const Word* lacks) {
   const int links = static_cast<int>(has.size());
   is_open_.assign(links, 1);
   inner_ = std::max(2, static_cast<int>(std::bit_ceil(has.size())));
-  // Both only grow: what is left of links before is written over.
+  // Buffers only grow; old contents are overwritten.
   offered_.resize(std::max(offered_.size(), first_word(links)));
   unions_.resize(std::max(unions_.size(), first_word(inner_)));
   for (int link = 0; link < links; ++link) {

@@ -17,7 +17,7 @@ namespace forestcoll {
 
 namespace {
 
-// How many chunks are to arrive.
+// The number of chunks that will arrive.
 Amount deliveries(const MatchingNetwork& network) {
   return Amount{network.gpus} * (network.gpus - 1) * network.chunks;
 }
@@ -34,13 +34,13 @@ void check(const MatchingNetwork& network) {
     if (link.ticks < 1) throw InvalidInput("a link takes no time");
     most = std::max(most, link.ticks);
   }
-  // Whatever is on its way, something arrives that was lacking.
+  // If anything is in flight, some lacking chunk will arrive.
   if (most > std::numeric_limits<Amount>::max() / (deliveries(network) + 1)) {
     throw CapacityOverflow("times do not fit 64 bits");
   }
 }
 
-// A look takes some tenths of a microsecond where few links are free, a report a tenth part of
+// A look takes some tenths of a microsecond where few links are free; a report takes a tenth of
 // that.
 constexpr std::int64_t kLooksUnreported = 16;
 
@@ -48,12 +48,13 @@ class Trial {
  public:
   Trial(const MatchingNetwork& network, bool maximum, const std::vector<std::uint32_t>& words);
 
-  // Goes on until all is delivered or nothing moves any more.
+  // Runs until all chunks are delivered or nothing moves any more.
   void run(Progress& progress);
   Transfers take_done() { return std::move(done_); }
 
  private:
-  // What a busy link carries, and how many chunks had come to its tail when it started.
+  // The chunk on a busy link, and the number of chunks that its tail had when it started. The
+  // number stands for the set, since arrived_ lists chunks in order of arrival.
   struct Flight {
     int chunk;
     int known;
@@ -70,13 +71,14 @@ class Trial {
 
   const MatchingNetwork& network_;
   PythonRandom random_;
-  BitRows has_, lacks_;                      // chunks, by GPU
-  IndexedVector<std::vector<int>> arrived_;  // chunks in the order they came in, by GPU
-  IndexedVector<std::vector<int>> free_;     // links, by head, in the order they became free
-  BitRows heads_;                            // the GPUs that links lead to, by tail
-  BitRows look_;                             // the GPUs to look at next, one row
-  IndexedVector<Flight> flights_;            // by link
-  std::map<Amount, std::vector<int>> due_;   // links, by the time when they become free
+  BitRows has_, lacks_;                      // chunks that each GPU has
+  IndexedVector<std::vector<int>> arrived_;  // chunks of each GPU in the order of arrival
+  IndexedVector<std::vector<int>>
+      free_;                       // free links by head, in the order in which they became free
+  BitRows heads_;                  // heads of links, by tail
+  BitRows look_;                   // the GPUs to examine next, one row
+  IndexedVector<Flight> flights_;  // by link
+  std::map<Amount, std::vector<int>> due_;  // links, by the time at which they become free
   Amount now_ = 0;
   Assignment assignment_;
   IndexedVector<int> offering_;  // free links that could bring something, in the same order,
@@ -129,8 +131,8 @@ void Trial::run(Progress& progress) {
   }
 }
 
-// Starts what can be sent to a GPU; returns whether a free link could bring more later. Most looks
-// find nothing, and are over here.
+// Starts transfers to a GPU; returns whether a free link could bring more later. Most looks find
+// nothing and end here.
 bool Trial::match(int head) {
   offering_.clear();
   tail_has_.clear();
@@ -159,7 +161,7 @@ void Trial::start(const Given& given, int link) {
   due_[now_ + taken.ticks].push_back(link);
 }
 
-// Ends what a link carries; the GPUs beside are looked at if that has brought anything.
+// Ends a transfer; if it has brought a lacking chunk, its head's neighbours are examined.
 void Trial::arrive(int link) {
   const int head = network_.links[link].head;
   free_[head].push_back(link);
@@ -176,7 +178,7 @@ void Trial::arrive(int link) {
   for (int w = 0; w < look_.words(); ++w) look_.row(0)[w] |= heads_.row(head)[w];
 }
 
-// A random chunk that the head lacks and the tail had at the start, -1 if there is none.
+// A random chunk that the head lacks and the tail had at the start; -1 if there is none.
 int Trial::still_lacking(int link) {
   const auto [tail, head, ticks] = network_.links[link];
   others_.resize(static_cast<std::size_t>(has_.words()));

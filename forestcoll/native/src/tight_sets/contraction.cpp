@@ -11,7 +11,7 @@ namespace {
 
 constexpr NodeId kNoNode = std::numeric_limits<NodeId>::max();
 
-// One pass of a stable counting sort: the places of `order` sorted by key[place].
+// One pass of a stable counting sort: the indices in `order`, sorted by key.
 std::vector<int> sorted_by(const IndexedVector<std::uint32_t>& key, const std::vector<int>& order,
                            std::size_t num_keys) {
   std::vector<std::size_t> next(num_keys + 1, 0);
@@ -57,7 +57,7 @@ Nesting::Nesting(const Family& family)
     smallest_[position] = smallest;
     return filled[set]++;
   };
-  // Node by node, and with each the sets that begin with it: items come in order.
+  // Node by node, and with each node the sets that begin with it, so items come in order.
   for (NodeId v = 0; v < nodes; ++v) {
     int set = family.set_of[v];
     item_of_node_[v] = append(set, -1, v);
@@ -86,7 +86,7 @@ std::vector<NodeId> Nesting::nodes_inside(int set) const {
 int Nesting::item_of(NodeId node, int set) const {
   int around = family_->set_of[node];
   if (around == set) return item_of_node_[node];
-  // Parents have larger numbers: beyond `set` there is no way back to it.
+  // Parents have larger numbers, so beyond `set` no path leads back to it.
   while (around < set) {
     const int next = family_->parent[around];
     if (next == set) return item_of_set_[around];
@@ -106,7 +106,7 @@ Contraction::Contraction(const Nesting& nesting_, int set_)
 ContractedEdges::ContractedEdges(const Nesting& nesting, const std::vector<Arc>& links)
     : entering(nesting.num_positions(), 0) {
   const Family& family = nesting.family();
-  // A node or set on the way up, and its position in the set around it.
+  // A node or set on the path upwards, and its position in the set around it.
   struct Climb {
     const Nesting& nesting;
     int set;

@@ -12,13 +12,14 @@ namespace forestcoll {
 
 namespace {
 
-// What a set directly holds: a node, or a child set.
+// A direct member of a set: a node or a child set.
 struct Item {
   NodeId node = -1;
   int set = -1;
 };
 
-// What a search found in a problem: groups of its items that are tight, and the capacities then.
+// The result of a search in a problem: groups of its items that are tight, and the capacities after
+// trimming.
 struct Found {
   std::vector<std::vector<NodeId>> sets;
   std::vector<Amount> capacity;
@@ -52,9 +53,9 @@ class Decomposer {
   }
 
  private:
-  // Groups what a set holds into tight sets, and those again, until there are no more.
+  // Groups the members of a set into tight sets, and those again, until there are no more.
   void nest(int set) {
-    while (set == 0 || sets_[set].size() > 2) {  // the whole at least is tested
+    while (set == 0 || sets_[set].size() > 2) {  // at least the whole is tested
       Contracted view = contracted(set);
       const Found& found = search(view.problem);
       if (found.sets.empty()) return;
@@ -63,7 +64,7 @@ class Decomposer {
     }
   }
 
-  // Equal boxes are equal problems, searched once.
+  // Equal boxes are equal problems, each searched once.
   const Found& search(Subproblem& problem) {
     std::vector<Amount> key = content(problem);
     const auto known = searched_.find(key);
@@ -96,7 +97,7 @@ class Decomposer {
     }
   }
 
-  // Takes what an arc has lost from the arcs behind it.
+  // Subtracts the loss of an arc from the arcs behind it.
   void lower(Contracted& view, const std::vector<Amount>& capacity) {
     for (std::size_t i = 0; i < capacity.size(); ++i) {
       Amount lost = -capacity[i];

@@ -13,7 +13,7 @@ Amount rounded(Amount amount, int bits) {
   return amount == 0 ? 0 : std::max<Amount>(amount >> bits, 1);
 }
 
-// How many bits to drop so that the sum of all capacities times the number of trees fits.
+// Bits to drop so that the sum of all capacities times the number of trees fits 64 bits.
 int excess_bits(const Subproblem& problem) {
   Wide sum = problem.demand.total();
   for (const Arc& arc : problem.graph.arcs) sum += arc.capacity;
@@ -40,6 +40,7 @@ std::vector<NodeId> NarrowestSets::around(const std::vector<NodeId>& core) {
   NodeMap<std::uint8_t> inside(trees_.size(), 0);
   for (const NodeId v : core) inside[v] = 1;
   for (;;) {
+    // Newton's method: every cut found is strictly narrower, so the loop ends.
     const auto [wanted, entering] = ratio(inside);
     if (wanted == 0 || entering == 0) return {};
     const Amount divisor = std::gcd(wanted, entering);
@@ -68,8 +69,8 @@ std::pair<Amount, Amount> NarrowestSets::ratio(const NodeMap<std::uint8_t>& insi
   return {wanted, entering};
 }
 
-// Capacities times p, trees times q. Nodes of the core are tied to its first: no cut comes between
-// them.
+// Capacities times p, trees times q. Arcs that no cut can afford tie the nodes of the core to its
+// first.
 WarmFlow NarrowestSets::scaled_flow(Amount p, Amount q, const std::vector<NodeId>& core) {
   for (int arc = 0; arc < base_.count(); ++arc) {
     network_.set_capacity(arc, base_[arc] * p);

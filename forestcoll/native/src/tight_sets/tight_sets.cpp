@@ -12,14 +12,14 @@ namespace forestcoll {
 
 namespace {
 
-// The smallest tight sets around some of the targets. Which ones those are depends on the cuts of
-// the graph alone, not on the flow that they are read off.
+// The smallest tight sets around some of the targets. They depend on the cuts of the graph alone,
+// not on the flow from which they are read.
 class Search {
  public:
   explicit Search(const Subproblem& problem)
       : problem_(problem), network_(problem.graph), flow_(network_, problem.demand.trees) {}
 
-  // The smallest tight set of two or more items around v; nothing if there is none but the whole.
+  // The smallest tight set of two or more items around v; empty if only the whole is tight.
   std::vector<NodeId> around(NodeId v) {
     if (flow_.settle(v) != 0) throw Infeasible("the capacities cannot carry the trees asked for");
     std::vector<NodeId> set = flow_.reaching(v);
@@ -32,8 +32,8 @@ class Search {
     return problem_.demand.trees.size() - (problem_.outside < 0 ? 0 : 1);
   }
 
-  // The item v is tight by itself. Larger tight sets around it are what nothing else reaches in
-  // the residual graph: v with a component that has no way in but from v.
+  // The item v is tight by itself. Larger tight sets around it have no residual arc from outside: v
+  // with a component whose only entry is from v.
   std::vector<NodeId> beyond(NodeId v) const {
     std::vector<NodeId> best;
     for (std::vector<NodeId>& component : flow_.source_components(v)) {
@@ -54,7 +54,7 @@ class Search {
   WarmFlow flow_;
 };
 
-// Smaller sets first; of those that meet, the first.
+// Smaller sets first; of intersecting sets, the first.
 std::vector<std::vector<NodeId>> disjoint(std::vector<std::vector<NodeId>> sets, NodeId nodes) {
   std::ranges::stable_sort(sets, {}, &std::vector<NodeId>::size);
   NodeMap<std::uint8_t> is_taken(nodes, 0);
@@ -94,7 +94,7 @@ std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, P
   const std::vector<NodeId> targets = problem.demand.targets();
   if (problem.outside < 0 && is_alike_everywhere(problem.graph, problem.demand) &&
       Search(problem).around(targets.front()).empty()) {
-    return {};  // then there is none around any other
+    return {};  // then no other target has one either
   }
   std::vector<std::vector<NodeId>> found(targets.size());
   in_parallel(

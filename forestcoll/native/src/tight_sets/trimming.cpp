@@ -12,7 +12,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-// So much off an arc.
+// An amount to take off an arc.
 struct Cut {
   std::size_t arc;
   Amount amount;
@@ -40,7 +40,7 @@ class Trimmer {
     }
   }
 
-  // All candidates at once; then without those that broke a cut, until none does.
+  // Trims all candidates at once; then without those that broke a cut, until none does.
   std::vector<std::vector<NodeId>> run() {
     if (!has_switch()) return {};
     std::vector<std::vector<NodeId>> sets = find_candidates();
@@ -64,7 +64,7 @@ class Trimmer {
   std::vector<Arc>& arcs() { return problem_.graph.arcs; }
   bool is_target(NodeId v) const { return problem_.demand.is_target[v] != 0; }
   bool is_switch(NodeId v) const { return !is_target(v) && v != problem_.outside; }
-  // Whether what enters a node must stay as it is.
+  // Whether the ingress of a node must stay as it is.
   bool is_fixed(NodeId v) const {
     return v == problem_.outside || trimmed_[v] || (is_target(v) && room_[v] <= 0);
   }
@@ -76,8 +76,8 @@ class Trimmer {
     return false;
   }
 
-  // A set of its own around every loose target; around a tight one, or one around which no larger
-  // set is as narrow, with the smallest switch next to it and all that hang on that.
+  // A candidate around every slack target. If the target is tight, or no larger set around it is as
+  // narrow, the candidate surrounds its smallest switch and all targets there.
   std::vector<std::vector<NodeId>> find_candidates() {
     NarrowestSets narrowest(problem_);
     std::vector<std::vector<NodeId>> candidates;
@@ -102,7 +102,7 @@ class Trimmer {
     return candidates;
   }
 
-  // The smallest switch next to v with the targets on it, v first; v alone if those are all.
+  // The smallest switch next to v with its targets, v first; v alone if those are all targets.
   std::vector<NodeId> siblings(NodeId v) const {
     NodeId smallest = -1;
     for (const std::size_t arc : in_[v]) {
@@ -133,7 +133,7 @@ class Trimmer {
     for (const NodeId v : set) inside_[v] = 1;
   }
 
-  // h(X).
+  // h(X), the ingress of X beyond the trees rooted outside.
   Amount surplus(const std::vector<NodeId>& set) {
     mark(set);
     Amount surplus = 0;
@@ -148,7 +148,7 @@ class Trimmer {
     return surplus;
   }
 
-  // Shares h(X) out over the arcs that enter X; nothing if they cannot spare it.
+  // Distributes h(X) over the arcs that enter X; nothing if they cannot spare it.
   std::optional<Cuts> plan(const std::vector<NodeId>& set) {
     const Amount wanted = surplus(set);
     Cuts spare;
@@ -164,8 +164,8 @@ class Trimmer {
     return wanted == 0 ? Cuts{} : proportional(std::move(spare), wanted, all_spare);
   }
 
-  // How much an arc can give without a look at any cut beyond its ends. What a switch no longer
-  // receives it must not send either.
+  // The amount that an arc can lose, judged by its ends alone. A switch must not send more than it
+  // still receives, so its opposite arc must be able to lose as much.
   Amount can_spare(std::size_t index) {
     const Arc& arc = arcs()[index];
     if (arc.tail == problem_.outside || is_fixed(arc.head)) return 0;
@@ -201,7 +201,7 @@ class Trimmer {
     return cuts;
   }
 
-  // Makes a set tight, if its arcs can still spare that; returns what they lost.
+  // Makes a set tight, if its arcs can still spare the surplus; returns their losses.
   Cuts take(const std::vector<NodeId>& set) {
     const std::optional<Cuts> planned = plan(set);
     if (!planned) return {};
@@ -228,8 +228,8 @@ class Trimmer {
     room_[arc.head] -= amount;
   }
 
-  // Wherever a cut is violated now, whoever took most across it returns everything. Returns whether
-  // none was.
+  // Where a cut is violated now, the set that took most across it returns everything. Returns
+  // whether no cut was violated.
   bool give_back(std::vector<Cuts>& lost) {
     bool none = true;
     FlowNetwork network(problem_.graph);
@@ -251,7 +251,7 @@ class Trimmer {
     return none;
   }
 
-  // Before anything was taken no cut was violated, so somebody took across this one.
+  // No cut was violated before trimming, so some set took capacity across this one.
   Cuts& to_blame(std::vector<Cuts>& lost, const NodeMap<std::uint8_t>& source_side) {
     return *std::ranges::max_element(lost, {}, [&](const Cuts& cuts) {
       Amount across = 0;
@@ -263,7 +263,7 @@ class Trimmer {
     });
   }
 
-  // Networks tend to be symmetric: after so many sets in a row that are no use, the rest is none.
+  // Networks tend to be symmetric: after so many useless sets in a row, the search stops.
   static constexpr int kMostFailures = 64;
 
   Subproblem& problem_;
@@ -272,7 +272,7 @@ class Trimmer {
   NodeMap<Amount> room_;           // h({v}) of targets
   NodeMap<std::uint8_t> taken_;    // in a candidate
   NodeMap<std::uint8_t> trimmed_;  // in a set that was made tight
-  NodeMap<std::uint8_t> inside_;   // the set that surplus() looked at last
+  NodeMap<std::uint8_t> inside_;   // the set of the last surplus()
 };
 
 }  // namespace

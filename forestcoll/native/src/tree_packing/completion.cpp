@@ -1,11 +1,10 @@
-// First trees on overloaded arcs are dropped, then trees that waste capacity: if the dropped demand
-// D cannot reach a node y in the capacities left, some set Y around y receives too little, and a
-// kept tree that enters Y more often than it must is dropped. Dropping a tree with e entries into Y
-// gives Y's ingress e and adds one to the demand from outside, if its root is outside, so it gains
-// e - 1 (e if the root is in Y). Some kept tree always gains, as all the demand together is
-// feasible.
+// Drops trees on overloaded arcs, then trees that waste capacity. If the dropped demand D cannot
+// reach a node y in the remaining capacities, some set Y around y receives too little. Then a kept
+// tree that enters Y more often than necessary is dropped. A tree with e entries into Y returns e
+// to Y's ingress. It adds one to the demand from outside if its root is outside, so the gain is e -
+// 1 (e if the root is in Y). Some kept tree always gains, as the whole demand is feasible.
 //
-// A node that has passed the test passes for good: a tree dropped later leaves behind its own path
+// A node that has passed the test passes for good, because a tree dropped later leaves its own path
 // to the node. So one pass over the nodes, with one flow, finds the trees to drop.
 #include "forestcoll/tree_packing/completion.hpp"
 
@@ -59,7 +58,7 @@ class Completion {
     }
   }
 
-  // Arcs between the same nodes share one of the network.
+  // Parallel arcs share one arc of the network.
   void update_network() {
     for (const int arc : arc_in_) network_.set_capacity(arc, 0);
     for (int arc = 0; arc < arc_in_.count(); ++arc) {
@@ -80,7 +79,7 @@ class Completion {
     }
   }
 
-  // Drops of the tree that gains most for the sink side of the cut; returns its root.
+  // Drops copies of the tree that gains most for the sink side of the cut; returns its root.
   NodeId cover(const NodeMap<std::uint8_t>& source_side, Amount shortage) {
     const auto [gain, batch] = best_gain(source_side);
     if (gain <= 0) throw Infeasible("a set of nodes receives less than the trees rooted outside");
@@ -88,7 +87,7 @@ class Completion {
     return packing_.root(batch);
   }
 
-  // What one tree of the batch gains, where multiplicity x gain is largest.
+  // The gain of one tree of a batch; the batch with the largest multiplicity x gain is dropped.
   std::pair<Amount, int> best_gain(const NodeMap<std::uint8_t>& source_side) const {
     const auto outside = [&](NodeId v) { return source_side[v] != 0; };
     IndexedVector<Amount> gain(packing_.num_batches(), 0);

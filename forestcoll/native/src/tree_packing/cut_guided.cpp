@@ -1,12 +1,13 @@
-// One tree at a time, edge by edge, as in exact.cpp; but whether an edge is safe is asked of the
-// cuts that are known, not of a flow. What an unknown cut would have forbidden shows later: after
-// some trees one pass of flows over all nodes tells whether the rest can still be packed. If not,
-// the pass gives cuts that are overdrawn. They are known from then on, and the trees since the
-// first that overdrew one are taken back. So a pass serves many trees, and in dense networks few
-// cuts ever matter.
+// Packs one tree at a time, edge by edge, as in exact.cpp, but known cuts decide whether an edge is
+// safe, not a flow.
 //
-// Invariant: the rest after the first `checked_` trees can be packed; of every known cut KnownCuts
-// holds the surplus.
+// A violation of an unknown cut shows later: after some trees, one pass of flows over all nodes
+// tells whether the rest can still be packed. If not, the pass finds overdrawn cuts. They are known
+// from then on, and the trees since the first that overdrew one are taken back. So a pass serves
+// many trees, and in dense networks few cuts ever matter.
+//
+// Invariant: the rest after the first `checked_` trees can be packed, and KnownCuts holds the
+// surplus of every known cut.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -28,9 +29,9 @@ namespace {
 
 // An edge into a node that the partial tree may take.
 //
-// Whole trees first, then those within the free depth, then those on much wider arcs, then low
-// ones. If the first trees were as low as can be, they would use up the narrow arcs that lead
-// everywhere, and the last ones would be chains over the wide arcs.
+// Whole trees come first, then those within the free depth, then those on much wider arcs, then low
+// ones. If the first trees were as low as possible, they would use up the narrow arcs that lead
+// everywhere. The last trees would then be chains over the wide arcs.
 struct Edge {
   Amount whole = 0;         // of the partial tree, as far as the edge is known to be safe
   std::uint64_t merit = 0;  // see below
@@ -45,8 +46,9 @@ struct Edge {
   }
 };
 
-// Of a depth: less excess over the free one counts before the magnitude of the capacity, that
-// before less depth. Each has bits of its own, depths so many that no tree of nodes gets deeper.
+// The merit of a depth and a capacity in one number. The excess over the free depth counts first,
+// then the magnitude of the capacity, then the depth. Each has bits of its own, with enough for any
+// depth of a tree.
 class DepthMerit {
  public:
   DepthMerit(int depth, int free)
@@ -66,13 +68,13 @@ class DepthMerit {
   std::uint64_t of_depth_;
 };
 
-// Where so many cuts in a row had to be learned for one tree, the rest is small and tight, and the
-// exact packer is done sooner.
+// If so many passes in a row had to learn cuts, the rest is small and tight, and the exact packer
+// finishes it sooner.
 constexpr int kMostStalled = 32;
 
 constexpr Edge kNoEdge;
 
-// Entries of a tree into a set that it need not make.
+// The entries of a tree into a set beyond the one that it must make.
 Amount further_entries(const Batch& tree, const NodeSet& set) {
   Amount entries = set[tree.root] ? 0 : -1;
   for (std::size_t v = 0; v < tree.parent.size(); ++v) {
@@ -82,8 +84,8 @@ Amount further_entries(const Batch& tree, const NodeSet& set) {
   return entries;
 }
 
-// An order of the nodes in which each is, where possible, next to one before it over a wide arc, so
-// that a flow to one has not far to go to the next: depth first in widest spanning trees.
+// An order of the nodes in which each is, if possible, next to an earlier one over a wide arc. So
+// the flow to one moves a short way to the next. Depth first in widest spanning trees.
 std::vector<NodeId> along_wide_arcs(NodeId num_nodes, const std::vector<Arc>& arcs) {
   NodeMap<std::vector<Arc>> out(num_nodes);
   for (const Arc& arc : arcs) out[arc.tail].push_back(arc);
@@ -142,10 +144,10 @@ class CutGuidedPacker {
 
   std::vector<Batch> run() {
     const Amount all = waiting_;
-    int stalled = 0;  // passes in a row that did not get on
+    int stalled = 0;  // passes in a row without progress
     while (waiting_ > 0) {
       progress_(all - waiting_, all);
-      // Roots take turns: the last of a row of finished roots would be left with crumbs.
+      // Roots take turns, because the last roots would otherwise find only narrow remainders.
       const auto largest = std::ranges::max_element(unstarted_);
       const bool spans = grow(static_cast<NodeId>(largest - unstarted_.begin()));
       if (spans && (waiting_ == 0 || trees_.size() < checked_ + window_)) continue;
@@ -177,7 +179,7 @@ class CutGuidedPacker {
 
   // --- growing a tree ---
 
-  // False if no known cut lets the tree span; it stays partial then.
+  // False if the known cuts do not let the tree span; it stays partial then.
   bool grow(NodeId root) {
     tree_ = {root, unstarted_[root], NodeMap<NodeId>(unstarted_.size(), -1)};
     start(root, tree_.multiplicity);
@@ -217,7 +219,7 @@ class CutGuidedPacker {
     }
   }
 
-  // Two children for every node would be enough to reach all of them within the free depth.
+  // Trees with two children at every node reach all nodes within the free depth.
   DepthMerit merit_at(int depth) const {
     return {depth, static_cast<int>(std::bit_width(unstarted_.size()))};
   }
@@ -225,7 +227,7 @@ class CutGuidedPacker {
   Amount clipped(Amount whole) const { return std::min(whole, tree_.multiplicity); }
 
   // Adds the best edge to the tree; false if the known cuts allow none. An edge only gets worse
-  // while a tree grows, so one that is found to be as good as it was thought is the best.
+  // while a tree grows, so an edge that is still as good as recorded is the best.
   bool extend() {
     for (;;) {
       std::size_t place = 0;
@@ -249,7 +251,7 @@ class CutGuidedPacker {
     }
   }
 
-  // The most of the partial tree that the known cuts let an arc carry.
+  // The most of the partial tree that the known cuts allow on an arc.
   Amount safe(int index) const {
     const auto& [tail, head, capacity] = arcs_[index];
     return cuts_.safe(tail, head, std::min(tree_.multiplicity, capacity));
@@ -289,8 +291,8 @@ class CutGuidedPacker {
 
   // --- looking for unknown cuts ---
 
-  // Whether the rest, with the partial tree if there is one, can still be packed. If not, or if
-  // the tree is partial, it is taken back, and so are all trees that overdrew a cut.
+  // Whether the rest, with the partial tree if there is one, can still be packed. If not, or if the
+  // tree is partial, it is taken back, and so are all trees that overdrew a cut.
   bool check() {
     const std::vector<NodeSet> overdrawn = overdrawn_sets();
     const bool partial = is_partial();
@@ -300,6 +302,7 @@ class CutGuidedPacker {
     for (const NodeSet& set : overdrawn) surplus.push_back(surplus_of(set));
     while (std::ranges::any_of(surplus, [](Amount amount) { return amount < 0; })) {
       if (trees_.size() == checked_) throw InternalError("a cut of a feasible rest is overdrawn");
+      // A tree that is taken back returns its further entries to the surplus of each set.
       for (std::size_t i = 0; i < overdrawn.size(); ++i) {
         surplus[i] += trees_.back().multiplicity * further_entries(trees_.back(), overdrawn[i]);
       }
@@ -309,8 +312,8 @@ class CutGuidedPacker {
     return false;
   }
 
-  // Sets that receive too little, the largest and the smallest around each node that a flow does
-  // not fill. The partial tree is a node of its own that reaches all of its nodes.
+  // Sets that receive too little: the largest and the smallest around each node whose flow falls
+  // short. The partial tree is a node of its own that reaches all of its nodes.
   std::vector<NodeSet> overdrawn_sets() const {
     Graph graph{num_nodes() + 1, {}};
     std::ranges::copy_if(arcs_, std::back_inserter(graph.arcs),

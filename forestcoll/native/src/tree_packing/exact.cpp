@@ -1,15 +1,15 @@
-// One tree at a time, edge by edge. What is still to be built is the demand of the trees not yet
-// started and one partial tree (R, m); the trees can all be finished as long as every node set X
-// receives at least the unstarted trees rooted outside it, plus m if R lies outside it.
+// Packs one tree at a time, edge by edge. The remaining demand is the unstarted trees and one
+// partial tree (R, m). All trees can be finished as long as every node set X receives at least the
+// unstarted trees rooted outside it, plus m if R lies outside it.
 //
-// Adding (x, y) to the partial tree at multiplicity m can break that for sets around y only, and
+// Adding (x, y) to the partial tree at multiplicity m can break that only for sets around y, and
 // those no longer wait for the partial tree. So it is safe if, with m taken off the edge, the
-// unstarted trees can still reach y: one flow. Where only mu < m units are safe, the tree goes on
-// with mu, and m - mu trees return to the demand and give their edges back; no auxiliary nodes
-// are ever needed (compare Theorem 10).
+// unstarted trees can still reach y: one flow. If only mu < m units are safe, the tree continues
+// with mu, and m - mu trees return to the demand and give their edges back. No auxiliary nodes are
+// needed (compare Theorem 10).
 //
-// Each node keeps the flow of its last test and a position in the log of what has changed since,
-// so that a test only repairs what those changes broke.
+// Each node keeps the flow of its last test and a position in the log of later changes, so a test
+// repairs only what those changes broke.
 #include <algorithm>
 #include <memory>
 #include <queue>
@@ -55,7 +55,7 @@ class ExactPacker {
   std::vector<Batch> run() {
     for (const Amount trees : unstarted_) waiting_ += trees;
     const Amount all = waiting_;
-    // Roots take turns: the last of a row of finished roots would be left with crumbs.
+    // Roots take turns, because the last roots would otherwise find only narrow remainders.
     while (waiting_ > 0) {
       const auto largest = std::ranges::max_element(unstarted_);
       grow(static_cast<NodeId>(largest - unstarted_.begin()), all);
@@ -75,7 +75,7 @@ class ExactPacker {
     while (edges_.size() + 1 < unstarted_.size()) {
       progress_(all - waiting_, all);
       if (extend()) continue;
-      // Giving edges back can make a rejected edge safe again; once is enough.
+      // Returned edges can make a rejected edge safe again; once is enough.
       if (forgave) throw InternalError("no edge can extend a tree");
       forgave = true;
       reconsider();
@@ -108,8 +108,8 @@ class ExactPacker {
     }
   }
 
-  // Adds the best safe edge to the tree. While a tree grows, candidates only get worse, so the best
-  // by what was known of it is the best if that still holds and the test confirms it.
+  // Adds the best safe edge to the tree. While a tree grows, candidates only get worse. So the best
+  // recorded candidate is the best if its record is current and the test confirms it.
   bool extend() {
     while (!candidates_.empty()) {
       const Candidate best = candidates_.top();
@@ -129,7 +129,7 @@ class ExactPacker {
     return false;
   }
 
-  // The most that the edge can carry of the partial tree, up to `hoped`.
+  // The most of the partial tree that the edge can carry, up to `hoped`.
   Amount safe_amount(int arc, Amount hoped) {
     const NodeId head = network_.head(arc);
     WarmFlow& flow = current_flow(head);
@@ -141,7 +141,7 @@ class ExactPacker {
     return hoped - std::min(shortage, hoped);
   }
 
-  // The flow to a node, told of what has changed since its last use.
+  // The flow to a node, updated with the changes since its last use.
   WarmFlow& current_flow(NodeId node) {
     auto& flow = flow_to_[node];
     std::size_t& seen = seen_[node];

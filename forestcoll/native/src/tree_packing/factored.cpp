@@ -147,8 +147,8 @@ class SetPacker {
     return candidates.back();
   }
 
-  // Capacities become loads. A contracted edge that the trees do not use up ends at a node (child
-  // sets are tight), which any of its links serves as well; the first ones are kept.
+  // Reduces capacities to loads. A contracted edge that the trees do not use up ends at a node
+  // (child sets are tight), which any of its links serves equally well. The first links are kept.
   void spend(const ContractedEdges& edges, std::span<const ContractedEdges::Edge> of_set,
              const std::vector<Amount>& uses) {
     for (std::size_t e = 0; e < of_set.size(); ++e) {
@@ -170,7 +170,7 @@ class SetPacker {
   std::unordered_map<std::uint64_t, std::vector<int>> known_;
 };
 
-// Whether every parent is an item, or -1 for none: without a branch, many at a time.
+// Whether every parent is an item or -1. Without branches, so that the compiler can vectorize it.
 bool are_items(std::span<const NodeId> parent) {
   const auto items = static_cast<NodeId>(parent.size());
   int outside = 0;
@@ -185,7 +185,7 @@ bool is_only_root(std::span<const NodeId> parent, NodeId root) {
   return without == 1 && parent[static_cast<std::size_t>(root)] < 0;
 }
 
-// Every item's ancestors end at the root: marks what is known to, walk by walk.
+// Whether every item's ancestors end at the root. Marks visited items walk by walk.
 bool is_tree(std::span<const NodeId> parent, NodeId root, IndexedVector<int>& mark, int stamp) {
   if (!is_only_root(parent, root)) return false;
   // Two marks a tree: on the present walk, and known to lead to the root.

@@ -1,8 +1,8 @@
-// Of a complete packing only the trees that are too tall are taken out. They grow anew by Prim's
-// algorithm within the tree_depth aimed at, over the congestion that the others leave, and what they
-// overload is negotiated: every other tree may change its parents too, as long as it stays within
-// the tree_depth. If that works out, the packing is as complete as before, and lower. If not, it is
-// left as it was, and a tree_depth half as far away is tried.
+// Takes only the trees that are too tall out of a complete packing. Prim's algorithm grows them
+// anew within the target depth, over the congestion of the others. The overloads are negotiated:
+// every other tree may change its parents too, as long as it stays within the depth. If that works,
+// the packing is complete as before, and lower. If not, it stays as it was, and a depth half as far
+// away is tried.
 #include "forestcoll/tree_packing/flattening.hpp"
 
 #include <algorithm>
@@ -18,20 +18,20 @@ namespace forestcoll {
 
 namespace {
 
-// Rounds of negotiation in a turn, and turns for each tree_depth.
+// Rounds of negotiation in a turn, and turns for each depth.
 struct Effort {
   int rounds, turns;
-  std::int64_t steps;  // in all, see PartialPacking::spend
+  std::int64_t steps;  // in total, see PartialPacking::spend
 };
 
-// Some 20 ms for small problems and 0.1 s for others; or some seconds.
+// About 20 ms for small problems and 0.1 s for others; some seconds with kPatient.
 constexpr Effort kSmall{16, 4, std::int64_t{1} << 21}, kLarge{8, 1, std::int64_t{1} << 22};
 constexpr Effort kPatient{16, 32, std::int64_t{1} << 26};
 
-// What the search for the least tree_depth may take in steps.
+// The most steps for the lower bound on the depth.
 constexpr std::int64_t kSearch = std::int64_t{1} << 22;
 
-// Hops from the root to every node, over arcs that can carry a tree, are at most this.
+// The hops from the root to the farthest node, over arcs that can carry a tree.
 int farthest(const NodeMap<std::vector<NodeId>>& out, NodeId root) {
   NodeMap<int> hops(out.size(), -1);
   std::vector<NodeId> queue{root};
@@ -46,7 +46,7 @@ int farthest(const NodeMap<std::vector<NodeId>>& out, NodeId root) {
   return hops[queue.back()];
 }
 
-// What no packing of these trees is lower than.
+// Lower bound on the depth of any packing of these trees.
 int least_depth(const Graph& graph, const std::vector<Batch>& batches) {
   NodeMap<std::vector<NodeId>> out(graph.num_nodes);
   for (const Arc& arc : graph.arcs) {
@@ -89,7 +89,7 @@ PartialPacking taken_up(const Graph& graph, const std::vector<Batch>& batches) {
   return packing;
 }
 
-// Whether all trees come to fit within the tree_depth.
+// Whether all trees could be brought within the depth.
 bool squeeze(PartialPacking& packing, int tree_depth, int rounds, int turn, Progress& progress) {
   Prim prim(packing);
   const int batches = packing.num_batches();
@@ -97,12 +97,13 @@ bool squeeze(PartialPacking& packing, int tree_depth, int rounds, int turn, Prog
     progress(batch, batches);
     if (packing.tree_depth(batch) > tree_depth) prim.grow(batch, tree_depth);
   }
-  return negotiate(packing, tree_depth, rounds, progress, turn) && packing.tree_depth() <= tree_depth;
+  return negotiate(packing, tree_depth, rounds, progress, turn) &&
+         packing.tree_depth() <= tree_depth;
 }
 
-// The packing within a tree_depth, if one of the turns comes to that before the steps are used up.
-std::optional<PartialPacking> squeezed(const PartialPacking& packing, int tree_depth, Effort& effort,
-                                       Progress& progress) {
+// The packing within a depth, if one of the turns finds it before the steps are used up.
+std::optional<PartialPacking> squeezed(const PartialPacking& packing, int tree_depth,
+                                       Effort& effort, Progress& progress) {
   for (int turn = 0; turn < effort.turns && effort.steps > 0; ++turn) {
     PartialPacking next = packing;
     next.allow(packing.spent() + effort.steps);

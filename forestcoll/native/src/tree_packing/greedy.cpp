@@ -6,7 +6,7 @@ namespace forestcoll {
 
 namespace {
 
-// Arcs by tail, with what is left of them.
+// Arcs by tail, with their remaining capacity.
 struct Rows {
   explicit Rows(const Graph& graph) : out(graph.num_nodes) {
     for (const Arc& arc : graph.arcs) out[arc.tail].push_back(arc);
@@ -14,8 +14,8 @@ struct Rows {
   NodeMap<std::vector<Arc>> out;
 };
 
-// The tree grows level by level. Of several parents on a level a node takes the one whose link
-// has most left: scarce links stay free for the trees that have no choice.
+// The tree grows level by level. Of several parents on a level a node takes the one whose link has
+// most capacity left, so scarce links stay free for trees without a choice.
 bool grow(Rows& rows, Batch& tree, NodeMap<Arc*>& via) {
   std::vector<NodeId> level{tree.root};
   std::size_t reached = 1;

@@ -1,11 +1,11 @@
-// Repairs settle one node at a time; what they leave overloaded needs changes at several. So the
-// trees on overloaded arcs are taken out and grown anew around the congestion, and the nodes are
-// repaired again. An arc that stays overloaded gets dearer from round to round, so that the trees
-// that can do without it give way to those that cannot.
+// Repairs settle one node at a time; the remaining overload needs changes at several. So the trees
+// on overloaded arcs are taken out and grown anew around the congestion, and the nodes are repaired
+// again. An arc that stays overloaded gets dearer from round to round. So trees that can avoid it
+// give way to those that cannot.
 //
-// Repairs can move a few trees on every link, not a good part of them: where regrown trees are far
-// off, they are too low, and no time is lost on their repair. Nor is it where none was regrown in
-// another way than before. Where each round helps a little, a budget of steps ends it.
+// Repairs can move a few trees on every link, but not a large part of them. If regrown trees are
+// far off, they are too low, and their repair would waste time. The same holds if no tree changed
+// in regrowth. If each round helps only a little, a budget of steps ends it.
 #include "forestcoll/tree_packing/negotiate.hpp"
 
 #include <algorithm>
@@ -26,11 +26,11 @@ bool uses_overloaded_arc(const PartialPacking& packing, int batch) {
   return false;
 }
 
-// The part of the tree edges that repairs can find a place for.
+// The part of the tree edges that repairs can place elsewhere.
 Amount repairable(const PartialPacking& packing, Amount edges) {
   // Trees that have not been split yet may overload many links all the same.
   if (packing.num_batches() <= packing.num_nodes()) return edges / 2;
-  // Those that have been split as far as they may must fit as they are.
+  // Those that have been split as far as possible must fit as they are.
   return edges / (packing.is_shattered() ? 64 : 16);
 }
 
@@ -40,7 +40,7 @@ std::vector<int> arcs_of(const PartialPacking& packing, int batch) {
   return arcs;
 }
 
-// Batches in the order of their numbers, or else from some other one on, every second round
+// The order of the batches: from number 0 on, or from some other one on, every second round
 // backwards.
 std::vector<int> order_of(int batches, int turn, int round) {
   constexpr std::uint32_t kScatter = 0x9E3779B9;
@@ -53,7 +53,7 @@ std::vector<int> order_of(int batches, int turn, int round) {
   return order;
 }
 
-// Grows the trees on overloaded arcs anew; false if they come out as they were.
+// Grows the trees on overloaded arcs anew; false if none of them changed.
 bool regrow(PartialPacking& packing, Prim& prim, int max_depth, const std::vector<int>& order,
             Progress& progress) {
   for (int arc = 0; arc < packing.graph().arcs.count(); ++arc) {

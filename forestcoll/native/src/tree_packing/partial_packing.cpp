@@ -8,19 +8,19 @@ namespace forestcoll {
 
 namespace {
 
-// Steps for each node and arc: up to 10 go into the shortest paths and their first repair. Trees
+// Steps for each node and arc. The shortest paths and their first repair take up to 10; trees
 // packed one by one took as long as 10 to 110.
 constexpr std::int64_t kBudget = 16;
 
-// Depths that are written at a time for each node.
+// Depths written at a time for each node.
 constexpr int kBlock = 16;
 
-// A second or two. Of the partial packings of up to 256 nodes in fuzz and benchmarks, those that
-// could be repaired at all took up to 80 million.
+// A second or two. In fuzz and benchmarks, partial packings of up to 256 nodes that could be
+// repaired at all took up to 80 million steps.
 constexpr std::int64_t kLeastBudget = std::int64_t{1} << 27;
 
-// Equal trees become one batch: parts of a split batch may have stayed alike. Batches are sorted by
-// root.
+// Merges equal trees into one batch, since parts of a split batch may have stayed equal. Batches
+// are sorted by root.
 std::vector<Batch> merged(std::vector<Batch> batches) {
   std::vector<Batch> merged;
   std::size_t of_root = 0;  // where the batches of this root begin
@@ -61,7 +61,7 @@ int PartialPacking::tree_depth() const {
 }
 
 bool PartialPacking::is_below(int batch, NodeId node, NodeId ancestor) const {
-  // An ancestor is less deep than what is below it.
+  // An ancestor is less deep than its descendants, so the walk can stop early.
   const int depth_of_ancestor = depth(batch, ancestor);
   while (depth(batch, node) > depth_of_ancestor) node = arc(via(batch, node)).tail;
   return node == ancestor;
@@ -104,7 +104,7 @@ void PartialPacking::set_depths(std::vector<int> depths) {
   for (int batch = 0; batch < num_batches(); ++batch) {
     heights_[batch] = *std::ranges::max_element(depths_in(batch));
   }
-  // In blocks of a cache line of each node's.
+  // In blocks of one cache line for each node.
   for (int first = 0; first < num_batches(); first += kBlock) {
     const int end = std::min(first + kBlock, num_batches());
     for (NodeId v = 0; v < num_nodes(); ++v) {

@@ -8,7 +8,7 @@ namespace forestcoll {
 
 namespace {
 
-// Steps between an empty and a full arc, and the price of the step above.
+// Steps of the price between an empty and a full arc, and the price above a full one.
 constexpr Amount kSteps = 8;
 constexpr Amount kOverload = 4 * kSteps;
 
@@ -27,7 +27,7 @@ Prim::Prim(PartialPacking& packing)
 bool Prim::grow(int batch, int max_depth) {
   packing_.uproot(batch);
   if (span(batch, max_depth, false)) return true;
-  // The cheap arcs led too far away.
+  // The cheap arcs led too deep; try again breadth first.
   packing_.uproot(batch);
   return span(batch, packing_.num_nodes(), true);
 }

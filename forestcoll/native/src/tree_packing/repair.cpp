@@ -11,17 +11,17 @@ namespace forestcoll {
 
 namespace {
 
-// How many batches of similar size an exchange looks at.
+// Batches of similar size that an exchange looks at.
 constexpr std::ptrdiff_t kWindow = 32;
 
-// How many exchanges are tried at a node between two that help. Where links are many, batches few
-// and capacities odd, hardly any exchange fits and there are millions to try.
+// Fruitless exchanges at a node before it is given up. With many links, few batches and odd
+// capacities, hardly any exchange fits and there are millions to try.
 constexpr int kEffort = 1024;
 
-// How many batches an exchange moves from one in-arc to another and back.
+// Batches that an exchange moves from one in-arc to another and back.
 constexpr std::size_t kMostMoves = 12;
 
-// The batches of a step, one way.
+// The batches of a step, in one direction.
 class Moves {
  public:
   void push_back(int batch) { batches_[count_++] = batch; }
@@ -81,7 +81,7 @@ class NodeRepair {
     packing_.spend(static_cast<std::size_t>(packing_.num_batches()));
   }
 
-  // Large batches first; ties by number keep the result deterministic.
+  // Large batches first; ties by number, so that the result is deterministic.
   struct Larger {
     const PartialPacking* packing;
     bool operator()(int a, int b) const {
@@ -139,14 +139,14 @@ class NodeRepair {
       case Rule::Change::kLeaves:
         return is_leaf ? std::max(own, rule_.max_depth) : own;
       case Rule::Change::kAny:
-        // What is below the node comes as much deeper as the node.
+        // Everything below the node gets as much deeper as the node.
         return std::max(
             own, is_leaf ? rule_.max_depth : own + rule_.max_depth - packing_.tree_depth(batch));
     }
     return own;
   }
 
-  // Takes some load off an in-arc; false if nothing can.
+  // Takes some load off an in-arc; false if no method can.
   bool relieve(std::size_t from) {
     if (!find_way(from)) return false;
     const Amount room = most_room();
@@ -187,7 +187,7 @@ class NodeRepair {
     return found;
   }
 
-  // As chain, where each step moves some batches forth and some back, the amount on balance.
+  // Like chain, but each step moves some batches forth and some back; the balance is the amount.
   bool exchange(std::size_t start, Amount amount) {
     const bool found = search(
         start, amount, [&](std::size_t place) { return near(place, amount); },
@@ -207,8 +207,8 @@ class NodeRepair {
     }
   }
 
-  // Fills a step: the largest batch that is not too large, while there is one; else the next
-  // larger, and what is too much comes back the same way.
+  // Fills a step: the largest batch that is not too large, repeatedly; then the next larger one,
+  // with the excess returned in exchange.
   bool balance(const Step& from, Step& step, Amount amount) {
     bool forth = true;
     for (std::size_t moves = 0; amount > 0 && moves < kMostMoves; ++moves) {
@@ -227,8 +227,8 @@ class NodeRepair {
     return amount == 0;
   }
 
-  // Of the batches that may move and are not taken, the largest up to the amount, or else the
-  // smallest above it; -1 if there is none nearby.
+  // Of the movable, untaken batches, the largest up to the amount, or else the smallest above it;
+  // -1 if there is none nearby.
   int nearest(std::size_t from, std::size_t to, Amount amount, const Moves& taken,
               const Moves& gone) {
     const auto usable = [&](int batch) {
@@ -244,9 +244,9 @@ class NodeRepair {
     return last == larger.rend() ? -1 : *last;
   }
 
-  // Breadth first from an in-arc to one with room; the last step is the one that has it. A step
-  // leads where some of the batches that `movers` names for its start may go and `choose` agrees.
-  // Where there is room the search ends, so it looks there first.
+  // Breadth first from an in-arc to one with room, which ends the last step. A step exists if some
+  // of the batches that `movers` names for its start may go there and `choose` agrees. Arcs with
+  // room are tried first, since the search ends there.
   template <typename Movers, typename Choose>
   bool search(std::size_t start, Amount room, Movers movers, Choose choose) {
     steps_.assign(1, {start, 0, {}, {}});
@@ -272,7 +272,7 @@ class NodeRepair {
     return false;
   }
 
-  // The targets that the search has not come to, in order, until `visit` returns true.
+  // The unvisited targets, in order, until `visit` returns true.
   template <typename Visit>
   bool visit_targets(Visit visit) const {
     for (std::size_t word = 0; word < open_.size(); ++word) {
@@ -283,7 +283,7 @@ class NodeRepair {
     return false;
   }
 
-  // Where any of these batches may go.
+  // The in-arcs that some of these batches may take.
   void find_targets(std::span<const int> batches) {
     targets_.assign(options_.words(), 0);
     packing_.spend(batches.size() * targets_.size());
@@ -343,7 +343,7 @@ class NodeRepair {
     return refined;
   }
 
-  // Splits a batch into 1, 2, 4, .. trees and the rest: from such parts any amount can be made.
+  // Splits a batch into 1, 2, 4, .. trees and the rest: such parts add up to any amount.
   void refine(int batch, std::size_t place) {
     auto& batches = on_[place];
     batches.erase(std::ranges::lower_bound(batches, batch, larger()));
@@ -367,7 +367,7 @@ class NodeRepair {
   int effort_ = kEffort;  // exchanges that may still be tried
   Options options_;
   std::vector<Word> targets_;  // places where the batches of a step may go
-  std::vector<Word> open_;     // places that a search has not come to
+  std::vector<Word> open_;     // places not yet visited by a search
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
-// All trees at once, node by node. If every node takes its parent from the nodes that are nearer to
-// the root, any choice of parents is a tree, so the choices at different nodes do not touch each
-// other. At each node the batches with the fewest choices come first and take the emptiest in-arc;
-// what is overloaded then is repaired, first among nearer nodes, which keeps all trees as low as
-// the distances, and at last with any parents.
+// All trees at once, node by node. If every node takes its parent from nodes nearer to the root,
+// any choice of parents is a tree, so the choices at different nodes are independent. At each node
+// the batches with the fewest choices come first and take the emptiest in-arc. Overloads are then
+// repaired, first among nearer nodes, which keeps all trees as low as the distances, and at last
+// with any parents.
 #include <numeric>
 #include <utility>
 
@@ -36,7 +36,7 @@ class OutArcs {
   std::vector<NodeId> heads_;
 };
 
-// Hops from each root become the depths; false if a node is out of reach.
+// Sets the depths to the hops from each root; false if a node is out of reach.
 bool measure_distances(PartialPacking& packing) {
   const OutArcs out(packing.graph());
   const auto nodes = static_cast<std::size_t>(packing.num_nodes());
@@ -62,7 +62,7 @@ bool measure_distances(PartialPacking& packing) {
 }
 
 // The in-arcs by which a node is reached from nearer nodes, batch by batch. Depths are read arc by
-// arc, as they are stored.
+// arc, in the order of storage.
 class Nearer {
  public:
   Nearer(PartialPacking& packing, NodeId node) : packing_(packing), own_(packing.depths_of(node)) {
@@ -72,7 +72,7 @@ class Nearer {
     }
   }
 
-  // The batches that have a choice, those with few first.
+  // The batches that have a choice, those with few choices first.
   std::vector<int> in_order() const {
     std::vector<int> count(own_.size(), 0);
     for (const Choice& choice : choices_) {
@@ -91,7 +91,7 @@ class Nearer {
     return order;
   }
 
-  // Gives the batch the emptiest of these.
+  // Gives the batch the emptiest of these in-arcs.
   void attach(int batch) {
     const auto at = static_cast<std::size_t>(batch);
     Choice* best = nullptr;

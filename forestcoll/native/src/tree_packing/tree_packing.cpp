@@ -1,5 +1,5 @@
-// The cascade: cheap methods first. Any complete result within the capacities is a packing, so they
-// need no proof that they work; what none of them can place is packed tree by tree.
+// The cascade: cheap methods first. Any complete result within the capacities is a packing, so the
+// methods need no proof. The trees that none of them can place are packed one by one.
 #include "forestcoll/tree_packing/tree_packing.hpp"
 
 #include <algorithm>
@@ -20,19 +20,19 @@ namespace forestcoll {
 
 namespace {
 
-// Rounds of negotiation for each tree_depth; more make trees lower, and take longer.
+// Rounds of negotiation for each depth; more rounds make lower trees, but take longer.
 constexpr int kRounds = 4;
 
-// Trees that do not fit with this many hops more than the lowest are packed one by one.
+// Trees that do not fit within the least depth plus this many hops are packed one by one.
 constexpr int kMostExtraHops = 8;
 
-// Greedy trees that are so many times as tall as the lowest of them are not taken as they are.
+// Greedy trees are rejected if the tallest is so many times as tall as the lowest.
 constexpr int kUneven = 3;
 
-// Greedy trees up to this tree_depth are taken as they are.
+// Greedy trees up to this depth are accepted.
 constexpr int kLow = 2;
 
-// Heights at which few trees are left to place; what remains then needs taller ones.
+// Depths at which few trees are left to place; the remaining ones need taller trees.
 constexpr int kCloseTries = 2;
 
 void check_feasible(const Graph& graph, std::span<const Amount> trees) {
@@ -46,8 +46,8 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
   }
 }
 
-// Allows the trees more and more tree_depth; returns the tree_depth at which they fit, if they do. Gives
-// up where more tree_depth does not help by an eighth, or where it has cost too much.
+// Raises the depth limit step by step; returns the depth at which the trees fit, if any. Gives up
+// if more depth does not help by an eighth, or if it has cost too much.
 std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int highest,
                                     Progress& progress) {
   int close_tries = 0;
@@ -96,8 +96,8 @@ int height_of(const std::vector<Batch>& batches) {
   return tree_depth;
 }
 
-// Greedy trees take what they want one after the other, and the last ones may be left with long
-// ways. Where some are much taller than others, trees that share are tried too.
+// Greedy trees take their arcs one after the other, and the last ones may be left with long paths.
+// If some are much taller than others, trees that share are tried too.
 std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
                            std::vector<Batch> greedy, Progress& progress) {
   const int highest = height_of(greedy);
@@ -114,9 +114,10 @@ std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
   return height_of(guided) < highest ? guided : greedy;
 }
 
-// What the repairs leave: negotiation, from a second start too if the problem is small (it can
-// lower trees by some hops, of three MI250 boxes from 13 to 11), and the lower trees; or else what
-// fits, and the rest tree by tree; or all of it, if the parts are small or little fits.
+// Places the trees that repairs left, by negotiation. Small problems also get a second start, which
+// can save hops: 11 instead of 13 on three MI250 boxes. If that fails, the fitting trees are kept
+// and the rest packed one by one. If the batches are in many parts or little fits, all trees are
+// packed one by one.
 std::vector<Batch> pack_hard(PartialPacking packing, int lowest, std::span<const Amount> trees,
                              Progress& progress) {
   if (is_far_off(packing)) return pack_cut_guided(packing.graph(), trees, progress);
@@ -145,7 +146,7 @@ std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, boo
     return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, thorough);
   }
   PartialPacking packing(graph);
-  // An unreachable node is one that lacks capacity.
+  // An unreachable node means missing capacity.
   if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
   const int lowest = packing.tree_depth();
   if (repair(packing, lowest, progress)) return packing.batches();
@@ -175,7 +176,7 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
 }
 
 std::vector<Batch> pack_thoroughly(const Graph& graph, std::span<const Amount> trees,
-                                  Progress& progress) {
+                                   Progress& progress) {
   return packed(graph, trees, true, progress);
 }
 

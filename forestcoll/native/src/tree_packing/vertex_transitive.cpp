@@ -1,11 +1,11 @@
-// Trees of one root, moved to all others.
+// Vertex-transitive packing: trees of one root, moved to all others.
 //
-// Where every move of a group is a symmetry (translations.hpp), move a tree T of root 0 to every
-// root, and the arc v -> v + g is used once for each edge of T with offset g. So m such trees fit
-// if together they have at most c(g) edges of offset g; and if every node takes its parent from a
-// node nearer to the root, any choice of offsets is a tree, as low as can be. What is left is to
-// share the offsets out: one small flow for m equal trees; where they leave a remainder, m - 1 are
-// equal and the last makes up for it.
+// Suppose that every translation of a group is a symmetry (translations.hpp). Move a tree T of root
+// 0 to every root. The arc v -> v + g is then used once for each edge of T with offset g. So m such
+// trees fit if together they have at most c(g) edges of offset g. If every node takes its parent
+// from a node nearer to the root, any choice of offsets is a tree of least depth. It remains to
+// distribute the offsets: one small flow for m equal trees. If they leave a remainder, m - 1 trees
+// are equal and the last one makes up for it.
 #include <algorithm>
 #include <optional>
 
@@ -71,7 +71,7 @@ class Turning {
     }
   }
 
-  // So many edges of each offset for every tree, and what `more` makes of the remainder.
+  // The edges of each offset for every tree; `more` gives the addition for a remainder.
   template <typename More>
   std::vector<Amount> shares(More more) const {
     std::vector<Amount> shares;
@@ -81,7 +81,7 @@ class Turning {
     return shares;
   }
 
-  // The same, with one more for the largest remainders, until they are the edges of a tree.
+  // The same, with one more for the largest remainders, until the counts add up to a tree.
   std::vector<Amount> rounded() const {
     std::vector<Amount> shares = this->shares([](Amount) { return 0; });
     std::vector<int> order;
@@ -97,7 +97,7 @@ class Turning {
     return shares;
   }
 
-  // What all trees but one leave of each offset.
+  // The edges of each offset that all trees but one leave.
   std::vector<Amount> left_by(const NodeMap<NodeId>& parent) const {
     IndexedVector<int> offset_of(nodes(), -1);
     for (int g = 0; g < num_offsets(); ++g) offset_of[moves_.offsets()[g].by] = g;
@@ -110,8 +110,8 @@ class Turning {
     return left;
   }
 
-  // Parents of a tree with at most so many edges of each offset; nothing if there is none among
-  // those of least depth.
+  // Parents of a tree of least depth with at most so many edges of each offset; nothing if there is
+  // none.
   NodeMap<NodeId> tree_within(const std::vector<Amount>& most) const {
     if (std::ranges::any_of(most, [](Amount amount) { return amount < 0; })) return {};
     const NodeId sink = nodes() + num_offsets();
@@ -156,8 +156,9 @@ Batch moved(const Tree& tree, NodeId root, const NodeMap<NodeId>& by_root) {
 
 }  // namespace
 
-std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph, std::span<const Amount> trees,
-                                                  Progress& progress) {
+std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress) {
   const bool equal = is_open(Shortcut::kTurning) && std::ranges::all_of(trees, [&](Amount count) {
                        return count == trees[0] && count > 0;
                      });

@@ -40,6 +40,8 @@ std::optional<Violation> first_violation(const FlowNetwork& network,
           own(static_cast<std::int64_t>(++at - first), static_cast<std::int64_t>(last - first));
         }
         const std::lock_guard lock(mutex);
+        // The first violation in the order of the targets wins, so the result does not depend on
+        // threads.
         if (at < last && (!found || at < found->targets_before)) {
           found = Violation{at, flow.source_side()};
         }

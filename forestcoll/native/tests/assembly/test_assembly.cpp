@@ -1,4 +1,4 @@
-// Trees put together from tight sets are a complete packing; numbers that do not match are refused.
+// Assembled trees of tight sets are a complete packing; numbers that do not match are refused.
 #include <functional>
 #include <string>
 #include <utility>

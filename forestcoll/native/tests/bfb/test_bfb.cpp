@@ -1,4 +1,4 @@
-// Every shard comes whole, by shortest ways, in the steps that its distance says, and balanced.
+// Every shard arrives whole, over shortest paths, in the step of its distance, and balanced.
 #include <algorithm>
 #include <map>
 #include <tuple>

@@ -36,7 +36,7 @@ Instance random_instance(Random& random, bool delayed) {
   return instance;
 }
 
-// Whether the links together, any set of them, can take what can use nothing else (Hall).
+// Whether every set of links has room for the jobs that can use no others (Hall).
 template <typename Room>
 bool fits(const Instance& instance, Amount job, const Room& room) {
   const auto links = static_cast<unsigned>(instance.links.size());
@@ -54,7 +54,7 @@ bool fits(const Instance& instance, Amount job, const Room& room) {
   return true;
 }
 
-// In units of 1 / (time.denominator * 2 * 60) more or less, so that a little less can be asked for.
+// Changes a time by units of 1 / (time.denominator * 2 * 60), to ask for slightly less.
 bool fits_in(const Instance& instance, Amount numerator, Amount denominator) {
   return fits(instance, instance.size * denominator, [&](const JobLink& link) {
     return std::max<Amount>(0, numerator - link.delay * denominator) * link.rate;
@@ -78,7 +78,7 @@ bool pieces_fit_in(const Instance& instance, const Time& time, Amount pieces) {
   });
 }
 
-// Every time at which a link finishes a piece, up to the one given.
+// Every time at which a link finishes a piece, up to the given one.
 std::vector<Time> finishing_times(const Instance& instance, Amount pieces, const Time& last) {
   std::vector<Time> times;
   for (const JobLink& link : instance.links) {

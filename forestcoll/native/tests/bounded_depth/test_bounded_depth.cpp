@@ -1,11 +1,11 @@
-// Trees within the tree_depth, whose paths carry what their edges ask for.
+// Trees stay within the depth, and their paths carry the trees over their edges.
 #include <algorithm>
 #include <cstddef>
 #include <map>
 #include <vector>
 
-#include "forestcoll/common/errors.hpp"
 #include "forestcoll/bounded_depth/bounded_depth.hpp"
+#include "forestcoll/common/errors.hpp"
 #include "support/check.hpp"
 
 using namespace forestcoll;
@@ -21,8 +21,9 @@ Batches one_from_each(int size) {
   return batches;
 }
 
-// Checks trees and paths, and returns the most that a link of capacity 1 carries.
-Amount check_trees(const Graph& graph, const Batches& batches, int tree_depth, const LowTrees& made) {
+// Checks trees and paths, and returns the greatest load on a link of capacity 1.
+Amount check_trees(const Graph& graph, const Batches& batches, int tree_depth,
+                   const LowTrees& made) {
   const std::size_t size = batches.parent.empty() ? made.parent.size() / batches.root.size()
                                                   : batches.parent.size() / batches.root.size();
   std::map<std::pair<int, int>, Amount> wanted, carried;
@@ -59,7 +60,7 @@ Amount check_trees(const Graph& graph, const Batches& batches, int tree_depth, c
   return most;
 }
 
-// Both ways round.
+// In both directions.
 Graph ring(NodeId size) {
   Graph graph{size, {}};
   for (NodeId v = 0; v < size; ++v) {
@@ -69,13 +70,16 @@ Graph ring(NodeId size) {
   return graph;
 }
 
-// Four nodes in a ring get three shards over two links: two trees on some link. Two hops reach all.
+// Four nodes in a ring get three shards over two links each: some link carries two trees. Two hops
+// reach all nodes.
 void test_a_ring() {
   const Graph graph = ring(4);
   const NodeMap<std::uint8_t> target(4, 1);
   const Batches batches = one_from_each(4);
-  CHECK(check_trees(graph, batches, 2, depth_bounded_trees(graph, target, batches, {2, 3, 2, 1000000})) == 2);
-  CHECK(check_trees(graph, batches, 9, depth_bounded_trees(graph, target, batches, {9, 3, 2, 1000000})) == 2);
+  CHECK(check_trees(graph, batches, 2,
+                    depth_bounded_trees(graph, target, batches, {2, 3, 2, 1000000})) == 2);
+  CHECK(check_trees(graph, batches, 9,
+                    depth_bounded_trees(graph, target, batches, {9, 3, 2, 1000000})) == 2);
   CHECK_THROWS(Infeasible, depth_bounded_trees(graph, target, batches, {1, 3, 2, 1000000}));
 }
 
@@ -86,11 +90,12 @@ void test_tall_trees_are_cut() {
   for (int root = 0; root < 5; ++root) {
     for (int v = 0; v < 5; ++v) batches.parent.push_back(v == root ? -1 : (v + 4) % 5);
   }
-  const LowTrees made = depth_bounded_trees(graph, NodeMap<std::uint8_t>(5, 1), batches, {2, 2, 1, 1000000});
+  const LowTrees made =
+      depth_bounded_trees(graph, NodeMap<std::uint8_t>(5, 1), batches, {2, 2, 1, 1000000});
   CHECK(check_trees(graph, batches, 2, made) <= 3);
 }
 
-// Behind one switch every node sends three shards at tree_depth 1, and a path is two links.
+// Behind one switch every node sends three shards at depth 1, and a path is two links.
 void test_a_switch() {
   Graph graph{5, {}};
   for (NodeId v = 0; v < 4; ++v) {

@@ -1,4 +1,4 @@
-// A blocked shortcut is not taken, and what comes out holds all the same.
+// A blocked shortcut is not taken, and the result is right without it.
 #include <algorithm>
 
 #include "forestcoll/common/flow.hpp"
@@ -37,7 +37,7 @@ void all_are_open_until_they_are_blocked() {
   }
 }
 
-// A path from one node to the last is the same amount of flow whichever way it is sought.
+// A path from one node to the last has the same amount of flow in either search.
 void flows_are_as_large_from_one_end() {
   Random random(3);
   for (int round = 0; round < 200; ++round) {

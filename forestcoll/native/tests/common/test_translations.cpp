@@ -1,4 +1,4 @@
-// Products of cyclic groups are found where every move is a symmetry, and nowhere else.
+// Products of cyclic groups are found exactly where every translation is a symmetry.
 #include <algorithm>
 #include <functional>
 #include <numeric>
@@ -12,7 +12,7 @@ using namespace forestcoll::testing;
 
 namespace {
 
-// An arc from every node to where each step leads, digit by digit.
+// An arc from every node to the end of each step, digit by digit.
 Graph cayley(const std::vector<NodeId>& radices, const std::vector<std::vector<NodeId>>& steps) {
   const NodeId nodes = std::accumulate(radices.begin(), radices.end(), 1, std::multiplies<>());
   Graph graph{nodes, {}};

@@ -1,4 +1,4 @@
-// Removing switches keeps condition (C) (Theorem 5), and spends no capacity twice.
+// Removal of switches keeps condition (C) (Theorem 5), and uses no capacity twice.
 #include <algorithm>
 #include <map>
 
@@ -22,8 +22,8 @@ Demand scale_to_optimum(Graph& graph, NodeId switches) {
   return equal_demand(graph.num_nodes, switches, best.denominator);
 }
 
-// Replays the splits from the physical links: none may take what is not there, and the logical
-// links must be among what is left at the end.
+// Replays the splits from the physical links. No split may take more than is left, and the logical
+// links must be among the remaining capacity at the end.
 void splits_make_the_logical_links(const Graph& graph, const SwitchRemoval& removal) {
   std::map<std::pair<NodeId, NodeId>, Amount> capacity;
   for (const Arc& arc : graph.arcs) capacity[{arc.tail, arc.head}] += arc.capacity;
@@ -102,7 +102,7 @@ void two_boxes_of_the_paper_become_rails() {
   CHECK(across == 4);
 }
 
-// Four GPUs, each on a hub of its own with three nodes that forward to one common switch.
+// Four GPUs, each on a hub with three forwarding nodes that lead to one common switch.
 void boxes_that_mostly_forward_make_few_splits() {
   constexpr NodeId kGpus = 4, kHub = 4, kRelay = 8, kCore = 20;
   Graph graph{kCore + 1, {}};

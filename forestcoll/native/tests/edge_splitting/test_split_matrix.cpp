@@ -1,4 +1,4 @@
-// A guessed matrix spends what its ports have, and crosses groups as far as that goes.
+// A guessed matrix uses the capacity of its ports, and crosses groups as far as possible.
 #include <algorithm>
 
 #include "forestcoll/edge_splitting/split_matrix.hpp"
@@ -34,8 +34,9 @@ void guess_spends_every_port_exactly() {
   }
 }
 
-// Of what passes, group g can send in(g) and receive out(g) at most, both across: no more than
-// 2 T - in(g) - out(g) of the total T crosses if g has more than its half, and T if none has.
+// Of passing traffic, group g can send in(g) and receive out(g) at most, both across groups. So at
+// most 2 T - in(g) - out(g) of the total T crosses if g has more than half of it, and T if no group
+// has.
 void guess_crosses_groups_as_far_as_possible() {
   Random random(8);
   for (int round = 0; round < 400; ++round) {
@@ -45,7 +46,7 @@ void guess_crosses_groups_as_far_as_possible() {
     IndexedVector<Amount> of_group(static_cast<int>(groups), 0);
     Amount total = 0;
     for (NodeId i = 0; i < count; ++i) {
-      // One group holds most of the ports, or most of what passes through few.
+      // One group holds most of the ports, or most of the traffic that passes through few ports.
       const Amount group = std::max<Amount>(0, between(random, -4, groups - 1));
       const Amount capacity = between(random, 0, group == 0 ? 60 : 20);
       ports.push_back({i, capacity, capacity, static_cast<int>(group)});
@@ -64,8 +65,8 @@ void guess_crosses_groups_as_far_as_possible() {
   }
 }
 
-// The first of 64 groups of one port sends to all others; of few, to 1 to 8 and the other multiples
-// of 8, 14 in all. The groups of a box, 8 of them, all exchange either way.
+// The first of 64 groups of one port sends to all others. With a sparse exchange it sends to groups
+// 1 to 8 and the other multiples of 8, 14 in all. The 8 groups of a box all exchange in both cases.
 void few_are_asked_for_among_many_groups_only() {
   for (const NodeId count : {8, 64}) {
     std::vector<Port> ports;
@@ -77,8 +78,8 @@ void few_are_asked_for_among_many_groups_only() {
   }
 }
 
-// A router with 40 to and from its GPU and each of 40 other routers: of what comes from each, the
-// GPU gets 1 of its 40. The other 39 pass on to all 39 others, not to one of them.
+// A router with 40 units to and from its GPU and each of 40 other routers. Of the 40 from each, the
+// GPU gets 1. The other 39 pass on to all 39 other routers, not to one of them.
 void what_only_passes_is_spread() {
   std::vector<Port> ports{{0, 40, 40, 0}};
   for (NodeId i = 1; i <= 40; ++i) ports.push_back({i, 40, 40, 1});
@@ -91,8 +92,8 @@ void what_only_passes_is_spread() {
   }
 }
 
-// Among 300 routers it is passed on to some others each, two steps from any: with 600 from the
-// GPU's own router to each other, the GPU gets 2 of them, and 598 go on to 34 others.
+// Among 300 routers, traffic passes on to some others each, two steps from any. With 600 units from
+// the GPU's own router to each other, the GPU gets 2 of them, and 598 go on to 34 others.
 void what_only_passes_hundreds_of_ports_goes_to_some() {
   std::vector<Port> ports{{0, 600, 600, 0}};
   for (NodeId i = 1; i <= 300; ++i) ports.push_back({i, 600, 600, 1});

@@ -1,4 +1,4 @@
-// MultiTree's trees by hand, and what must hold of all of them.
+// MultiTree's trees by hand, and properties of all of them.
 #include <algorithm>
 #include <map>
 #include <utility>
@@ -36,7 +36,7 @@ GroveNetwork star(NodeId gpus) {
   return with_gpus(std::move(graph), gpus);
 }
 
-// Three GPUs: each takes the next, then the other; or the first that is left, and then some wait.
+// Three GPUs: each takes the next, then the other. If each takes the first that is left, some wait.
 void a_step_lets_one_tree_into_each_gpu() {
   const std::vector<NodeId> stars{-1, 0, 0, 1, -1, 1, 2, 2, -1};
   const Grown onward = grow(star(3), {{1, 0}, true}), first = grow(star(3), {{1, 0}, false});
@@ -49,7 +49,7 @@ void a_step_lets_one_tree_into_each_gpu() {
          std::vector<NodeId>{0, 3, 1, 0, 3, 2, 1, 3, 0, 1, 3, 2, 2, 3, 0, 2, 3, 1}));
 }
 
-// The order of preference is another one, what comes out goes by position all the same.
+// Another order of preference; the output still goes by position.
 void preference_is_not_rank() {
   GroveNetwork network = star(3);
   network.gpus = {2, 0, 1};
@@ -76,11 +76,11 @@ void ports_go_by_distance_or_width() {
   CHECK(widest[0].head == 3 && widest[1].head == 1);
   CHECK(none[0].head == 1 && none[1].head == 3);
   CHECK(nearest.of(0) == std::pair(0, 2));
-  // Of one turn, the kinds are told apart by their bandwidths.
+  // Kinds of one turn differ by their bandwidths.
   CHECK(none.turns() == std::vector<int>({0, 2}) && none[0].kind == 1 && none[1].kind == 0);
 }
 
-// GPU 0 has two arcs of 1 and one of 2 to switches that lead to GPU 1: the widest alone serves.
+// GPU 0 has two arcs of 1 and one of 2 to switches that lead to GPU 1: only the widest serves.
 void a_gpu_is_served_by_the_widest_of_the_shortest() {
   Graph graph{5, {{0, 2, 1}, {0, 3, 2}, {0, 4, 1}}};
   for (NodeId middle = 2; middle < 5; ++middle) graph.arcs.push_back({middle, 1, 1});

@@ -1,4 +1,5 @@
-// The paper's algorithms meet their theorems, and agree with the core where the answer is unique.
+// The paper's algorithms satisfy their theorems, and agree with the core where the answer is
+// unique.
 #include <map>
 
 #include "forestcoll/common/errors.hpp"
@@ -91,8 +92,8 @@ Demand scale_to_optimum(Graph& graph, NodeId switches) {
   return equal_demand(graph.num_nodes, switches, best.denominator);
 }
 
-// Replayed from the physical links, the splits take nothing that is not there, and they make what
-// is said to be left.
+// Replays the splits from the physical links. No split may take more than is left, and the result
+// must be the stated links.
 void splits_make_the_logical_links(const Graph& graph, const paper::Removal& removal) {
   std::map<std::pair<NodeId, NodeId>, Amount> capacity;
   for (const Arc& arc : graph.arcs) capacity[{arc.tail, arc.head}] += arc.capacity;
@@ -118,7 +119,7 @@ void algorithm_3_keeps_condition_c_and_algorithm_4_packs_what_it_leaves() {
     const paper::Removal removal = paper::remove_switches(graph, demand);
     CHECK(carries({graph.num_nodes, removal.logical}, demand));
     splits_make_the_logical_links(graph, removal);
-    bool between_compute = true;  // which come first
+    bool between_compute = true;  // they come first
     for (const Arc& arc : removal.logical) {
       between_compute = between_compute && arc.tail < compute && arc.head < compute;
     }

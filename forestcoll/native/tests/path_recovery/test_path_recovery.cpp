@@ -1,4 +1,4 @@
-// Logical links lead back to physical paths that spend no more than the physical links have.
+// Logical links lead back to physical paths within the capacities of the physical links.
 #include <map>
 #include <set>
 #include <vector>

@@ -1,4 +1,4 @@
-// Transfers are of one class exactly if nothing tells them apart.
+// Transfers are in one class exactly if nothing distinguishes them.
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/simulation/classes.hpp"
 #include "forestcoll/simulation/streams.hpp"

@@ -1,4 +1,4 @@
-// What flows at once shares its links by size; closed forms are what events find.
+// Flowing chunks share links in proportion to their sizes; closed forms equal events.
 #include <cmath>
 
 #include "forestcoll/common/errors.hpp"
@@ -34,7 +34,7 @@ void test_a_chain_in_pipeline_chunks() {
 }
 
 void test_shares_are_by_size_and_the_rest_is_taken_up() {
-  ByHand made(2);  // sizes 1 and 3 on link 0, one of size 3 on both links, in the end 2 on link 1
+  ByHand made(2);  // sizes 1 and 3 on link 0, one of size 3 on both links, at the end 2 on link 1
   const int both = made.way({0, 1});
   made.add(0, 1, 0);
   made.add(both, 3, 0);
@@ -71,7 +71,7 @@ void test_starts_and_sums() {
   made.t.kind_of_resource.push_back(1);
   made.t.adder[first] = 2;
   Setting with = setting(1);
-  with.rate.push_back(0.5);  // to add takes twice as long as to send
+  with.rate.push_back(0.5);  // adding takes twice as long as sending
   CHECK(simulate(made.t, with).ticks == 4 * 1024);
   with.start = {0, 7 * 1024};
   CHECK(simulate(made.t, with).ticks == 8 * 1024);

@@ -1,4 +1,4 @@
-// One after the other over each link; through switches without gaps.
+// Links serve one transfer after the other; transfers pass switches without gaps.
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/simulation/first_come.hpp"
 #include "support/check.hpp"
@@ -31,7 +31,8 @@ void test_a_slow_link_does_not_hold_up_a_fast_one() {
 
 void test_a_chain_in_pipeline_chunks() {
   for (int pipeline_chunks = 1; pipeline_chunks <= 4; pipeline_chunks *= 2) {
-    CHECK(first_come(chain(3, 4), setting(pipeline_chunks)).ticks == (2 + pipeline_chunks) * 4 * 1024 / pipeline_chunks);
+    CHECK(first_come(chain(3, 4), setting(pipeline_chunks)).ticks ==
+          (2 + pipeline_chunks) * 4 * 1024 / pipeline_chunks);
   }
 }
 
@@ -40,7 +41,8 @@ void test_too_many_ticks_are_told() {
   with.tick = 1e-18;
   CHECK_THROWS(CapacityOverflow, first_come(chain(3, 2), with));
   with.tick = 1e-18 * 0.75;
-  CHECK_THROWS(CapacityOverflow, first_come(chain(12, 1), with));  // each fits, not all
+  CHECK_THROWS(CapacityOverflow,
+               first_come(chain(12, 1), with));  // each fits alone, not all together
 }
 
 void test_a_circle_is_found() {

@@ -1,4 +1,4 @@
-// Checks that tell what failed and where; a test is a main() that calls report() last.
+// Checks that report what failed and where; a test is a main() that calls report() last.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Whether batches are a complete packing of spanning out-trees within the capacities, and the
-// batches that a factored forest stands for.
+// Checks that batches are a complete packing of spanning out-trees within the capacities, and the
+// batches of a factored forest.
 #pragma once
 
 #include <algorithm>

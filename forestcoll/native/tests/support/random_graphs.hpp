@@ -1,4 +1,4 @@
-// Small random networks, and every cut of them: the oracle of the tests.
+// Small random networks, and all their cuts: the oracle of the tests.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline Amount between(Random& random, Amount low, Amount high) {
 }
 
 // Strongly connected: a cycle over all nodes plus random chords. The last `switches` nodes only
-// forward; each of them receives at least as much as it sends.
+// forward, and each receives at least as much as it sends.
 inline Graph random_graph(Random& random, NodeId nodes, NodeId switches, Amount largest) {
   Graph graph{nodes, {}};
   NodeMap<Amount> surplus(nodes, 0);
@@ -33,7 +33,7 @@ inline Graph random_graph(Random& random, NodeId nodes, NodeId switches, Amount 
     const auto head = static_cast<NodeId>(between(random, 0, nodes - 1));
     if (tail != head) add(tail, head, between(random, 1, largest));
   }
-  // From the first switch on, what one lacks comes from a compute node.
+  // From the first switch on, a compute node supplies the missing input.
   for (NodeId w = nodes - switches; w < nodes; ++w) {
     const Amount lack = -surplus[w];
     if (lack > 0) add(static_cast<NodeId>(between(random, 0, nodes - switches - 1)), w, lack);
@@ -74,7 +74,7 @@ void each_cut(const Graph& graph, const Demand& demand, Visit visit) {
   }
 }
 
-// h(X): the capacity into X less the trees rooted outside it.
+// h(X): the capacity into X minus the trees rooted outside it.
 inline Amount surplus(const Graph& graph, const Demand& demand, const std::vector<NodeId>& set) {
   NodeMap<std::uint8_t> inside(graph.num_nodes, 0);
   for (const NodeId v : set) inside[v] = 1;

@@ -1,4 +1,4 @@
-// The words of a Mersenne Twister as its own seeding leaves them.
+// The words of a Mersenne Twister after its own seeding.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Transfers by hand, for the tests of simulations.
+// Hand-made transfers for the tests of simulations.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace forestcoll::testing {
 
-// Links of one kind, a way over each, and transfers that are added one by one.
+// Links of one kind, a path over each, and transfers that are added one by one.
 class ByHand {
  public:
   explicit ByHand(int links) {
@@ -40,7 +40,7 @@ class ByHand {
   Transfers t;
 };
 
-// A unit a second, latencies of so many seconds, ticks of a 1024th of a second.
+// One unit a second, latencies of so many seconds, ticks of a 1024th of a second.
 inline Setting setting(int pieces, double latency = 0, bool lockstep = false) {
   return {{1.0}, {latency}, {}, pieces, lockstep, 1.0 / 1024, 0};
 }

@@ -1,4 +1,4 @@
-// Assignments by hand, and beside the largest that there are.
+// Assignments by hand, and compared with the largest possible.
 #include <algorithm>
 #include <array>
 #include <set>
@@ -26,7 +26,7 @@ std::vector<Given> assign(Assignment& assignment, const Free& free, PythonRandom
   return assignment.assign(rows, free.ticks, {&free.lacks, 1}, random);
 }
 
-// The bits of two words, drawn 3000 times: each about as often.
+// The bits of two words, drawn 3000 times: each about equally often.
 void chunks_are_drawn_alike() {
   PythonRandom random(seeded(3));
   const std::array<Word, 2> chunks{Word{1} << 63 | 1, 1 << 5};
@@ -38,7 +38,8 @@ void chunks_are_drawn_alike() {
   CHECK(times[0] + times[63] + times[69] == 3000);
 }
 
-// Link 0 has chunk 0, link 1 has both. Where link 1 gets chunk 0, a maximum gives it 1 after all.
+// Link 0 has chunk 0, link 1 has both. If link 1 gets chunk 0, a maximum assignment still gives it
+// chunk 1.
 void a_maximum_leaves_no_link_idle() {
   PythonRandom random(seeded(4));
   std::set<std::size_t> greedy;
@@ -51,7 +52,7 @@ void a_maximum_leaves_no_link_idle() {
   CHECK((greedy == std::set<std::size_t>{1, 2}));
 }
 
-// The quicker of two links, always; the other has nothing else to bring, but could bring that.
+// Always the quicker of two links. The other could only bring the same chunk.
 void a_chunk_takes_the_quickest_link() {
   PythonRandom random(seeded(5));
   Assignment assignment(1, true);
@@ -70,7 +71,8 @@ void what_is_not_lacking_is_not_brought() {
   CHECK(assign(assignment, {{}, {}, 0b001}, random).empty());
 }
 
-// The most links that can be busy at once: links one after the other, each given all it may.
+// The greatest number of busy links: links one after the other, each with any chunk that it may
+// get.
 std::size_t most_busy(const Free& free, std::size_t link, Word wanted) {
   if (link == free.has.size()) return 0;
   std::size_t most = most_busy(free, link + 1, wanted);

@@ -1,4 +1,4 @@
-// Unions of what open links offer, and who offers a chunk, beside going through all links.
+// Unions of open offers, and the links that offer a chunk, compared with a loop over all links.
 #include <vector>
 
 #include "forestcoll/tacos/offers.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kWords = 2;
 
-// What the open links offer is added up anew, chunk by chunk.
+// The union of the open offers, computed anew chunk by chunk.
 void check_against_all(const Offers& offers, const std::vector<std::vector<Word>>& has,
                        const std::vector<Word>& lacks, const std::vector<char>& open) {
   for (int chunk = 0; chunk < kWords * kWordBits; ++chunk) {
@@ -34,7 +34,7 @@ void unions_are_of_the_open_links() {
   Offers offers(kWords);
   for (int round = 0; round < 60; ++round) {
     const auto links = static_cast<std::size_t>(between(random, 1, 9));
-    // Few bits, so that many a chunk is offered by one link alone.
+    // Few bits, so that many chunks are offered by one link alone.
     const auto word = [&] { return Word{1} << between(random, 0, 63) | Word{1} << 63; };
     std::vector<std::vector<Word>> has(links);
     for (auto& row : has) row = {word(), word()};

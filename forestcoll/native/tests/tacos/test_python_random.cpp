@@ -1,4 +1,4 @@
-// The twister's numbers, and how Python makes smaller ones of them.
+// The twister's numbers, and Python's smaller numbers from them.
 #include <random>
 #include <vector>
 
@@ -12,7 +12,7 @@ using namespace forestcoll::testing;
 
 namespace {
 
-// As many of the highest bits as the bound has, until they are below it: 1000 has ten bits.
+// As many of the highest bits as the bound has, until the number is below it: 1000 has ten bits.
 void numbers_are_the_highest_bits_that_are_below() {
   for (const auto& [below, bits] : {std::pair(1, 1), {2, 2}, {3, 2}, {8, 4}, {1000, 10}}) {
     PythonRandom random(seeded(7));

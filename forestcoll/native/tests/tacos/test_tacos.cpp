@@ -1,4 +1,4 @@
-// Trials by hand, and what must hold of all of them.
+// Trials by hand, and properties of all of them.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -16,7 +16,7 @@ using namespace forestcoll::testing;
 
 namespace {
 
-// 0 -> 1 -> 2 and back, two ticks each: what the ends have is at the other end by 4.
+// 0 -> 1 -> 2 and back, two ticks each: the chunks of both ends are at the other end by 4.
 void a_line_by_hand() {
   const MatchingNetwork line{3, 1, {{{0, 1, 2}, {1, 2, 2}, {2, 1, 2}, {1, 0, 2}}}};
   const Transfers done = match_chunks(line, true, seeded(1));
@@ -30,7 +30,7 @@ void what_cannot_be_reached_is_left() {
   CHECK(match_chunks(network, true, seeded(1)).chunk.size() == 2);
 }
 
-// Random links that take different times, with a ring so that all reach all.
+// Random links with different times, and a ring so that every GPU reaches every other.
 MatchingNetwork random_network(Random& random) {
   MatchingNetwork network{
       static_cast<int>(between(random, 2, 9)), static_cast<int>(between(random, 1, 9)), {}};
@@ -44,7 +44,7 @@ MatchingNetwork random_network(Random& random) {
   return network;
 }
 
-// Each chunk comes to each GPU once, from one that has it, over links that carry one at a time.
+// Each chunk reaches each GPU once, from one that has it, over links that carry one at a time.
 void chunks_arrive_once_and_from_where_they_are() {
   Random random(2);
   for (int round = 0; round < 200; ++round) {

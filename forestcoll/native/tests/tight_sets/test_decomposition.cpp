@@ -1,4 +1,4 @@
-// Trimming keeps what must hold, makes sets tight, and lets slack networks fall apart.
+// Trimming keeps its invariants, makes sets tight, and lets slack networks decompose.
 #include "forestcoll/optimality/optimality.hpp"
 #include "forestcoll/tight_sets/contraction.hpp"
 #include "forestcoll/tight_sets/decomposition.hpp"
@@ -28,7 +28,7 @@ struct Network {
   Demand demand;
 };
 
-// At its optimum, with all cuts known to carry the demand.
+// At its optimum, where all cuts are known to carry the demand.
 Network random_network(Random& random) {
   const auto switches = static_cast<NodeId>(between(random, 1, 3));
   const auto nodes = static_cast<NodeId>(switches + between(random, 3, 6));
@@ -155,7 +155,7 @@ Graph two_boxes_and_a_gpu() {
   return graph;
 }
 
-// Whether links that join these pairs have so much left, each way.
+// Whether the links between these pairs have so much capacity left, in each direction.
 bool has_left(const Graph& graph, const std::vector<std::tuple<NodeId, NodeId, Amount>>& expected) {
   return std::ranges::all_of(expected, [&](const auto& one) {
     const auto& [a, b, left] = one;
@@ -168,7 +168,7 @@ bool has_left(const Graph& graph, const std::vector<std::tuple<NodeId, NodeId, A
 
 void a_tight_set_keeps_what_enters_it_when_its_neighbour_is_trimmed() {
   // The first box gives 3 of its link to the second, which comes first, and 2 of that to GPU 4,
-  // both ways. Then the second gets 1 and 4, and gives 2 of its link to GPU 4: the first can spare
+  // both ways. Then the second gets 1 and 4, and gives 2 of its link to GPU 4. The first can spare
   // none.
   Subproblem problem{two_boxes_and_a_gpu(), equal_demand(7, 2, 1), -1};
   Progress progress;
@@ -178,9 +178,9 @@ void a_tight_set_keeps_what_enters_it_when_its_neighbour_is_trimmed() {
 }
 
 void a_set_is_made_tight_by_itself_where_two_at_once_break_a_cut() {
-  // Here the link to GPU 4 comes first: the first box gives 3 of it and 2 of the other, the second
-  // has to give 3 of its own to GPU 4, which then gets 2 of the 4 it needs. The first box takes all
-  // back; the second, by itself, gives 3 and 2.
+  // Here the link to GPU 4 comes first. The first box gives 3 of it and 2 of the other. The second
+  // must give 3 of its own to GPU 4, which then gets 2 of the 4 it needs. The first box takes
+  // everything back; the second, by itself, gives 3 and 2.
   Subproblem problem{merged(two_boxes_and_a_gpu()), equal_demand(7, 2, 1), -1};
   Progress progress;
   const auto sets = trim(problem, progress);

@@ -1,4 +1,4 @@
-// Every set found is tight, the sets are nested, and a box that is a bottleneck is found.
+// Every set found is tight, the sets are nested, and a bottleneck box is found.
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/optimality/optimality.hpp"
 #include "forestcoll/tight_sets/contraction.hpp"

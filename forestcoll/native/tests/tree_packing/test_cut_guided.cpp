@@ -1,4 +1,4 @@
-// Packing tree by tree finds what is feasible, with all cuts known or with the few that matter.
+// Packing one by one succeeds on feasible input, with all cuts known or with few.
 #include <algorithm>
 
 #include "forestcoll/optimality/optimality.hpp"
@@ -24,7 +24,7 @@ void exact_packer_packs_whatever_is_feasible() {
   }
 }
 
-// Known cuts forbid nothing at first, so trees have to be taken back again and again.
+// Known cuts forbid nothing at first, so trees must be taken back again and again.
 void cut_guided_packer_packs_whatever_is_feasible() {
   Random random(41);
   for (int round = 0; round < 600; ++round) {
@@ -35,7 +35,7 @@ void cut_guided_packer_packs_whatever_is_feasible() {
   }
 }
 
-// Node 0 sends nothing, so whoever looks for nodes from there finds none of the others.
+// Node 0 sends nothing, so a search from it finds no other node.
 void cut_guided_packer_sees_nodes_that_the_first_does_not_reach() {
   Random random(47);
   for (int round = 0; round < 600; ++round) {
@@ -55,7 +55,7 @@ void cut_guided_packer_sees_nodes_that_the_first_does_not_reach() {
   }
 }
 
-// The surplus of a set is what it receives beyond its need, whatever trees were packed.
+// The surplus of a set is its ingress beyond its need, whatever trees were packed.
 void known_cuts_keep_the_surplus_of_their_sets() {
   Random random(43);
   for (int round = 0; round < 200; ++round) {

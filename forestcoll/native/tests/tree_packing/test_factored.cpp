@@ -1,4 +1,4 @@
-// The numbers of a factored forest match, and assembly spends them exactly.
+// The numbers of a factored forest match, and assembly uses them up exactly.
 #include <algorithm>
 #include <map>
 #include <string>
@@ -52,7 +52,7 @@ void items_are_numbered_by_their_smallest_node() {
   CHECK(edges.entering[nesting.first_position(0)] == 2);
 }
 
-// What factored.hpp promises of the numbers.
+// The invariant of factored.hpp.
 void check_numbers(const FactoredForest& forest) {
   const Nesting nesting(forest.family);
   const ContractedEdges edges(nesting, forest.links);

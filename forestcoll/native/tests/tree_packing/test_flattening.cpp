@@ -1,4 +1,4 @@
-// Lowered trees are a packing of the same demand, and never taller.
+// Flattened trees are a packing of the same demand, and never taller.
 #include <algorithm>
 
 #include "forestcoll/tree_packing/flattening.hpp"
@@ -68,7 +68,7 @@ Batch random_tree(Random& random, NodeId nodes, NodeId root, Amount multiplicity
   return tree;
 }
 
-// Capacities are what the trees use and up to as much again; arcs come in any order, some in parts.
+// Capacities are the trees' loads and up to as much again. Arcs come in any order, some in parts.
 void lowered_trees_are_a_packing_of_the_same_demand() {
   Random random(31);
   int lower_ones = 0;

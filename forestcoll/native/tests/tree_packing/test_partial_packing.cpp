@@ -28,7 +28,7 @@ Amount overload(const PartialPacking& packing) {
   return overload;
 }
 
-// What a partial packing keeps beside its trees is what the trees say, and they are the demand's.
+// The derived values of a partial packing agree with its trees, and these with the demand.
 void is_consistent(const PartialPacking& packing, const std::vector<Amount>& trees) {
   IndexedVector<Amount> left;
   for (const Arc& arc : packing.graph().arcs) left.push_back(arc.capacity);
@@ -112,7 +112,7 @@ void negotiation_keeps_trees_and_their_height() {
   CHECK(helped > 0);
 }
 
-// Stars of 64 trees on 40 nodes, each arc 2 short: a 32th of the edges must go elsewhere.
+// Stars of 64 trees on 40 nodes, each arc 2 short: a 32nd of the edges must move.
 void split_trees_are_far_off_sooner() {
   constexpr NodeId kNodes = 40;
   Graph graph{kNodes, {}};
@@ -133,7 +133,7 @@ void split_trees_are_far_off_sooner() {
 }
 
 void trees_without_a_choice_are_not_negotiated_over() {
-  // Only stars have tree_depth 1.
+  // Only stars have depth 1.
   Graph graph{40, {}};
   for (NodeId tail = 0; tail < 40; ++tail) {
     for (NodeId head = 0; head < 40; ++head) {
@@ -147,7 +147,7 @@ void trees_without_a_choice_are_not_negotiated_over() {
   CHECK(packing.batches() == before);
 }
 
-// A complete graph of uneven arcs, on which repairs find something to do.
+// A complete graph of uneven arcs, where repairs have work to do.
 void an_overspent_packing_is_left_as_it_is() {
   constexpr NodeId kNodes = 40;
   Graph graph{kNodes, {}};
@@ -176,7 +176,7 @@ void an_overspent_packing_is_left_as_it_is() {
 }
 
 void prim_goes_round_full_arcs() {
-  // Two ways from 0 to 2: the second tree takes the one that the first left free.
+  // Two paths from 0 to 2: the second tree takes the one that the first left free.
   const Graph graph{3, {{0, 1, 2}, {0, 2, 1}, {1, 2, 1}}};
   PartialPacking packing(graph);
   Prim prim(packing);

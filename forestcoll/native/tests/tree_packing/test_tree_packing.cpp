@@ -18,8 +18,8 @@ namespace {
 
 Progress quiet;
 
-// A ring by a ring, links both ways, with the least capacities that carry four trees from each
-// node.
+// A product of two rings, with links in both directions and the least capacities for four trees
+// from each node.
 PackingProblem torus(NodeId side) {
   PackingProblem torus{{side * side, {}}, NodeMap<Amount>(side * side, 4)};
   const auto link = [&](NodeId a, NodeId b) {
@@ -91,8 +91,8 @@ void torus_trees_are_as_low_as_the_diameter() {
   }
 }
 
-// Greedily the first of eight trees takes the longest strides, 16 of them, and the last one is left
-// with strides of one. Strides of 4.5 on average make 28.
+// Greedily, the first of eight trees takes the longest strides, 16 of them, and the last one is
+// left with strides of one. Strides of 4.5 on average make 28.
 void no_tree_is_left_with_the_short_strides() {
   constexpr NodeId kNodes = 127, kStrides = 8;
   Graph graph{kNodes, {}};

@@ -1,4 +1,4 @@
-// Trees turned from one root to all others are a packing; other graphs are left alone.
+// Trees of one root, moved to all others, are a packing; other graphs are left alone.
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -63,8 +63,8 @@ void turned_trees_are_a_packing() {
   CHECK(packed > 30);
 }
 
-// What trees of root 0 use of each offset, if each node takes its parent from one nearer to 0; node
-// by node, every choice. Offsets are 1 to N - 1.
+// The uses of each offset by trees of root 0 in which each node takes its parent from one nearer to
+// 0: every choice, node by node. Offsets are 1 to N - 1.
 std::set<std::vector<Amount>> depth_bounded_trees(const std::vector<Amount>& capacity) {
   const auto nodes = static_cast<NodeId>(capacity.size());
   std::vector<NodeId> hops(capacity.size(), -1), queue{0};
@@ -94,7 +94,7 @@ std::set<std::vector<Amount>> depth_bounded_trees(const std::vector<Amount>& cap
   return found;
 }
 
-// Whether `trees` equal trees fit, or all but one equal and another.
+// Whether `trees` equal trees fit, or all but one equal tree and another.
 bool some_fit(const std::vector<Amount>& capacity, Amount trees) {
   const std::set<std::vector<Amount>> all = depth_bounded_trees(capacity);
   return std::ranges::any_of(all, [&](const auto& most) {
@@ -107,7 +107,7 @@ bool some_fit(const std::vector<Amount>& capacity, Amount trees) {
   });
 }
 
-// Calls visit(capacities of the offsets 1 to N - 1, at 1 to N - 1) for all of this sum.
+// Calls visit(capacities of the offsets 1 to N - 1, at 1 to N - 1) for all capacities of this sum.
 void each_split(std::vector<Amount>& capacity, std::size_t by, Amount sum, const auto& visit) {
   if (by + 1 == capacity.size()) {
     capacity[by] = sum;
@@ -154,7 +154,7 @@ void trees_are_found_wherever_all_but_one_may_be_equal() {
 }
 
 void a_short_and_a_long_step_reach_everybody() {
-  // 64 boxes with offsets 1 to 8 and the multiples of 8; 63 trees pass each offset 4 or 5 times.
+  // 64 boxes with offsets 1 to 8 and the multiples of 8; 63 trees use each offset 4 or 5 times.
   std::vector<std::pair<NodeId, Amount>> offsets;
   for (NodeId by = 1; by < 64; ++by) {
     if (by <= 8 || by % 8 == 0) offsets.emplace_back(by, offsets.size() < 7 ? 5 : 4);
@@ -186,7 +186,7 @@ Graph torus(NodeId rows, NodeId columns, Amount capacity) {
 
 void a_torus_takes_two_trees_of_each_root_as_low_as_can_be() {
   for (const auto& [rows, columns] : {std::pair{3, 3}, {4, 4}, {4, 8}, {5, 7}, {8, 8}}) {
-    // Four trees a root use up all of four links, N - 1 each.
+    // Four trees a root use up all four links, N - 1 each.
     const Graph graph = torus(rows, columns, rows * columns - 1);
     const std::vector<Amount> four(static_cast<std::size_t>(graph.num_nodes), 4);
     const auto batches = transposed(graph, four);

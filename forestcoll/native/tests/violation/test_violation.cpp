@@ -1,4 +1,4 @@
-// A violated cut is found exactly when some cut of all is violated, for any roots and targets.
+// A violated cut is found exactly if some cut is violated, for any roots and targets.
 #include <algorithm>
 
 #include "forestcoll/common/errors.hpp"
@@ -18,7 +18,7 @@ Amount least_surplus(const Graph& graph, const Demand& demand) {
   return least;
 }
 
-// Surplus of what lies beyond the cut.
+// Surplus of the set beyond the cut.
 Amount surplus_beyond(const Graph& graph, const Demand& demand, const NodeMap<std::uint8_t>& cut) {
   std::vector<NodeId> beyond;
   for (NodeId v = 0; v < graph.num_nodes; ++v) {
@@ -35,7 +35,7 @@ bool agrees_with_all_cuts(const Graph& graph, const Demand& demand) {
   CHECK(surplus_beyond(graph, demand, found->cut) < 0);
   const std::vector<NodeId> targets = demand.targets();
   CHECK(found->cut[targets[found->targets_before]] == 0);
-  Demand front = demand;  // with the targets before it, which are reached
+  Demand front = demand;  // with the reached targets before it
   for (std::size_t i = found->targets_before; i < targets.size(); ++i) {
     front.is_target[targets[i]] = 0;
   }

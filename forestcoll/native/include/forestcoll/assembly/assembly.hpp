@@ -1,10 +1,10 @@
-// Trees of the whole graph out of a factored forest, one batch after the other.
+// Assembly: trees of the whole graph from a factored forest, one batch after the other.
 //
-// A tree is put together from the whole graph inwards: in each set it takes a batch of the set's
-// packing rooted at the item where it starts or comes in, and for each contracted edge of that
-// batch a link with load left, behind which it enters the next set. Its multiplicity is the least
-// that is left of anything it takes. Whatever is taken is taken off, so that in the end every
-// batch and every load is spent exactly; a factored forest whose numbers do not match is refused.
+// A tree is put together from the whole graph inwards. In each set it takes a batch of the set's
+// packing, rooted at the item where the tree starts or enters. For each contracted edge of that
+// batch it takes a link with load left, behind which it enters the next set. Its multiplicity is
+// the least remainder of all that it takes. Everything taken is subtracted, so at the end every
+// batch and every load is used up exactly. A factored forest whose numbers do not match is refused.
 #pragma once
 
 #include <cstddef>

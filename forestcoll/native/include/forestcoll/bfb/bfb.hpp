@@ -1,7 +1,9 @@
 // Breadth-first broadcast (BFB; Zhao et al., NSDI 2025, section 6): every node's data spreads along
-// all shortest ways at once. In step t a node gets the data of all that are t hops away, from those
-// of its neighbours that are t - 1 hops away; who sends how much is balanced over its links, for
-// each node and step by itself (LP (1), with latencies LP (14)).
+// all shortest paths at once.
+//
+// In step t a node gets the data of all nodes at distance t, from its neighbours at distance t - 1
+// of them. The shares of its links are balanced for each node and step separately (LP (1), with
+// latencies LP (14)).
 #pragma once
 
 #include <cstdint>
@@ -14,24 +16,24 @@
 
 namespace forestcoll {
 
-// Links with bandwidths, each with a delay in the unit of `size / capacity`: a link works off
-// capacity * (T - delay) of size * (number of shards) by the time T.
+// Links with bandwidths, each with a delay in the unit of `size / capacity`. By the time T a link
+// has worked off capacity * (T - delay) of size * (number of shards).
 struct BroadcastNetwork {
   Graph graph;
   std::vector<Amount> delay;  // by arc
   Amount size = 1;            // of a shard
 };
 
-// The nodes to balance, and how what is found for them carries over: the symmetry `image`, a row of
-// one node each, takes node x of representative[u]'s solution to image[u * N + x] of u's. Where a
-// node is its own representative its row is not read; without an image all are.
+// The nodes to balance, and the symmetries that carry their solutions to others. The row of `image`
+// for node u maps node x of representative[u]'s solution to image[u * N + x] of u's. The row of a
+// node that is its own representative is not read. Without an image every node represents itself.
 struct Symmetry {
   NodeMap<NodeId> representative;
   std::span<const NodeId> image;  // the caller's
 };
 
-// For each node that is its own representative, in order, the least time of every step: those of a
-// node whose farthest source is near are filled up with 0.
+// For each node that is its own representative, in order, the least time of every step. A node
+// whose farthest source is near has 0 in the remaining steps.
 //
 // Throws Disconnected if a node cannot be reached.
 struct BroadcastTimes {
@@ -50,7 +52,7 @@ struct Broadcast {
   std::vector<Amount> first, amount;
 };
 
-// Every shard cut into so many equal pieces, none of which is divided.
+// The broadcast with every shard cut into so many equal, undivided pieces.
 Broadcast broadcast(const BroadcastNetwork& network, const Symmetry& symmetry, Amount pieces,
                     Progress progress = {}, int threads = 1);
 

@@ -1,9 +1,9 @@
-// Equal jobs shared out over links (Zhao et al., NSDI 2025, LP (1) and (14), Theorem 19): each job
-// may be split over the links that it can use, and all links shall be done early.
+// Balances equal jobs over links (Zhao et al., NSDI 2025, LP (1) and (14), Theorem 19). Each job
+// may be split over the links that it can use, and all links shall finish early.
 //
 // Jobs that can use the same links are one kind. The least time is that of the tightest set of
-// kinds: it is found by flows for one guess after the other, where each violated set gives the next
-// (Dinkelbach), so it is an exact fraction.
+// kinds. Flows find it by Dinkelbach's method: each violated set gives the next guess. So it is an
+// exact fraction.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct JobKind {
   std::vector<int> links;  // that its jobs can use, at least one
 };
 
-// Works off `rate` units a time once `delay` is over; if it is used at all, the delay counts.
+// Works off `rate` units a time once `delay` is over. The delay counts only if the link is used.
 struct JobLink {
   Amount rate;
   Amount delay;
@@ -35,12 +35,12 @@ struct Time {
 
 bool operator<(const Time& a, const Time& b);
 
-// The least time in which the links work off all jobs of so many units each, cut at will.
+// The least time in which the links work off all jobs of so many units each, divided at will.
 //
-// Throws CapacityOverflow if exact arithmetic does not hold the numbers.
+// Throws CapacityOverflow if exact arithmetic cannot hold the numbers.
 Time least_time(std::span<const JobKind> kinds, std::span<const JobLink> links, Amount size);
 
-// What each link gets of each kind when every job is cut into `pieces` equal pieces.
+// The share of each link in each kind when every job is cut into `pieces` equal pieces.
 struct JobShares {
   Time time;                               // the least in which whole pieces can be worked off
   std::vector<std::vector<Amount>> share;  // pieces, by kind and place among the kind's links

@@ -1,10 +1,10 @@
-// Trees to begin with, within the tree_depth: grown, or those that were given, cut.
+// First trees of a search, within the depth: grown, or given ones that are cut.
 #pragma once
 
-#include "forestcoll/common/indexed_vector.hpp"
 #include "forestcoll/bounded_depth/growth.hpp"
 #include "forestcoll/bounded_depth/parents.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
 
 namespace forestcoll {
 
@@ -12,10 +12,15 @@ class Beginnings {
  public:
   Beginnings(const LowNetwork& network, TreeState& state, Parents& parents, Growth& growth,
              int tree_depth)
-      : network_(network), state_(state), parents_(parents), growth_(growth), max_depth_(tree_depth) {}
+      : network_(network),
+        state_(state),
+        parents_(parents),
+        growth_(growth),
+        max_depth_(tree_depth) {}
 
-  // Gives a batch its first tree: that of these parents by rank, or a grown one without any.
-  // Throws Infeasible if some target is farther than the tree_depth from its root.
+  // Gives a batch its first tree: the given parents by rank, or a grown tree if there are none.
+  //
+  // Throws Infeasible if some target is farther than the depth limit from its root.
   void begin(int batch, const int* parent);
 
  private:
@@ -31,7 +36,7 @@ class Beginnings {
   Parents& parents_;
   Growth& growth_;
   int max_depth_;
-  IndexedVector<int> hops_, before_;  // shortest ways from the root of the batch at hand
+  IndexedVector<int> hops_, before_;  // shortest paths from the root of the current batch
 };
 
 }  // namespace forestcoll

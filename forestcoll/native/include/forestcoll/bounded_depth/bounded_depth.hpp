@@ -1,10 +1,10 @@
-// Spanning trees of a bounded tree_depth, packed by local search: how low their congestion gets is not
-// proved, that they are trees within the tree_depth is.
+// Depth-bounded spanning trees, packed by local search. Their depth is guaranteed; how low their
+// congestion gets is not proved.
 //
-// A tree's edge leads from a target over nodes that are none (switches) to a target. A search sets
-// capacities that a congestion allows, lets every node whose edge runs over a full link look for a
-// parent elsewhere, as cheap as it gets, and makes links that stay overfull dearer (PathFinder's
-// negotiation); it bisects for the least congestion at which nothing stays overfull.
+// A tree's edge leads from target to target over non-targets (switches). A search sets the
+// capacities that a congestion allows. Every node whose edge runs over a full link looks for the
+// cheapest other parent, and links that stay overfull get dearer (PathFinder's negotiation).
+// Bisection finds the least congestion at which no link stays overfull.
 #pragma once
 
 #include <cstdint>
@@ -16,23 +16,24 @@
 
 namespace forestcoll {
 
-// Batches of equal trees. Targets are told by rank, their place among the targets.
+// Batches of equal trees. Targets are given by rank, their index among the targets.
 struct Batches {
   std::vector<int> root;
   std::vector<Amount> multiplicity;
-  // A row for each batch, -1 at the root; empty: trees are grown to begin with.
+  // Parents to start from: a row for each batch, -1 at the root; if empty, trees are grown.
   std::vector<int> parent;
 };
 
 struct HeightLimit {
   int tree_depth;
-  // The search ends where a congestion of bound_trees / bound_capacity is attained.
+  // The search ends at a congestion of bound_trees / bound_capacity.
   Amount bound_trees;
   Amount bound_capacity;
-  std::int64_t looks;  // at links, after which it ends
+  std::int64_t looks;  // links examined before the search ends
 };
 
-// The links that the trees use, sorted by (tail, head), with their paths: as `schedule.Routes`.
+// The links that the trees use, sorted by (tail, head), with their paths, in the layout of
+// `schedule.Routes`.
 struct LowTrees {
   std::vector<int> parent;  // a row for each batch
   std::vector<int> tail, head;
@@ -40,8 +41,9 @@ struct LowTrees {
   std::vector<NodeId> hop;
 };
 
-// Throws Infeasible if some target is farther than the tree_depth from a root.
+// Throws Infeasible if some target is farther than the depth limit from a root.
 LowTrees depth_bounded_trees(const Graph& graph, const NodeMap<std::uint8_t>& is_target,
-                   const Batches& batches, const HeightLimit& limit, Progress progress = {});
+                             const Batches& batches, const HeightLimit& limit,
+                             Progress progress = {});
 
 }  // namespace forestcoll

@@ -1,17 +1,17 @@
-// Grows a whole tree within the tree_depth: within the root's box, then box by box, over near hops as
-// far as these lead, and over one dear hop after the other into what is left.
+// Grows a whole tree within the depth: first in the root's box, then box by box. A box is filled
+// over near hops as far as they lead; each rest is entered over one dear hop after the other.
 #pragma once
 
 #include <utility>
 #include <vector>
 
-#include "forestcoll/common/indexed_vector.hpp"
-#include "forestcoll/common/types.hpp"
 #include "forestcoll/bounded_depth/near_hops.hpp"
 #include "forestcoll/bounded_depth/parents.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/spread.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
+#include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
 
@@ -20,9 +20,9 @@ class Growth {
   Growth(TreeState& state, const Prices& prices, Parents& parents, const NearHops& near,
          int tree_depth);
 
-  // Grows a tree that was taken apart. Returns what it cost, or kFar if some node is left out.
+  // Grows a tree that was stripped. Returns its cost, or kFar if some node is left out.
   Amount grow(int batch);
-  // Grows one anew, and keeps it if it is cheaper.
+  // Grows a tree anew, and keeps the new one if it is cheaper.
   void regrow(int batch);
 
  private:
@@ -31,7 +31,7 @@ class Growth {
     Amount cost = kFar;  // with the near hops behind it
     int serves = 1;      // nodes
     int node = -1;
-    int deepest = 0;  // that its parent may be
+    int deepest = 0;  // depth limit of its parent
   };
 
   Amount fill(int batch, const Box& box);
@@ -49,7 +49,7 @@ class Growth {
   const NearHops& near_;
   int max_depth_;
   Spread spread_;
-  IndexedVector<int> mark_;  // nodes that a look at what an entry covers has seen
+  IndexedVector<int> mark_;  // nodes marked while the coverage of an entry is computed
   int marked_ = 0;
 };
 

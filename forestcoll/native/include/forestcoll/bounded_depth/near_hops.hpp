@@ -1,12 +1,12 @@
-// Hops that cost at most half of the dearest one over empty links, and the boxes that they hold
-// together.
+// Near hops: those that cost at most half of the dearest hop over empty links. They join GPUs to
+// boxes.
 #pragma once
 
 #include <vector>
 
-#include "forestcoll/common/indexed_vector.hpp"
 #include "forestcoll/bounded_depth/parents.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
 
 namespace forestcoll {
 

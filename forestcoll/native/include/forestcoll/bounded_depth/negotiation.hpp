@@ -1,18 +1,18 @@
-// Trees on overfull links look for other ways, and links that stay overfull get dearer from round
-// to round, until nothing is overfull at the congestion aimed at.
+// Negotiation: trees on overfull links look for other paths. Links that stay overfull get dearer
+// from round to round, until no link is overfull at the target congestion.
 #pragma once
 
-#include "forestcoll/common/progress.hpp"
+#include "forestcoll/bounded_depth/bounded_depth.hpp"
 #include "forestcoll/bounded_depth/congestion.hpp"
 #include "forestcoll/bounded_depth/growth.hpp"
-#include "forestcoll/bounded_depth/bounded_depth.hpp"
 #include "forestcoll/bounded_depth/parents.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/progress.hpp"
 
 namespace forestcoll {
 
-// Invariant: every tree stays a tree within the tree_depth.
+// Invariant: every tree stays a tree within the depth.
 class Negotiation {
  public:
   Negotiation(TreeState& state, Prices& prices, Parents& parents, Growth& growth,
@@ -24,9 +24,9 @@ class Negotiation {
         limit_(limit),
         progress_(progress) {}
 
-  // Whether nothing stays overfull at a congestion; if something does the trees are any.
+  // Whether no link stays overfull at a congestion; if one does, the trees are arbitrary.
   bool attempt(const Congestion& congestion);
-  // Whether as many links were looked at as may be.
+  // Whether the limit on examined links is reached.
   bool is_spent() const { return parents_.looks() > limit_.looks; }
 
  private:

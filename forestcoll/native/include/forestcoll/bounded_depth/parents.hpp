@@ -1,16 +1,15 @@
-// The parent from which a node is reached for the least, over switches, in the tree that was
-// measured or is grown.
+// The cheapest parent of a node over switches, in the tree that was measured or is being grown.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 #include <vector>
 
-#include "forestcoll/common/types.hpp"
+#include "forestcoll/bounded_depth/paths.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
 #include "forestcoll/bounded_depth/uplinks.hpp"
-#include "forestcoll/bounded_depth/paths.hpp"
+#include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
 
@@ -18,24 +17,24 @@ class Parents {
  public:
   Parents(const LowNetwork& network, TreeState& state, const Prices& prices, int tree_depth);
 
-  // The cheapest that is allowed, without one if none is; of equal ones that nearest to the root,
-  // then the first.
+  // The cheapest allowed parent; of equal ones the nearest to the root, then the first. Without a
+  // parent if none is allowed.
   template <typename Allowed>
   Offer cheapest(int v, Amount trees, Allowed allowed);
-  // The same for a parent that is at most so deep, whatever is below v. Prices of links into
-  // switches are those before v's edge was taken away.
+  // The same for a parent of at most this depth, even one below v. Prices of links into switches
+  // are those before v's edge was removed.
   Offer cheapest_within(int v, Amount trees, int deepest);
-  // Each that an edge over empty links can lead from.
+  // All parents that an edge over empty links can start from.
   std::vector<Offer> all_when_empty(int v);
 
-  // Of the last search: the number of an offer's path, and the node hung there.
+  // For the last search: the number of an offer's path, and the attachment of the node to it.
   int path_of(const Offer& offer) { return state_.pool().number(ways_.arcs_from(offer.arc)); }
   void attach(int batch, int v, const Offer& offer) {
     state_.attach(batch, v, offer.parent, path_of(offer));
   }
 
   Uplinks& uplinks() { return uplinks_; }
-  // At links, by all searches so far.
+  // Links examined by all searches so far.
   std::int64_t looks() const { return looks_ + uplinks_.looks(); }
 
  private:

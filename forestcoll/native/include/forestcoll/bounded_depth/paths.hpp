@@ -1,4 +1,4 @@
-// Ways to one target over switches, backwards: Dijkstra's algorithm with the caller's prices.
+// Paths to one target over switches, backwards: Dijkstra's algorithm with the caller's prices.
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "forestcoll/common/indexed_vector.hpp"
-#include "forestcoll/common/types.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
+#include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
 
@@ -23,16 +23,16 @@ class Ways {
 
   explicit Ways(const LowNetwork& network);
 
-  // Forgets the way to the last target.
+  // Forgets the paths to the last target.
   void start(NodeId target);
-  // The cheapest place that was not looked at yet, if it costs at most so much.
+  // The cheapest place not yet visited, if it costs at most so much.
   std::optional<Place> next(Amount most);
-  // A way from a node, which begins with this arc.
+  // Offers a path from a node, which begins with this arc.
   void offer(NodeId node, Amount cost, int arc);
 
-  // The first arc of the way from a node that was looked at.
+  // The first arc of the path from a visited node.
   int onward(NodeId node) const { return onward_[node]; }
-  // The way that an arc is the first of, to the target of the last search.
+  // The path that begins with an arc, to the target of the last search.
   std::vector<int> arcs_from(int first) const;
 
  private:
@@ -40,12 +40,12 @@ class Ways {
 
   const LowNetwork& network_;
   std::vector<Entry> heap_;
-  NodeMap<Amount> reach_;  // what it costs from a node on
-  NodeMap<int> onward_;    // over which arc
+  NodeMap<Amount> reach_;  // cost from a node to the target
+  NodeMap<int> onward_;    // the arc that it starts with
   std::vector<NodeId> touched_;
 };
 
-// Within the innermost loops, so here.
+// Defined here because the innermost loops call them.
 inline void Ways::start(NodeId target) {
   for (const NodeId x : touched_) reach_[x] = kFar;
   touched_.clear();

@@ -1,33 +1,34 @@
-// What links ask for trees: more the narrower they are, the fuller, and the longer they have been
-// carrying more than they should.
+// Prices of links for trees: higher for narrower links, for fuller links, and for links that have
+// long been overfull.
 #pragma once
 
 #include <algorithm>
 #include <limits>
 
-#include "forestcoll/common/indexed_vector.hpp"
-#include "forestcoll/common/types.hpp"
 #include "forestcoll/bounded_depth/congestion.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
+#include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
 
-// Beyond all prices.
+// Above all prices.
 constexpr Amount kFar = std::numeric_limits<Amount>::max();
 
-// Invariant: prices are those of the trees as they are now; nothing is remembered of loads.
+// Invariant: prices are those of the current trees; no load is cached.
 class Prices {
  public:
   Prices(const LowNetwork& network, const TreeState& state);
 
-  // From now on links are to carry what a congestion allows; none is dear yet.
+  // Sets the loads that a congestion allows, and forgets all surcharges.
   void aim_at(const Congestion& congestion);
-  // Links that are overfull get dearer.
+  // Raises the surcharge of overfull links.
   void raise();
 
-  // Of an empty link.
+  // The price of an empty link.
   Amount worth(int arc) const { return worth_[arc]; }
-  // Exponential in how full the link is, and more where it is overfull.
+  // Exponential in the fill of the link, with a surcharge where it is overfull. In whole numbers,
+  // with the exponent capped at 12.
   Amount price(int arc, Amount trees) const {
     const Amount load = state_.load(arc), room = std::max<Amount>(room_[arc], 1);
     const Amount full = load > 2 * room ? 12 : std::min<Amount>(12, 8 * load / room);
@@ -49,7 +50,7 @@ class Prices {
     return std::any_of(pool.begin(path), pool.end(path),
                        [&](int arc) { return overfull(arc, 0) > 0; });
   }
-  // Trees too many, over all links.
+  // Trees above the limits, over all links.
   Amount all_overfull() const;
 
  private:
@@ -61,8 +62,8 @@ class Prices {
   const LowNetwork& network_;
   const TreeState& state_;
   IndexedVector<Amount> worth_;  // by capacity
-  IndexedVector<Amount> room_;   // what a link carries at the congestion aimed at
-  IndexedVector<Amount> dear_;   // for each tree too many
+  IndexedVector<Amount> room_;   // trees that a link may carry at the target congestion
+  IndexedVector<Amount> dear_;   // surcharge for each tree above that
 };
 
 }  // namespace forestcoll

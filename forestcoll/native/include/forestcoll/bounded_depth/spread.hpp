@@ -1,12 +1,12 @@
-// Growth within a box: near hops from what the tree has of it.
+// Growth within a box: near hops from the tree's nodes in it.
 #pragma once
 
-#include "forestcoll/common/indexed_vector.hpp"
-#include "forestcoll/common/types.hpp"
 #include "forestcoll/bounded_depth/near_hops.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
 #include "forestcoll/bounded_depth/uplinks.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
+#include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
 
@@ -15,7 +15,7 @@ class Spread {
   Spread(TreeState& state, const Prices& prices, Uplinks& uplinks, const NearHops& near,
          int tree_depth);
 
-  // As far as near hops lead within the tree_depth; returns what they cost.
+  // Spreads as far as near hops lead within the depth; returns their cost.
   Amount over(const Box& box, int batch);
 
  private:
@@ -37,8 +37,9 @@ class Spread {
   Uplinks& uplinks_;
   const NearHops& near_;
   int max_depth_;
-  IndexedVector<int> most_;          // how deep a node may be at most
-  IndexedVector<int> free_, bound_;  // depths that near hops reach, one node's unfixed and fixed
+  IndexedVector<int> most_;  // greatest depth that a node may have
+  IndexedVector<int> free_,
+      bound_;  // depths that near hops reach: without a fixed node, and with one
 };
 
 }  // namespace forestcoll

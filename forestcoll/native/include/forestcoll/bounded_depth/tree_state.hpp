@@ -1,4 +1,4 @@
-// Trees under change: who is whose parent, over which path, and what the links carry of it.
+// Trees under change: each node's parent and path, and the loads of the links.
 #pragma once
 
 #include <cstdint>
@@ -6,20 +6,20 @@
 #include <utility>
 #include <vector>
 
+#include "forestcoll/bounded_depth/bounded_depth.hpp"
+#include "forestcoll/bounded_depth/congestion.hpp"
 #include "forestcoll/common/indexed_vector.hpp"
 #include "forestcoll/common/types.hpp"
-#include "forestcoll/bounded_depth/congestion.hpp"
-#include "forestcoll/bounded_depth/bounded_depth.hpp"
 
 namespace forestcoll {
 
-// Of a node without an edge: beyond all tree_depths.
+// Depth of a node without an edge: above all limits.
 constexpr int kNoDepth = 1 << 30;
 
-// Paths over switches from target to target, each once.
+// Paths over switches from target to target, each stored once.
 class PathPool {
  public:
-  // The number of a path; `arcs` in the order of travel.
+  // The number of a path; `arcs` are in the order of travel.
   int number(const std::vector<int>& arcs);
   int count() const { return static_cast<int>(first_.size()) - 1; }
   const int* begin(int path) const { return arcs_.data() + first_[path]; }
@@ -31,11 +31,11 @@ class PathPool {
   std::unordered_multimap<std::uint64_t, int> by_hash_;
 };
 
-// The network, seen from its targets.
+// The network between targets.
 struct LowNetwork {
   LowNetwork(const Graph& graph, const NodeMap<std::uint8_t>& is_target);
 
-  // Hops of every rank from one, and the rank before it on a way so short.
+  // Hops from one rank to every other, and the rank before it on a shortest path.
   void distances(int root, IndexedVector<int>& hops, IndexedVector<int>& before) const;
 
   const Graph* graph;
@@ -45,8 +45,8 @@ struct LowNetwork {
   NodeMap<std::vector<int>> in_from_targets, in_from_switches;
 };
 
-// Invariant: load(a) is the trees of all batches whose edges run over a; depths and tree_depths below
-// are those of the batch that was measured last.
+// Invariant: load(a) is the trees of all batches whose edges run over a. Depths, and the depths
+// below nodes, are those of the batch that was measured last.
 class TreeState {
  public:
   TreeState(const LowNetwork& network, const Batches& batches);
@@ -65,24 +65,24 @@ class TreeState {
   void detach(int batch, int v);
   void attach(int batch, int v, int parent, int path);
 
-  // Takes a tree apart; from then on `hang` puts it together from the root, with depths.
+  // Takes a tree apart; then `hang` rebuilds it from the root, with depths.
   void strip(int batch);
   void hang(int batch, int v, int parent, int path) {
     attach(batch, v, parent, path);
     depth_[v] = depth_[parent] + 1;
   }
 
-  // The most trees that a link carries for its capacity.
+  // The greatest number of trees on a link for its capacity.
   Congestion congestion() const;
 
-  // Depths from the root and tree_depths of what is below each node, of one batch.
+  // Computes, for one batch, the depth of every node and of the subtree below it.
   void measure(int batch);
   int depth(int v) const { return depth_[v]; }
   int below(int v) const { return below_[v]; }
-  // Whether u is v or below it, in the batch that was measured.
+  // Whether u is v or below it, in the batch measured last.
   bool is_below(int batch, int u, int v) const;
 
-  // What to go back to.
+  // A state to return to.
   struct Saved {
     std::vector<int> parent, path;
     std::vector<Amount> load;

@@ -1,32 +1,32 @@
-// The cheapest link into each switch from targets of the tree at hand, by how deep these may be:
-// many nodes behind a switch ask for the same.
+// The cheapest link into each switch from targets of the current tree, by the depth that they may
+// have. Cached, because many nodes behind a switch need the same one.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "forestcoll/common/indexed_vector.hpp"
-#include "forestcoll/common/types.hpp"
 #include "forestcoll/bounded_depth/prices.hpp"
 #include "forestcoll/bounded_depth/tree_state.hpp"
+#include "forestcoll/common/indexed_vector.hpp"
+#include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
 
-// A parent, what the way from it costs, and the first arc of that way.
+// A parent, the cost of the path from it, and the first arc of that path.
 struct Offer {
   Amount price = kFar;
   int parent = -1;
   int arc = -1;
 };
 
-// Invariant: what is remembered is current but for changes that `forget` was not told of.
+// Invariant: the cache is current except for changes not reported by `forget`.
 class Uplinks {
  public:
   Uplinks(const LowNetwork& network, const TreeState& state, const Prices& prices, int tree_depth);
 
-  // Into a switch from a target at most so deep, of equal ones the nearest to the root, then the
-  // first; without a parent if there is none.
+  // The cheapest link into a switch from a target of at most this depth; of equal ones the nearest
+  // to the root, then the first. Without a parent if there is none.
   const Offer& cheapest(NodeId into, int deepest, Amount trees) {
     Known& known = known_[into];
     if (known.version != version_) {
@@ -36,12 +36,12 @@ class Uplinks {
     return known.best[static_cast<std::size_t>(deepest)];
   }
 
-  // After a change of any prices and depths.
+  // Reports a change of any prices and depths.
   void forget() { ++version_; }
-  // After a change of what a path's links carry.
+  // Reports a change of the loads on a path's links.
   void forget(int path);
 
-  // While a tree is grown only its inner nodes need be looked at.
+  // While a tree grows, only its inner nodes can be parents.
   void begin_growth(int root);
   void join(int v, int path);  // the tree, over a path
   void end_growth() { inner_.clear(); }
@@ -62,7 +62,7 @@ class Uplinks {
   int max_depth_;
   NodeMap<Known> known_;
   std::int64_t version_ = 0;
-  std::vector<int> inner_;  // of a tree that is grown: its nodes that may be parents
+  std::vector<int> inner_;  // inner nodes of a growing tree, which may be parents
   std::int64_t looks_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Sets of what is numbered from 0, a row of bits each.
+// Sets of numbered things, as rows of bits.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the core refuses to do, and why; the binding maps each to a Python exception.
+// Errors of the core. The binding maps each to a Python exception.
 #pragma once
 
 #include <stdexcept>

@@ -70,7 +70,7 @@ class FlowNetwork {
 };
 
 // A flow of supplies towards a sink. The sink may move, and capacities and supplies may change
-// between calls of settle; what is still valid of the old flow is kept.
+// between calls of settle. The valid part of the old flow is kept.
 //
 // Invariant: flow(a) = -flow(a ^ 1), and inflow + supply - outflow = excess at every node. A
 // settled flow has excess at the sink only.
@@ -86,7 +86,7 @@ class WarmFlow {
   // Routes all supply to the sink and returns the amount that cannot reach it. Where that is
   // positive, source_side() is a minimum cut: it lacks that much capacity towards the sink.
   Amount settle(NodeId sink);
-  // What flows over an arc, negative if it flows the other way.
+  // The flow over an arc, negative if it runs in reverse.
   Amount flow(int arc) const { return flow_[arc]; }
   // Nodes that unrouted supply can still reach, after a settle that fell short.
   NodeMap<std::uint8_t> source_side() const;

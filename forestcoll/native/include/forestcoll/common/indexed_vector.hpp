@@ -1,5 +1,7 @@
-// Vectors by number. Nodes, arcs, sets, items and batches are numbered from 0 by `int`s, with -1
-// for none, and std::vector asks for an unsigned index: here the conversion is written once.
+// Vectors indexed by signed numbers.
+//
+// Nodes, arcs, sets, items and batches are `int`s from 0 on, with -1 for none. std::vector needs an
+// unsigned index; the conversion is written once, here.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +12,8 @@
 
 namespace forestcoll {
 
-// The sanitized build checks every index (_GLIBCXX_ASSERTIONS); the released one makes of it what
-// it makes of a cast.
+// The sanitized build checks every index (_GLIBCXX_ASSERTIONS); the release build compiles it to a
+// cast.
 template <typename T>
 class IndexedVector : public std::vector<T> {
   using Base = std::vector<T>;

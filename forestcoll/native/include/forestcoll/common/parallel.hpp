@@ -1,6 +1,6 @@
-// A range of work cut into equal parts, one a thread.
+// A range of work cut into equal parts, one for each thread.
 //
-// Whoever uses it sees to it that the result does not depend on where the range is cut.
+// The caller must make the result independent of where the range is cut.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace forestcoll {
 // Every part begins with a flow from nothing; below so many targets that costs more than it gains.
 constexpr std::size_t kTargetsPerPart = 128;
 
-// Thrown in the other parts when one has failed; nobody else sees it.
+// Thrown in the other parts when one has failed; never leaves in_parallel.
 struct Abandoned {};
 
 // Cuts 0 .. count into at most `threads` parts and calls work(first, last, progress) for each. Part

@@ -1,4 +1,4 @@
-// Signs of life from long work, and the way to stop it: the report may throw.
+// Progress reports of long work. The report may throw, which stops the work.
 #pragma once
 
 #include <chrono>

@@ -1,8 +1,8 @@
-// The ways by which some networks are spared the general way of the core. Each leads to what the
-// general way leads to; tests and the fuzz block them one by one to see that it does.
+// Shortcuts: faster methods for networks with symmetry. Each gives the same result as the general
+// method. Tests and the fuzz block the shortcuts one by one to check that.
 //
-// Invariant: all are open unless somebody has blocked them, for the whole process. Nothing that
-// ships does. They are no options, since there is nothing to choose between.
+// Invariant: all shortcuts are open unless a test has blocked them, for the whole process. They are
+// no options, since the result does not depend on them.
 #pragma once
 
 #include <array>

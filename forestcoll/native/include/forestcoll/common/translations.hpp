@@ -1,10 +1,10 @@
-// Graphs that look alike from every node: Cayley graphs of products of cyclic groups, such as
-// circulants, tori and hypercubes.
+// Graphs that look the same from every node: Cayley graphs of products of cyclic groups. Examples
+// are circulants, tori and hypercubes.
 //
-// Nodes are numbered like the digits of a clock: with radices n1, ..., nr the last digit runs
-// fastest, and moving by a node adds its digits, each modulo its radix. If all arcs from v to w
-// have the capacity of the arc from 0 to w - v, every move is a symmetry, and what holds of node 0
-// holds of all.
+// Nodes are numbered in mixed radix. With radices n1, ..., nr the last digit runs fastest. A
+// translation by a node adds its digits, each modulo its radix. If all arcs from v to w have the
+// capacity of the arc from 0 to w - v, every translation is a symmetry. Then node 0 stands for all
+// nodes.
 #pragma once
 
 #include <optional>
@@ -38,11 +38,11 @@ class Translations {
   IndexedVector<Offset> offsets_;
 };
 
-// The group of fewest factors, if there is one for this numbering of the nodes. Arcs may be
-// parallel; those without capacity do not count.
+// The group with the fewest factors, if this numbering of the nodes has one. Arcs may be parallel;
+// those without capacity do not count.
 std::optional<Translations> find_translations(const Graph& graph);
 
-// Whether, besides, all nodes root equally many trees and are to be reached by all of them.
+// Whether, in addition, all nodes root equally many trees and every tree must reach all nodes.
 bool is_alike_everywhere(const Graph& graph, const Demand& demand);
 
 }  // namespace forestcoll

@@ -1,4 +1,4 @@
-// The vocabulary of the core: directed capacitated graphs, and who must send how much to whom.
+// The types of the core: directed graphs with capacities, and the demand for trees.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ struct Graph {
   IndexedVector<Arc> arcs;
 };
 
-// Trees rooted at each node, and the nodes that every tree must reach. Nodes that are no targets
-// only forward; they root no tree.
+// Trees rooted at each node, and the nodes that every tree must reach (targets). Other nodes only
+// forward; they root no tree.
 struct Demand {
   NodeMap<Amount> trees;
   NodeMap<std::uint8_t> is_target;
@@ -34,8 +34,8 @@ struct Demand {
   std::vector<NodeId> targets() const;
 };
 
-// The ends of an arc as one number, in the order of (tail, head): one comparison where a pair takes
-// two.
+// The ends of an arc as one number, in the order of (tail, head). Sorting then needs one comparison
+// instead of two.
 inline std::uint64_t ends(NodeId tail, NodeId head) {
   return (static_cast<std::uint64_t>(tail) << 32) | static_cast<std::uint32_t>(head);
 }

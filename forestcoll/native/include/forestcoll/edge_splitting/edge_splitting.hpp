@@ -1,10 +1,10 @@
-// Switches out, logical links in (ForestColl 5.3, E.2), set by set.
+// Edge splitting: removal of switches, set by set (ForestColl 5.3, E.2).
 //
 // A split replaces capacity of (u, w) and (w, t) by capacity of a logical link (u, t). Each tight
 // set is a problem of its own, from the outside in: only the switches that it holds directly are
-// split, with its children contracted. Which real links stand behind a contracted split may be
-// chosen freely, because in a tight set d(Z) of a set Z inside a child depends only on what enters
-// each node, and a split does not change that.
+// split, with its children contracted. Any real links behind a contracted split will do. The
+// reason: in a tight set, d(Z) of a set Z inside a child depends only on the capacity that enters
+// each node. A split does not change that.
 #pragma once
 
 #include <vector>
@@ -25,9 +25,10 @@ struct Split {
   bool operator==(const Split&) const = default;
 };
 
-// How hard to try before a switch is split pair by pair. A guess that is not right after this many
-// repairs is given up; below 0 nothing is guessed. Few links: equal groups are guessed to exchange
-// with some others even where all with all would do, for taller trees in less time.
+// Limits of the matrix method, before a switch is split pair by pair. A guess that is not right
+// after `most_exchanges` repairs is given up; below 0 nothing is guessed. With `sparse_exchange`,
+// equal groups exchange with some others only, even where all with all would do: taller trees in
+// less time.
 struct RemovalOptions {
   int most_exchanges = 100;
   bool sparse_exchange = false;
@@ -39,12 +40,14 @@ struct SwitchRemoval {
   int exact_switches = 0;     // switches whose matrix had to be built pair by pair
 };
 
-// Removes every node that is not a target. Precondition: the graph can carry demand (condition
-// (C): every cut that holds a target receives the trees rooted outside it), each removed node
-// receives at least as much as it sends, and the sets of the family are tight; then the result
-// carries the demand and the sets are tight in it (Theorems 4 to 6).
+// Removes every node that is not a target.
 //
-// Throws Infeasible if the precondition fails.
+// Preconditions: the graph carries the demand, that is, condition (C): every cut that holds a
+// target receives the trees rooted outside it. Each removed node receives at least as much as it
+// sends. The sets of the family are tight. Then the result carries the demand, and the sets are
+// tight in it (Theorems 4 to 6).
+//
+// Throws Infeasible if the preconditions fail.
 SwitchRemoval remove_switches(const Graph& graph, const Demand& demand, const Family& family,
                               Progress progress = {}, RemovalOptions options = {});
 

@@ -1,4 +1,4 @@
-// The splits of a contracted set, made on the real links behind its contracted links.
+// Lifting: the splits of a contracted set, made on the real links behind its contracted links.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace forestcoll {
 
-// Makes the splits of the switch `via`, which go from item to item of a set, on its links: adds the
+// Makes the splits of the switch `via`, given from item to item of a set, on real links. Adds the
 // logical links and logs the real splits. `targets_of` counts the targets in each item, and
 // outside.
 void lift(const std::vector<Split>& splits, NodeId via, const Contraction& items,

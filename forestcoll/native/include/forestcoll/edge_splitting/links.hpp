@@ -1,4 +1,4 @@
-// The real links while switches disappear and logical links come up.
+// The real links while switches are removed and logical links are added.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace forestcoll {
 
-// Parallel links stay apart until the end.
+// Parallel links stay separate until the end.
 class Links {
  public:
   explicit Links(const Graph& graph) : at_(graph.num_nodes), removed_(graph.num_nodes, 0) {
@@ -19,7 +19,7 @@ class Links {
     }
   }
 
-  // So many more are to come at most.
+  // At most so many more links will be added.
   void expect(std::size_t more) { make_room(links_, more); }
 
   void add(const Arc& link) {
@@ -32,10 +32,10 @@ class Links {
   // A switch disappears with all of its links.
   void remove(NodeId node) { removed_[node] = 1; }
 
-  // Every link there ever was.
+  // Every link that was ever added, also those of removed switches.
   const IndexedVector<Arc>& all() const { return links_; }
 
-  // Calls visit with the place of every link out of the node or into it.
+  // Calls visit with the index of every remaining link out of the node or into it.
   template <typename Visit>
   void each_at(NodeId node, const Visit& visit) const {
     for (const int index : at_[node]) {
@@ -43,7 +43,7 @@ class Links {
     }
   }
 
-  // What is left, parallel links merged, sorted by (tail, head).
+  // The remaining links, parallel ones merged, sorted by (tail, head).
   std::vector<Arc> merged() const {
     std::vector<Arc> all;
     for (NodeId tail = 0; tail < at_.count(); ++tail) {

@@ -1,4 +1,4 @@
-// How much of each in-port of a switch continues to each out-port: a first guess.
+// The first guess of a switch's splits: how much of each in-port continues to each out-port.
 #pragma once
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 namespace forestcoll {
 
-// A neighbour of the switch. Traffic between ports of one group need not pass the switch (they
-// reach each other elsewhere), so the guess spends no capacity on it where it can.
+// A neighbour of the switch. Ports of one group reach each other without the switch, so the guess
+// gives traffic between them no capacity where possible.
 struct Port {
   NodeId node;
   Amount in;   // capacity from the node into the switch
@@ -18,8 +18,8 @@ struct Port {
   int group;
 };
 
-// Square, by port: at(i, j) units come in from port i and go out to port j. Only what is not 0 is
-// held, row by row: a hub of thousands of ports passes on from each to some hundreds.
+// A square matrix by port: at(i, j) units come in from port i and go out to port j. It is sparse,
+// row by row: a hub of thousands of ports passes on from each to some hundreds.
 class SplitMatrix {
  public:
   struct Entry {
@@ -44,7 +44,7 @@ class SplitMatrix {
       row.erase(entry);
     }
   }
-  // What goes on from a port, by where to.
+  // The entries of an in-port, by out-port.
   std::span<const Entry> row(std::size_t from) const { return rows_[from]; }
 
  private:
@@ -52,9 +52,10 @@ class SplitMatrix {
 };
 
 // Every column adds up to its port's `out`, every row to at most its port's `in`. Shares are
-// multiples of `quantum` where that is possible: whole batches of trees need no splitting later.
-// Equal groups exchange all with all if they are not too many; with `few`, if they are some tens at
-// most.
+// multiples of `quantum` where possible, since whole batches of trees need no splitting later.
+// Equal groups exchange all with all up to a limit on their number, which `few` lowers to some
+// tens.
+//
 // Precondition: the sum of `in` is at least the sum of `out`.
 SplitMatrix guess_split_matrix(const std::vector<Port>& ports, Amount quantum, bool few = false);
 

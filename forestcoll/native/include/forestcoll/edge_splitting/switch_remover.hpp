@@ -2,7 +2,7 @@
 //
 // All splits of a switch form a matrix with its in-ports as rows and its out-ports as columns. The
 // matrix is guessed, tested by one pass of flows to every target, and repaired where a cut falls
-// short; only if that does not end is it built pair by pair from exact largest splits.
+// short. Only if the repairs do not end is it built pair by pair from exact largest splits.
 #pragma once
 
 #include "forestcoll/common/progress.hpp"

@@ -1,9 +1,9 @@
-// The ports that a tree may send over, in the order in which they are asked: by turn, and at a tie
-// those of the GPU that joined first.
+// The ports that a tree may send over, in order: by turn, and among equals those of the GPU that
+// joined first.
 //
-// A tree would look at the spent NICs of all its GPUs, again in each step. So the ports of a kind
-// wait in a queue of their own, which is passed over at one look where no port of the kind has
-// units left, and else in a loop that touches nothing but the queue and the units.
+// Without queues, a tree would look at the spent NICs of all its GPUs again in each step. So the
+// ports of a kind wait in a queue of their own. If no port of the kind has units left, the queue is
+// skipped at one look; otherwise a loop touches nothing but the queue and the units.
 #pragma once
 
 #include <cstddef>
@@ -20,31 +20,31 @@ class PortQueues {
  public:
   explicit PortQueues(const Ports& ports) : queues_(ports.kinds()) {}
 
-  // Puts the ports of a GPU that joined last of all behind the others.
+  // Appends the ports of a GPU that has just joined.
   void admit(const Ports& ports, int gpu);
-  // The port to ask next in this step, if any is left that may have units.
+  // The next port to ask in this step, if some port may have units.
   std::optional<int> front(const Ports& ports, const UnitsLeft& left);
-  // Passes over it, until the next step or for good.
+  // Skips the front port, until the next step or for good.
   void pass(bool serves);
   // Begins a step.
   void rewind();
 
  private:
   struct Entry {
-    int place;  // among all that were ever admitted
+    int place;  // number among all ports ever admitted
     int port, arc;
   };
   struct Queue {
     std::vector<Entry> ports;
-    std::size_t next = 0, kept = 0;  // between them are those that do not serve any more
+    std::size_t next = 0, kept = 0;  // between them are dropped ports
 
-    // Passes over ports that have no units left in this step.
+    // Skips ports without units in this step.
     void skip_spent(const UnitsLeft& left);
   };
 
   IndexedVector<Queue> queues_;
   int asked_ = -1;        // the kind of the port in front
-  std::size_t turn_ = 0;  // with nothing left before it
+  std::size_t turn_ = 0;  // all turns before it are spent
   int admitted_ = 0;
 };
 

@@ -1,7 +1,7 @@
-// The ports of GPUs: an arc out of a GPU, and the GPUs to which it is the best way.
+// The ports of GPUs: an arc out of a GPU, and the GPUs to which it is the best first arc.
 //
-// A way is the better the fewer arcs it has, and at a tie the wider its first arc is; arcs as wide
-// as each other share the GPUs that they lead to.
+// A path is better with fewer arcs, and among equals with a wider first arc. Equally wide arcs
+// share the GPUs that they lead to.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,19 @@
 
 namespace forestcoll {
 
-// Of a tree's ports those of the least turn are asked first: so much for each arc of the way, and
-// so much for each bandwidth that is wider than the port's.
+// The turn of a port; a tree asks its ports of the least turn first. A turn is per_hop for each arc
+// of the path, plus per_width for each bandwidth wider than the port's.
 struct PortOrder {
   Amount per_hop = 0, per_width = 0;
 };
 
 struct Port {
   Amount turn;
-  int kind;  // those of a kind have one turn and, but for the narrowest, one bandwidth
+  int kind;  // ports of a kind have one turn and, except the narrowest, one bandwidth
   int gpu, arc;
   NodeId head;
-  int begin, end;     // the words that hold its GPUs,
-  std::size_t words;  // kept from here on
+  int begin, end;     // the words of its GPUs,
+  std::size_t words;  // stored from here on
 };
 
 class Ports {
@@ -39,11 +39,11 @@ class Ports {
     return {words_.data() + port.words, port.begin, port.end};
   }
   int count() const { return ports_.count(); }
-  // Of each turn, from the least on, the first of its kinds; then the number of kinds.
+  // For each turn, in ascending order, its first kind; then the number of kinds.
   const std::vector<int>& turns() const { return turns_; }
   int kinds() const { return turns_.back(); }
-  // From which to before which a GPU's ports go: by turn, then nearest GPUs first, then widest,
-  // then in the order of arcs.
+  // The range of a GPU's ports: by turn, then nearest GPUs first, then widest, then in the order of
+  // arcs.
   std::pair<int, int> of(int gpu) const { return {first_[gpu], first_[gpu + 1]}; }
 
  private:

@@ -1,4 +1,4 @@
-// The shortest ways to GPUs over switches alone, from any node.
+// The shortest paths to GPUs over switches alone, from any node.
 #pragma once
 
 #include <cstddef>
@@ -11,34 +11,34 @@
 
 namespace forestcoll {
 
-// Units a step as capacities; how many bandwidths are wider than an arc's; and the positions of the
-// GPUs in the order in which they are preferred.
+// The graph, with units a step as capacities; for each arc, the number of wider bandwidths; the
+// positions of the GPUs in the order of preference.
 struct GroveNetwork {
   Graph graph;
   IndexedVector<std::int32_t> narrowness;  // by arc
   IndexedVector<NodeId> gpus;
 };
 
-// Throws InvalidInput unless the parts make sense together.
+// Throws InvalidInput unless the parts are consistent.
 void check(const GroveNetwork& network);
 
 class SwitchWays {
  public:
-  // The network is the caller's and must live as long.
+  // The caller owns the network and must keep it alive.
   explicit SwitchWays(const GroveNetwork& network);
 
-  // Arcs to the GPU, -1 if switches do not lead there.
+  // Arcs on a path to the GPU, -1 if switches do not lead there.
   int hops(NodeId node, int gpu) const { return hops_[cell(node, gpu)]; }
-  // Whether an arc is the first of a shortest way of its tail to the GPU.
+  // Whether a shortest path from the arc's tail to the GPU starts with the arc.
   bool leads(int arc, int gpu) const;
-  // The arcs of a switch that are, in order; none of a GPU.
+  // Those arcs of a switch, in order; none for a GPU.
   std::span<const int> onward(NodeId node, int gpu) const {
     const std::size_t at = cell(node, gpu);
     return {onward_.data() + first_[at], onward_.data() + first_[at + 1]};
   }
   // The arcs out of a node, in order.
   const std::vector<int>& out(NodeId node) const { return out_[node]; }
-  // Its place in the network's `gpus`, -1 for a switch.
+  // The node's place in the network's `gpus`, -1 for a switch.
   int gpu_at(NodeId node) const { return gpu_at_[node]; }
 
  private:

@@ -1,4 +1,4 @@
-// What a step has left to give: units of arcs, and with them ports of each kind.
+// The units of arcs that are left in a step, and the ports of each kind that have any.
 #pragma once
 
 #include <vector>
@@ -11,7 +11,7 @@ namespace forestcoll {
 
 class UnitsLeft {
  public:
-  // The network is the caller's and must live as long.
+  // The caller owns the network and must keep it alive.
   UnitsLeft(const GroveNetwork& network, const Ports& ports)
       : network_(network), kinds_(network.graph.arcs.count()), all_ports_(ports.kinds(), 0) {
     for (int port = 0; port < ports.count(); ++port) {
@@ -32,14 +32,14 @@ class UnitsLeft {
     for (const int kind : kinds_[arc]) --ports_[kind];
   }
   bool of(int arc) const { return left_[arc] > 0; }
-  // Whether any port of a kind has some.
+  // Whether any port of a kind has units.
   bool of_kind(int kind) const { return ports_[kind] > 0; }
 
  private:
   const GroveNetwork& network_;
-  IndexedVector<std::vector<int>> kinds_;  // of the ports of each arc
+  IndexedVector<std::vector<int>> kinds_;  // kinds of the ports of each arc
   IndexedVector<Amount> left_;
-  IndexedVector<int> ports_, all_ports_;  // that have units, by kind
+  IndexedVector<int> ports_, all_ports_;  // number of ports with units, by kind
 };
 
 }  // namespace forestcoll

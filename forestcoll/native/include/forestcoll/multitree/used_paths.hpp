@@ -1,4 +1,4 @@
-// The paths that trees have taken between two GPUs, and how many trees each.
+// The paths that trees have taken between two GPUs, and the number of trees on each.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@
 
 namespace forestcoll {
 
-// In compressed rows: link i, between ranks, has paths first_path[i] to first_path[i + 1]; path j
+// In compressed rows: link i, between ranks, has paths first_path[i] to first_path[i + 1]. Path j
 // carries trees[j] over the nodes hop[first_hop[j]] to before hop[first_hop[j + 1]]. Links are
-// sorted, paths of a link as they were first taken.
+// sorted; the paths of a link are in the order of first use.
 struct PathArrays {
   std::vector<NodeId> tail, head;
   std::vector<std::int64_t> first_path{0};

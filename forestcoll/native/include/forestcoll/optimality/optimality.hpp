@@ -20,12 +20,12 @@ struct Bottleneck {
 // Maximises trees(S) / B+(S) over the node sets S that miss a target. Here demand.trees are the
 // relative weights of the roots.
 //
-// Newton's method on the ratio: a candidate p / q holds if every target can be reached by
-// q * trees from all roots under capacities p * b. A target that cannot names a cut of larger
-// ratio, the next candidate; targets that passed stay satisfied, because x only falls.
+// Newton's method on the ratio. A candidate p / q holds if q * trees from all roots can reach every
+// target under capacities p * b. Otherwise some target names a cut of larger ratio, the next
+// candidate. Targets that passed stay satisfied, because x only falls.
 //
-// The targets are shared among the threads; the cut does not depend on their number, because the
-// first violation in their order counts, and of its cuts the one with the fewest nodes.
+// The threads share the targets. The cut does not depend on their number. The first violation in
+// the order of the targets counts, and of its cuts the one with the fewest nodes.
 //
 // Throws Disconnected when a target receives nothing, CapacityOverflow when p * b or q * trees
 // could leave 64 bits.

@@ -1,8 +1,8 @@
-// The ForestColl paper's own algorithms (5.2 to 5.4, appendix E.1 to E.3), as printed: to compare
-// with, in results and in time. Nothing here is shared with the core's algorithms but the types.
+// The ForestColl paper's own algorithms (5.2 to 5.4, appendix E.1 to E.3), as printed, for
+// comparison of results and times. They share only the types with the core's algorithms.
 //
-// Every question is a max-flow of its own, computed from nothing; none reuses another's flow. What
-// is kept and what is left of the paper's parallel Java code is told in docs/architecture.md.
+// Every question is a max-flow of its own, computed from nothing; none reuses another's flow.
+// docs/mathematics/paper.md lists the differences from the paper.
 #pragma once
 
 #include <cstdint>
@@ -65,9 +65,9 @@ struct Optimality {
   int probes = 0;             // steps of the bisection
 };
 
-// Algorithm 1: bisection, each probe a max-flow to every compute node until one falls short; then
-// the only fraction in the last interval whose denominator is small enough. `is_compute` tells
-// compute nodes from switches.
+// Algorithm 1: bisection, each probe a max-flow to every compute node until one falls short. The
+// result is the only fraction in the last interval whose denominator is small enough. `is_compute`
+// tells compute nodes from switches.
 //
 // Throws InvalidInput for fewer than two compute nodes, Disconnected where one cannot be reached,
 // CapacityOverflow if the probes could leave 64 bits: (nodes) x (least ingress)^2 x (sum of

@@ -1,4 +1,4 @@
-// Logical links back to physical paths (ForestColl E.2, E.3).
+// Path recovery: from logical links back to physical paths (ForestColl E.2, E.3).
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ struct Routes {
   std::vector<NodeId> hop;
 };
 
-// Finds physical paths for the load of each logical link, by replaying the splits: each unit of a
-// split joins one unit of what the in-link stood for to one unit of what the out-link stood for.
-// Shortest paths are used first, and a path that passes a switch twice is cut short.
+// Finds physical paths for the load of each logical link, by replaying the splits. Each unit of a
+// split joins one unit of the in-link's walks to one unit of the out-link's. Shortest paths are
+// used first, and a path that passes a switch twice is cut short.
 //
 // Throws InvalidInput if a load exceeds its logical link.
 Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,

@@ -1,15 +1,16 @@
-// Transfers that no simulation by fair shares can tell apart, as one.
+// Classes of transfers: transfers that no simulation by fair shares can distinguish are simulated
+// as one.
 //
-// The classes are those of the coarsest partition of transfers and resources that is *equitable*:
-// transfers of one class move equal amounts, in the same step, over ways of the same latency and
-// over resources of the same classes, and need transfers of the same classes; the resources of one
-// class have the same rate, and equally many transfers of each class use them. By induction over
-// the moments at which rates change, all transfers of a class start, flow and end alike: the rates
-// of max-min fairness are unique, so they respect every such partition.
+// The classes are the coarsest *equitable* partition of transfers and resources. Transfers of one
+// class move equal amounts in the same step. Their paths have the same latency and resources of the
+// same classes. They depend on transfers of the same classes. Resources of one class have the same
+// rate, and equally many transfers of each class use them. Max-min fair rates are unique, so they
+// respect every such partition. By induction over the moments at which rates change, all transfers
+// of a class start, flow and end alike.
 //
-// Found by colour refinement: transfers in their order are coloured by what they need and use, then
-// resources by what uses them, until no resource is told from another any more. Colours are hashes
-// of 128 bits.
+// Found by colour refinement. Transfers in their order are coloured by what they depend on and use,
+// then resources by the transfers that use them, until no colour splits any more. Colours are
+// hashes of 128 bits.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,7 @@ struct Classes {
 
 Classes classes_of(const Transfers& transfers, Progress progress = {});
 
-// Every transfer and every resource by itself.
+// Every transfer and every resource in a class of its own.
 Classes each_by_itself(const Transfers& transfers);
 
 }  // namespace forestcoll

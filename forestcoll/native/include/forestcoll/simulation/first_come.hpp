@@ -1,9 +1,11 @@
-// Transfers in pipeline chunks over links that carry one at a time, in the order in which they come.
+// Event simulation of transfers in pipeline chunks over links that carry one at a time, first come,
+// first served.
 //
-// As in fair_shares.hpp, but a link serves one pipeline chunk after the other, first come, first served (in
-// the order of their numbers where they come at once). A pipeline chunk comes to the next link of its way
-// when it can go through it without gaps from then on: as soon as it comes in, or, if that link is
-// faster, so late that it ends there as it has come in. Switches hold what has to wait.
+// As in fair_shares.hpp, but a link serves one pipeline chunk after the other, in the order of
+// arrival. Chunks that arrive at once are served in the order of their numbers. A pipeline chunk
+// comes to the next link of its path when it can pass it without gaps from then on. That is when
+// its first byte arrives; if the next link is faster, it is so late that both links end together.
+// Switches store chunks that have to wait.
 #pragma once
 
 #include "forestcoll/common/progress.hpp"

@@ -1,10 +1,10 @@
 // The closed form of a simulation that goes round by round.
 //
-// If all that flows at once has one level (fair_shares.hpp), all of it ends at once, and what needs
-// it starts at once: pipeline chunk p of a stream at depth d is under way in round p + d, no matter which.
-// Then a round takes the latency and max load / rate of what is in it, and no events are needed. It
-// is so in rings, in trees over equal links, wherever steps load all of their links alike; and by
-// force in lockstep, where d is the step.
+// If all chunks that flow at once have one level (fair_shares.hpp), they end at once, and the
+// chunks that depend on them start at once. Pipeline chunk p of a stream at depth d is then in
+// flight in round p + d, for every p. A round takes the latency and max load / rate of its chunks,
+// and no events are needed. This holds in rings, in trees over equal links, and wherever steps load
+// all of their links alike. In lockstep it holds by definition, with d the step.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// The classes of transfers, ready to be simulated: what streams over which resources, after what.
+// Streams: the classes of transfers, prepared for simulation with resources and dependencies.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace forestcoll {
 
-// What goes over the same resources shares its fate: at any moment it has the same rate per unit.
+// A set of resources. Streams over the same resources have the same rate per unit at any moment.
 struct Lane {
   std::vector<std::int32_t> resources;  // each once
 };
 
-// One leg of a stream: what one unit of its amount puts on each resource of its lane, all transfers
-// of the class that use one resource together.
+// One leg of a stream: the load of one unit of its amount on each resource of its lane, summed over
+// all transfers of the class.
 struct Leg {
   std::int32_t lane = -1;
   std::vector<std::int64_t> uses;  // by place in the lane
@@ -24,10 +24,10 @@ struct Leg {
 struct Streams {
   IndexedVector<std::int32_t> kind_of_resource;
   IndexedVector<Lane> lanes;
-  IndexedVector<Amount> amount;       // by stream, as all that follows
+  IndexedVector<Amount> amount;       // by stream, like all that follow
   IndexedVector<std::int32_t> delay;  // kind
   IndexedVector<std::int32_t> step, gate;
-  IndexedVector<Leg> moving, adding;    // the latter without a lane where nothing is added
+  IndexedVector<Leg> moving, adding;    // the latter has no lane where nothing is added
   IndexedVector<std::int64_t> members;  // transfers of the class
   Rows needs, users;                    // users: gates
   Rows streams_of_gate;

@@ -1,4 +1,4 @@
-// What a simulation carries out: transfers over ways through a network, each after what it needs.
+// The input of a simulation: transfers over paths through a network, with dependencies.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace forestcoll {
 
-// Rows of numbers, one behind the other.
+// Rows of numbers in one array.
 struct Rows {
   std::vector<std::int64_t> first{0};
   std::vector<std::int32_t> value;
@@ -23,24 +23,24 @@ struct Rows {
   }
 };
 
-// Links, and whatever else works off amounts of data at a rate, are *resources*. Those of one kind
-// have one rate; ways of one delay kind have one latency. What the rates and latencies are is said
-// when a simulation is run.
+// *Resources* are links and everything else that works off amounts of data at a rate. Those of one
+// kind have one rate; paths of one delay kind have one latency. Rates and latencies are given when
+// a simulation is run.
 struct Transfers {
   IndexedVector<std::int32_t> kind_of_resource;
   Rows resources_of_way;
   IndexedVector<std::int32_t> delay_of_way;  // its kind
-  IndexedVector<std::int32_t> way;           // by transfer, as all that follows
+  IndexedVector<std::int32_t> way;           // by transfer, like all that follow
   IndexedVector<Amount> amount;
-  IndexedVector<std::int32_t> adder;  // the resource that adds up what has come in; -1: none
-  IndexedVector<std::int32_t> step;   // in which the schedule sends it
+  IndexedVector<std::int32_t> adder;  // the resource that adds up received data; -1: none
+  IndexedVector<std::int32_t> step;   // the step of the schedule
   IndexedVector<std::int32_t> gate;   // transfers of one gate start together
   Rows needs;                         // transfers with smaller numbers
 
   int count() const { return way.count(); }
 };
 
-// Throws InvalidInput unless all numbers name what there is.
+// Throws InvalidInput unless all numbers are in range.
 void check(const Transfers& transfers);
 
 }  // namespace forestcoll

@@ -1,4 +1,4 @@
-// How much each resource has carried over time, in a fixed number of equal bins that grow as
+// The amount that each resource has carried over time, in a fixed number of equal bins that grow as
 // needed.
 #pragma once
 
@@ -15,7 +15,7 @@ class Usage {
   // Adds `amount` that a resource carries evenly from one tick to another.
   void add(int resource, std::int64_t from, std::int64_t to, double amount);
 
-  // Ticks of a bin; 0 if nothing is kept.
+  // Ticks of a bin; 0 if nothing is stored.
   std::int64_t width() const { return width_; }
   int bins() const { return bins_; }
   // A row of bins for each resource.

@@ -1,8 +1,9 @@
-// Which of the free links into a GPU brings which of the chunks that it lacks.
+// Assigns to the free links into a GPU the chunks that it lacks.
 //
-// Chunks come up at random among those that some link left can bring; each takes the link that
-// would bring it first, at a tie a random one. If nothing is left to bring but what others bring, a
-// maximum assignment gives these something else, as long as that keeps more links busy.
+// Chunks come up at random among those that some remaining link can bring. Each takes the link that
+// would bring it first, a random one among equals. If the remaining links could only bring chunks
+// that others bring, a maximum assignment gives those others something else, as long as that keeps
+// more links busy.
 #pragma once
 
 #include <span>
@@ -15,10 +16,10 @@
 
 namespace forestcoll {
 
-// One of a set of chunks that is not empty, all equally likely.
+// Draws one of a non-empty set of chunks, all equally likely.
 int draw(std::span<const Word> chunks, PythonRandom& random);
 
-// A link by its place among those that were free.
+// A link by its index among the free ones.
 struct Given {
   int link;
   int chunk;
@@ -28,11 +29,11 @@ class Assignment {
  public:
   Assignment(int words, bool maximum) : maximum_(maximum), offers_(words) {}
 
-  // Assigns anew, for a GPU that lacks `lacks`: link l has at its tail `has[l]` and takes
-  // `ticks[l]`. What is returned stays until the next time.
+  // Assigns anew, for a GPU that lacks `lacks`. Link l has `has[l]` at its tail and takes
+  // `ticks[l]`. The result is valid until the next call.
   const std::vector<Given>& assign(std::span<const Word* const> has, std::span<const Amount> ticks,
                                    std::span<const Word> lacks, PythonRandom& random);
-  // Whether the link was given nothing.
+  // Whether the link got nothing.
   bool is_left(int link) const { return offers_.is_open(link); }
   // Whether such links could bring anything that others bring.
   bool offers_more() const;
@@ -46,12 +47,12 @@ class Assignment {
 
   bool maximum_;
   Offers offers_;
-  std::vector<Word> wanted_;     // what is lacking and given to no link
-  std::vector<Word> at_first_;   // what all links offered together
-  std::vector<Word> available_;  // what is wanted and some link left offers
+  std::vector<Word> wanted_;     // lacking, and given to no link
+  std::vector<Word> at_first_;   // all that the links offered at first
+  std::vector<Word> available_;  // wanted, and offered by some link left
   std::vector<Given> given_;
   std::vector<int> ways_, reached_, others_;
-  IndexedVector<int> before_;  // on the way from a link that is left, by link
+  IndexedVector<int> before_;  // the previous link on the path from an idle link, by link
 };
 
 }  // namespace forestcoll

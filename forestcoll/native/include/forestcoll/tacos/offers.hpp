@@ -1,7 +1,8 @@
-// What links into a GPU could bring: a set of chunks each, and the union of those that are open.
+// The chunks that links into a GPU could bring: a set for each link, and the union over the open
+// links.
 //
-// Unions are kept in a tree with the links for leaves, so that closing one of L links costs log L
-// unions, and finding the F that offer a chunk F log L looks.
+// Unions are stored in a tree with the links as leaves. Closing one of L links costs log L unions,
+// and finding the F links that offer a chunk costs F log L looks.
 #pragma once
 
 #include <cstddef>
@@ -13,22 +14,22 @@
 
 namespace forestcoll {
 
-// Links go by their place in the list that was given last.
+// Links are numbered by their index in the last list.
 class Offers {
  public:
-  // Of chunks numbered up to so many words.
+  // For chunks of at most so many words.
   explicit Offers(int words) : words_(words), nothing_(words, 0) {}
 
-  // Begins with as many links, all open: each offers what its tail has and the GPU lacks.
+  // Begins with these links, all open. Each offers the chunks that its tail has and the GPU lacks.
   void begin(std::span<const Word* const> has, const Word* lacks);
   void close(int link);
   void open(int link);
 
   int links() const { return is_open_.count(); }
   bool is_open(int link) const { return is_open_[link] != 0; }
-  // What a link offers, open or not.
+  // The offer of a link, open or not.
   const Word* of(int link) const { return offered_.data() + first_word(link); }
-  // What the open ones offer together.
+  // The union of all open offers.
   const Word* of_all_open() const { return unions_.data() + first_word(kRoot); }
   // The open links that offer a chunk, in their order.
   void find(int chunk, std::vector<int>& links) const { find_below(kRoot, chunk, links); }
@@ -46,7 +47,7 @@ class Offers {
   void find_below(int node, int chunk, std::vector<int>& links) const;
 
   int words_;
-  int inner_ = 2;  // before which the inner nodes are
+  int inner_ = 2;  // number of inner nodes
   IndexedVector<Word> nothing_;
   std::vector<Word> offered_, unions_;
   IndexedVector<char> is_open_;

@@ -1,6 +1,7 @@
-// The random numbers of Python's `random.Random`, so that a seed means what it means there.
+// The random numbers of Python's `random.Random`, so that a seed gives the same numbers here and
+// there.
 //
-// Both have the Mersenne Twister MT19937; what a seed makes of its words is left to Python.
+// Both use the Mersenne Twister MT19937; Python turns the seed into its words.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +17,9 @@ namespace forestcoll {
 
 class PythonRandom {
  public:
-  // The words of a generator that has been seeded and from which nothing has been drawn.
+  // Takes the words of a generator that has been seeded and from which no number has been drawn.
   //
-  // Throws InvalidInput unless there are as many as it has.
+  // Throws InvalidInput unless there are 624 words.
   explicit PythonRandom(const std::vector<std::uint32_t>& words) {
     if (words.size() != std::mt19937::state_size) {
       throw InvalidInput("a random generator has 624 words");
@@ -27,7 +28,8 @@ class PythonRandom {
     twister_.seed(sequence);
   }
 
-  // `randrange(below)`, for at least 1: as many bits as that has, again until they are below it.
+  // `randrange(below)`, for at least 1: draws as many bits as `below` has, until the number is
+  // less.
   int below(int below) {
     const int spare = std::countl_zero(static_cast<std::uint32_t>(below));
     for (;;) {
@@ -37,7 +39,7 @@ class PythonRandom {
   }
 
  private:
-  // A seed sequence, which is what the standard lets a generator's words come from.
+  // A seed sequence, the only standard way to set a generator's words.
   struct Words {
     using result_type = std::uint32_t;
     const std::vector<std::uint32_t>& words;

@@ -1,8 +1,8 @@
-// The sets of a laminar family seen one by one: what each directly holds, each child set as one
-// item, and everything outside as one more.
+// Contraction: the sets of a laminar family, one at a time. The items of a set are the nodes that
+// it holds directly and its child sets; everything outside is one more item.
 //
-// Everything here is proportional to what is inside a set, not to the whole graph: there may be
-// thousands of sets.
+// The cost of everything here is proportional to the inside of a set, not to the whole graph: there
+// may be thousands of sets.
 #pragma once
 
 #include <cstddef>
@@ -14,16 +14,16 @@
 
 namespace forestcoll {
 
-// The items of every set: the nodes it holds directly and its child sets. The items of a set are
-// numbered by their smallest node, so that equal sets look equal; those of all sets together, set
-// after set, have a position each. A set that holds no node is an item of nothing.
+// The items of every set: the nodes that it holds directly and its child sets. The items of a set
+// are numbered by their smallest node, so that equal sets look equal. The items of all sets
+// together, set after set, have one position each. A set without nodes stands for no item.
 class Nesting {
  public:
   explicit Nesting(const Family& family);
 
   const Family& family() const { return *family_; }
   int num_items(int set) const { return static_cast<int>(first_[set + 1] - first_[set]); }
-  // Of item 0 of a set; that of the set after the last one is their number.
+  // The position of item 0 of a set; for the set after the last one, the number of positions.
   std::size_t first_position(int set) const { return first_[set]; }
   std::size_t num_positions() const { return first_.back(); }
   // The set that the item at a position stands for, or -1 for a node.
@@ -35,7 +35,7 @@ class Nesting {
   std::vector<NodeId> nodes_inside(int set) const;
   // The item of `set` that is or holds a node; num_items(set) beyond the set.
   int item_of(NodeId node, int set) const;
-  // The number of an item among those of its set, by what it is.
+  // The number of a node or set among the items of the set around it.
   int item_of_node(NodeId node) const { return item_of_node_[node]; }
   int item_of_set(int set) const { return item_of_set_[set]; }
 
@@ -64,8 +64,8 @@ struct Contraction {
   IndexedVector<NodeId> first;  // the smallest node of each item
 };
 
-// Contracted edges of all sets, and the links behind them. A link belongs to the smallest set that
-// holds both of its ends; there it joins two items.
+// The contracted edges of all sets, and the links behind them. A link belongs to the smallest set
+// that holds both of its ends; there it joins two items.
 struct ContractedEdges {
   struct Edge {
     int from, to;       // items of the set
@@ -74,7 +74,7 @@ struct ContractedEdges {
     bool same_ends(const Edge& other) const { return from == other.from && to == other.to; }
   };
 
-  // `links` are sorted; so are those behind an edge.
+  // `links` must be sorted; the links behind an edge are then sorted too.
   ContractedEdges(const Nesting& nesting, const std::vector<Arc>& links);
 
   // The edges of a set, sorted by (from, to).
@@ -89,7 +89,7 @@ struct ContractedEdges {
   std::vector<Edge> edges;                // set by set; one past the last closes the rows
   IndexedVector<std::size_t> first_edge;  // of each set, and one past the last
   std::vector<int> link;
-  // What enters each item, by position, over links from outside its set.
+  // The load that enters each item, by position, over links from outside its set.
   std::vector<Amount> entering;
 };
 

@@ -1,5 +1,5 @@
-// Where a network falls apart: nested tight sets, found bottom up and made tight where they are
-// not.
+// Decomposition: nested tight sets, found from the smallest up. Trimming makes sets tight where
+// none are.
 #pragma once
 
 #include <vector>
@@ -15,8 +15,8 @@ struct Decomposition {
   std::vector<Amount> capacity;  // of each arc, trimmed; the family is tight under it
 };
 
-// Smallest sets first: they are contracted, and the search goes on in the contracted graph; where
-// it finds nothing new, it trims. The same then happens inside every set found.
+// Finds the smallest sets first, contracts them, and searches the contracted graph. Where the
+// search finds nothing new, it trims. The same then happens inside every set found.
 //
 // Throws Infeasible if the graph cannot carry the demand.
 Decomposition decompose(const Graph& graph, const Demand& demand, Progress progress = {},

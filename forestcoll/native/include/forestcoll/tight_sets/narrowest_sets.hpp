@@ -1,7 +1,8 @@
-// The sets around given nodes that come nearest to being a bottleneck: Newton's method as for the
-// optimum, with one sink and sets that need not be violated, maximising (Q - q(X)) / d(X). Numbers
-// too large for products of two are rounded first; then the sets are only nearly the narrowest,
-// which is all that a candidate for trimming has to be.
+// The sets around given nodes that are nearest to being a bottleneck.
+//
+// Newton's method as for the optimum, with one sink, and with sets that need not be violated. It
+// maximises (Q - q(X)) / d(X). Numbers whose products could overflow are rounded first. Then the
+// sets are only nearly the narrowest, which suffices for a candidate for trimming.
 #pragma once
 
 #include <utility>
@@ -17,7 +18,7 @@ class NarrowestSets {
  public:
   explicit NarrowestSets(const Subproblem& problem);
 
-  // The smallest maximiser that holds all of `core`, ascending; nothing if no root is outside.
+  // The smallest maximiser that holds all of `core`, ascending; empty if no root is outside.
   std::vector<NodeId> around(const std::vector<NodeId>& core);
 
  private:

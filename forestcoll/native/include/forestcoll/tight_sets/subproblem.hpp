@@ -1,5 +1,5 @@
-// One set of a network seen by itself, which is all that a stage needs to look at: what it holds
-// are the items, children contracted, and all around it is one more item.
+// One set of a network as a problem of its own: its items are nodes and contracted children, and
+// everything around it is one more item.
 #pragma once
 
 #include <cstddef>
@@ -10,32 +10,32 @@
 
 namespace forestcoll {
 
-// `outside` is the item around the set (-1 if there is nothing). It roots the trees of all other
-// nodes; no tree has to reach it.
+// `outside` is the item around the set (-1 if the set is the whole graph). It roots the trees of
+// all other nodes; no tree has to reach it.
 struct Subproblem {
   Graph graph;
   Demand demand;
   NodeId outside = -1;
 };
 
-// All that a problem says, as numbers: equal boxes have equal ones.
+// The whole problem as numbers. Equal boxes have equal signatures, so each is solved once.
 std::vector<Amount> content(const Subproblem& problem);
 
-// A set as a problem, and the arcs of the network behind each arc of it: behind arc i those from
-// first[i] to first[i + 1], in no order.
+// A set as a problem, and the arcs of the network behind each of its arcs. Those behind arc i are
+// from first[i] to first[i + 1], in no order.
 struct Contracted {
   Subproblem problem;
   std::vector<std::size_t> first;
   std::vector<std::size_t> behind;
 };
 
-// Contracts one set after the other of a network with this demand.
+// Contracts the sets of one network with this demand, one after the other.
 class Contractor {
  public:
   explicit Contractor(const Demand& demand) : demand_(&demand), all_trees_(demand.total()) {}
 
-  // The set that holds the nodes `inside`. item_of(node) is the item of a node, and num_items for
-  // one outside; each_at(node, visit) calls visit for every arc of the node, out of it or into it.
+  // The set that holds the nodes `inside`. item_of(node) is the item of a node, and num_items for a
+  // node outside. each_at(node, visit) calls visit for every arc out of the node or into it.
   template <typename ItemOf, typename EachAt>
   Contracted contract(const std::vector<NodeId>& inside, NodeId num_items, bool is_whole,
                       const std::vector<Arc>& arcs, const ItemOf& item_of,
@@ -48,7 +48,7 @@ class Contractor {
     for (const NodeId node : inside) {
       each_at(node, [&](std::size_t arc) {
         const NodeId tail = item_of(arcs[arc].tail), head = item_of(arcs[arc].head);
-        // Arcs between two items are met at both ends.
+        // An arc between two items is met at both ends, so it is counted at its tail only.
         if (tail == head || (tail != num_items && node != arcs[arc].tail)) return;
         crossings.push_back({tail, head, arc});
       });

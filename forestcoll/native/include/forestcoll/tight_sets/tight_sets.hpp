@@ -1,9 +1,9 @@
 // Tight sets: node sets X that receive exactly the trees rooted outside them, h(X) = 0.
 //
-// Every tree rooted outside a tight set enters it exactly once, so a forest falls apart into trees
-// of the graph with X contracted and trees inside X. (C) on the graph is (C) on the contracted
-// graph together with h(Z) >= 0 for all Z inside X that hold a target: sets that cross X follow by
-// uncrossing. Splitting switches off lowers no d(X) that it may not, so tight sets stay tight.
+// Every tree rooted outside a tight set enters it exactly once. So a forest decomposes into trees
+// of the graph with X contracted, and trees inside X. (C) on the graph is (C) on the contracted
+// graph together with h(Z) >= 0 for all Z inside X that hold a target. Sets that cross X follow by
+// uncrossing. Splitting never lowers a d(X) below its need, so tight sets stay tight.
 #pragma once
 
 #include <vector>
@@ -30,9 +30,9 @@ Family no_tight_sets(NodeId num_nodes);
 // Throws InvalidInput unless the family is laminar, of this many nodes, children before parents.
 void check(const Family& family, NodeId num_nodes);
 
-// Finds tight sets of two or more items, but not all of them, smallest first; of sets that meet,
-// the first. The outside is in none of them. One pass of flows, shared
-// among the threads; what is found does not depend on their number.
+// Finds tight sets of two or more items, smallest first, but not all of them. Of sets that
+// intersect it keeps the first. The outside is in none of them. One pass of flows, shared among the
+// threads; the result does not depend on their number.
 //
 // Throws Infeasible if the graph cannot carry the demand.
 std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, Progress& progress,

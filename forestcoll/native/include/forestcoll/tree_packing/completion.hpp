@@ -1,5 +1,5 @@
-// A packing from a partial packing with overloaded arcs: most of its trees stay, the rest is packed
-// tree by tree.
+// Completes a partial packing with overloaded arcs: keeps most of its trees and packs the rest tree
+// by tree.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace forestcoll {
 
-// Drops trees until what was dropped fits into the capacities that the others leave, and packs it
+// Drops trees until the dropped demand fits into the capacities that the others leave, and packs it
 // there tree by tree. The trees so far must be spanning and the demand feasible.
 std::vector<Batch> complete(PartialPacking& packing, Progress& progress);
 

@@ -1,15 +1,16 @@
-// A forest in factored form: the trees of every tight set by itself, and the links between them.
+// Factored forest: the packing of every tight set by itself, and the loads of the links between
+// sets.
 //
-// In a tight set X the trees rooted at a child c number q(c) plus what enters c from outside X:
-// each tree that starts in c or comes in at c spans the children of X once. So the packings of all
-// sets together stand for trees of the whole graph (see assembly.hpp), in far less room: equal
-// sets share one packing.
+// In a tight set X the trees rooted at a child c number q(c) plus the trees that enter c from
+// outside X. Each tree that starts in c or enters c spans the children of X once. So the packings
+// of all sets together stand for trees of the whole graph (see assembly.hpp) in far less memory:
+// equal sets share one packing.
 //
-// Invariant: a link's capacity is its load, the trees that use it, exactly. For every set, the
-// trees of its packing that use a contracted edge number the loads of the links behind that edge,
-// and those rooted at an item number q(item) plus the loads that enter the item from outside the
-// set. Then every assembly works out and spends every tree and every load (by induction from the
-// whole graph inwards: a tree starts in a set or enters it over exactly one link).
+// Invariant: a link's capacity is exactly its load, the trees that use it. For every set, the trees
+// of its packing that use a contracted edge number the loads of the links behind that edge. Those
+// rooted at an item number q(item) plus the loads that enter the item from outside the set. Then
+// every assembly works and uses up every tree and every load. The proof is by induction from the
+// whole graph inwards: a tree starts in a set or enters it over exactly one link.
 #pragma once
 
 #include <span>
@@ -28,7 +29,7 @@ struct Shape {
   std::vector<NodeId> root;
   std::vector<Amount> multiplicity;
   IndexedVector<NodeId> parent;
-  std::span<const NodeId> lent = {};  // instead of `parent`, by whoever keeps it alive
+  std::span<const NodeId> lent = {};  // instead of `parent`; the caller keeps it alive
 
   std::size_t num_batches() const { return root.size(); }
   std::span<const NodeId> parents() const { return parent.empty() ? lent : std::span(parent); }
@@ -38,11 +39,11 @@ struct Shape {
   }
 };
 
-// The items of a set and the links behind its contracted edges follow from the family, see
-// contraction.hpp.
+// A forest by sets. The family determines the items of a set and the links behind its contracted
+// edges, see contraction.hpp.
 struct FactoredForest {
   NodeMap<Amount> trees;     // rooted at each node
-  IndexedVector<Arc> links;  // sorted by (tail, head), none twice; the capacity is the load
+  IndexedVector<Arc> links;  // sorted by (tail, head), without duplicates; the capacity is the load
   Family family;
   IndexedVector<int> shape_of;  // of each set
   IndexedVector<Shape> shapes;
@@ -50,13 +51,13 @@ struct FactoredForest {
 
 // Packs trees[v] spanning out-trees rooted at every node v, set by set.
 //
-// With patience trees may become lower, in some seconds.
+// With `thorough`, seconds may be spent on lower trees.
 // Throws Infeasible if the graph cannot carry the trees or a set of the family is not tight.
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
                          Progress& progress, bool thorough = false);
 
 // Throws InvalidInput unless the parts fit together and every batch is a spanning out-tree. The
-// invariant is left to the assembly.
+// assembly checks the invariant.
 void check(const FactoredForest& forest);
 
 }  // namespace forestcoll

@@ -1,5 +1,5 @@
-// Lower trees for the same capacities: a packing that is complete is a better start for negotiation
-// than one that overloads many arcs.
+// Flattening: lower trees within the same capacities. A complete packing is a better start for
+// negotiation than one that overloads many arcs.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace forestcoll {
 
-// Grows trees that are taller than need be anew, within tree_depths that are halved towards the least
-// that there is, and repairs what then is overloaded; stops where that fails, or costs too much.
-// Never returns taller trees. Equal trees are merged; there may be more distinct ones than before.
-// Whoever is thorough lets it take a second or so.
+// Grows trees that are too tall anew, and repairs the overloads that result. The depth aimed at is
+// halved towards the least depth; the search stops where that fails or costs too much. Never
+// returns taller trees. Equal trees are merged, but there may be more distinct ones than before.
+// With `thorough` it may take a second or so.
 std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress,
                          bool thorough = false);
 

@@ -1,9 +1,11 @@
-// Sets of nodes that can be short of trees, with what each receives beyond its need, h(X), while a
-// tree grows. A tree must enter every set that its root is not in once; each further entry takes
-// its multiplicity from h(X), which must not fall below 0.
+// Known cuts: sets of nodes that can be short of trees, each with its surplus h(X) while a tree
+// grows.
 //
-// Invariant: the surplus of each set is that of the capacities left, for the trees not yet started
-// and the partial tree. A row of bits for each node says in which sets it is.
+// A tree must enter every set without its root once. Each further entry takes its multiplicity from
+// h(X), which must not fall below 0.
+//
+// Invariant: the surplus of each set is that of the remaining capacities, for the unstarted trees
+// and the partial tree. A row of bits for each node lists its sets.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +27,7 @@ class KnownCuts {
 
   // A tree begins.
   void begin(NodeId root);
-  // The most that an edge to a node outside the tree can carry of it.
+  // The greatest multiplicity at which the edge to a node outside the tree is safe.
   Amount safe(NodeId tail, NodeId head, Amount most) const {
     for_each_entered_again(tail, head,
                            [&](std::size_t set) { most = std::min(most, surplus_[set]); });
@@ -33,7 +35,7 @@ class KnownCuts {
   }
   // The tree takes an edge.
   void enter(NodeId tail, NodeId head, Amount trees);
-  // Some of the tree's multiplicity is given back, with its edges.
+  // Gives back some of the tree's multiplicity, with its edges.
   void give_back(Amount trees);
 
  private:

@@ -1,4 +1,4 @@
-// Repairs, and regrowth of the trees that they cannot fit in.
+// Negotiation: repairs, and regrowth of the trees that repairs cannot place.
 #pragma once
 
 #include "forestcoll/common/progress.hpp"
@@ -6,15 +6,17 @@
 
 namespace forestcoll {
 
-// Whether more than a sixteenth of the tree edges must go elsewhere, which is too much for repairs:
-// half of them as long as trees have not been split yet, a 64th once they may not be split further.
+// Whether too many tree edges must move for repairs: more than a sixteenth. The limit is a half as
+// long as no tree has been split, and a 64th once trees may not be split further.
 bool is_far_off(const PartialPacking& packing);
 
-// Repairs the packing with trees no deeper than the limit where possible, then regrows trees on
-// overloaded arcs and repairs again, so many rounds at most, fewer if the trees are far too low to
-// be repaired or the packing is overspent; true if no arc is overloaded any more. Every tree stays
-// a spanning tree. Who gives way to whom depends on the order in which trees are regrown, and that
-// on the turn: for another one another order, and another outcome.
+// Repairs the packing with trees no deeper than the limit. Then it regrows trees on overloaded arcs
+// and repairs again, for at most `rounds` rounds. It stops earlier if the trees are far too low to
+// be repaired or the packing is overspent. Returns whether no arc is overloaded any more. Every
+// tree stays a spanning tree.
+//
+// Which trees give way depends on the order of regrowth, and that on `turn`: another turn gives
+// another outcome.
 bool negotiate(PartialPacking& packing, int max_depth, int rounds, Progress& progress,
                int turn = 0);
 

@@ -1,5 +1,6 @@
-// Which in-arcs of a node each batch may take, as bits by place. Depends on the batch alone while
-// the node is settled, so it is found once, when first asked, and again after the batch has moved.
+// The in-arcs of a node that each batch may take, as bits by place. While the node is settled they
+// depend on the batch alone. So they are computed when first needed, and again after the batch has
+// moved.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,7 @@ using Places = std::span<const Word>;
 
 class Options {
  public:
-  // Nothing is known of any batch, of a node with so many in-arcs.
+  // Forgets everything, for a node with so many in-arcs.
   void begin(std::size_t places, int num_batches) {
     words_ = (places + kWordBits - 1) / kWordBits;
     known_.assign(num_batches, 0);
@@ -33,7 +34,7 @@ class Options {
   bool has(int batch, std::size_t place) const {
     return (bits_[row(batch) + place / kWordBits] >> (place % kWordBits) & 1) != 0;
   }
-  // The batch is known from now on, with what the caller writes into its row.
+  // Marks the batch as known; the caller writes its row.
   std::span<Word> start(int batch, int num_batches) {
     known_.resize(num_batches, 0);
     bits_.resize(known_.size() * words_);

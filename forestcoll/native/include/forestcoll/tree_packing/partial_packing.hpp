@@ -1,9 +1,9 @@
-// A packing in the making: batches of equal trees and the load they put on the arcs, which may
-// exceed the capacities. A start fills it, repairs take the overload away.
+// A partial packing: batches of equal trees and their load on the arcs, which may exceed the
+// capacities. A start fills it, repairs remove the overload.
 //
-// Invariants: depth(b, v) is the number of hops from the root to v in tree b, load is the sum of
-// the multiplicities of the batches on an arc. They hold for every tree that is complete; a start
-// that fills node by node sets all depths first and keeps them.
+// Invariants: depth(b, v) is the number of hops from the root to v in tree b. Load is the sum of
+// the multiplicities of the batches on an arc. They hold for every complete tree. A start that
+// fills node by node sets all depths first and keeps them.
 #pragma once
 
 #include <cstdint>
@@ -44,36 +44,36 @@ class PartialPacking {
   // Whether the path from the root to `node` passes `ancestor`.
   bool is_below(int batch, NodeId node, NodeId ancestor) const;
   bool is_overloaded(NodeId node) const;
-  // What must go elsewhere, over all arcs.
+  // Tree edges that must move, over all arcs.
   Amount overload() const;
 
   // Problems of so few nodes are worth every try.
   bool is_small() const { return num_nodes() <= 32; }
 
-  // Whether batches have been split into so many parts for each node that low trees are too dear:
-  // trees packed one by one are taller, of fewer batches.
+  // Whether batches have been split into so many parts for each node that low trees are too
+  // expensive. Trees packed one by one are taller, but of fewer batches.
   bool is_shattered() const { return num_batches() > 8 * num_nodes(); }
 
-  // What repairs and regrowth have looked at, batches and arcs, some 10 ns each. Unlike time it
-  // is the same on every machine, and so are the trees of whoever stops by it.
+  // Counts the batches and arcs that repairs and regrowth look at, some 10 ns each. Unlike time,
+  // the count is the same on every machine, so trees that depend on it are too.
   void spend(std::size_t steps) { spent_ += static_cast<std::int64_t>(steps); }
   std::int64_t spent() const { return spent_; }
-  // Whether that is so much that the rest had better be packed one by one; or more than allowed.
+  // Whether the budget is used up; the rest is then better packed one by one.
   bool is_overspent() const { return spent_ > budget_; }
   void allow(std::int64_t steps) { budget_ = steps; }
 
   // A new batch, with no edges yet.
   int add(NodeId root, Amount multiplicity);
   void set_depth(int batch, NodeId node, int depth);
-  // Sets those of all nodes in all trees, batch by batch.
+  // Sets the depths of all nodes in all trees, batch by batch.
   void set_depths(std::vector<int> depths);
   // Chooses the in-arc of a node that has none.
   void attach(int batch, int arc);
   // Exchanges the in-arc of a node for another; its tail must not be below the node.
   void move(int batch, int to);
-  // Takes all edges out of a tree; depths are to be set anew.
+  // Removes all edges of a tree; its depths must be set anew.
   void uproot(int batch);
-  // Makes `part` of the batch a batch of its own, which is the same tree.
+  // Makes `part` of the batch a batch of its own, with the same tree.
   int split(int batch, Amount part);
   // Takes trees out of a batch.
   void drop(int batch, Amount trees);
@@ -82,7 +82,7 @@ class PartialPacking {
   std::vector<Batch> batches() const;
 
  private:
-  // By node first, because nodes are settled one by one; each vector has an entry for each batch.
+  // By node first, because nodes are settled one by one. Each vector has an entry for each batch.
   struct NodeTrees {
     IndexedVector<int> via, depth, children;
   };
@@ -99,7 +99,7 @@ class PartialPacking {
   IndexedVector<Amount> multiplicity_;
   IndexedVector<int> heights_;
   NodeMap<NodeTrees> trees_;
-  std::vector<int> depths_;  // again, by batch first: searches ask for many nodes of one tree
+  std::vector<int> depths_;  // a copy by batch first: searches read many nodes of one tree
   std::int64_t spent_ = 0;
   std::int64_t budget_;
 };

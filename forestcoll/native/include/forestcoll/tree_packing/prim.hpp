@@ -1,5 +1,5 @@
-// Grows one tree of a partial packing by Prim's algorithm over the congestion that the others
-// leave: the next arc is the one that the tree fills least, in coarse steps, and of those the one
+// Grows one tree of a partial packing by Prim's algorithm over the congestion of the other trees.
+// The next arc is the one that the tree fills least, in coarse steps, and among those the one
 // nearest to the root.
 #pragma once
 
@@ -15,8 +15,8 @@ class Prim {
  public:
   explicit Prim(PartialPacking& packing);
 
-  // Gives a batch a new tree, which is no deeper than the limit unless every tree is; false if some
-  // node is out of reach.
+  // Gives a batch a new tree, no deeper than the limit if such a tree exists; false if some node is
+  // out of reach.
   bool grow(int batch, int max_depth);
   // Makes an arc dearer from now on.
   void add_surcharge(int arc) { ++surcharge_[arc]; }

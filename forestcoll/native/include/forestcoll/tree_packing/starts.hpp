@@ -1,4 +1,4 @@
-// Starts fill an empty partial packing with complete trees for the demand, of any load.
+// Starts: they fill an empty partial packing with complete trees for the demand, of any load.
 #pragma once
 
 #include <span>
@@ -8,7 +8,7 @@
 
 namespace forestcoll {
 
-// Every node at its distance from the root. False if a node is out of reach of a root.
+// Puts every node at its distance from the root. False if a node is out of reach of a root.
 bool start_on_shortest_paths(PartialPacking& packing, std::span<const Amount> trees,
                              Progress& progress);
 

@@ -26,20 +26,23 @@ struct Batch {
 // (Theorem 7); throws Infeasible where it does not.
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
 
-// The same, but trees may take some seconds to become lower.
+// The same, but seconds may be spent on lower trees.
 std::vector<Batch> pack_thoroughly(const Graph& graph, std::span<const Amount> trees,
-                                  Progress& progress);
+                                   Progress& progress);
 
-// One tree of least depth, or two, moved to every root; nothing if the graph does not look alike
-// from all of them (translations.hpp), they differ in their trees, or no such trees fit.
-std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph, std::span<const Amount> trees,
-                                                  Progress& progress);
+// Vertex-transitive packing: one or two trees of least depth, moved to every root. Nothing if the
+// graph does not look the same from all nodes (translations.hpp), roots differ in their trees, or
+// no such trees fit.
+std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph,
+                                                         std::span<const Amount> trees,
+                                                         Progress& progress);
 
-// Breadth-first trees, one batch a root; nothing if that does not work out. Complete results are
-// valid by construction, so this needs no connectivity test.
+// Breadth-first trees, one batch a root; nothing if they do not fit. Complete results are valid by
+// construction, so this needs no connectivity test.
 std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees);
 
-// Shortest-path trees, repaired and negotiated as low as they will fit; nothing if they do not.
+// Shortest-path trees, repaired and negotiated at the least depth at which they fit; nothing if
+// they do not.
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
                                                          std::span<const Amount> trees,
                                                          Progress& progress);
@@ -48,13 +51,13 @@ std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
 std::optional<std::vector<Batch>> pack_with_prim(const Graph& graph, std::span<const Amount> trees,
                                                  Progress& progress);
 
-// Always succeeds on feasible input: trees are grown one by one, and taken back where the rest
-// could not be packed any more.
+// Packs trees one by one, and takes trees back when the rest cannot be packed. Always succeeds on
+// feasible input.
 std::vector<Batch> pack_cut_guided(const Graph& graph, std::span<const Amount> trees,
                                    Progress& progress);
 
-// Always succeeds on feasible input, in the end: an edge joins a tree only if the trees still to be
-// built keep enough capacity.
+// Packs trees one by one; an edge joins a tree only if the unbuilt trees keep enough capacity.
+// Always succeeds on feasible input, but may be slow.
 std::vector<Batch> pack_exactly(const Graph& graph, std::span<const Amount> trees,
                                 Progress& progress);
 
@@ -66,7 +69,7 @@ class ArcRows {
   int find(NodeId tail, NodeId head) const {
     if (tail + 1 >= first_.count()) return -1;
     const std::size_t first = first_[tail], end = first_[tail + 1];
-    // Most rows are so short that looking at all of one is faster than halving.
+    // Most rows are so short that scanning one is faster than bisection.
     if (end - first > kShort) return find_in_long(first, end, head);
     for (std::size_t arc = first; arc < end; ++arc) {
       if (arcs_[arc].head == head) return static_cast<int>(arc);

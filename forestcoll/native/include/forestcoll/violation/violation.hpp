@@ -1,6 +1,6 @@
-// Whether capacities can carry trees, condition (C): every set of nodes with a target in it must
-// receive the trees rooted outside. By Edmonds' theorem that is also when out-trees fit, if no node
-// that only forwards sends more than it receives.
+// Test of condition (C): every set of nodes that holds a target must receive the trees rooted
+// outside it. If no node that only forwards sends more than it receives, this is the same as the
+// existence of out-trees (Edmonds' theorem).
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@
 namespace forestcoll {
 
 struct Violation {
-  std::size_t targets_before;  // those in front, which all trees can reach
+  std::size_t targets_before;  // the first targets, which all trees can reach
   NodeMap<std::uint8_t> cut;   // the nodes S whose trees exceed the capacity that leaves S
 };
 
-// The first of the targets that the supplies cannot reach in full, with the smallest cut that says
-// so. The targets are shared among the threads; what is found does not depend on their number.
+// The first of the targets that the supplies cannot reach in full, with the smallest cut that
+// proves it. The threads share the targets; the result does not depend on their number.
 std::optional<Violation> first_violation(const FlowNetwork& network,
                                          std::span<const Amount> supplies,
                                          std::span<const NodeId> targets, Progress& progress,
                                          int threads);
 
-// Tests all targets of the demand but the first `passed`, which are known to be reached. Any node
+// Tests all targets of the demand after the first `passed`, which are known to be reached. Any node
 // may root trees.
 //
 // Throws CapacityOverflow when the trees or the capacities add up beyond 62 bits.
