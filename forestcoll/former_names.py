@@ -13,8 +13,8 @@ from typing import TypeVar
 __all__ = [
     "COLUMNS",
     "COMMANDS",
-    "OPTIONS",
     "FUNCTIONS",
+    "OPTIONS",
     "PARAMETERS",
     "SIMULATION",
     "FormerNameWarning",
