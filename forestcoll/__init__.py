@@ -1,7 +1,7 @@
 """Throughput-optimal schedules for collective communication on GPU networks, with their proofs.
 
 >>> import forestcoll
->>> forest = forestcoll.generate("dgx_a100:boxes=4")
+>>> forest = forestcoll.generate("dgx_a100:boxes=4").schedule
 >>> float(forest.algbw_gb_s)
 266.6666666666667
 

@@ -105,7 +105,7 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
     Examples
     --------
     >>> import forestcoll
-    >>> found = latency(forestcoll.generate(forestcoll.load_topology("dgx_a100:boxes=4")))
+    >>> found = latency(forestcoll.generate("dgx_a100:boxes=4").schedule)
     >>> found.depth, found.at_least.depth, found.physical_hops, found.at_least.physical_hops
     (2, 2, 4, 4)
     """

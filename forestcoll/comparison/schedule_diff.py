@@ -108,7 +108,8 @@ def diff(first: AnySchedule, second: AnySchedule) -> ScheduleDiff:
     --------
     >>> from forestcoll import generate, load_topology
     >>> whole = load_topology("dgx_a100:boxes=2")
-    >>> damaged = diff(generate(whole), generate(whole.scaled("b1.gpu3 - ib", "1/2")))
+    >>> slower = whole.scaled("b1.gpu3 - ib", "1/2")
+    >>> damaged = diff(generate(whole).schedule, generate(slower).schedule)
     >>> damaged.is_same, len(damaged.network), damaged.network[0]
     (False, 2, 'b1.gpu3 -> ib has 25/2 GB/s, not 25')
     """

@@ -78,7 +78,7 @@ def measured(schedule: AnySchedule) -> Measured:
     Examples
     --------
     >>> from forestcoll import generate, load_topology
-    >>> found = measured(generate(load_topology("ring:nodes=4")))
+    >>> found = measured(generate(load_topology("ring:nodes=4")).schedule)
     >>> found.kind, found.depth, str(found.algbw_gb_s), str(found.loads["gpu0", "gpu1"])
     ('Forest', 2, '8/3', '3/8')
     """

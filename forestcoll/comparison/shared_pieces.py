@@ -99,7 +99,7 @@ def shared_pieces(first: Explicit, second: Explicit) -> Shared | None:
     Examples
     --------
     >>> from forestcoll import generate, load_topology
-    >>> ring = generate(load_topology("ring:nodes=4"))
+    >>> ring = generate(load_topology("ring:nodes=4")).schedule
     >>> found = shared_pieces(ring, ring)
     >>> found.what, found.same, found.differing
     ('trees', 8, 0)

@@ -53,7 +53,7 @@ def rank_plans(program: Program, elements: int) -> list[RankPlan]:
     Examples
     --------
     >>> import forestcoll
-    >>> ring = forestcoll.generate("ring:nodes=3,bidirectional=false")
+    >>> ring = forestcoll.generate("ring:nodes=3,bidirectional=false").schedule
     >>> plan = rank_plans(forestcoll.compile_program(ring), elements=3)[0]
     >>> [[message.peer for message in one.sends] for one in plan.rounds]
     [[1], [1]]

@@ -62,7 +62,7 @@ def tree_changes(old: Forest, new: Forest) -> TreeChanges:
     Examples
     --------
     >>> from forestcoll import generate, load_topology
-    >>> ring = generate(load_topology("ring:nodes=4"))
+    >>> ring = generate(load_topology("ring:nodes=4")).schedule
     >>> tree_changes(ring, ring)
     TreeChanges(trees=8, kept=Fraction(1, 1), touched=())
     """

@@ -126,7 +126,7 @@ def test_a_slower_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.usefixtures("no_program")
 def test_where_a_cut_proves_both_phases_at_once_no_program_is_asked() -> None:
     """The star of 1, 1 and 2 GB/s: 1 GB/s at once, as the cut around a GPU of 1 GB/s admits."""
-    schedule = generate(BETTER[0][0], collective="allreduce")
+    schedule = generate(BETTER[0][0], collective="allreduce").schedule
     assert schedule.algbw_gb_s == 1 != 1 / schedule.sequential_s_per_gb
     assert schedule.remark == "reduction + gathering, optimal by a cut"
 
@@ -135,7 +135,7 @@ def test_where_a_cut_proves_both_phases_at_once_no_program_is_asked() -> None:
 def test_slow_links_are_proved_as_fast_ones_are() -> None:
     """A fat tree at a ten-thousandth of its bandwidth, whose first partition proves too little."""
     topology = load_topology("fat_tree:leaves=4,hosts=4,spines=2")
-    schedule = generate(topology.scaled("*", Fraction(1, 10000)), collective="allreduce")
+    schedule = generate(topology.scaled("*", Fraction(1, 10000)), collective="allreduce").schedule
     assert schedule.bound is not None
     assert schedule.bound.algbw_gb_s == optimum(topology).algbw_gb_s / 20000
     assert schedule.remark == "reduction + gathering, optimal by the cuts of its phases"
@@ -143,7 +143,7 @@ def test_slow_links_are_proved_as_fast_ones_are() -> None:
 
 @pytest.mark.usefixtures("no_program")
 def test_without_seconds_no_program_is_asked() -> None:
-    schedule = generate(one_way_detour(), collective="allreduce", lp_time_limit_s=0)
+    schedule = generate(one_way_detour(), collective="allreduce", lp_time_limit_s=0).schedule
     assert schedule.remark == "reduction + gathering; the allreduce program was not asked"
 
 
@@ -163,7 +163,7 @@ def test_the_remark_says_what_the_program_proved(
     bound = replace(AllreduceBound.of_cut(topology, [0], into=True), algbw_gb_s=Fraction(rate))
     found = Improved(None, bound, said)
     monkeypatch.setattr(forestcoll.core.best_allreduce, "_program", lambda: lambda *_, **__: found)
-    made = generate(topology, collective="allreduce")
+    made = generate(topology, collective="allreduce").schedule
     assert (made.algbw_gb_s, made.remark) == (Fraction(3, 2), f"reduction + gathering; {why}")
 
 

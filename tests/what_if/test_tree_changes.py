@@ -90,6 +90,6 @@ def test_of_no_trees_all_are_kept() -> None:
     """A single GPU has all data from the first."""
     builder = TopologyBuilder()
     builder.gpu("a")
-    alone = generate(builder.build("alone"))
+    alone = generate(builder.build("alone")).schedule
     found = tree_changes(alone, alone)
     assert (found.trees, found.kept, found.touched, found.changed_trees) == (0, 1, (), 0)

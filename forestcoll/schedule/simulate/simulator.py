@@ -128,7 +128,7 @@ class Simulator:
     --------
     >>> import forestcoll
     >>> from forestcoll.compilation import compile_program
-    >>> ring = forestcoll.generate("ring:nodes=4,bandwidth=1")
+    >>> ring = forestcoll.generate("ring:nodes=4,bandwidth=1").schedule
     >>> simulator = Simulator(compile_program(ring))
     >>> round(simulator.run(10**9, AlphaBeta(alpha_us=0), pipeline_chunks=1).time_s, 9)
     0.375

@@ -174,7 +174,7 @@ SIMULATE = HEAD + TOPOLOGIES + "methods: [{name: ring}]\nsizes: [1KB]\nsimulate:
 def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
     """The rest has its defaults; decimals are exact."""
     path = tmp_path / "toy.yaml"
-    path.write_text(SIMULATE + "{alpha_us: 9.6, pipeline chunks: 4}\n")
+    path.write_text(SIMULATE + "{alpha_us: 9.6, pipeline_chunks: 4}\n")
     entry = read_experiment(path).experiment.simulate
     assert entry is not None
     assert entry.model_dump() == {
