@@ -70,7 +70,7 @@ def show_depths(
                     "topology": topology.name,
                     **idle_fact(members, idle),
                     "collective": collective,
-                    "tree_depths": entries,
+                    "depths": entries,
                 }
             )
         )

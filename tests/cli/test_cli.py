@@ -47,7 +47,7 @@ def test_the_commands_are_these() -> None:
         "certificate",
         "optimum",
         "generate",
-        "tree_depths",
+        "depths",
         "verify",
         "diff",
         "simulate",

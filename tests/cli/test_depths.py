@@ -8,7 +8,7 @@ from tests.command_line import assert_one_line, document, invoke
 
 
 def test_a_line_for_each_height() -> None:
-    assert invoke("tree_depths", "dgx_a100:boxes=2").stdout == (
+    assert invoke("depths", "dgx_a100:boxes=2").stdout == (
         "dgx_a100:boxes=2, allgather: the fastest found at each depth, GB/s\n"
         "  depth     algbw   at most     k   trees\n"
         "       1        50        50     1      16\n"
@@ -17,19 +17,19 @@ def test_a_line_for_each_height() -> None:
 
 
 def test_the_same_for_machines() -> None:
-    said = document("tree_depths", "ring:nodes=5", "--collective", "broadcast", "--root", "gpu0")
+    said = document("depths", "ring:nodes=5", "--collective", "broadcast", "--root", "gpu0")
     assert (said["topology"], said["collective"]) == ("ring:nodes=5", "broadcast")
-    lowest = said["tree_depths"][0]
+    lowest = said["depths"][0]
     assert (lowest["depth"], lowest["distinct_trees"] <= lowest["k"]) == (2, True)
     assert lowest["proved"] == (lowest["algbw_gb_s"] == lowest["at_most_gb_s"])
 
 
 def test_an_allreduce_has_no_bound_of_its_height() -> None:
     options = ["--collective", "allreduce", "--max-depth", "4", "--k", "1"]
-    said = document("tree_depths", "ring:nodes=5", *options)
-    assert [one["depth"] for one in said["tree_depths"]] == [4]
-    assert said["tree_depths"][0]["at_most_gb_s"] is None
-    assert len(invoke("tree_depths", "ring:nodes=5", *options).stdout.splitlines()) == 3
+    said = document("depths", "ring:nodes=5", *options)
+    assert [one["depth"] for one in said["depths"]] == [4]
+    assert said["depths"][0]["at_most_gb_s"] is None
+    assert len(invoke("depths", "ring:nodes=5", *options).stdout.splitlines()) == 3
 
 
 def test_generate_keeps_to_a_height(tmp_path: Path) -> None:

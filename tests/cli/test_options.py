@@ -109,7 +109,7 @@ def test_idle_gpus_forward_or_are_absent_and_the_output_says_which(tmp_path: Pat
         for one in (made, found):
             assert (one["idle"], one["algbw_gb_s"]["exact"]) == (idle, algbw)
         assert document("whatif", *chosen)["algbw_gb_s"]["exact"] == algbw
-        assert document("tree_depths", *chosen)["idle"] == idle
+        assert document("depths", *chosen)["idle"] == idle
         assert document("certificate", *chosen, "-o", proof)["idle"] == idle
         assert document("optimum", *chosen, "--k", "1")["idle"] == idle
         network = ["--topology", pair[0], *pair[1:]]
@@ -123,7 +123,7 @@ def test_idle_gpus_forward_or_are_absent_and_the_output_says_which(tmp_path: Pat
 def test_idle_gpus_are_named_in_text() -> None:
     pair = ["ring:nodes=4", "--group", "gpu0,gpu1"]
     words = "ring:nodes=4, allgather, GPUs outside the group are absent: "
-    for command in ("whatif", "tree_depths"):
+    for command in ("whatif", "depths"):
         assert invoke(command, *pair, "--idle", "absent").stdout.startswith(words)
     tuned = invoke("tune", *pair, "--sizes", "1KB", "--method", "ring", "--idle", "forward")
     assert tuned.stdout.startswith("GPUs outside the group forward\n")
