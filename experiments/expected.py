@@ -57,7 +57,7 @@ LP_TIME_LIMIT_S = 20.0
 """Seconds of them for the program of an allreduce that no cut proves."""
 
 CUTS_S = 2.0
-"""Seconds for bounds and cuts where ForestColl leaves less: they are what is asked for first."""
+"""Seconds that ForestColl leaves for bounds and cuts, but no more than a quarter of all."""
 
 _ROOTED = ("broadcast", "reduce")
 
@@ -159,8 +159,8 @@ def expected(
     idle : {"absent", "forward"}
         What the other GPUs do, as of :func:`forestcoll.group`: no library lets them forward.
     seconds : float
-        For all rows: those that are not there in time say so. Bounds and cuts have what
-        ForestColl's schedule leaves of it, and at least :data:`CUTS_S`.
+        For all rows, bounds and cuts together: what is not there in time says so. ForestColl's
+        schedule has to leave :data:`CUTS_S` of it, or a quarter if that is less.
 
     Raises
     ------
@@ -181,13 +181,11 @@ def expected(
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
     check_seconds(seconds)
     clock = _Clock(seconds)
-    best, proof = _forestcoll(topology, collective, root, clock)
-    merged, reached = merged_planes(topology).merged, best.algbw_gb_s or Fraction(0)
-    cuts = _Clock(max(clock.left(), CUTS_S))
-    bounds = _bounds(merged, collective, root, reached, proof, cuts)
+    best, proof = _forestcoll(topology, collective, root, clock.less(min(CUTS_S, seconds / 4)))
+    bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0), proof, clock)
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
     nccl = [_SEND_RECV] if collective == "all-to-all" else [*_NCCL.items()]
-    binding = _binding(topology, collective, root, cuts)
+    binding = _binding(topology, collective, root, clock)
     rows = _without_planes(topology, clock)
     rates = [best, *(_method(what, name, rows, collective, root, clock) for what, name in nccl)]
     return Expected(
@@ -235,6 +233,11 @@ def _bounds(
     clock: _Clock,
 ) -> tuple[Rate, ...]:
     """Bound the collective in both models, or in the one where they are the same."""
+    try:
+        with time_limit(clock.left()):
+            topology = merged_planes(topology).merged
+    except TimeLimitError:
+        pass  # then no bound is begun below
     plain = tuple(replace(n, multicast=False) if n.multicast else n for n in topology.nodes)
     if plain == topology.nodes:
         models = [("bound, switches forward", topology, reached, proof)]
@@ -265,9 +268,13 @@ def _bounds(
 class _Clock:
     """Counts down the seconds that all rows have together."""
 
-    def __init__(self, seconds: float) -> None:
+    def __init__(self, seconds: float, end: float | None = None) -> None:
         self.seconds = seconds
-        self._end = time.monotonic() + seconds
+        self._end = time.monotonic() + seconds if end is None else end
+
+    def less(self, seconds: float) -> _Clock:
+        """Return a clock for part of the work, which ends so many seconds before."""
+        return _Clock(self.seconds, self._end - seconds)
 
     def left(self) -> float:
         """Return the seconds that are left, 0 at the end."""
@@ -365,7 +372,9 @@ def _binding(
             for phase in phases:
                 weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
                 reduction = phase in ("reduce-scatter", "reduce")
-                found.append(rate_bound(topology, weights=weights, reduction=reduction))
+                left = clock.left()
+                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=left)
+                found.append(bound)
     except TimeLimitError:
         return None
     return tuple(found)

@@ -18,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.switch_paths import Router, build_forest, dealt
+from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.forest import Forest
 
-__all__ = ["forest_of"]
+__all__ = ["edges_of", "forest_of"]
 
 
 def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]) -> Forest:
@@ -36,7 +37,7 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
     """
     parent = np.array(list(copies), dtype=np.int32)
     counts = list(copies.values())
-    edges = _edges(parent, counts)
+    edges = edges_of(parent, counts)
     rooted: Counter[int] = Counter()
     for row, count in zip((parent < 0).argmax(axis=1).tolist(), counts, strict=True):
         rooted[row] += count
@@ -54,18 +55,27 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
     )
 
 
-def _edges(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple[int, int], int]:
+def edges_of(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple[int, int], int]:
     """How many trees have each edge (parent, rank), in the order in which trees have them first."""
     size = parent.shape[1]
     tree, rank = np.nonzero(parent >= 0)
     key = parent[tree, rank].astype(np.int64) * size + rank
-    links, first, which = np.unique(key, return_index=True, return_inverse=True)
-    total = [0] * len(links)
-    for link, row in zip(which.tolist(), tree.tolist(), strict=True):
-        total[link] += counts[row]
-    order = np.argsort(first).tolist()
-    ends = [divmod(link, size) for link in links.tolist()]
-    return {ends[link]: total[link] for link in order}
+    amounts = exact(np.array(counts, dtype=np.int64), len(parent))[tree]
+    if size**2 <= 4 * len(key):  # a table of all pairs is faster than sorting
+        place = np.full(size**2, -1)
+        place[key[::-1]] = np.arange(len(key))[::-1]
+        first = np.flatnonzero(place[key] == np.arange(len(key)))
+        total = np.zeros(size**2, dtype=amounts.dtype)
+        np.add.at(total, key, amounts)
+        links, total = key[first], total[key[first]]
+    else:
+        links, first, which = np.unique(key, return_index=True, return_inverse=True)
+        total = np.zeros(len(links), dtype=amounts.dtype)
+        np.add.at(total, which, amounts)
+        order = np.argsort(first)
+        links, total = links[order], total[order]
+    ends = (divmod(link, size) for link in links.tolist())
+    return dict(zip(ends, total.tolist(), strict=True))
 
 
 def _times_to_share(ways: Iterable[Sequence[object]], edges: Mapping[tuple[int, int], int]) -> int:

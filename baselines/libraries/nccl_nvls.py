@@ -157,7 +157,7 @@ def _best(
 
     made: list[MulticastForest | Allreduce[MulticastForest]] = []
     refused: list[UnsupportedError] = []
-    for starts in rails_of(boxes, find_nic_attachments(Router(topology), boxes), rails):
+    for starts in rails_of(boxes, find_nic_attachments(router_of(topology), boxes), rails):
         try:
             found = multicast(collect(partial(spread, starts=starts), copying, collective))
         except UnsupportedError as error:
@@ -195,7 +195,7 @@ def _copying(topology: Topology, used: Collection[int]) -> Topology:
         replace(node, multicast=node.multicast and position in used)
         for position, node in enumerate(topology.nodes)
     )
-    return replace(topology, nodes=nodes)
+    return topology.like(topology.name, nodes, topology.links, shared=topology.shared)
 
 
 def _no_switch(router: Router, gpus: Sequence[int]) -> str:
@@ -314,12 +314,12 @@ def _row(
     router: Router, boxes: list[list[int]], rail: Sequence[int], parents: Parents, root: int
 ) -> tuple[int, ...]:
     """The parent of each rank: heads as said, all others that of their box."""
-    parent: Parents = dict(parents)
+    compute, rank_of = router.topology.compute, router.topology.rank_of
+    above: dict[int, int] = {}  # rank by position
     for box, head in zip(boxes, rail, strict=True):
-        source = root if root in box else head
-        parent |= {gpu: source for gpu in box if gpu != source and gpu not in parents}
-    rank_of, compute = router.topology.rank_of, router.topology.compute
-    return tuple(rank_of[parent[gpu]] if gpu in parent else -1 for gpu in compute)
+        above |= dict.fromkeys(box, rank_of[root if root in box else head])
+    above |= {gpu: rank_of[before] for gpu, before in parents.items()} | {root: -1}
+    return tuple(map(above.__getitem__, compute))
 
 
 METHODS = (

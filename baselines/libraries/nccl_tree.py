@@ -42,7 +42,7 @@ from baselines.networks.hamiltonian import find_paths
 from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.ports import Ports
 from baselines.networks.rails import Starts, rails_of
-from baselines.networks.switch_paths import Router, check_size
+from baselines.networks.switch_paths import check_size, router_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
@@ -97,7 +97,7 @@ def generate(
     boxes = _boxes(topology)
     made: list[Forest | Allreduce[Forest]] = []
     refused: list[UnsupportedError] = []
-    for starts in rails_of(boxes, find_nic_attachments(Router(topology), boxes), rails):
+    for starts in rails_of(boxes, find_nic_attachments(router_of(topology), boxes), rails):
         trees = partial(
             _on_rails, method="nccl-tree", starts=starts, double=double, pattern=pattern
         )
@@ -185,7 +185,9 @@ def _chain(ports: Ports, gpus: Sequence[int], start: int) -> Chain:
     def penalty(hop: tuple[int, int]) -> int:
         return ports.penalty(ports.port(*hop))
 
-    best = min(chains, key=lambda chain: sum(map(penalty, pairwise(chain))))
+    best = chains[0]
+    if len(chains) > 1:
+        best = min(chains, key=lambda chain: sum(map(penalty, pairwise(chain))))
     for hop in pairwise(best):
         ports.add(ports.port(*hop), 1)
     return best

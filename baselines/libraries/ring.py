@@ -40,7 +40,7 @@ from baselines.networks.boxes import gpus_by_box
 from baselines.networks.nic_attachment import find_nic_attachments, ring_counts
 from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import Layout, Ring, lay_all
-from baselines.networks.switch_paths import Router, build_forest, check_size
+from baselines.networks.switch_paths import build_forest, check_size, router_of
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.weights import weights_for
@@ -117,8 +117,7 @@ def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Fo
     parent = np.empty((len(count), len(roots), size), dtype=np.int32)
     trees: dict[tuple[int, int], int] = {}
     for ring, copies, rows in zip(count, count.values(), parent, strict=True):
-        around = _parents(ring, size)
-        rows[:] = around[roots] if weights else around
+        _fill_parents(ring, roots, rows)
         for ends, shards in _crossed(ring, rows).items():
             trees[ends] = trees.get(ends, 0) + copies * shards
     return build_forest(
@@ -127,27 +126,26 @@ def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Fo
         root=np.tile(roots, len(count)),
         multiplicity=np.repeat(np.array(list(count.values()), dtype=np.int64), len(roots)),
         parent=parent.reshape(-1, size),
-        paths=Router(laid.network).carry(trees),
+        paths=router_of(laid.network).carry(trees),
         weights=weights,
     )
 
 
-def _parents(ring: Ring, size: int) -> npt.NDArray[np.int32]:
-    """From each root (row) around a ring of ranks: whom each rank gets the shard from, first."""
+def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> None:
+    """Write from each root (row) around a ring of ranks: whom each rank gets the shard from."""
     order = np.array(ring)
-    rows = np.full((size, size), -1, dtype=np.int32)
-    if len(ring) == size:
-        before = np.empty(size, dtype=np.int32)
+    if len(ring) == rows.shape[1]:
+        before = np.empty(len(ring), dtype=np.int32)
         before[order] = np.roll(order, 1)
         rows[:] = before
     else:
-        for root in range(size):
+        for row, root in zip(rows, roots.tolist(), strict=True):
             start = ring.index(root)
             walk = np.concatenate([order[start:], order[: start + 1]])
             reached, first = np.unique(walk, return_index=True)
-            rows[root, reached] = walk[first - 1]
-    np.fill_diagonal(rows, -1)
-    return rows
+            row[:] = -1
+            row[reached] = walk[first - 1]
+    rows[np.arange(len(roots)), roots] = -1
 
 
 def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], int]:
@@ -232,7 +230,7 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
         laid = [lay_all(Layout(network, boxes), counts[0])]
     except UnsupportedError:  # that layout takes every GPU to have a NIC, and boxes to be like
         laid = []
-    attachments = find_nic_attachments(Router(network), boxes)
+    attachments = find_nic_attachments(router_of(network), boxes)
     alike = all(found.is_whole and found.is_like(attachments[0]) for found in attachments)
     if laid and alike:
         return laid

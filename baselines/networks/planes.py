@@ -227,10 +227,11 @@ class _Merging:
         """Switches that are not to be merged, lest some link get another share than its part."""
         all_ = lcm(*(one.share.denominator for one in self.selections))
         carried: dict[tuple[int, int], int] = {}  # in parts of all
+        ends_of_links = [(link.tail, link.head) for link in self.merged.links]
         for one in self.selections:
             share, node = int(one.share * all_), one.node
-            for link in self.merged.links:
-                real = node[link.tail], node[link.head]
+            for tail, head in ends_of_links:
+                real = node[tail], node[head]
                 carried[real] = carried.get(real, 0) + share
         wrong: set[int] = set()
         for link, whole in zip(self.topology.links, self.topology.whole_bandwidths[1], strict=True):

@@ -13,7 +13,7 @@ import math
 from collections.abc import Sequence
 
 from baselines.networks.hamiltonian import Successors
-from baselines.networks.switch_paths import Router
+from baselines.networks.switch_paths import router_of
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
 
@@ -35,7 +35,7 @@ class Ports:
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
-        self.router = Router(topology)
+        self.router = router_of(topology)
         self.load: dict[tuple[int, int], int] = {}
         widths = [link.bandwidth_gb_s for link in topology.links]
         common = math.lcm(*(width.numerator for width in widths))
@@ -49,6 +49,7 @@ class Ports:
         for tail, head in self.slowness:
             if tail in gpus and head in gpus:
                 self._beside[tail].append(head)
+        self._has_direct = any(self._beside.values())
 
     def add(self, port: tuple[int, int], courses: int) -> None:
         """Add courses to a port, or take them away."""
@@ -89,7 +90,7 @@ class Ports:
 
     def direct(self, gpus: Sequence[int]) -> Successors:
         """The direct links among some GPUs, by place, the widest first."""
-        if not any(self._beside[gpu] for gpu in gpus):
+        if not self._has_direct:
             return ((),) * len(gpus)
         place_of = {gpu: place for place, gpu in enumerate(gpus)}
         rows = []

@@ -58,6 +58,8 @@ class AttachmentLayout:
         When a ring is laid, if there is no way around the boxes.
     """
 
+    is_fixed = False
+
     def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
         self.ports = Ports(topology)
         self.boxes = boxes

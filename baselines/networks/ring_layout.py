@@ -53,6 +53,7 @@ class Layout(Ports):
         self.tours: list[Ring] = []
         self.ends = _ends(boxes, self.router) if len(boxes) > 1 else []
         self.exits = [self._exits(box) for box in range(len(self.ends))]
+        self.is_fixed = bool(self.ends) and not any(any(self.direct(gpus)) for gpus in boxes)
 
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
@@ -198,11 +199,26 @@ def _ends(boxes: list[list[int]], router: Router) -> list[tuple[int, int]]:
         entries[-1] = 2  # an odd number of boxes cannot alternate between two rails
     rails = list(pairwise([*entries, entries[0]]))
     ways = [*straight[:1], rails, *straight[1:]]
-    costs = [_hops_across(boxes, way, router, rings) for way in ways]
-    possible = [cost for cost in costs if cost is not None]
-    if not possible:
+    least, best = _fewest_hops(boxes, router), None
+    for way in ways:
+        across = _hops_across(boxes, way, router, rings)
+        if across is not None and (best is None or across < best[0]):
+            best = across, way
+            if across == least * rings:
+                break
+    if best is None:
         raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
-    return ways[costs.index(min(possible))]
+    return best[1]
+
+
+def _fewest_hops(boxes: list[list[int]], router: Router) -> int:
+    """Hops that a ring takes at least from box to box, wherever it leaves and enters them."""
+    total = 0
+    for gpus, after in pairwise([*boxes, boxes[0]]):
+        there = sum(1 << router.bit_of[gpu] for gpu in after)
+        near = (h for gpu in gpus for h, found in enumerate(router.reach[gpu]) if found & there)
+        total += min(near, default=0)
+    return total
 
 
 def _hops_across(
@@ -224,7 +240,13 @@ def _hops_across(
 
 
 class _Lays(Protocol):
-    """What lays one ring after another."""
+    """What lays one ring after another.
+
+    ``is_fixed`` says whether the course of a ring does not depend on the others.
+    """
+
+    @property
+    def is_fixed(self) -> bool: ...
 
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
@@ -240,6 +262,8 @@ class _Lays(Protocol):
 def lay_all(layout: _Lays, rings: int) -> list[Ring]:
     """Lay so many rings, and each again, now that the others are known."""
     laid = [layout.lay(ring, rings) for ring in range(rings)]
+    if layout.is_fixed:
+        return laid
     best = layout.worst, list(laid)
     for _ in range(PASSES):
         before = list(laid)

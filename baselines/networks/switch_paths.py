@@ -201,10 +201,13 @@ class Router:
         """Return the path between two GPUs if there is a single one."""
         way = [node]
         while node != gpu:
-            ports = self.next_hops(node, gpu)
-            if len(ports) != 1:
-                return None
-            node = ports[0][1]
+            if gpu in self._on_to[node]:
+                node = gpu
+            else:
+                ports = self._find_next_hops(node, gpu)
+                if len(ports) != 1:
+                    return None
+                node = ports[0][1]
             way.append(node)
         return (tuple(way),)
 
@@ -239,21 +242,16 @@ def dealt(
 ) -> Routes:
     """Deal the trees of each logical link (tail rank, head rank) out over its ways."""
     rows = sorted(zip(trees, trees.values(), ways, strict=True))  # links differ
-    counts, shares, lengths, hops = [0], list[int](), [0], list[int]()
-    for (tail, _), count, paths in rows:
-        before = len(shares)
-        for way, share in _deal(paths, count, first=tail):
-            shares.append(share)
-            lengths.append(len(way))
-            hops += way
-        counts.append(len(shares) - before)
+    parts = [_deal(paths, count, first=link[0]) for link, count, paths in rows]
+    shared = [part for row in parts for part in row]
+    links = np.array([link for link, _, _ in rows], dtype=np.int32).reshape(-1, 2)
     return Routes(
-        tail=np.array([link[0] for link, _, _ in rows], dtype=np.int32),
-        head=np.array([link[1] for link, _, _ in rows], dtype=np.int32),
-        first_path=np.cumsum(counts, dtype=np.int64),
-        multiplicity=np.array(shares, dtype=np.int64),
-        first_hop=np.cumsum(lengths, dtype=np.int64),
-        hop=np.array(hops, dtype=np.int32),
+        tail=links[:, 0].copy(),
+        head=links[:, 1].copy(),
+        first_path=np.cumsum([0, *map(len, parts)], dtype=np.int64),
+        multiplicity=np.array([share for _, share in shared], dtype=np.int64),
+        first_hop=np.cumsum([0, *(len(way) for way, _ in shared)], dtype=np.int64),
+        hop=np.array([v for way, _ in shared for v in way], dtype=np.int32),
     )
 
 

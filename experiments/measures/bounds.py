@@ -13,13 +13,15 @@ Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. Where swit
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.core.optimality import rate_bound
+from forestcoll.core.optimality import SECONDS, rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.problem.allreduce_bound import AllreduceBound
@@ -77,32 +79,46 @@ def upper_bound(
     proof : AllreduceBound, optional
         Of this network and model, added up by ``verify``: no program is asked for another.
     seconds : float, optional
-        For the program, at most :data:`LP_TIME_LIMIT_S`.
+        For all programs together; each has its own limit, too.
 
     Returns
     -------
     UpperBound or None
         None of an all-to-all whose program does not finish.
     """
-    allowed = LP_TIME_LIMIT_S if seconds is None else min(seconds, LP_TIME_LIMIT_S)
+    deadline = math.inf if seconds is None else time.monotonic() + seconds
     if collective == "all-to-all":
-        return _priced(topology, allowed)
+        return _priced(topology, _left(deadline, LP_TIME_LIMIT_S))
     if collective != "allreduce":
         if root is not None:
             weights = [int(rank == root) for rank in range(topology.num_compute)]
         reduction = collective in ("reduce-scatter", "reduce")
-        best = rate_bound(topology, weights=weights, reduction=reduction, copying=True)
+        best = rate_bound(
+            topology,
+            weights=weights,
+            reduction=reduction,
+            copying=True,
+            seconds=_left(deadline, SECONDS),
+        )
         by = "the bottleneck cut" if best.is_single_cut else "prices of cuts"
         return UpperBound(best.algbw_gb_s, by)
-    return _of_allreduce(merged_planes(topology).merged, reached, proof, allowed)
+    return _of_allreduce(merged_planes(topology).merged, reached, proof, deadline)
+
+
+def _left(deadline: float, most: float) -> float:
+    """Return the seconds until a deadline, at most so many."""
+    return min(most, max(0.0, deadline - time.monotonic()))
 
 
 def _of_allreduce(
-    topology: Topology, reached: Fraction, proof: AllreduceBound | None, seconds: float
+    topology: Topology, reached: Fraction, proof: AllreduceBound | None, deadline: float
 ) -> UpperBound:
     """Take what partitions and cuts prove, if it is attained; else the program's bound, too."""
     copying = any(node.multicast for node in topology.nodes)
-    phases = (rate_bound(topology, reduction=reduction).algbw_gb_s for reduction in (True, False))
+    phases = (
+        rate_bound(topology, reduction=reduction, seconds=_left(deadline, SECONDS)).algbw_gb_s
+        for reduction in (True, False)
+    )
     attained = max(reached, 1 / sum((1 / rate for rate in phases), start=Fraction(0)))
     known = best_known_bound(topology, copying=copying, least=attained)
     assert known is not None  # there are two GPUs
@@ -110,7 +126,8 @@ def _of_allreduce(
     if known.algbw_gb_s > attained and proof is None:
         from lp.allreduce.best import proved
 
-        found = proved(topology, None, copying=copying, seconds=seconds)
+        left = _left(deadline, LP_TIME_LIMIT_S)
+        found = proved(topology, None, copying=copying, seconds=left)
         best, remark = found.bound, found.remark
     if best is None or best.algbw_gb_s >= known.algbw_gb_s:
         return UpperBound(known.algbw_gb_s, "a partition or cut")

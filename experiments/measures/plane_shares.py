@@ -44,7 +44,7 @@ def check_planes(planes: Planes) -> None:
         raise VerificationError(f"{topology.name}: the shares of its planes are not parts of one")
     for one in planes.selections:
         _check_nodes(topology, merged, one)
-    _check_links(topology, _carried(planes))
+    _check_links(topology, *_carried(planes))
 
 
 def _check_nodes(topology: Topology, merged: Topology, selection: Selection) -> None:
@@ -60,25 +60,34 @@ def _check_nodes(topology: Topology, merged: Topology, selection: Selection) -> 
             raise VerificationError(f"{topology.name}: {real.name} is not what {node.name} is")
 
 
-def _carried(planes: Planes) -> Mapping[tuple[int, int], Fraction]:
-    """Return what each link carries if all merged links carry all that they can."""
+def _carried(planes: Planes) -> tuple[Mapping[tuple[int, int], int], int]:
+    """Return what each link carries if all merged links carry all that they can, and its unit.
+
+    So many units are 1 GB/s.
+    """
     whole = lcm(*(one.share.denominator for one in planes.selections))
     under, bandwidths = planes.merged.whole_bandwidths
+    links = [
+        (link.tail, link.head, bandwidth)
+        for link, bandwidth in zip(planes.merged.links, bandwidths, strict=True)
+    ]
     carried: dict[tuple[int, int], int] = {}
     for one in planes.selections:
         part, node = int(one.share * whole), one.node
-        for link, bandwidth in zip(planes.merged.links, bandwidths, strict=True):
-            ends = node[link.tail], node[link.head]
+        for tail, head, bandwidth in links:
+            ends = node[tail], node[head]
             carried[ends] = carried.get(ends, 0) + part * bandwidth
-    exact = {amount: Fraction(amount, whole * under) for amount in set(carried.values())}
-    return {ends: exact[amount] for ends, amount in carried.items()}
+    return carried, whole * under
 
 
-def _check_links(topology: Topology, carried: Mapping[tuple[int, int], Fraction]) -> None:
+def _check_links(topology: Topology, carried: Mapping[tuple[int, int], int], unit: int) -> None:
     """There is a link wherever something runs, and it is wide enough."""
+    under, widths = topology.whole_bandwidths
+    ends = ((link.tail, link.head) for link in topology.links)
+    room = dict(zip(ends, widths, strict=True))
     for (tail, head), amount in carried.items():
-        link = topology.link_between.get((tail, head))
-        if link is None or link.bandwidth_gb_s < amount:
+        width = room.get((tail, head), 0)
+        if width * unit < amount * under:
             names = f"{topology.nodes[tail].name} -> {topology.nodes[head].name}"
-            width = 0 if link is None else link.bandwidth_gb_s
-            raise VerificationError(f"{names} has {width} GB/s; merged planes need {amount}")
+            has, need = Fraction(width, under), Fraction(amount, unit)
+            raise VerificationError(f"{names} has {has} GB/s; merged planes need {need}")

@@ -159,7 +159,8 @@ def narrowest_cut(
     CapacityOverflowError
         As of :func:`optimum`.
     """
-    links = (topology.reversed() if reduction else topology).integer_capacities
+    links = topology.integer_capacities
+    links = links.reversed() if reduction else links
     if int(links.capacity.sum()) * sum(weights) >= 2**62:
         equal = set(weights) <= {1}
         weight = f"{sum(weights)} GPUs" if equal else f"a total weight of {sum(weights)}"

@@ -55,6 +55,7 @@ class PathChoice:
         carried = exact(routes.multiplicity, len(routes.multiplicity))
         self._upto = np.concatenate([np.zeros(1, dtype=carried.dtype), np.cumsum(carried)])
         self._place = np.zeros(forest.parent.shape, dtype=carried.dtype)
+        self._is_single = bool((np.diff(routes.first_path) == 1).all())
         cuts = self._lay_out(forest)
         cuts |= {(batch, 0) for batch in range(forest.num_batches)}
         parts = sorted(cuts)
@@ -71,16 +72,24 @@ class PathChoice:
     def _lay_out(self, forest: Forest) -> set[tuple[int, int]]:
         """Give each edge the place of its first tree on its link; return the cuts in batches.
 
-        Places count the trees of all links one after the other, and so do the paths.
+        Places count the trees of all links one after the other, and so do the paths. Where every
+        link has a single path, they are the paths themselves.
         """
         batch, rank = np.nonzero(forest.parent >= 0)
         link = _links(forest, batch, rank)
+        if self._is_single:  # the path of each edge is that of its link, and so is their number
+            carried = np.zeros(len(forest.routes.tail), dtype=self._upto.dtype)
+            np.add.at(carried, link, forest.multiplicity[batch].astype(carried.dtype))
+            _check_totals(forest, self._upto, np.cumsum(carried))
+            self._place[batch, rank] = link
+            return set()
         few = len(forest.routes.tail) <= 2**16  # which are sorted by their digits
         order = np.argsort(link.astype(np.uint16) if few else link, kind="stable")
         batch, rank, link = batch[order], rank[order], link[order]
         trees = forest.multiplicity[batch].astype(self._upto.dtype)
         end = np.cumsum(trees)
-        _check_totals(forest, self._upto, link, end)
+        last = np.searchsorted(link, np.arange(len(forest.routes.tail)), side="right")
+        _check_totals(forest, self._upto, np.append(np.zeros(1, dtype=end.dtype), end)[last])
         self._place[batch, rank] = end - trees
         near = np.searchsorted(self._upto, end - trees, side="right")
         far = np.searchsorted(self._upto, end, side="left")
@@ -93,7 +102,10 @@ class PathChoice:
 
     def paths(self, start: int, stop: int) -> npt.NDArray[np.int64]:
         """Return the path of each rank's edge in some parts; at roots it has no meaning."""
-        place = self._place[self.batch[start:stop]] + self._offset[start:stop, None]
+        place = self._place[self.batch[start:stop]]
+        if self._is_single:
+            return place.astype(np.int64)
+        place = place + self._offset[start:stop, None]
         return np.searchsorted(self._upto, place, side="right") - 1
 
     def blocks(self, entries: int) -> Iterator[tuple[int, int]]:
@@ -116,10 +128,8 @@ def _links(forest: Forest, batch: _Exact, rank: _Exact) -> npt.NDArray[np.int64]
     return place
 
 
-def _check_totals(forest: Forest, upto: _Exact, link: _Exact, end: _Exact) -> None:
-    """Trees and paths of every link are equally many, so that their places agree."""
-    last = np.searchsorted(link, np.arange(len(forest.routes.tail)), side="right")
-    trees = np.append(np.zeros(1, dtype=end.dtype), end)[last]
+def _check_totals(forest: Forest, upto: _Exact, trees: _Exact) -> None:
+    """Trees up to every link are as many as its paths, so that their places agree."""
     if (i := first(trees != upto[forest.routes.first_path[1:]])) is not None:
         tail, head = int(forest.routes.tail[i]), int(forest.routes.head[i])
         _refuse(forest, tail, head, "has not as many paths as trees")

@@ -35,14 +35,19 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.problem.rate_bound import SharedPrice
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.parallel_planes import Planes
 
 __all__ = ["AllreduceBound", "Potential", "PricedSet"]
+
+_OPEN_RUNS = 128
+"""Runs of disjoint sets that a further set may join: as many as GPUs in most boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +192,7 @@ def _least_cover(
     unit = math.lcm(*{p.denominator for one in sets for p in (one.gather, one.reduce)})
     inside, whole = [0] * len(topology.nodes), 0
     for one in sets:
-        price = int((one.gather + one.reduce) * unit)
+        price = _whole(one.gather, unit) + _whole(one.reduce, unit)
         whole += price
         for node in one.nodes:
             inside[node] += price
@@ -212,19 +217,14 @@ def _paid(
     prices = [price for one in priced for price in (one.gather, one.reduce)]
     prices += [one.price for one in shared]
     unit = math.lcm(*{price.denominator for price in prices})
-    most = sum(int(price * unit) for price in prices)
+    most = sum(_whole(price, unit) for price in prices)
     kind = np.dtype(np.int64 if most < 2**62 else object)  # as Python's where sums might overflow
     links = topology.integer_capacities
-    into, out = np.zeros((2, len(links.tail)), dtype=kind)
-    for one in sets:
-        inside = np.zeros(len(topology.nodes), dtype=bool)
-        inside[list(one.nodes)] = True
-        tail, head = inside[links.tail], inside[links.head]
-        into[head & ~tail] += int(one.gather * unit)
-        out[tail & ~head] += int(one.reduce * unit)
+    into, out = _crossed(topology, sets, unit, kind)
     gather, reduce = np.zeros((2, len(topology.nodes)), dtype=kind)
     for held in potentials:
-        gather[held.switch], reduce[held.switch] = int(held.gather * unit), int(held.reduce * unit)
+        gather[held.switch] = _whole(held.gather, unit)
+        reduce[held.switch] = _whole(held.reduce, unit)
     into += gather[links.head] - gather[links.tail]
     out -= reduce[links.head] - reduce[links.tail]
     limits = Fraction(0)
@@ -232,7 +232,60 @@ def _paid(
     for group, (places, limit) in zip(topology.shared, topology.shared_places, strict=True):
         price = charge.get(group.name, Fraction(0))
         limits += price * limit
-        into[list(places)] -= int(price * unit)
-        out[list(places)] -= int(price * unit)
+        into[list(places)] -= _whole(price, unit)
+        out[list(places)] -= _whole(price, unit)
     paid = np.maximum(np.maximum(into, out), 0).astype(object)
     return limits + Fraction(int((paid * links.capacity).sum()), unit * links.denominator)
+
+
+def _crossed(
+    topology: Topology, sets: tuple[PricedSet, ...], unit: int, kind: np.dtype[Any]
+) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """Return what each link pays for the sets that it enters, and for those that it leaves."""
+    links = topology.integer_capacities
+    into, out = np.zeros((2, len(links.tail)), dtype=kind)
+    for run in _disjoint(topology, sets):
+        part = np.full(len(topology.nodes), len(run))
+        gather, reduce = np.zeros((2, 2, len(run) + 1), dtype=kind)  # the last is outside of all
+        for number, (nodes, turned, one) in enumerate(run):
+            part[nodes] = number
+            gather[turned, number] = _whole(one.gather, unit)
+            reduce[turned, number] = _whole(one.reduce, unit)
+        tail, head = part[links.tail], part[links.head]
+        apart = tail != head
+        into += apart * (gather[0, head] + gather[1, tail])
+        out += apart * (reduce[0, tail] + reduce[1, head])
+    return into, out
+
+
+def _disjoint(
+    topology: Topology, sets: Iterable[PricedSet]
+) -> list[list[tuple[npt.NDArray[Any], int, PricedSet]]]:
+    """Gather sets in runs of disjoint ones, whose links can be priced together.
+
+    A set of more than half of the nodes stands in its run by its complement, with a 1: a link
+    enters the one where it leaves the other. Each set goes to the first run with room for it, of
+    the last ``_OPEN_RUNS``.
+    """
+    runs: list[list[tuple[npt.NDArray[Any], int, PricedSet]]] = []
+    held: list[int] = []  # the nodes of each run, as bits
+    for one in sets:
+        inside = np.zeros(len(topology.nodes), dtype=bool)
+        inside[list(one.nodes)] = True
+        turned = int(2 * len(one.nodes) > len(inside))
+        if turned:
+            inside = ~inside
+        bits = int.from_bytes(np.packbits(inside).tobytes(), "big")
+        first = max(0, len(runs) - _OPEN_RUNS)
+        at = next((i for i in range(first, len(runs)) if not held[i] & bits), len(runs))
+        if at == len(runs):
+            runs.append([])
+            held.append(0)
+        held[at] |= bits
+        runs[at].append((np.flatnonzero(inside), turned, one))
+    return runs
+
+
+def _whole(price: Fraction, unit: int) -> int:
+    """Return a price in parts of a unit, which its denominator divides."""
+    return price.numerator * (unit // price.denominator)

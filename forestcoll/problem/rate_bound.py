@@ -32,6 +32,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import lcm
 
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal
@@ -116,28 +117,30 @@ class RateBound:
 
     def link_prices(self) -> list[Fraction]:
         """Return max(0, need_e) of every link, in the order of ``topology.links``."""
-        none = Fraction(0)
-        level = {one.switch: one.price for one in self.switches}
+        priced: list[PricedCut | SwitchPrice | SharedPrice] = [*self.cuts, *self.switches]
+        unit = lcm(*(one.price.denominator for one in (*priced, *self.shared)))
+        level = {one.switch: int(one.price * unit) for one in self.switches}
+        prices = [int(one.price * unit) for one in self.cuts]
         around: list[set[int]] = [set() for _ in self.topology.nodes]
         for number, one in enumerate(self.cuts):
             for node in one.nodes:
                 around[node].add(number)
-        charged = self._charged()
+        charged = self._charged(unit)
         found = []
         for link in self.topology.links:
             near, far = (link.head, link.tail) if self.reduction else (link.tail, link.head)
-            left = around[near] - around[far]
-            need = sum((self.cuts[i].price for i in left), start=none)
-            need += level.get(far, none) - level.get(near, none)
-            found.append(max(none, need - charged.get((link.tail, link.head), none)))
-        return found
+            need = sum(prices[i] for i in around[near] - around[far])
+            need += level.get(far, 0) - level.get(near, 0)
+            found.append(max(0, need - charged.get((link.tail, link.head), 0)))
+        exact = {price: Fraction(price, unit) for price in set(found)}
+        return [exact[price] for price in found]
 
-    def _charged(self) -> dict[tuple[int, int], Fraction]:
-        """Return the sum of g_K over the shared capacities that hold each link."""
-        charged: dict[tuple[int, int], Fraction] = {}
+    def _charged(self, unit: int) -> dict[tuple[int, int], int]:
+        """Return the sum of g_K over the shared capacities that hold each link, in whole units."""
+        charged: dict[tuple[int, int], int] = {}
         for group, price in zip(self.topology.shared, self.shared_prices(), strict=True):
             for ends in group.links if price else ():
-                charged[ends] = charged.get(ends, Fraction(0)) + price
+                charged[ends] = charged.get(ends, 0) + int(price * unit)
         return charged
 
     @property
@@ -160,7 +163,11 @@ class RateBound:
         """Sum up the prices of what links and shared capacities carry, in the topology's order."""
         priced = (*self.link_prices(), *self.shared_prices())
         return sum(
-            (price * amount for price, amount in zip(priced, (*links, *shared), strict=True)),
+            (
+                price * amount
+                for price, amount in zip(priced, (*links, *shared), strict=True)
+                if price
+            ),
             start=Fraction(0),
         )
 

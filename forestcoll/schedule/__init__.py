@@ -9,14 +9,11 @@ To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``
 Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
 """
 
-from forestcoll.problem.allreduce_certificate import AllreduceCertificate
-from forestcoll.problem.certificate_document import (
-    Certificate,
-    certificate_schema,
-    is_certificate,
-    read_certificate,
-    write_certificate,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.clock import Clock, timed
 from forestcoll.schedule.cost_model import Cost, Steps, cost, makespan_s_per_gb, synchronous
@@ -29,15 +26,27 @@ from forestcoll.schedule.sends import Chunks, Intervals, Send, Sends, TimedSend
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import by_shards, lockstep, sequential, stepwise, time_reversed
 from forestcoll.schedule.verification import (
-    AllreduceCertificateVerdict,
     AllreduceVerdict,
-    CertificateVerdict,
     FlowVerdict,
     StepVerdict,
     Verdict,
     verify,
-    verify_certificate,
 )
+
+if TYPE_CHECKING:
+    from forestcoll.problem.allreduce_certificate import AllreduceCertificate
+    from forestcoll.problem.certificate_document import (
+        Certificate,
+        certificate_schema,
+        is_certificate,
+        read_certificate,
+        write_certificate,
+    )
+    from forestcoll.schedule.verification import (
+        AllreduceCertificateVerdict,
+        CertificateVerdict,
+        verify_certificate,
+    )
 
 __all__ = [
     "Allreduce",
@@ -85,3 +94,28 @@ __all__ = [
     "write_certificate",
     "write_schedule",
 ]
+
+_NAMES = {
+    "forestcoll.problem.allreduce_certificate": ("AllreduceCertificate",),
+    "forestcoll.problem.certificate_document": (
+        *("Certificate", "certificate_schema", "is_certificate"),
+        *("read_certificate", "write_certificate"),
+    ),
+    "forestcoll.schedule.verify": (
+        *("AllreduceCertificateVerdict", "CertificateVerdict", "verify_certificate"),
+    ),
+}
+"""Where each name of certificates is from; loaded when first asked for: their schemas are slow."""
+
+_HOME = {name: module for module, names in _NAMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_HOME[name]), name)
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -151,17 +151,17 @@ class MulticastForest(TreeFlow):
         counted : bool array, one entry an entry of ``walk``, optional
             Which walks of which batches to count; all if not given.
         """
-        size, links = len(self.topology.nodes), self.topology.links
+        size, (tail, head) = len(self.topology.nodes), self.topology.link_ends
         trees = exact(self.multiplicity, len(self.walk))
         amount = np.repeat(trees, np.diff(self.first_walk))
         over = np.zeros(len(self.walks), dtype=trees.dtype)
         np.add.at(over, self.walk, amount if counted is None else np.where(counted, amount, 0))
         node = self.walks.node.astype(np.int64)
         inside = np.delete(np.arange(len(node)), self.walks.first_node[1:] - 1)
-        known = np.array([link.tail * size + link.head for link in links], dtype=np.int64)
+        known = tail.astype(np.int64) * size + head  # sorted, as the links are
         place = np.searchsorted(known, node[inside] * size + node[inside + 1])
         over = exact(over, len(inside))
-        load = np.zeros(len(links), dtype=over.dtype)
+        load = np.zeros(len(known), dtype=over.dtype)
         np.add.at(load, place, np.repeat(over, np.diff(self.walks.first_node) - 1))
         return tuple(load.tolist())
 

@@ -18,13 +18,14 @@ count; while a piece is gathered the next is still being summed up.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
 from forestcoll.errors import VerificationError
+from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest
@@ -89,13 +90,20 @@ def loads_of_routes(topology: Topology, routes: Routes) -> list[int]:
     VerificationError
         If a path uses a link that the topology does not have.
     """
-    over = _over_hops(routes, len(topology.nodes))
-    if over.keys() - topology.link_between.keys():
+    size, (tail, head) = len(topology.nodes), topology.link_ends
+    known = tail.astype(np.int64) * size + head  # sorted, as the links are
+    inside = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
+    wanted = routes.hop[inside].astype(np.int64) * size + routes.hop[inside + 1]
+    place = np.searchsorted(known, wanted)
+    if (np.append(known, -1)[place] != wanted).any():
         raise VerificationError(
             "the paths of this schedule use a link that is not in the topology; verify it before "
             "costing it"
         )
-    return [over.get((link.tail, link.head), 0) for link in topology.links]
+    amounts = exact(routes.multiplicity, len(inside))
+    loads = np.zeros(len(known), dtype=amounts.dtype)
+    np.add.at(loads, place, np.repeat(amounts, np.diff(routes.first_hop) - 1))
+    return list(loads.tolist())
 
 
 def flow_of_loads(topology: Topology, loads: Sequence[int], whole: int) -> Flow:
@@ -134,16 +142,3 @@ def _group_slowness(topology: Topology, loads: Sequence[int | Fraction]) -> Iter
     """Yield load / capacity of each shared capacity."""
     for members, limit in topology.shared_places:
         yield sum((loads[i] for i in members), Fraction(0)) / limit
-
-
-def _over_hops(routes: Routes, nodes: int) -> Mapping[tuple[int, int], int]:
-    """Add up the multiplicities of the paths over every hop (tail, head)."""
-    lengths = np.diff(routes.first_hop)
-    path = np.repeat(np.arange(len(lengths)), lengths)
-    inside = path[:-1] == path[1:]
-    hop = routes.hop.astype(np.int64)
-    links, which = np.unique((hop[:-1] * nodes + hop[1:])[inside], return_inverse=True)
-    amounts = routes.multiplicity.astype(object)[path[:-1][inside]]
-    loads = np.zeros(len(links), dtype=object)  # Python ints: nothing to overflow
-    np.add.at(loads, which, amounts)
-    return {divmod(link, nodes): load for link, load in zip(links.tolist(), loads, strict=True)}

@@ -12,13 +12,16 @@ from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 from forestcoll.topology.shared_capacity import SharedCapacity, links_named
 
-__all__ = ["MOST_LINKS", "MOST_NODES", "TopologyBuilder", "expect_size"]
+__all__ = ["MOST_LINKS", "MOST_NODES", "NO_LATENCY", "TopologyBuilder", "expect_size"]
 
 MOST_NODES = 1_000_000
 """Of any network; the product of two parameters of a family can be far more."""
 
 MOST_LINKS = 20_000_000
 """Of any network, each direction counted: those of the complete one of 4096 GPUs."""
+
+NO_LATENCY = Fraction(0)
+"""Of links that are given none; one number for all, since the same object is compared fast."""
 
 
 def expect_size(nodes: int, links: int, what: str) -> None:
@@ -70,7 +73,7 @@ class TopologyBuilder:
         return self._add(Node(name, NodeKind.SWITCH, box, index, multicast, stores))
 
     def arc(
-        self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float = 0
+        self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float = NO_LATENCY
     ) -> None:
         """Add a link in one direction.
 
@@ -83,22 +86,28 @@ class TopologyBuilder:
         latency : the same
             In microseconds.
         """
-        if len(self._links) >= MOST_LINKS:
+        self._links.append(self._link(tail, head, bandwidth, latency, room=1))
+
+    def link(
+        self, a: str, b: str, bandwidth: Exact | float, latency: Exact | float = NO_LATENCY
+    ) -> None:
+        """Add a full-duplex link: ``bandwidth`` GB/s in each direction."""
+        one = self._link(a, b, bandwidth, latency, room=2)
+        self._links += (one, Link(one.head, one.tail, one.bandwidth_gb_s, one.latency_us))
+
+    def _link(
+        self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float, room: int
+    ) -> Link:
+        """Return a link between nodes that are there, if so many more may be added."""
+        if len(self._links) + room > MOST_LINKS:
             raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
         where = f"link {tail} -> {head}"
-        self._links.append(
-            Link(
-                self._find(tail),
-                self._find(head),
-                exact(bandwidth, f"{where}: bandwidth"),
-                exact(latency, f"{where}: latency"),
-            )
+        return Link(
+            self._find(tail),
+            self._find(head),
+            exact(bandwidth, f"{where}: bandwidth"),
+            exact(latency, f"{where}: latency"),
         )
-
-    def link(self, a: str, b: str, bandwidth: Exact | float, latency: Exact | float = 0) -> None:
-        """Add a full-duplex link: ``bandwidth`` GB/s in each direction."""
-        self.arc(a, b, bandwidth, latency)
-        self.arc(b, a, bandwidth, latency)
 
     def share(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact | float) -> None:
         """Add a shared capacity: a common limit of some links.

@@ -110,6 +110,13 @@ class IntegerCapacities:
     capacity: npt.NDArray[np.int64]
     denominator: int
 
+    def reversed(self) -> IntegerCapacities:
+        """Return every link reversed, in the order of the reversed topology."""
+        order = np.lexsort((self.tail, self.head))
+        return IntegerCapacities(
+            self.head[order], self.tail[order], self.capacity[order], self.denominator
+        )
+
 
 @dataclass(frozen=True, repr=False)
 class Topology(InBrief):
@@ -144,6 +151,10 @@ class Topology(InBrief):
         self._check_names()
         object.__setattr__(self, "links", self._merge(self.links))
         object.__setattr__(self, "shared", self._checked_groups())
+
+    def __hash__(self) -> int:
+        """Hash what tells most networks apart: equal ones agree, and hashing links is slow."""
+        return hash((self.name, len(self.nodes), len(self.links)))
 
     def _checked_groups(self) -> tuple[SharedCapacity, ...]:
         if not self.shared:

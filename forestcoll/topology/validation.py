@@ -125,9 +125,9 @@ def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) 
     first = roots[0]
     successors: list[list[int]] = [[] for _ in topology.nodes]
     predecessors: list[list[int]] = [[] for _ in topology.nodes]
-    for link in topology.links:
-        successors[link.tail].append(link.head)
-        predecessors[link.head].append(link.tail)
+    for tail, head in zip(*(ends.tolist() for ends in topology.link_ends), strict=True):
+        successors[tail].append(head)
+        predecessors[head].append(tail)
     reduction = collective in ("reduce-scatter", "reduce")
     reached = roots if reduction else topology.compute
     reaching = topology.compute if reduction else roots

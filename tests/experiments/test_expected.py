@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from fractions import Fraction
+from typing import Any
 
 import pytest
 
 from baselines.registry import METHODS
 from experiments.expected import ALL, busbw_factor, expected
 from forestcoll import Forest, optimum
+from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.in_network.adding_servers import servers
 
@@ -280,7 +283,8 @@ def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch)
     none = expected(topology, seconds=0)
     assert all(one.algbw_gb_s is None for one in none.rates)
     assert {one.note for one in none.rates[:3]} == {"not there in 0 s; allow more time"}
-    assert none.bounds[0].algbw_gb_s is not None
+    assert {one.note for one in none.bounds} == {"not there in 0 s; allow more time"}
+    assert none.binding is None
 
     def endless(_topology: Topology, _collective: str) -> Forest:
         while True:
@@ -295,25 +299,73 @@ def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch)
     assert found["NCCL ring"].note == "not there in 3 s; allow more time"
 
 
+def endless(*_: object, **__: object) -> None:
+    while True:
+        time.sleep(0.001)
+
+
 def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A max-flow pass that goes on for ever ends with the time, and so does the search for cuts."""
-    monkeypatch.setattr("experiments.expected.CUTS_S", 0.2)
+    """A search for cuts that goes on for ever ends with the time, and so do bounds.
 
-    def endless(*_: object, **__: object) -> None:
-        while True:
-            time.sleep(0.001)
-
+    The second bound is not begun then, nor are cuts.
+    """
     topology = load_topology("dgx_h100:boxes=1")
     monkeypatch.setattr("experiments.expected.rate_bound", endless)
     began = time.monotonic()
     found = expected(topology, seconds=3)
-    assert time.monotonic() < began + 20
+    assert time.monotonic() < began + 4.5
     assert found.binding is None
     assert found.bounds[1].algbw_gb_s == 450
-    monkeypatch.setattr("experiments.expected.upper_bound", endless)
-    found = expected(topology, seconds=0)
-    assert {one.note for one in found.bounds} == {"not there in 0.2 s; allow more time"}
+    begun: list[object] = []
+
+    def slow(network: object, *_: object, **__: object) -> None:
+        begun.append(network)
+        endless()
+
+    monkeypatch.setattr("experiments.expected.upper_bound", slow)
+    began = time.monotonic()
+    found = expected(topology, seconds=2)
+    assert time.monotonic() < began + 3.5
+    assert {one.note for one in found.bounds} == {"not there in 2 s; allow more time"}
     assert found.binding is None
+    assert len(begun) == 1
+
+
+def test_an_endless_schedule_leaves_time_for_bounds_and_cuts(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of 4 s the schedule gets 3; cuts that take all that is left end at 4 s, not at 4 + 2."""
+    topology = load_topology("dgx_h100:boxes=1")
+    monkeypatch.setattr("experiments.expected._made", endless)
+    found = expected(topology, seconds=4)
+    assert found.rates[0].note == "not there in 4 s; allow more time"
+    assert found.bounds[1].algbw_gb_s == 450
+    assert found.binding is not None
+    monkeypatch.setattr("experiments.expected.rate_bound", endless)
+    began = time.monotonic()
+    found = expected(topology, seconds=4)
+    assert time.monotonic() < began + 5.5
+    assert found.binding is None
+
+
+def test_programs_for_bounds_and_cuts_get_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Solvers cannot be interrupted: each is told the seconds that are left of 5, fewer each time.
+
+    One GPU's NIC is dead in one direction, so a program takes the place of the cut: for both phases
+    of the bound, and of the cuts.
+    """
+    told: list[float] = []
+
+    def timed(*arguments: Any, seconds: float, **options: Any) -> RateBound:
+        told.append(seconds)
+        return rate_bound(*arguments, seconds=seconds, **options)
+
+    monkeypatch.setattr("experiments.expected.rate_bound", timed)
+    monkeypatch.setattr("experiments.measures.bounds.rate_bound", timed)
+    network = load_topology("dgx_a100:boxes=2").without("b0.gpu0 -> ib")
+    assert expected(network, seconds=5).binding is not None
+    assert len(told) == 4
+    assert 5 > told[0] > told[1] > told[2] > told[3] > 0
 
 
 def test_rates_are_of_the_network_where_planes_are_not_one(

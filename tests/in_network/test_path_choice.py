@@ -63,3 +63,18 @@ def test_each_part_is_told_the_path_of_each_edge() -> None:
     assert choice.paths(2, 4)[:, 0].tolist() == [2, 3]
     assert list(choice.blocks(2)) == [(0, 1), (1, 2), (2, 3), (3, 4)]
     assert list(choice.blocks(5)) == [(0, 2), (2, 4)]
+
+
+def test_a_single_path_of_each_link_is_that_of_its_edges() -> None:
+    """In a star every link has one path, of the same number; nothing is cut."""
+    forest = hand.star3()
+    choice = PathChoice(forest)
+    links = list(zip(forest.routes.tail.tolist(), forest.routes.head.tolist(), strict=True))
+    assert len(forest.routes.multiplicity) == len(links)
+    assert choice.batch.tolist() == [0, 1, 2]
+    assert choice.multiplicity.tolist() == forest.multiplicity.tolist()
+    for row, parents in zip(choice.paths(0, 3).tolist(), forest.parent.tolist(), strict=True):
+        edges = [
+            (path, above, rank) for rank, (path, above) in enumerate(zip(row, parents, strict=True))
+        ]
+        assert all(links[path] == (above, rank) for path, above, rank in edges if above >= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 
 import pytest
@@ -10,7 +11,7 @@ from forestcoll import generate, load_topology, verify
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.problem.rate_bound import SharedPrice
 from forestcoll.schedule.verification.trees.allreduce import check_bound
-from forestcoll.topology import TopologyBuilder
+from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.lp.networks import line, two_boxes
 from tests.problem.adding_pair import adding_pair, prices_of_pair
@@ -158,3 +159,48 @@ def test_a_bound_of_merged_planes_is_one_of_the_planes() -> None:
     assert len(real.potentials) == 1 + 3
     assert AllreduceBound.of(topology, real.sets, real.potentials) == real
     assert check_bound(real) == bound.algbw_gb_s
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_sets_that_overlap_are_priced_as_one_by_one(seed: int) -> None:
+    """Sets of any sizes, their complements and copies among them: the sum of the definition.
+
+    ``check_bound`` adds up the same by itself.
+    """
+    draw = random.Random(seed)
+    net = load_topology("dgx_a100:boxes=2")
+    size = len(net.nodes)
+    drawn = [draw.sample(range(size), draw.randint(1, size - 1)) for _ in range(8)]
+    drawn += [[v] for v in net.compute] + [[v, net.switches[0]] for v in net.compute]
+    drawn += [[u for u in range(size) if u != v] for v in net.compute[:5]] + [[0], [0]]
+    draw.shuffle(drawn)
+    sets = [
+        PricedSet(
+            tuple(sorted(nodes)), Fraction(draw.randint(0, 5), 3), Fraction(draw.randint(1, 5))
+        )
+        for nodes in drawn
+        if any(v in net.compute for v in nodes)
+    ]
+    levels = [Potential(v, Fraction(draw.randint(0, 3), 2), Fraction(1, 7)) for v in net.switches]
+    bound = AllreduceBound.of(net, sets, levels)
+    assert bound.algbw_gb_s == by_definition(net, sets, levels)
+    assert check_bound(bound) == bound.algbw_gb_s
+
+
+def by_definition(net: Topology, sets: list[PricedSet], levels: list[Potential]) -> Fraction:
+    """Add up links and roots one by one, as the module's formula has it."""
+    up = {one.switch: one.gather for one in levels}
+    down = {one.switch: one.reduce for one in levels}
+    total = Fraction(0)
+    for link in net.links:
+        t, h = link.tail, link.head
+        into = sum(one.gather for one in sets if h in one.nodes and t not in one.nodes)
+        out = sum(one.reduce for one in sets if t in one.nodes and h not in one.nodes)
+        into += up.get(h, 0) - up.get(t, 0)
+        out += down.get(t, 0) - down.get(h, 0)
+        total += link.bandwidth_gb_s * max(0, into, out)
+    outside = [
+        sum(one.gather + one.reduce for one in sets if root not in one.nodes)
+        for root in net.compute
+    ]
+    return total / min(outside)

@@ -46,3 +46,23 @@ def test_relabelling_and_scaling_keep_the_network():
     order = range(len(topology.nodes) - 1, -1, -1)
     assert topology.relabelled(order).relabelled(order) == topology
     assert topology.scaled("*", 2).scaled("*", "1/2") == topology
+
+
+@pytest.mark.parametrize("spec", ["mi250:boxes=2", "dgx_a100:boxes=2"])
+def test_capacities_turn_round_as_the_network_does(spec):
+    """A one-way link is left out, so that the two directions differ; the order is the network's."""
+    topology = load_topology(spec).without("b0.gpu0 -> b0.*", "b1.gpu2 -> ib")
+    turned, due = topology.integer_capacities.reversed(), topology.reversed().integer_capacities
+    for name in ("tail", "head", "capacity"):
+        assert getattr(turned, name).tolist() == getattr(due, name).tolist()
+    assert turned.denominator == due.denominator
+    assert turned.tail.tolist() != topology.integer_capacities.tail.tolist()
+
+
+def test_equal_networks_have_one_hash():
+    """A network and its copy by another way, links in another order, are one key."""
+    topology = mi250(2)
+    again = Topology(topology.name, topology.nodes, topology.links[::-1])
+    assert again == topology
+    assert len({topology, again}) == 1
+    assert len({topology, topology.scaled("*", 2)}) == 2

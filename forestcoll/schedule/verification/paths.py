@@ -73,7 +73,8 @@ def _check_hops(forest: Routed) -> Ints:
     """Every hop of a path is a link of the topology; return the links, hop by hop."""
     routes, topology = forest.routes, forest.topology
     size = len(topology.nodes)
-    known = np.array([link.tail * size + link.head for link in topology.links], dtype=np.int64)
+    tails, heads = topology.link_ends
+    known = tails.astype(np.int64) * size + heads  # sorted, as the links are
     start = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
     wanted = routes.hop[start].astype(np.int64) * size + routes.hop[start + 1]
     place = np.searchsorted(known, wanted)
@@ -113,11 +114,11 @@ def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, 
     by their name alone.
     """
     most, per, busiest = 0, 1, topology.links[0]
-    for link, trees in zip(topology.links, load.tolist(), strict=True):
-        above = trees * link.bandwidth_gb_s.denominator
-        below = link.bandwidth_gb_s.numerator
-        if above * per > most * below:
-            most, per, busiest = above, below, link
+    under, widths = topology.whole_bandwidths
+    for link, trees, width in zip(topology.links, load.tolist(), widths, strict=True):
+        if trees * per > most * width:
+            most, per, busiest = trees, width, link
+    most *= under
     fullest, group = busiest_group(topology, load.tolist())
     if group is not None and fullest > Fraction(most, per):
         return fullest, (group,)
@@ -130,8 +131,10 @@ def busiest_group(topology: Topology, load: Sequence[Any]) -> tuple[Fraction, st
 
     The load of a group is the sum over its links: data that passes two of them counts twice.
     """
-    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
     fullest, name = Fraction(0), None
+    if not topology.shared:
+        return fullest, name
+    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
     for group in topology.shared:
         carried = sum(load[place[ends]] for ends in group.links)
         if carried > fullest * group.bandwidth_gb_s:

@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -82,6 +83,7 @@ class Planes:
         return tuple(map(tuple, found))
 
 
+@lru_cache(maxsize=4)  # a schedule and its bounds ask for those of one network
 def merged_planes(topology: Topology) -> Planes:
     """Merge the switches that have the same neighbours in proportion.
 

@@ -1,6 +1,8 @@
 """Forests of equal trees, whose multiples are dealt out evenly over equal-cost paths."""
 
-from baselines.building.equal_trees import forest_of
+import numpy as np
+
+from baselines.building.equal_trees import edges_of, forest_of
 from baselines.networks.switch_paths import Router
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
@@ -32,3 +34,15 @@ def test_weights_are_the_trees_of_each_root() -> None:
     assert (forest.weights, forest.k) == ((2, 1, 0), 2)
     assert forest.congestion == 3 + 2  # over 1 -> 2 for ranks 0 and 1
     verify(forest)
+
+
+def test_edges_are_counted_in_the_order_of_the_trees() -> None:
+    """Trees 1 -> 2 -> 0 (twice) and 0 -> 1 -> 2 (once): 2 -> 0 twice, 1 -> 2 three times.
+
+    Among 50 ranks, where a table of all pairs would be much larger than the trees, it is the same.
+    """
+    few = edges_of(np.array([[2, -1, 1], [-1, 0, 1]], dtype=np.int32), [2, 1])
+    assert list(few.items()) == [((2, 0), 2), ((1, 2), 3), ((0, 1), 1)]
+    long = np.full((2, 50), -1, dtype=np.int32)
+    long[:, :3] = [[2, -1, 1], [-1, 0, 1]]
+    assert list(edges_of(long, [2, 1]).items()) == list(few.items())

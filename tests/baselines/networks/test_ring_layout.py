@@ -118,6 +118,8 @@ def test_rings_are_laid_again_once_the_others_are_known() -> None:
     """
 
     class Lanes:
+        is_fixed = False
+
         def __init__(self) -> None:
             self.load = {0: 0, 1: 0}
             self.laid = 0
@@ -142,6 +144,7 @@ def test_the_best_pass_is_kept() -> None:
     """Later passes that make a port busier are forgotten."""
 
     class Worse:
+        is_fixed = False
         worst = 0
 
         def lay(self, ring: int, rings: int) -> Ring:
@@ -175,8 +178,30 @@ def test_boxes_that_nothing_joins_have_no_layout() -> None:
 
 def test_rings_that_no_longer_move_are_not_laid_again() -> None:
     """Two boxes on one switch: every ring comes out as it was, so one pass over them is enough."""
-    topology = load_topology("dgx_h100:boxes=2")
-    layout = Layout(topology, gpus_by_box(topology))
+    laid, found = laid_in_turn("dgx_h100:boxes=2", is_fixed=False)
+    assert laid == [*range(8), *range(8)]
+    assert len(found) == 8
+
+
+def test_rings_without_a_choice_are_laid_once() -> None:
+    """Over switches alone the course of a ring is given, and a further pass changes nothing.
+
+    MI250 boxes have direct links, so that there each ring depends on the others.
+    """
+    laid, found = laid_in_turn("dgx_h100:boxes=2")
+    assert laid == [*range(8)]
+    assert found == laid_in_turn("dgx_h100:boxes=2", is_fixed=False)[1]
+    assert len(laid_in_turn("mi250:boxes=2")[0]) >= 32
+    assert len(laid_in_turn("dgx_h100:boxes=1")[0]) >= 16
+
+
+def laid_in_turn(spec: str, *, is_fixed: bool | None = None) -> tuple[list[int], list[Ring]]:
+    """The number of each ring that is laid, in order, and the rings."""
+    topology = load_topology(spec)
+    boxes = gpus_by_box(topology)
+    layout = Layout(topology, boxes)
+    if is_fixed is not None:
+        layout.is_fixed = is_fixed
     laid: list[int] = []
     lay = layout.lay
 
@@ -185,6 +210,4 @@ def test_rings_that_no_longer_move_are_not_laid_again() -> None:
         return lay(ring, rings)
 
     layout.lay = counted  # type: ignore[method-assign]
-    found = lay_all(layout, 8)
-    assert laid == [*range(8), *range(8)]
-    assert len(found) == 8
+    return laid, lay_all(layout, len(boxes[0]))

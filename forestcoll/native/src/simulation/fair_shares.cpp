@@ -153,7 +153,7 @@ class Shares {
 
   const Streams& s_;
   IndexedVector<double> rate_, free_;               // by resource
-  IndexedVector<Sum> total_, left_;                 // of flowing chunks, by resource
+  IndexedVector<Sum> total_, left_;                 // of pipelined chunks, by resource
   std::vector<std::vector<std::int32_t>> busy_on_;  // lanes, by resource; some are idle by now
   IndexedVector<std::vector<Sum>> load_;            // by lane, by place
   IndexedVector<double> level_, last_level_;        // by lane

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.allreduce_bound import AllreduceBound, PricedSet
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.verification.naming import fail, gpu_name
@@ -24,6 +24,8 @@ from forestcoll.schedule.verification.paths import busiest_group
 from forestcoll.topology.model import Topology
 
 __all__ = ["PhaseLoads", "Shared", "check_allreduce", "check_bound"]
+
+_OPEN_RUNS = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,31 +218,64 @@ def _charged(bound: AllreduceBound, unit: int) -> tuple[Fraction, list[int]]:
         each = price.get(group.name, Fraction(0))
         limits += each * group.bandwidth_gb_s
         for ends in group.links:
-            paid[place[ends]] += int(each * unit)
+            paid[place[ends]] += _parts(each, unit)
     return limits, paid
 
 
 def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     """Return what the gathering and the reduction pay on each link, in parts of the unit."""
     nodes, links = bound.topology.nodes, bound.topology.links
-    most = sum(int(price * unit) for one in _priced(bound) for price in _of(one))
+    most = sum(_parts(price, unit) for one in _priced(bound) for price in _of(one))
     kind = np.dtype(np.int64 if most < 2**62 else object)  # no sum is beyond that of all prices
-    tail = np.array([link.tail for link in links], dtype=np.int64)
-    head = np.array([link.head for link in links], dtype=np.int64)
+    tail, head = bound.topology.link_ends
     rise, fall = np.zeros(len(links), dtype=kind), np.zeros(len(links), dtype=kind)
-    for one in bound.sets:
-        inside = np.zeros(len(nodes), dtype=bool)
-        inside[list(one.nodes)] = True
-        near, far = inside[tail], inside[head]
-        rise[far & ~near] += int(one.gather * unit)
-        fall[near & ~far] += int(one.reduce * unit)
+    for sets in _apart(bound):
+        where = np.zeros(len(nodes), dtype=np.int64)  # 0 outside of all
+        inward, outward = np.zeros((2, 2, len(sets) + 1), dtype=kind)
+        for number, (members, one, is_rest) in enumerate(sets, 1):
+            where[members] = number
+            gather, reduce = _parts(one.gather, unit), _parts(one.reduce, unit)
+            # what enters the set leaves the rest, and the other way round
+            inward[:, number] = (0, reduce) if is_rest else (gather, 0)
+            outward[:, number] = (gather, 0) if is_rest else (0, reduce)
+        near, far = where[tail], where[head]
+        crosses = near != far
+        rise += crosses * (inward[0, far] + outward[0, near])
+        fall += crosses * (inward[1, far] + outward[1, near])
+    tree_depths = np.zeros((2, len(nodes)), dtype=kind)
     for held in bound.potentials:
-        into, out = head == held.switch, tail == held.switch
-        rise[into] += int(held.gather * unit)
-        rise[out] -= int(held.gather * unit)
-        fall[into] -= int(held.reduce * unit)
-        fall[out] += int(held.reduce * unit)
+        tree_depths[:, held.switch] = _parts(held.gather, unit), _parts(held.reduce, unit)
+    rise += tree_depths[0, head] - tree_depths[0, tail]
+    fall += tree_depths[1, tail] - tree_depths[1, head]
     return rise, fall
+
+
+def _apart(bound: AllreduceBound) -> list[list[tuple[list[int], PricedSet, bool]]]:
+    """Gather the sets in runs without a common node: nodes, set, and whether they are its rest.
+
+    Of a set with most of the nodes it is the rest that is looked at. Few runs mean few passes over
+    the links; more than the last ``_OPEN_RUNS`` are not searched for room.
+    """
+    everything = range(len(bound.topology.nodes))
+    runs: list[list[tuple[list[int], PricedSet, bool]]] = []
+    taken: list[int] = []  # bit v: some set of the run holds node v
+    for one in bound.sets:
+        is_rest = 2 * len(one.nodes) > len(everything)
+        members = sorted({*everything} - {*one.nodes}) if is_rest else list(one.nodes)
+        bits = sum(1 << v for v in members)
+        room = [i for i in range(len(runs))[-_OPEN_RUNS:] if not taken[i] & bits]
+        if room:
+            runs[room[0]].append((members, one, is_rest))
+            taken[room[0]] |= bits
+        else:
+            runs.append([(members, one, is_rest)])
+            taken.append(bits)
+    return runs
+
+
+def _parts(price: Fraction, unit: int) -> int:
+    """Return a price as so many parts of the unit, a multiple of its denominator."""
+    return price.numerator * (unit // price.denominator)
 
 
 def _priced(bound: AllreduceBound) -> tuple[Any, ...]:
@@ -253,7 +288,7 @@ def _least(bound: AllreduceBound) -> Fraction:
     unit = math.lcm(*(price.denominator for one in bound.sets for price in _of(one)))
     crossed, total = [0] * len(nodes), 0
     for one in bound.sets:
-        price = int((one.gather + one.reduce) * unit)
+        price = _parts(one.gather, unit) + _parts(one.reduce, unit)
         total += price
         for v in one.nodes:
             crossed[v] -= price

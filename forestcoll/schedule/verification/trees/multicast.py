@@ -96,22 +96,22 @@ def _check_walks(forest: MulticastForest) -> None:
 def _check_links(forest: MulticastForest) -> Ints:
     """Every step of a walk is a link of the topology; return the links, step by step."""
     walks, topology = forest.walks, forest.topology
-    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
-    node, ends = walks.node.tolist(), set((walks.first_node[1:] - 1).tolist())
-    links = []
-    for at in range(len(node) - 1):
-        if at in ends:
-            continue
-        step = (node[at], node[at + 1])
-        if step not in place:
-            walk = int(np.searchsorted(walks.first_node, at, side="right")) - 1
-            tail, head = (topology.nodes[i].name for i in step)
-            fail(
-                f"{_walk_name(forest, walk)} hops from {tail} to {head}, but {topology.name} has "
-                "no such link"
-            )
-        links.append(place[step])
-    return np.array(links, dtype=np.int64)
+    size = len(topology.nodes)
+    tail, head = topology.link_ends
+    known = tail.astype(np.int64) * size + head  # sorted, as the links are
+    goes_on = np.ones(len(walks.node), dtype=bool)
+    goes_on[walks.first_node[1:] - 1] = False
+    at = np.flatnonzero(goes_on)
+    step = walks.node[at].astype(np.int64) * size + walks.node[at + 1]
+    place = np.searchsorted(known, step)
+    if (wrong := first(np.append(known, -1)[place] != step)) is not None:
+        walk = int(np.searchsorted(walks.first_node, at[wrong], side="right")) - 1
+        names = [topology.nodes[i].name for i in divmod(int(step[wrong]), size)]
+        fail(
+            f"{_walk_name(forest, walk)} hops from {names[0]} to {names[1]}, but {topology.name} "
+            "has no such link"
+        )
+    return place
 
 
 def _loads(forest: MulticastForest, links: Ints) -> npt.NDArray[Any]:

@@ -78,10 +78,11 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
 
 def _check_parents(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
     """In every tree, the root and only the root is without a parent."""
-    orphans = np.count_nonzero(parent < 0, axis=1)
-    row = first((orphans != 1) | (parent[np.arange(len(root)), root] >= 0))
-    if row is None:
+    own = parent[np.arange(len(root)), root] < 0
+    if own.all() and np.count_nonzero(parent < 0) == len(root):
         return
+    row = first((np.count_nonzero(parent < 0, axis=1) != 1) | ~own)
+    assert row is not None
     source = int(root[row])
     above = int(parent[row, source])
     lost = [node(v) for v in np.flatnonzero(parent[row] < 0).tolist() if v != source]
@@ -127,11 +128,13 @@ def tree_loads(forest: Forest) -> npt.NDArray[Any]:
     amounts = exact(forest.multiplicity, len(forest.root))
     load = np.zeros(links + 2, dtype=amounts.dtype)  # and those of roots, and without a path
     for start, parent in _blocks(forest.parent):
+        own, roots = amounts[start : start + len(parent)], forest.root[start : start + len(parent)]
+        if are_one_cycle(parent, roots) and _add_ring(load, parent, roots, own, link_of):
+            continue
         place = parent.astype(np.intp)
         place *= ranks
         place += np.arange(ranks, 2 * ranks)
         link = link_of.take(place.ravel())
-        own = amounts[start : start + len(parent)]
         if (own == own[0]).all():
             load += np.bincount(link, minlength=len(load)).astype(load.dtype) * own[0]
         else:
@@ -142,6 +145,22 @@ def tree_loads(forest: Forest) -> npt.NDArray[Any]:
             way = walk(forest, edge[::-1] if forest.reduction else edge)
             fail(f"{tree_name(forest, start + row)}: the edge {way} has no physical path")
     return load[:links]
+
+
+def _add_ring(
+    load: npt.NDArray[Any], parent: Ints, root: Ints, own: npt.NDArray[Any], link_of: Ints
+) -> bool:
+    """Add trees that are one cycle, each without its edge at the root; False without some path."""
+    ranks = parent.shape[1]
+    around = parent[0].astype(np.intp)
+    around[root[0]] = parent[1, root[0]]
+    link = link_of.take((around + 1) * ranks + np.arange(ranks))
+    if (link == len(load) - 1).any():
+        return False
+    crossed = np.full(ranks, own.sum(), dtype=load.dtype)
+    np.subtract.at(crossed, root, own)
+    np.add.at(load, link, crossed)
+    return True
 
 
 def _links_by_parent(forest: Forest) -> npt.NDArray[np.int32]:

@@ -78,6 +78,8 @@ def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None
     if (row := first(onward >= 0)) is not None:
         to = node(int(onward[row]))
         fail(f"{tree(row)}: the root sends its sum on to {to}, so the sum does not end there")
+    if np.count_nonzero(parent < 0) == len(root):
+        return  # these are the roots
     silent = (parent < 0) & (np.arange(parent.shape[1]) != root[:, None])
     if (at := first(silent)) is not None:
         row, rank = divmod(at, parent.shape[1])

@@ -13,7 +13,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.verification.dispatch import verify
-from forestcoll.schedule.verification.trees.spanning import check_spanning
+from forestcoll.schedule.verification.trees.spanning import check_spanning, tree_loads
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, ring3, star3, topology
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.verification.rejecting import rejected
@@ -135,3 +135,25 @@ def test_the_tree_with_an_edge_that_has_no_path_is_named(
         name, other = "abc"[root], "abc"[head]
         edge = f"the edge {name} -> {other} has no physical path"
         assert message == f"tree {root}, rooted at {name}: {edge}"
+
+
+def test_rings_load_each_link_with_all_trees_but_those_that_end_before_it() -> None:
+    """Around a -> b -> c -> a run 1, 2 and 4 trees from a, b and c; none returns to its root.
+
+    Into a go those of b and c, 6; into b those of a and c, 5; into c those of a and b, 3. A single
+    tree takes the general way: that of a loads the two links of its path.
+    """
+    ring = replace(
+        ring3(),
+        root=np.array([0, 1, 2], dtype=np.int32),
+        multiplicity=np.array([1, 2, 4], dtype=np.int64),
+        parent=np.array([[-1, 0, 1], [2, -1, 1], [2, 0, -1]], dtype=np.int32),
+    )
+    ways = list(zip(ring.routes.tail.tolist(), ring.routes.head.tolist(), strict=True))
+    loads = {(2, 0): 6, (0, 1): 5, (1, 2): 3}
+    assert len(ways) == 6
+    assert tree_loads(ring).tolist() == [loads.get(way, 0) for way in ways]
+    single = replace(
+        ring, root=ring.root[:1], multiplicity=ring.multiplicity[:1], parent=ring.parent[:1]
+    )
+    assert tree_loads(single).tolist() == [int(way in {(0, 1), (1, 2)}) for way in ways]
