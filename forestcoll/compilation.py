@@ -1,7 +1,7 @@
 """Programs out of schedules of every kind.
 
 Problem: simulators, exporters and interpreters should read one form only.
-Input:   any schedule; how many pieces to cut it into.
+Input:   any schedule; how many pipeline chunks to cut it into.
 Output:  a program: transfers over one path each, with what they wait for.
 Cost:    that of expansion and of :mod:`forestcoll.schedule.transform.dependencies`.
 Source:  ours. In an allreduce of forests both phases speak of the same shards in the same units, so
@@ -41,7 +41,10 @@ __all__ = ["compile_program"]
 
 
 def compile_program(
-    schedule: AnySchedule | StepSchedule | FlowSchedule, pieces: int = 1, *, loopback: bool = True
+    schedule: AnySchedule | StepSchedule | FlowSchedule,
+    pipeline_chunks: int = 1,
+    *,
+    loopback: bool = True,
 ) -> Program:
     """Write a schedule as a program.
 
@@ -49,7 +52,7 @@ def compile_program(
     ----------
     schedule : any
         Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
-    pieces : int
+    pipeline_chunks : int
         How many equal windows to cut every chunk into. Transfers are cut at their borders, so that
         one window is passed on while the next one comes in.
     loopback : bool
@@ -64,18 +67,18 @@ def compile_program(
     Raises
     ------
     InvalidParameterError
-        If there is to be less than one piece.
+        If there is to be less than one pipeline chunk.
     UnsupportedError
         If the units that an exact cut asks for do not fit 64 bits, or the phases of an allreduce
         have different weights; of what is no schedule.
     VerificationError
         If a forest does not fit together, so that its trees cannot be followed.
     """
-    if pieces < 1:
+    if pipeline_chunks < 1:
         raise InvalidParameterError(
-            f"a schedule cannot be cut into {pieces} pieces; take 1 or more"
+            f"a schedule cannot be cut into {pipeline_chunks} pipeline chunks; take 1 or more"
         )
-    plan = in_windows(_plan(schedule, loopback), pieces)
+    plan = in_windows(_plan(schedule, loopback), pipeline_chunks)
     transfers, first_need, need = with_dependencies(plan.transfers, schedule.topology)
     clock = schedule.clock if isinstance(schedule, StepSchedule) else None
     return Program(

@@ -26,13 +26,13 @@ from tests.schedule.made.types import TYPES, schedule
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 @pytest.mark.parametrize("seed", range(10))
 def test_programs_of_forests_deliver(seed: int, kind: str, collective: str) -> None:
-    """In any number of pieces, explicit, factored and in steps."""
+    """In any number of pipeline chunks, explicit, factored and in steps."""
     topology = random_topology(seed, kind)
     forest = generate(topology, collective=collective).schedule
-    pieces = 1 + seed % 3
-    assert delivers(check(forest, pieces))
-    check(lockstep(forest), pieces)
-    check(generate(topology, collective=collective, factored=True).schedule, pieces)
+    pipeline_chunks = 1 + seed % 3
+    assert delivers(check(forest, pipeline_chunks))
+    check(lockstep(forest), pipeline_chunks)
+    check(generate(topology, collective=collective, factored=True).schedule, pipeline_chunks)
 
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
@@ -41,8 +41,8 @@ def test_programs_of_machines_deliver(spec: str, collective: str) -> None:
     """With a root where there is one; the slow way where there is little to do."""
     root = {} if collective in COLLECTIVES else {"root": 3}
     forest = generate(load_topology(spec), collective=collective, **root).schedule
-    for pieces in (1, 2, 3):
-        program = check(forest, pieces)
+    for pipeline_chunks in (1, 2, 3):
+        program = check(forest, pipeline_chunks)
     assert program.num_transfers > 2000 or delivers(program)
 
 
@@ -52,8 +52,8 @@ def test_programs_of_copying_switches_deliver(spec: str, collective: str) -> Non
     """Switches get and send as GPUs do."""
     root = {} if collective in COLLECTIVES else {"root": 3}
     forest = generate(load_topology(spec), collective=collective, **root, multicast=True).schedule
-    for pieces in (1, 2, 3):
-        program = check(forest, pieces)
+    for pipeline_chunks in (1, 2, 3):
+        program = check(forest, pipeline_chunks)
         assert (program.tail >= program.topology.num_compute).any()
     assert delivers(check(forest))
 
@@ -72,8 +72,8 @@ def test_a_single_gpu_does_nothing(collective: str) -> None:
     builder = TopologyBuilder()
     builder.gpu("alone")
     schedule = generate(builder.build("alone"), collective=collective).schedule
-    for pieces in (1, 2):
-        program = check(schedule, pieces)
+    for pipeline_chunks in (1, 2):
+        program = check(schedule, pipeline_chunks)
         assert program.num_transfers == 0
         assert delivers(program)
 
@@ -84,26 +84,26 @@ def test_a_single_gpu_does_nothing(collective: str) -> None:
 )
 def test_programs_of_all_methods_deliver(method: str, collective: str) -> None:
     """Trees and steps, clocks too."""
-    for pieces, name in enumerate(examples(method, collective), 1):
+    for pipeline_chunks, name in enumerate(examples(method, collective), 1):
         schedule = make(method, collective, name)
-        program = check(schedule, pieces)
+        program = check(schedule, pipeline_chunks)
         clock = schedule.clock if isinstance(schedule, StepSchedule) else None
         assert (program.starts is None) == (clock is None)
         assert program.num_transfers > 3000 or delivers(program)
 
 
-@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("pipeline_chunks", [1, 2, 3])
 @pytest.mark.parametrize("name", TYPES)
-def test_programs_of_all_types_deliver(name: str, pieces: int) -> None:
+def test_programs_of_all_types_deliver(name: str, pipeline_chunks: int) -> None:
     """A new type needs a way to become a program."""
-    assert delivers(check(schedule(name), pieces))
+    assert delivers(check(schedule(name), pipeline_chunks))
 
 
-@pytest.mark.parametrize("pieces", [1, 2, 3])
+@pytest.mark.parametrize("pipeline_chunks", [1, 2, 3])
 @pytest.mark.parametrize("name", LITERALS)
-def test_programs_of_peers_schedules_deliver(name: str, pieces: int) -> None:
+def test_programs_of_peers_schedules_deliver(name: str, pipeline_chunks: int) -> None:
     """Intervals, named paths, switches that copy, store, pass on or add, clocks with delays."""
-    assert delivers(check(LITERALS[name].make(), pieces))
+    assert delivers(check(LITERALS[name].make(), pipeline_chunks))
 
 
 @pytest.mark.parametrize(
@@ -113,8 +113,8 @@ def test_peers_schedules_turned_round_in_time_deliver(name: str) -> None:
     """What was copied is added, in switches too; and both in turn are an allreduce."""
     there = LITERALS[name].make()
     back = time_reversed(there, there.topology.reversed())
-    for pieces in (1, 2):
-        assert delivers(compile_program(back, pieces))
+    for pipeline_chunks in (1, 2):
+        assert delivers(compile_program(back, pipeline_chunks))
     if there.reduction:
         verify(sequential(there, time_reversed(there, there.topology)))
         return

@@ -1,6 +1,6 @@
 """Measure how long schedules of a thousand GPUs take to become programs.
 
-    python -m benchmarks.schedules.bench_program --only A100 --pieces 4
+    python -m benchmarks.schedules.bench_program --only A100 --pipeline_chunks 4
 
 "Lower" is from the schedule, its physical paths found, to the program with what every transfer
 waits for; the torus goes hop by hop, as a step schedule. Medians. Beside them the transfers, what
@@ -24,7 +24,7 @@ from forestcoll import Program, compile_program, generate, load_topology
 from forestcoll.schedule import Allreduce, Forest, StepSchedule, lockstep, stepwise, verify
 
 BUDGET_S = 10
-"""For what 1024 GPUs do, in one piece."""
+"""For what 1024 GPUs do, in one pipeline chunk."""
 
 Lowered = Forest | Allreduce[Forest] | StepSchedule
 
@@ -70,28 +70,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Seconds from a schedule to its program.")
     parser.add_argument("--only", default="", help="rows whose names hold this text")
     parser.add_argument("--runs", type=int, default=3, help="take the median of so many")
-    parser.add_argument("--pieces", type=int, default=1, help="cut every chunk into so many")
+    parser.add_argument(
+        "--pipeline_chunks", type=int, default=1, help="cut every chunk into so many"
+    )
     parser.add_argument("--check", action="store_true", help="verify the steps of every program")
     args = parser.parse_args()
     table = Table("schedule", "lower s", "transfers", "needs", "peak MB", title=machine())
     over = []
     for row in rows():
         if args.only.lower() in row.name.lower():
-            seconds, program = measure(row, args.runs, args.pieces)
+            seconds, program = measure(row, args.runs, args.pipeline_chunks)
             table.add_row(*cells(row.name, seconds, program))
-            if seconds > BUDGET_S * args.pieces:
+            if seconds > BUDGET_S * args.pipeline_chunks:
                 over.append(row.name)
             if args.check:
                 verify(stepwise(program))
     console = Console()
     console.print(table)
-    console.print(f"over {BUDGET_S} s a piece: {', '.join(over) or 'none'}")
+    console.print(f"over {BUDGET_S} s a pipeline chunk: {', '.join(over) or 'none'}")
 
 
-def measure(row: Row, runs: int, pieces: int) -> tuple[float, Program]:
+def measure(row: Row, runs: int, pipeline_chunks: int) -> tuple[float, Program]:
     """Return the median seconds and a program."""
     schedule = row.make()
-    return median_of(runs, lambda: schedule, lambda made: compile_program(made, pieces))
+    return median_of(runs, lambda: schedule, lambda made: compile_program(made, pipeline_chunks))
 
 
 def cells(name: str, seconds: float, program: Program) -> tuple[str, ...]:

@@ -232,7 +232,7 @@ def test_clocks_are_refused_where_a_group_is_asked_for_too_much() -> None:
 
 @pytest.mark.parametrize("name", ["forest", "factored forest", "step schedule", "flow schedule"])
 def test_simulations_without_latency_come_to_the_cost(name: str) -> None:
-    """In many pieces the time is that of the busiest link or group; never less than it."""
+    """In many pipeline chunks the time is that of the busiest link or group; never less than it."""
     made = schedule(name)
     for seed in range(3):
         groups = groups_of(made.topology, random.Random(seed), Fraction(1, 9))
@@ -240,7 +240,7 @@ def test_simulations_without_latency_come_to_the_cost(name: str) -> None:
         due = float(cost(slow).time_s_per_gb)
         simulator = Simulator(compile_program(slow))
         assert simulator.pipelined_s(GB) == pytest.approx(due)
-        found = simulator.run(GB, AlphaBeta(alpha_us=0), pieces=64)
+        found = simulator.run(GB, AlphaBeta(alpha_us=0), pipeline_chunks=64)
         assert due * (1 - 1e-9) <= found.time_s <= due * 1.15
 
 
@@ -251,11 +251,11 @@ def test_simulations_agree_with_their_definition(seed: int) -> None:
     made = [leaves4(), star3(), lockstep(leaves4())][seed % 3]
     groups = groups_of(made.topology, rng, Fraction(rng.choice(["1/3", "2/3", "1/8"])))
     program = compile_program(limited(made, *groups, slower=Fraction(10**6)))
-    pieces, alpha = 1 + seed % 3, Fraction(rng.choice([0, 5000]))
+    pipeline_chunks, alpha = 1 + seed % 3, Fraction(rng.choice([0, 5000]))
     model = AlphaBeta(alpha_us=alpha)
-    due = float(fair_finish_s(program, GB, pieces=pieces, alpha_us=alpha))
+    due = float(fair_finish_s(program, GB, pipeline_chunks=pipeline_chunks, alpha_us=alpha))
     for events in (False, True):
-        found = Simulator(program).run(GB, model, pieces, events=events)
+        found = Simulator(program).run(GB, model, pipeline_chunks, events=events)
         assert found.time_s == pytest.approx(due, rel=1e-6)
 
 
@@ -281,7 +281,9 @@ def test_the_use_of_links_counts_what_they_have_themselves() -> None:
     star = star3()
     group = SharedCapacity("up", ((0, 3), (1, 3), (2, 3)), Fraction(3))
     slow = limited(star, group, slower=Fraction(2))
-    found = Simulator(compile_program(slow)).run(GB, AlphaBeta(alpha_us=0), pieces=50, bins=10)
+    found = Simulator(compile_program(slow)).run(
+        GB, AlphaBeta(alpha_us=0), pipeline_chunks=50, bins=10
+    )
     assert found.usage is not None
     assert found.usage.share.shape[0] == len(star.topology.links)
     assert found.usage.share.max() == pytest.approx(0.5, rel=0.01)

@@ -40,7 +40,7 @@ def test_weights_are_handed_on(collective: str) -> None:
     """Of 2 + 1 + 1 parts half are the first GPU's, whatever the schedule is made into."""
     made = weighted(collective)
     program = compile_program(
-        generate(ring(), collective=collective, weights=WEIGHTS).schedule, pieces=2
+        generate(ring(), collective=collective, weights=WEIGHTS).schedule, pipeline_chunks=2
     )
     back = time_reversed(made, ring().reversed())
     assert program.weights == compile_program(made).weights == WEIGHTS

@@ -123,7 +123,7 @@ def test_every_sized_measure_can_be_drawn() -> None:
     assert ("time_pipelined_s", "time_synchronous_s", "makespan_s", *SIMULATED) == SIZED
 
 
-SIMULATE = {"alpha_us": 10, "gamma_s_per_gb": 0, "sharing": "fair", "pieces": "best"}
+SIMULATE = {"alpha_us": 10, "gamma_s_per_gb": 0, "sharing": "fair", "pipeline_chunks": "best"}
 
 
 def test_simulations_are_kept_by_size(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_simulations_are_kept_by_size(tmp_path: Path) -> None:
     small = row.sizes["1024"]
     assert small["time_simulated_s"] == pytest.approx(150e-6, rel=1e-3)
     assert small["simulated_over_bound"] == pytest.approx(15, rel=1e-3)
-    assert row.simulated == "alpha 10 us, fair sharing, best pieces"
+    assert row.simulated == "alpha 10 us, fair sharing, best pipeline chunks"
     assert row.unsimulated is None
     again = Row.from_json(row.to_json())
     assert again == row

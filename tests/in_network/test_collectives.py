@@ -200,7 +200,7 @@ def test_nothing_is_begun_after_the_time_for_programs(monkeypatch: pytest.Monkey
     real = module.schedule_of
 
     def noted(request: Request, *rest: object, **more: object) -> object:
-        tried.append("anywhere" if request.anywhere else f"at {request.root}")
+        tried.append("anywhere" if request.free_root else f"at {request.root}")
         return real(request, *rest, **more)
 
     monkeypatch.setattr(module, "schedule_of", noted)

@@ -50,7 +50,7 @@ SMALL: dict[str, Callable[[], AnySchedule]] = {
 @pytest.mark.parametrize("name", SMALL)
 def test_a_transfer_that_does_not_wait_is_found(name: str) -> None:
     """Whichever it is: carried out, and, if no switch may send it as it comes in, by its steps."""
-    program = compile_program(SMALL[name](), pieces=2)
+    program = compile_program(SMALL[name](), pipeline_chunks=2)
     waiting = np.flatnonzero(np.diff(program.first_need))
     assert len(waiting)
     for transfer in waiting[:: max(1, len(waiting) // 20)].tolist():
@@ -62,7 +62,7 @@ def test_a_transfer_that_does_not_wait_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", SMALL)
 def test_a_transfer_of_other_units_is_found(name: str) -> None:
     """Each moved by a unit, one way or the other."""
-    program = compile_program(SMALL[name](), pieces=2)
+    program = compile_program(SMALL[name](), pipeline_chunks=2)
     for transfer in range(0, program.num_transfers, max(1, program.num_transfers // 20)):
         first = program.first.copy()
         end = first[transfer] + program.amount[transfer]
@@ -76,7 +76,7 @@ def test_a_transfer_of_other_units_is_found(name: str) -> None:
 
 
 def test_programs_compare_by_what_they_say() -> None:
-    """The same schedule makes the same program; in pieces it is another one."""
+    """The same schedule makes the same program; in pipeline chunks it is another one."""
     ring = generate(load_topology("ring:nodes=3")).schedule
     assert compile_program(ring) == compile_program(
         generate(load_topology("ring:nodes=3"), factored=True).schedule

@@ -36,7 +36,7 @@ SHOWN = [
     (ALLREDUCE, "<Allreduce on dgx_h100:boxes=1: 1800/7 = 257.143 GB/s, optimal>"),
     (
         forestcoll.verify(FOREST),
-        "<Verdict allgather: 3600/7 = 514.286 GB/s, 8 trees, height 1, optimal>",
+        "<Verdict allgather: 3600/7 = 514.286 GB/s, 8 trees, depth 1, optimal>",
     ),
     (forestcoll.verify(ALLREDUCE), "<AllreduceVerdict 1800/7 = 257.143 GB/s, optimal>"),
 ]
@@ -59,7 +59,7 @@ def test_a_schedule_that_is_empty_or_not_proved_says_so() -> None:
     assert repr(empty).startswith("<Forest allgather on alone <b>: empty, k = ")
     assert "algbw" not in empty._repr_html_()
     unproved = forestcoll.verify(replace(FOREST, optimum=None))
-    assert repr(unproved).endswith("height 1>")
+    assert repr(unproved).endswith("depth 1>")
     assert ">no<" in unproved._repr_html_()
 
 

@@ -229,7 +229,7 @@ def refined(plan: Plan, factor: int) -> Plan:
     if int(chunks.size.max(initial=0)) * factor > MOST:
         raise UnsupportedError(
             f"unsupported: the data would have to be cut into {chunks.whole * factor} parts, more "
-            f"than 64-bit numbers count; use fewer pieces, or sizes with fewer digits"
+            f"than 64-bit numbers count; use fewer pipeline chunks, or sizes with fewer digits"
         )
     return replace(
         plan,
@@ -240,7 +240,7 @@ def refined(plan: Plan, factor: int) -> Plan:
     )
 
 
-def in_windows(plan: Plan, pieces: int) -> Plan:
+def in_windows(plan: Plan, pipeline_chunks: int) -> Plan:
     """Cut every chunk into so many equal windows, and transfers at their borders.
 
     The parts of a message that lie in one window stay together.
@@ -251,11 +251,11 @@ def in_windows(plan: Plan, pieces: int) -> Plan:
         If the unit that this asks for does not fit 64 bits.
     """
     divisor = int(np.gcd.reduce(plan.chunks.size)) if len(plan.chunks) else 1
-    plan = refined(plan, pieces // int(np.gcd(divisor, pieces)))
-    if pieces == 1:
+    plan = refined(plan, pipeline_chunks // int(np.gcd(divisor, pipeline_chunks)))
+    if pipeline_chunks == 1:
         return plan
     transfers = plan.transfers
-    width = (plan.chunks.size // pieces)[transfers.chunk]
+    width = (plan.chunks.size // pipeline_chunks)[transfers.chunk]
     end = transfers.first + transfers.amount
     near = transfers.first // width
     many = (end - 1) // width - near + 1
@@ -265,7 +265,7 @@ def in_windows(plan: Plan, pieces: int) -> Plan:
     high = np.minimum(end[which], (window + 1) * width[which])
     rows = transfers.taken(which)
     alone = rows.message < 0
-    message = np.unique(rows.message * np.int64(pieces) + window, return_inverse=True)[1]
+    message = np.unique(rows.message * np.int64(pipeline_chunks) + window, return_inverse=True)[1]
     message = np.where(alone, -1, message.reshape(-1))
     rows = replace(rows, first=low, amount=high - low, message=message.astype(np.int32))
     return replace(plan, transfers=rows)

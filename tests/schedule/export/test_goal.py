@@ -67,11 +67,11 @@ def test_what_adding_costs_is_rounded_up() -> None:
     assert Operation("calc", 3) in ranks[1].operations.values()
 
 
-@pytest.mark.parametrize("pieces", [1, 3])
+@pytest.mark.parametrize("pipeline_chunks", [1, 3])
 @pytest.mark.parametrize("name", TYPES)
-def test_schedules_of_all_types_run(name: str, pieces: int) -> None:
+def test_schedules_of_all_types_run(name: str, pipeline_chunks: int) -> None:
     """But where switches copy or add: no rank does."""
-    program = compile_program(schedule(name), pieces)
+    program = compile_program(schedule(name), pipeline_chunks)
     if with_copying_switches(program):
         with pytest.raises(UnsupportedError, match="transfers between GPUs only"):
             goal(program, 1000)

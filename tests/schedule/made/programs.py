@@ -30,15 +30,17 @@ Any = AnySchedule | StepSchedule | FlowSchedule
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
 
 
-def check(schedule: Any, pieces: int = 1) -> Program:
+def check(schedule: Any, pipeline_chunks: int = 1) -> Program:
     """Lower a schedule; the steps of its program are right, and load the links as it does.
 
     Loopback brings a GPU what it has already: it is left out where deliveries are proved.
     """
-    program = compile_program(schedule, pieces)
+    program = compile_program(schedule, pipeline_chunks)
     steps = stepwise(program)
     bare = (
-        stepwise(compile_program(schedule, pieces, loopback=False)) if _loops(schedule) else steps
+        stepwise(compile_program(schedule, pipeline_chunks, loopback=False))
+        if _loops(schedule)
+        else steps
     )
     verdict = verify(bare)
     assert verdict.collective == schedule.collective

@@ -18,7 +18,7 @@ from tests.schedule.made.run_program import delivers
 def test_pieces_follow_one_another() -> None:
     """A broadcast along three GPUs in three windows: each hop waits for its own window only."""
     sends = [Send(0, 0, 0, 1), Send(1, 0, 1, 2)]
-    program = check(by_hand(line(3), "broadcast", Chunks.equal([0], 1), sends), pieces=3)
+    program = check(by_hand(line(3), "broadcast", Chunks.equal([0], 1), sends), pipeline_chunks=3)
     assert rows(program) == [
         (0, 0, 1, 0, 1),
         (0, 1, 1, 0, 1),
@@ -29,8 +29,10 @@ def test_pieces_follow_one_another() -> None:
     ]
     assert program.size(5) == Fraction(1, 3)
     assert program.paths.nodes(int(program.path[5])) == (1, 2)
-    with pytest.raises(InvalidParameterError, match="cut into 0 pieces"):
-        compile_program(by_hand(line(3), "broadcast", Chunks.equal([0], 1), sends), pieces=0)
+    with pytest.raises(InvalidParameterError, match="cut into 0 pipeline chunks"):
+        compile_program(
+            by_hand(line(3), "broadcast", Chunks.equal([0], 1), sends), pipeline_chunks=0
+        )
 
 
 def test_a_ring_of_three_passes_on_what_has_come() -> None:
@@ -189,7 +191,7 @@ def test_a_switch_sends_on_what_it_gets_as_it_comes_in_or_next(later: int) -> No
     """To both others, which needs the one transfer to the switch, also in the same step."""
     sends = [Send(0, 0, 0, 3), Send(later, 0, 3, 1), Send(later, 0, 3, 2)]
     net = star(multicast=True)
-    program = check(by_hand(net, "broadcast", Chunks.equal([0], 1), sends), pieces=2)
+    program = check(by_hand(net, "broadcast", Chunks.equal([0], 1), sends), pipeline_chunks=2)
     assert [program.dependencies(t).tolist() for t in range(6)] == [[], [], [0], [1], [0], [1]]
     assert delivers(program)
 
@@ -212,6 +214,6 @@ def test_a_switch_adds_what_comes_in_at_once(later: int) -> None:
         Send(later, 0, 3, 0, reduce=True),
     ]
     net = star(multicast=True)
-    program = check(by_hand(net, "reduce", Chunks.equal([0], 1), sends), pieces=2)
+    program = check(by_hand(net, "reduce", Chunks.equal([0], 1), sends), pipeline_chunks=2)
     assert [program.dependencies(t).tolist() for t in range(6)] == [[], [], [], [], [0, 2], [1, 3]]
     assert delivers(program)

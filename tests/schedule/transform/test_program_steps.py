@@ -65,7 +65,9 @@ def test_what_a_switch_passes_on_later_does_not_come_in_earlier() -> None:
 def test_each_transfer_goes_right_after_the_last_one_it_needs() -> None:
     """Along four GPUs in two windows: hop h of either window in step h, over its own path."""
     steps = stepwise(
-        compile_program(generate(line(4), collective="broadcast", root=0).schedule, pieces=2)
+        compile_program(
+            generate(line(4), collective="broadcast", root=0).schedule, pipeline_chunks=2
+        )
     )
     assert steps.sends.step.tolist() == [0, 0, 1, 1, 2, 2]
     assert steps.sends.tail.tolist() == [0, 0, 1, 1, 2, 2]

@@ -48,12 +48,12 @@ def test_trees_without_paths_are_refused() -> None:
 
 
 def test_numbers_beyond_64_bits_are_refused() -> None:
-    """Pieces of what is as fine as numbers go; phases that share no data."""
+    """Pipeline chunks of what is as fine as numbers go; phases that share no data."""
     fine = Chunks.equal([0], 2**62 + 1, 2**62 + 1)
     schedule = by_hand(line(2), "broadcast", fine, [Send(0, 0, 0, 1)])
     check(schedule)
     with pytest.raises(UnsupportedError, match="more than 64-bit numbers count"):
-        compile_program(schedule, pieces=2)
+        compile_program(schedule, pipeline_chunks=2)
     net = line(3)
     reduce = generate(net, collective="reduce", root=0).schedule
     gather = generate(net, collective="broadcast", root=1).schedule
@@ -81,7 +81,7 @@ def test_a_clock_says_when_to_start_and_what_goes_together() -> None:
     assert (program.starts.size_bytes, program.starts.tick_us) == (4000, 1)
     assert program.starts.tick.tolist() == [0, 1, 1]
     assert program.message.tolist() == [-1, 0, 0]
-    quarters = compile_program(schedule, pieces=4)
+    quarters = compile_program(schedule, pipeline_chunks=4)
     assert len(set(quarters.message.tolist()) - {-1}) == 4
     assert (quarters.message == -1).sum() == 4
 
@@ -99,7 +99,7 @@ def test_flows_need_nothing() -> None:
     assert delivers(program)
     assert len(program.need) == 0
     assert program.first.tolist() == [0, 2] * 6
-    check(FlowSchedule(ring, "by hand", 3, Routes.from_paths(paths)), pieces=2)
+    check(FlowSchedule(ring, "by hand", 3, Routes.from_paths(paths)), pipeline_chunks=2)
 
 
 def columns(plan: Plan) -> list[tuple[int, ...]]:
