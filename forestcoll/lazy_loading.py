@@ -1,7 +1,8 @@
 """Lazy loading of a package's public names.
 
 Problem: ``import forestcoll`` and ``forestcoll --help`` must start in milliseconds.
-Input:   a package whose stub ``__init__.pyi`` has a line ``from HOME import NAME as NAME`` a name.
+Input:   a package whose stub ``__init__.pyi`` has a line ``from HOME import NAME as NAME`` a name;
+         or the modules of the few names that are loaded late.
 Output:  ``__getattr__`` and ``__dir__`` of the package (PEP 562).
 Cost:    the stub is read at the first name; a module is imported at the first of its names.
 Source:  as ``attach_stub`` of lazy_loader (SPEC 1 of scientific-python.org).
@@ -14,7 +15,7 @@ from importlib import import_module
 
 TYPE_CHECKING = False  # importing typing takes longer than the rest of this
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 __all__ = ["attach", "homes"]
@@ -28,16 +29,27 @@ def homes(package: str) -> dict[str, str]:
     return {name: home for _, home, _, name, *_ in words}
 
 
-def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+def attach(
+    package: str, late: Mapping[str, str] | None = None
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
     A name is set in the package when it is found, so that it is looked for once.
+
+    Parameters
+    ----------
+    package : str
+    late : mapping, optional
+        Modules by name, where the other names are imported at once; else the stub lists all.
     """
+
+    def known() -> Mapping[str, str]:
+        return homes(package) if late is None else late
 
     def find(name: str) -> Any:
         if name == "__all__":
-            return sorted(homes(package))
-        home = None if name.startswith("__") else homes(package).get(name)
+            return sorted(known())
+        home = None if name.startswith("__") else known().get(name)
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = import_module(f"{package}.{name}" if home == package else home)
@@ -45,4 +57,4 @@ def attach(package: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, lambda: sorted({*vars(sys.modules[package]), *homes(package)})
+    return find, lambda: sorted({*vars(sys.modules[package]), *known()})

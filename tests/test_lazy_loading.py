@@ -59,3 +59,20 @@ def test_a_name_that_is_not_listed_is_an_attribute_error(shop: Path) -> None:
     for name in ("pear", "__wrapped__"):
         with pytest.raises(AttributeError, match=f"module 'shop' has no attribute '{name}'"):
             getattr(package, name)
+
+
+def test_a_few_names_may_be_loaded_late_without_a_stub(shop: Path) -> None:
+    """The others are imported at once; a name of neither kind is refused."""
+    (shop / "__init__.py").write_text(
+        "from forestcoll.lazy_loading import attach\n"
+        "pear = 1\n"
+        "__getattr__, __dir__ = attach(__name__, {'apple': 'shop.shelf'})\n"
+    )
+    (shop / "__init__.pyi").unlink()
+    import shop as package
+
+    assert {"apple", "pear"} <= {*dir(package)}
+    assert "shop.shelf" not in sys.modules
+    assert package.apple is sys.modules["shop.shelf"].apple
+    with pytest.raises(AttributeError, match="has no attribute 'plum'"):
+        package.plum  # noqa: B018

@@ -11,9 +11,9 @@ Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported`
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from forestcoll.lazy_loading import attach
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.clock import Clock, timed
 from forestcoll.schedule.cost_model import Cost, Steps, cost, makespan_s_per_gb, synchronous
@@ -95,27 +95,21 @@ __all__ = [
     "write_schedule",
 ]
 
-_NAMES = {
-    "forestcoll.problem.allreduce_certificate": ("AllreduceCertificate",),
-    "forestcoll.problem.certificate_document": (
-        *("Certificate", "certificate_schema", "is_certificate"),
-        *("read_certificate", "write_certificate"),
-    ),
-    "forestcoll.schedule.verify": (
-        *("AllreduceCertificateVerdict", "CertificateVerdict", "verify_certificate"),
-    ),
-}
-"""Where each name of certificates is from; loaded when first asked for: their schemas are slow."""
+_DOCUMENTS = "forestcoll.problem.certificate_document"
+_PROOFS = "forestcoll.schedule.verification"
 
-_HOME = {name: module for module, names in _NAMES.items() for name in names}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = getattr(import_module(_HOME[name]), name)
-    return globals()[name]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# Certificates are loaded when first asked for: their schemas take long to build.
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "AllreduceCertificate": "forestcoll.problem.allreduce_certificate",
+        "AllreduceCertificateVerdict": _PROOFS,
+        "Certificate": _DOCUMENTS,
+        "CertificateVerdict": _PROOFS,
+        "certificate_schema": _DOCUMENTS,
+        "is_certificate": _DOCUMENTS,
+        "read_certificate": _DOCUMENTS,
+        "verify_certificate": _PROOFS,
+        "write_certificate": _DOCUMENTS,
+    },
+)

@@ -9,9 +9,9 @@ and what these share: ``arrays`` (the form of arrays), ``paths`` (physical paths
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from forestcoll.lazy_loading import attach
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.flows import FlowVerdict
 from forestcoll.schedule.verification.steps.steps import StepVerdict
@@ -37,21 +37,14 @@ __all__ = [
     "verify_certificate",
 ]
 
-_HOME = {
-    "AllreduceCertificateVerdict": "allreduce_certificate",
-    "CertificateVerdict": "certificate",
-    "verify_certificate": "certificate",
-}
-"""Where each name of ``certificates/`` is from; loaded when first asked for: it is slow."""
+_CERTIFICATES = f"{__name__}.certificates"
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    home = import_module(f"{__name__}.certificates.{_HOME[name]}")
-    globals()[name] = getattr(home, name)
-    return globals()[name]
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# Certificates are loaded when first asked for: their schemas take long to build.
+__getattr__, __dir__ = attach(
+    __name__,
+    {
+        "AllreduceCertificateVerdict": f"{_CERTIFICATES}.allreduce_certificate",
+        "CertificateVerdict": f"{_CERTIFICATES}.certificate",
+        "verify_certificate": f"{_CERTIFICATES}.certificate",
+    },
+)
