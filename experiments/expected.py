@@ -59,6 +59,9 @@ LP_TIME_LIMIT_S = 20.0
 CUTS_S = 2.0
 """Seconds that ForestColl leaves for bounds and cuts, but no more than a quarter of all."""
 
+_PROGRAM_SHARE = 0.9
+"""Of what is left, for programs of bounds and cuts: those that do not finish leave weaker ones."""
+
 _ROOTED = ("broadcast", "reduce")
 
 _NCCL = {
@@ -255,7 +258,8 @@ def _bounds(
         left = clock.left()
         try:
             with time_limit(left):
-                bound = upper_bound(network, collective, known, rank, proof=own, seconds=left)
+                told = _PROGRAM_SHARE * left
+                bound = upper_bound(network, collective, known, rank, proof=own, seconds=told)
         except TimeLimitError:
             found.append(clock.late(what, topology, collective))
             continue
@@ -372,8 +376,8 @@ def _binding(
             for phase in phases:
                 weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
                 reduction = phase in ("reduce-scatter", "reduce")
-                left = clock.left()
-                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=left)
+                told = _PROGRAM_SHARE * clock.left()
+                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=told)
                 found.append(bound)
     except TimeLimitError:
         return None

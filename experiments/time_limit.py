@@ -6,7 +6,8 @@ Output:  TimeLimitError where the work was.
 Cost:    none.
 Source:  ours. The signal SIGALRM interrupts Python between two instructions, and the core, which
          looks for signals as it does for Ctrl-C. Solvers of linear programs have limits of their
-         own and are interrupted when they return.
+         own and are interrupted when they return. What takes the error for that of a part of its
+         work, and goes on, is interrupted again.
 """
 
 from __future__ import annotations
@@ -20,6 +21,9 @@ from types import FrameType
 from forestcoll.errors import TimeLimitError
 
 __all__ = ["time_limit"]
+
+_AGAIN_S = 0.1
+"""Seconds until the next alarm, after the first."""
 
 
 @contextmanager
@@ -44,7 +48,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         raise TimeLimitError(f"the limit of {seconds:.3g} s was reached")
 
     handler = signal.signal(signal.SIGALRM, stop)
-    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_S)
     try:
         yield
     finally:

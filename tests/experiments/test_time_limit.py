@@ -24,6 +24,29 @@ def test_a_loop_without_a_limit_of_its_own_ends() -> None:
     assert time.monotonic() < began + 10
 
 
+def test_work_that_goes_on_after_the_error_is_stopped_again() -> None:
+    """As the allreduce program does, which then has no schedule, but a bound."""
+    began = time.monotonic()
+    caught: list[str] = []
+
+    def endless() -> None:
+        while time.monotonic() < began + 20:
+            pass
+
+    def resumed() -> None:
+        try:
+            endless()
+        except TimeLimitError as error:
+            caught.append(str(error))
+        endless()
+
+    with pytest.raises(TimeLimitError, match=r"0\.05 s was reached"), time_limit(0.05):
+        resumed()
+    assert len(caught) == 1
+    assert time.monotonic() < began + 10
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
 def test_what_ends_in_time_is_left_alone_and_alarms_are_as_before() -> None:
     before = signal.getsignal(signal.SIGALRM)
     with time_limit(30):
