@@ -83,7 +83,7 @@ class Measures:
     algbw_synchronous_gb_s: float | None = measure(
         "theoretical algbw in synchronous steps",
         how=lambda made: made.synchronous and made.synchronous.algbw_gb_s,
-        label="theoretical algbw, synchronous steps", unit="GB/s", better="more", bounded=True,
+        label="algbw in synchronous steps", unit="GB/s", better="more", bounded=True,
         heading="in sync",
     )  # fmt: skip
     algbw_synchronous: str | None = exactly("algbw_synchronous_gb_s", compared=True)

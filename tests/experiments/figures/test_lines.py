@@ -73,7 +73,7 @@ def test_a_point_that_died_early_stands_at_the_size_of_its_topology() -> None:
     ("column", "measure"),
     [
         ("algbw_gb_s", "theoretical algbw, pipelined (GB/s)"),
-        ("algbw_synchronous_gb_s", "theoretical algbw, synchronous steps (GB/s)"),
+        ("algbw_synchronous_gb_s", "algbw in synchronous steps (GB/s)"),
         ("algbw_makespan_gb_s", "theoretical algbw by makespan (GB/s)"),
     ],
 )
