@@ -1,6 +1,6 @@
 """Measure how long schedules of a thousand GPUs take to become programs.
 
-    python -m benchmarks.schedules.bench_program --only A100 --pipeline_chunks 4
+    python -m benchmarks.schedules.bench_program --only A100 --pipeline-chunks 4
 
 "Lower" is from the schedule, its physical paths found, to the program with what every transfer
 waits for; the torus goes hop by hop, as a step schedule. Medians. Beside them the transfers, what
@@ -71,7 +71,7 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose names hold this text")
     parser.add_argument("--runs", type=int, default=3, help="take the median of so many")
     parser.add_argument(
-        "--pipeline_chunks", type=int, default=1, help="cut every chunk into so many"
+        "--pipeline-chunks", type=int, default=1, help="cut every chunk into so many"
     )
     parser.add_argument("--check", action="store_true", help="verify the steps of every program")
     args = parser.parse_args()

@@ -238,7 +238,7 @@ def assumed(simulate: Simulate) -> str:
     pipeline_chunks = (
         "1 pipeline chunk"
         if simulate["pipeline_chunks"] == 1
-        else f"{simulate['pipeline chunks']} pipeline chunks"
+        else f"{simulate['pipeline_chunks']} pipeline chunks"
     )
     sharing = f"{simulate['sharing']} sharing"
     return f"alpha {simulate['alpha_us']} us{added}, {sharing}{held}, {pipeline_chunks}"

@@ -201,7 +201,7 @@ def _ranges(found: Tuning, folder: Folder | None) -> list[str]:
     from forestcoll.problem.sizes import size_text
 
     lossy = any(one.slower for one in found.ranges)
-    rows = [("from", "to", "pipeline_chunks", "of bound", "use" if lossy else "best")]
+    rows = [("from", "to", "chunks", "of bound", "use" if lossy else "best")]
     for one in found.ranges:
         low, high = one.pipeline_chunks
         pipeline_chunks = str(low) if low == high else f"{low}-{high}"

@@ -156,7 +156,7 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
     ]
     if model.gamma_s_per_gb:
         said.append(f"gamma {decimal(model.gamma)} s/GB")
-    heads = ("size", "time", "algbw GB/s", "pipeline_chunks", "of pipelined")
+    heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
         f"simulated: {', '.join(word for word in said if word)}",

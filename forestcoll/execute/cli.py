@@ -43,7 +43,7 @@ def execute_schedule(
     pipeline_chunks: Annotated[
         int,
         typer.Option(
-            "--pipeline_chunks",
+            "--pipeline-chunks",
             metavar="N",
             max=MOST_PIPELINE_CHUNKS,
             help="How many to cut every chunk into.",

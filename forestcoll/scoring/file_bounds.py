@@ -133,7 +133,7 @@ def _in_words(bound: AllreduceBound) -> str:
     gpus = "GPUs" if parts == bound.topology.num_compute else f"{counted(parts, 'set')} of GPUs"
     if any(one.gather != one.reduce for one in bound.sets):
         return "all data must cross the narrowest cut around a GPU or a box"
-    return f"every pipeline chunk must go {2 * (parts - 1)} times from one to another of {gpus}"
+    return f"every piece must go {2 * (parts - 1)} times from one to another of {gpus}"
 
 
 def _of_all_to_alls(topology: Topology) -> Iterator[AllToAllBound]:

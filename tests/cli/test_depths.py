@@ -10,7 +10,7 @@ from tests.command_line import assert_one_line, document, invoke
 def test_a_line_for_each_height() -> None:
     assert invoke("depths", "dgx_a100:boxes=2").stdout == (
         "dgx_a100:boxes=2, allgather: the fastest found at each depth, GB/s\n"
-        "  depth     algbw   at most     k   trees\n"
+        "   depth     algbw   at most     k   trees\n"
         "       1        50        50     1      16\n"
         "       2   346.667   346.667    13      32\n"
     )

@@ -57,12 +57,12 @@ def test_a_tree_that_carries_a_part_of_the_shard_says_so() -> None:
 def test_depth_goes_down_and_no_two_gpus_of_a_tree_touch() -> None:
     """In each tree of two MI250 boxes (16 or more hops high), children stand below parents."""
     forest = generate(load_topology("mi250:boxes=2")).schedule
-    batch = int(np.argmax(forest.heights()))
+    batch = int(np.argmax(forest.tree_depths()))
     discs = [np.array(disc.center) for disc in patches(draw_tree(forest, batch), Circle)]
     assert len(discs) == 32
     assert min(np.linalg.norm(a - b) for a, b in combinations(discs, 2)) > 2 * GPU_RADIUS
     rows = {round(float(y), 6) for _, y in discs}
-    assert len(rows) == forest.heights()[batch] + 1
+    assert len(rows) == forest.tree_depths()[batch] + 1
 
 
 def test_switches_that_copy_are_nodes_of_a_tree_and_no_two_nodes_touch() -> None:

@@ -13,7 +13,9 @@ from forestcoll.schedule.simulate import AlphaBeta, Simulator
 def test_links_that_are_used_alike_are_one_row() -> None:
     """Of two boxes there are two kinds, 32 links each; the time is that of the simulation."""
     topology = load_topology("dgx_a100:boxes=2")
-    found = Simulator(compile_program(generate(topology).schedule)).run(10**9, pieces=4, bins=50)
+    found = Simulator(compile_program(generate(topology).schedule)).run(
+        10**9, pipeline_chunks=4, bins=50
+    )
     figure = draw_usage(found, topology)
     axes = figure.axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == [
@@ -28,7 +30,9 @@ def test_links_that_are_used_alike_are_one_row() -> None:
     assert data.shape[0] == 2
     assert 0.9 < data.max() <= 1 + 1e-6
     (title,) = [text.get_text() for text in figure.texts]
-    assert title == "dgx_a100:boxes=2, 1000000000 in 4 pieces: simulated, alpha 10 us, fair"
+    assert (
+        title == "dgx_a100:boxes=2, 1000000000 in 4 pipeline chunks: simulated, alpha 10 us, fair"
+    )
 
 
 def test_of_many_links_those_that_carry_most_are_shown() -> None:

@@ -39,7 +39,7 @@ def test_every_measure_is_a_column() -> None:
     assert ring["algbw"] == ring["algbw_synchronous"] == "640/3"
     assert not ring.keys() & {"algbw_makespan", "chunks", "steps"}
     tacos = columns("tacos", "allgather")
-    rates = [Fraction(str(tacos[f"algbw{name}"])) for name in ("_synchronous", "_at_finish", "")]
+    rates = [Fraction(str(tacos[f"algbw{name}"])) for name in ("_synchronous", "_makespan", "")]
     assert rates == sorted(set(rates))
     assert tacos["algbw_makespan_gb_s"] == pytest.approx(float(rates[1]))
 

@@ -53,9 +53,9 @@ def test_two_measures_are_two_bars_and_the_legend_says_which() -> None:
 def test_each_topology_and_collective_has_a_panel() -> None:
     """The collective is in the title only where there are several."""
     rows = some_rows()[:2]
-    titles = [panel.title for panel in bars(rows, "height").panels]
+    titles = [panel.title for panel in bars(rows, "depth").panels]
     assert titles == ["dgx_a100:boxes=2", "dgx_a100:boxes=4"]
-    both = bars([rows[0], replace(rows[0], collective="allreduce")], "height").panels
+    both = bars([rows[0], replace(rows[0], collective="allreduce")], "depth").panels
     assert [panel.title.rpartition(" ")[2] for panel in both] == ["allgather", "allreduce"]
 
 

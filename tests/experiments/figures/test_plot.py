@@ -49,8 +49,8 @@ def test_rows_without_a_value_leave_a_figure_without_a_line(
 
 def test_options_are_part_of_the_kind_and_of_the_file_name(tmp_path: Path) -> None:
     """A file's name has nothing that an artefact store or a spreadsheet would refuse."""
-    files = draw("pareto:x=height,y=k", some_rows(), tmp_path / "pareto:x=height,y=k")
-    assert [file.name for file in files] == ["pareto-x-height-y-k.png", "pareto-x-height-y-k.pdf"]
+    files = draw("pareto:x=depth,y=k", some_rows(), tmp_path / "pareto:x=depth,y=k")
+    assert [file.name for file in files] == ["pareto-x-depth-y-k.png", "pareto-x-depth-y-k.pdf"]
 
 
 def test_what_cannot_be_drawn_is_a_typed_error(tmp_path: Path) -> None:

@@ -23,9 +23,9 @@ def test_a_scatter_says_in_words_what_it_cannot_show(kind: str, tmp_path: Path) 
     ("x", "y", "expected"),
     [
         ("algbw_gb_s", "generation_s", [(1, 1), (3, 2)]),  # much and quickly
-        ("height", "generation_s", [(1, 1)]),  # low and quickly
+        ("depth", "generation_s", [(1, 1)]),  # low and quickly
         ("algbw_gb_s", "ratio", [(2, 4), (3, 2)]),  # much of both
-        ("height", "ratio", [(1, 1), (2, 4)]),  # low and much
+        ("depth", "ratio", [(1, 1), (2, 4)]),  # low and much
     ],
 )
 def test_the_front_is_what_none_beats(x: str, y: str, expected: list[tuple[int, int]]) -> None:

@@ -118,7 +118,7 @@ def test_trees_that_are_not_written_out_have_no_height_and_no_steps() -> None:
         "depth", "num_batches", "algbw_synchronous", "algbw_synchronous_gb_s", "bandwidth_runtime",
     }  # fmt: skip
     asked = {"factored": True, "multicast": True}
-    with pytest.raises(UnsupportedError, match="leave factored out"):
+    with pytest.raises(UnsupportedError, match="leave factored or multicast away"):
         run_method("forestcoll", topology, "allgather", asked, 60.0, lambda _: None)
 
 

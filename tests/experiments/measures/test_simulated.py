@@ -109,7 +109,7 @@ def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) ->
     def refuses(_: object) -> None:
         raise UnsupportedError("unsupported: too many units")
 
-    monkeypatch.setattr(module, "lower", refuses)
+    monkeypatch.setattr(module, "compile_program", refuses)
     found = simulated()
     assert found.remark == "too many units"
     assert found.at(1000) is found.over_bound(1000) is None

@@ -63,7 +63,7 @@ def test_compare_looks_at_every_measure_that_both_sides_have() -> None:
     assert not any(pair.changed for pair in compare(some_rows(), after).pairs)
     console = Console(width=120, record=True, file=StringIO())
     console.print(comparison_table.table(compare(before, after), "toy"))
-    assert "in sync 200 -> 150 GB/s" in console.export_text()
+    assert "synchronous 200 -> 150 GB/s" in console.export_text()
 
 
 def test_another_topology_file_of_the_same_name_is_another_point() -> None:

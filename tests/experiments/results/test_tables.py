@@ -34,7 +34,7 @@ def test_a_table_has_the_measures_that_its_rows_have() -> None:
     stepwise = [replace(row, algbw_synchronous_gb_s=150.0, steps=7) for row in some_rows()]
     assert head(stepwise) == [*old[:5], "in sync", *old[5:]]
     clocked = [replace(row, algbw_makespan_gb_s=120.0) for row in stepwise]
-    assert head(clocked) == [*old[:5], "in sync", "finish", *old[5:]]
+    assert head(clocked) == [*old[:5], "in sync", "makespan", *old[5:]]
     both = [some_rows()[0], replace(stepwise[0], topology="other")]
     assert [row[-1] for row in table(both, "toy").rows] == ["3", "7"]
 

@@ -30,7 +30,7 @@ def test_ranges_and_sizes_are_tables_with_what_was_not_tried() -> None:
         "simulated: alpha 10 us a hop, links shared by size; the best of 3 verified schedules\n"
         "bound: 30 us by latency, 2.4 GB/s by the bottleneck cut\n"
         "\n"
-        "      from         to    pipeline chunks  of bound  best\n"
+        "      from         to    chunks  of bound  best\n"
         "       1KB       58KB         1    54.9 %  direct\n"
         "      61KB        1GB         1    51.9 %  bfb\n"
         "\n"

@@ -65,7 +65,7 @@ def test_the_verdict_of_an_allreduce_in_brief() -> None:
     table = verdict.in_a_table()
     assert table["reduce"] == "reduce-scatter: 4 GB/s, 4 trees, depth 2, optimal"
     assert table["gather"] == "allgather: 4 GB/s, 4 trees, depth 2, optimal"
-    assert table["in turn"] == "1/2 = 0.5 s/GB"
+    assert table["sequential"] == "1/2 = 0.5 s/GB"
     assert table["bound"] is None
     best = verify(generate(load_topology("ring:nodes=4"), collective="allreduce").schedule)
     assert best.in_a_line() == "4/3 = 1.33333 GB/s, optimal"
