@@ -3,7 +3,7 @@
 Problem: out-trees, one rooted at every GPU, that share the links well.
 Input:   a topology; the bandwidth of one link unit.
 Output:  N trees, and the number of time steps in which they were grown.
-Cost:    N (N - 1) turns (see ``grove``) a reading; by
+Cost:    N (N - 1) turns (see ``tree_growth``) a reading; by
          default two readings are grown where one cannot be known to be best.
 Source:  Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep
          Learning" (ISCA 2021), as ForestColl section 6.5 uses it. Reimplemented from the papers.
