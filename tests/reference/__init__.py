@@ -10,7 +10,7 @@ Fractions only, dictionaries for graphs, one plain max-flow. Up to 10 nodes or s
 - ``tree_packing``: Algorithm 4 with Theorem 10
 - ``fixed_k``: Algorithm 5
 - ``pipeline``: all of them in a row, topology in, forest out
-- ``grove``, ``matching``: peers', MultiTree and a trial of TACOS
+- ``multitree``, ``matching``: methods', MultiTree and a trial of TACOS
 
 A mapping ``trees`` tells everywhere how many trees each node roots; its keys are the nodes that
 must receive. Allgather with k trees per root is ``{v: k for v in topology.compute}``.

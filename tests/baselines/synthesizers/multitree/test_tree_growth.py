@@ -12,7 +12,7 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.random_topologies import KINDS, random_topology, sized_topology
-from tests.reference import grove as reference
+from tests.reference import multitree as reference
 
 STAR = "fat_tree:leaves=1,hosts=4,spines=1"
 """Four GPUs with 1 GB/s each on a leaf."""
