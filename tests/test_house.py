@@ -32,6 +32,7 @@ SAME_THING = {
 """Names that several modules have, of the same thing."""
 
 ACROSS = {
+    "test_glossary": "names in all of the code",
     "test_generation": "all of forestcoll from outside",
     "test_house": "this",
     "test_import_order": "solvers in one process",

@@ -39,8 +39,8 @@ class Block:
 
     def mirrored(self) -> Block:
         """Return the box with its ways out below."""
-        turned = {v: replace(place, y=self.height - place.y) for v, place in self.places.items()}
-        return replace(self, places=turned, upside_down=True)
+        mirrored = {v: replace(place, y=self.height - place.y) for v, place in self.places.items()}
+        return replace(self, places=mirrored, upside_down=True)
 
 
 def blocks(topology: Topology) -> dict[int | None, Block]:

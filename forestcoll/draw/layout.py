@@ -61,8 +61,8 @@ def _machines(topology: Topology, pairs: Iterable[Pair]) -> Layout:
         places |= along_row(topology, tier, places, width, y)
     y += TIER - 0.5 * MARGIN if outside else _STREET
     for row in upper:
-        turned = [(box, block.mirrored()) for box, block in row]
-        _put(turned, _left(row, upper, width), y, places, frames)
+        mirrored = [(box, block.mirrored()) for box, block in row]
+        _put(mirrored, _left(row, upper, width), y, places, frames)
         y += _row_height(row) + _STREET
     framed = {box: frame for box, frame in frames.items() if box is not None}
     streets = _streets(topology, pairs, [upper, lower], places, framed)

@@ -62,7 +62,7 @@ def _places(size: int, edges: tuple[tuple[int, int], ...]) -> Coordinates:
     circle: Coordinates = np.column_stack([np.sin(angles), np.cos(angles)])
     degrees = {degree for _, degree in graph.degree()}
     plain = degrees <= {1, 2} or degrees == {size - 1} or size > _SPRINGS_LIMIT
-    return circle if plain or not nx.is_connected(graph) else _turned(_springs(graph, circle))
+    return circle if plain or not nx.is_connected(graph) else _rotated(_springs(graph, circle))
 
 
 def _springs(graph: nx.Graph[int], circle: Coordinates) -> Coordinates:
@@ -104,7 +104,7 @@ def _collisions(places: Coordinates, edges: npt.NDArray[np.int64]) -> tuple[int,
     return int(touching), int(np.count_nonzero(apart & apart.T & ~meet)) // 2
 
 
-def _turned(places: Coordinates) -> Coordinates:
+def _rotated(places: Coordinates) -> Coordinates:
     """Turn a drawing so that vertical links from its nodes pass one another widely."""
 
     def turn(degrees: int) -> Coordinates:

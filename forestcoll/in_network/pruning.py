@@ -138,13 +138,13 @@ class _Pieces:
 
     def __init__(self, forest: Forest) -> None:
         routes = forest.routes
-        self._turned = forest.reduction
+        self._reversed = forest.reduction
         copies = np.array([node.multicast for node in forest.topology.nodes], dtype=bool)
         self._switches = int(copies.sum())
         first, node = _without_loops(routes.first_hop, routes.hop, copies)
         length = np.diff(first)
         path = np.repeat(np.arange(len(length)), length)
-        if self._turned:
+        if self._reversed:
             node = node[np.repeat(first[:-1] + first[1:] - 1, length) - np.arange(len(node))]
         stop = copies[node]
         stop[first[:-1]] = stop[first[1:] - 1] = True
@@ -196,7 +196,7 @@ class _Pieces:
     def walks(self, used: _Ints) -> Walks:
         """Return the walks of these numbers, in the direction of the data."""
         walks = self._walks.taken(used)
-        return walks.backwards() if self._turned else walks
+        return walks.backwards() if self._reversed else walks
 
 
 def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.int64]]:

@@ -247,10 +247,10 @@ def _crossed(
     for run in _disjoint(topology, sets):
         part = np.full(len(topology.nodes), len(run))
         gather, reduce = np.zeros((2, 2, len(run) + 1), dtype=kind)  # the last is outside of all
-        for number, (nodes, turned, one) in enumerate(run):
+        for number, (nodes, complemented, one) in enumerate(run):
             part[nodes] = number
-            gather[turned, number] = _whole(one.gather, unit)
-            reduce[turned, number] = _whole(one.reduce, unit)
+            gather[complemented, number] = _whole(one.gather, unit)
+            reduce[complemented, number] = _whole(one.reduce, unit)
         tail, head = part[links.tail], part[links.head]
         apart = tail != head
         into += apart * (gather[0, head] + gather[1, tail])
@@ -272,8 +272,8 @@ def _disjoint(
     for one in sets:
         inside = np.zeros(len(topology.nodes), dtype=bool)
         inside[list(one.nodes)] = True
-        turned = int(2 * len(one.nodes) > len(inside))
-        if turned:
+        complemented = int(2 * len(one.nodes) > len(inside))
+        if complemented:
             inside = ~inside
         bits = int.from_bytes(np.packbits(inside).tobytes(), "big")
         first = max(0, len(runs) - _OPEN_RUNS)
@@ -282,7 +282,7 @@ def _disjoint(
             runs.append([])
             held.append(0)
         held[at] |= bits
-        runs[at].append((np.flatnonzero(inside), turned, one))
+        runs[at].append((np.flatnonzero(inside), complemented, one))
     return runs
 
 

@@ -333,8 +333,10 @@ class Topology(InBrief):
     def _reversed(self) -> Topology:
         """Made once, and without checking again what was checked: a reduction asks for it."""
         links = sorted(self.links, key=lambda link: (link.head, link.tail))
-        turned = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
-        return self.like(self.name, self.nodes, tuple(turned), shared=reversed_groups(self.shared))
+        backward = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
+        return self.like(
+            self.name, self.nodes, tuple(backward), shared=reversed_groups(self.shared)
+        )
 
     def like(
         self,

@@ -171,7 +171,7 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
     Once the time is up the first will do.
     """
     topology, roles, targets = program.topology, program.roles, program.targets
-    turned = topology.reversed()
+    reverse = topology.reversed()
     # The links of the reversed network are sorted by their own tails, which are the heads here.
     order = np.lexsort(([e.tail for e in topology.links], [e.head for e in topology.links]))
     trees = np.zeros(len(topology.nodes), dtype=np.int64)
@@ -181,7 +181,7 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
     missed = []
     for phase, network, share in (
         (GATHER, topology, point.gather),
-        (REDUCE, turned, point.reduce[order]),
+        (REDUCE, reverse, point.reduce[order]),
     ):
         capacity, passed = np.minimum(_on_grid(share), trees.sum()), 0
         while passed < len(targets):

@@ -188,10 +188,10 @@ def _symmetries(topology: Topology, sketch: Sketch, size: int) -> Iterator[tuple
 
 
 def _is_symmetry(gpus: int, cost: _Costs, offset: int, block: int) -> bool:
-    def turned(place: int) -> int:
+    def rotated(place: int) -> int:
         return (place % block + offset) % block + place // block * block
 
-    image = [turned(place) for place in range(gpus)]
+    image = [rotated(place) for place in range(gpus)]
     return all(
         cost.get((image[tail], image[head], plane)) == each
         for (tail, head, plane), each in cost.items()

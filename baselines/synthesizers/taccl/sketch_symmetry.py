@@ -64,30 +64,30 @@ def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> C
                 f"divide them and be more than the offset"
             )
         places = np.arange(network.gpus)
-        turned = (places % size + offset) % size + places // size * size
-        images = _images(network, turned, size, named)
-        chunk = _chunks(exchange, turned)
+        rotated = (places % size + offset) % size + places // size * size
+        images = _images(network, rotated, size, named)
+        chunk = _chunks(exchange, rotated)
         within = np.flatnonzero(images >= 0)
         every = np.arange(chunks)[:, None]
         sent.append(
             ((every * links + within).ravel(), (chunk[:, None] * links + images[within]).ravel())
         )
         gpus = network.gpus
-        start.append(((every * gpus + places).ravel(), (chunk[:, None] * gpus + turned).ravel()))
+        start.append(((every * gpus + places).ravel(), (chunk[:, None] * gpus + rotated).ravel()))
     return Classes(
         sent=_joined(sent, chunks * links).reshape(chunks, links),
         start=_joined(start, chunks * network.gpus).reshape(chunks, network.gpus),
     )
 
 
-def _images(network: LogicalNetwork, turned: _Ints, size: int, named: str) -> _Ints:
+def _images(network: LogicalNetwork, rotated: _Ints, size: int, named: str) -> _Ints:
     """Return where each link within a block goes to, -1 for the others."""
     number = {(link.tail, link.head, link.plane): i for i, link in enumerate(network.links)}
     images = np.full(len(network.links), -1, dtype=np.int64)
     for i, link in enumerate(network.links):
         if link.tail // size != link.head // size:
             continue
-        tail, head = int(turned[link.tail]), int(turned[link.head])
+        tail, head = int(rotated[link.tail]), int(rotated[link.head])
         image = number.get((tail, head, link.plane))
         like = None if image is None else network.links[image]
         if like is None or (like.latency_us, like.busy_us) != (link.latency_us, link.busy_us):
@@ -107,13 +107,13 @@ def _cost(link: LogicalLink) -> str:
     return f"{link.latency_us} + {link.busy_us} us a chunk"
 
 
-def _chunks(exchange: Exchange, turned: _Ints) -> _Ints:
+def _chunks(exchange: Exchange, rotated: _Ints) -> _Ints:
     """Return the image of each chunk: the so-manyth of those between the images of its ends."""
     return np.array(
         [
             exchange.number(
-                int(turned[source]),
-                int(turned[target]) if target >= 0 else -1,
+                int(rotated[source]),
+                int(rotated[target]) if target >= 0 else -1,
                 chunk % exchange.parts,
             )
             for chunk, (source, target) in enumerate(

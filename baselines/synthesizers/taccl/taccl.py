@@ -140,7 +140,7 @@ def generate(
     )
 
     def spread(network: Topology) -> StepSchedule:
-        return task.spread(network, turned=network is not topology)
+        return task.spread(network, reverse=network is not topology)
 
     if collective == "all-to-all":
         return spread(topology)
@@ -183,11 +183,11 @@ class _Task:
     limits: Limits
     report: Report
 
-    def spread(self, network: Topology, *, turned: bool) -> StepSchedule:
+    def spread(self, network: Topology, *, reverse: bool) -> StepSchedule:
         """Spread the data over a network; over one turned round for a reduce-scatter."""
         from baselines.synthesizers.taccl.stages import Effort, best_times  # loads the solver
 
-        sketch = self.sketch.reversed() if turned else self.sketch
+        sketch = self.sketch.reversed() if reverse else self.sketch
         gpus, parts = network.num_compute, self.chunks or sketch.chunks
         logical = LogicalNetwork.of(network, sketch, Fraction(self.size_bytes, gpus * parts * _KB))
         self._check_size(logical, gpus * parts * (gpus - 1 if self.is_all_to_all else 1))
@@ -195,7 +195,7 @@ class _Task:
         routing = Routing(logical, exchange, sketch, self.whole_us)
         heuristics = _heuristics(self.order, logical)
         effort = Effort(heuristics, self.optima, self.gap, self.solver, self.limits)
-        phase = "reduce-scatter" if turned else self.collective
+        phase = "reduce-scatter" if reverse else self.collective
         times = best_times(routing, effort, phase, self.report)
         return schedule_from(logical, exchange, times, self.size_bytes)
 

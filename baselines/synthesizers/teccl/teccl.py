@@ -34,7 +34,7 @@ __all__ = ["METHODS", "generate"]
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
 _REDUCTION = {"allgather": "reduce-scatter", "broadcast": "reduce"}
-_SPREAD = {"allreduce": "allgather", **{turned: of for of, turned in _REDUCTION.items()}}
+_SPREAD = {"allreduce": "allgather", **{reduction: of for of, reduction in _REDUCTION.items()}}
 
 
 def generate(

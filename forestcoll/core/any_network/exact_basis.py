@@ -102,8 +102,8 @@ def _eliminate(
 
 def transposed(rows: Sequence[Row]) -> list[Row]:
     """Return the rows of the transposed square matrix."""
-    turned: list[Row] = [{} for _ in rows]
+    columns: list[Row] = [{} for _ in rows]
     for number, row in enumerate(rows):
         for column, value in row.items():
-            turned[column][number] = value
-    return turned
+            columns[column][number] = value
+    return columns

@@ -44,7 +44,7 @@ def transposed(forest: F, topology: Topology) -> F:
     changes: dict[str, Any] = {
         "topology": topology,
         "routes": Routes.later(lambda: reversed_routes(forest.routes)),
-        "optimum": None if best is None else _turned_claim(best, topology),
+        "optimum": None if best is None else _reversed_claim(best, topology),
         "reduction": True,
     }
     if isinstance(forest, FactoredForest):
@@ -52,7 +52,7 @@ def transposed(forest: F, topology: Topology) -> F:
     return replace(forest, **changes)
 
 
-def _turned_claim(best: Optimum, topology: Topology) -> Optimum:
+def _reversed_claim(best: Optimum, topology: Topology) -> Optimum:
     """Return the same claim, and its prices, of the reduction: the cuts are entered, not left."""
     prices = best.prices
     if prices is not None:

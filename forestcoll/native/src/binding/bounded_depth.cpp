@@ -11,10 +11,11 @@ using namespace nanobind::literals;
 namespace forestcoll {
 namespace {
 
-auto low_trees_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
-                  In<std::uint8_t> is_target, In<std::int32_t> root, In<Amount> multiplicity,
-                  In<std::int32_t> parent, int tree_depth, Amount bound_trees,
-                  Amount bound_capacity, std::int64_t looks, Callback progress) {
+auto depth_bounded_trees_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> capacity,
+                            In<std::uint8_t> is_target, In<std::int32_t> root,
+                            In<Amount> multiplicity, In<std::int32_t> parent, int tree_depth,
+                            Amount bound_trees, Amount bound_capacity, std::int64_t looks,
+                            Callback progress) {
   const Graph graph{nodes, arcs_of(tail, head, capacity)};
   const NodeMap<std::uint8_t> target(vector_of(is_target));
   check(graph, {NodeMap<Amount>(nodes, 0), target});
@@ -33,9 +34,9 @@ auto low_trees_of(NodeId nodes, In<NodeId> tail, In<NodeId> head, In<Amount> cap
 }  // namespace
 
 void bind_bounded_depth(nb::module_& m) {
-  m.def("depth_bounded_trees", &low_trees_of, "num_nodes"_a, "tail"_a, "head"_a, "capacity"_a,
-        "is_target"_a, "root"_a, "multiplicity"_a, "parent"_a, "tree_depth"_a, "bound_trees"_a,
-        "bound_capacity"_a, "looks"_a, "progress"_a = nb::none(),
+  m.def("depth_bounded_trees", &depth_bounded_trees_of, "num_nodes"_a, "tail"_a, "head"_a,
+        "capacity"_a, "is_target"_a, "root"_a, "multiplicity"_a, "parent"_a, "tree_depth"_a,
+        "bound_trees"_a, "bound_capacity"_a, "looks"_a, "progress"_a = nb::none(),
         "Search for depth-bounded trees of little congestion, from given parents (ranks; if empty, "
         "trees are grown), until a bound or a number of examined links is reached. Return their "
         "parents, and the paths of their links: tail, head, first path, trees, first hop, hops.");

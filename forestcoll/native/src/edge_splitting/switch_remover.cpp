@@ -99,7 +99,7 @@ class SwitchRemover {
   void log(NodeId via, const std::vector<Port>& ports, const SplitMatrix& matrix);
   bool carries_demand(std::span<const NodeId> targets);
   std::vector<NodeId> one_of_each(const std::vector<Port>& ports) const;
-  bool is_symmetry(const NodeMap<NodeId>& turned) const;
+  bool is_symmetry(const NodeMap<NodeId>& rotated) const;
 
   RemovalOptions options_;
   Progress& progress_;
@@ -140,31 +140,31 @@ std::vector<NodeId> SwitchRemover::one_of_each(const std::vector<Port>& ports) c
   if (ports.empty() || !is_open(Shortcut::kOneOfOrbit)) return targets_;
   std::map<int, std::vector<NodeId>> groups;
   for (const Port& port : ports) groups[port.group].push_back(port.node);
-  NodeMap<NodeId> turned(stays_.size(), 0);
-  std::iota(turned.begin(), turned.end(), NodeId{0});
+  NodeMap<NodeId> rotated(stays_.size(), 0);
+  std::iota(rotated.begin(), rotated.end(), NodeId{0});
   const auto* last = &groups.rbegin()->second;
   for (const auto& [group, nodes] : groups) {
     if (nodes.size() != last->size()) return targets_;
-    for (std::size_t i = 0; i < nodes.size(); ++i) turned[(*last)[i]] = nodes[i];
+    for (std::size_t i = 0; i < nodes.size(); ++i) rotated[(*last)[i]] = nodes[i];
     last = &nodes;
   }
-  if (!is_symmetry(turned)) return targets_;
+  if (!is_symmetry(rotated)) return targets_;
   NodeMap<std::uint8_t> seen(stays_.size(), 0);
   std::vector<NodeId> first;
   for (const NodeId target : targets_) {
     if (!seen[target]) first.push_back(target);
-    for (NodeId v = target; !seen[v]; v = turned[v]) seen[v] = 1;
+    for (NodeId v = target; !seen[v]; v = rotated[v]) seen[v] = 1;
   }
   return first;
 }
 
-bool SwitchRemover::is_symmetry(const NodeMap<NodeId>& turned) const {
-  for (NodeId v = 0; v < turned.count(); ++v) {
-    if (trees_[v] != trees_[turned[v]] || stays_[v] != stays_[turned[v]]) return false;
+bool SwitchRemover::is_symmetry(const NodeMap<NodeId>& rotated) const {
+  for (NodeId v = 0; v < rotated.count(); ++v) {
+    if (trees_[v] != trees_[rotated[v]] || stays_[v] != stays_[rotated[v]]) return false;
   }
   for (int arc = 0; arc < network_.num_arcs(); ++arc) {
     if (network_.capacity(arc) == 0) continue;
-    const int image = network_.find(turned[network_.tail(arc)], turned[network_.head(arc)]);
+    const int image = network_.find(rotated[network_.tail(arc)], rotated[network_.head(arc)]);
     if (image < 0 || network_.capacity(image) != network_.capacity(arc)) return false;
   }
   return true;

@@ -17,9 +17,9 @@ namespace {
 std::size_t index(int value) { return static_cast<std::size_t>(value); }
 
 // The trees so far, and the units and ports left in the present step.
-class Grove {
+class TreeState {
  public:
-  Grove(const GroveNetwork& network, const GroveRules& rules)
+  TreeState(const GroveNetwork& network, const GroveRules& rules)
       : network_(network),
         ways_(network),
         ports_(network, ways_, rules.ports),
@@ -81,7 +81,7 @@ class Grove {
   std::vector<int> path_;
 };
 
-Amount Grove::step() {
+Amount TreeState::step() {
   left_.refill();
   open_ = reach_;
   std::vector<int> growing(index(size_));
@@ -98,7 +98,7 @@ Amount Grove::step() {
 }
 
 // Continues at the port of the last turn: units only become fewer in a step.
-bool Grove::take_turn(int root) {
+bool TreeState::take_turn(int root) {
   Tree& tree = trees_[root];
   if (tree.missing == 0) return false;
   while (const auto front = tree.ports.front(ports_, left_)) {
@@ -123,7 +123,7 @@ bool Grove::take_turn(int root) {
 }
 
 // The first of the GPUs that may join; or the first after the sender, with wrap-around.
-int Grove::child_over(const Port& port, int root) const {
+int TreeState::child_over(const Port& port, int root) const {
   const BitSlice gpus = ports_.gpus(port);
   const Word *missing = missing_.row(root), *open = open_.row(port.head);
   const int child = onward_ ? first_common(gpus, missing, open, port.gpu + 1) : -1;
@@ -132,7 +132,7 @@ int Grove::child_over(const Port& port, int root) const {
 
 // Adds to the path arcs with a unit left from a node to a GPU; closes the node for this GPU if
 // there are none.
-bool Grove::find_path(NodeId node, int gpu) {
+bool TreeState::find_path(NodeId node, int gpu) {
   if (node == network_.gpus[gpu]) return true;
   for (const int arc : ways_.onward(node, gpu)) {
     const NodeId head = network_.graph.arcs[arc].head;
@@ -145,7 +145,7 @@ bool Grove::find_path(NodeId node, int gpu) {
   return false;
 }
 
-void Grove::add(int root, int parent, int child) {
+void TreeState::add(int root, int parent, int child) {
   for (const int arc : path_) left_.take(arc);
   missing_.clear(root, child);
   --trees_[root].missing;
@@ -155,7 +155,7 @@ void Grove::add(int root, int parent, int child) {
 }
 
 // Lets GPUs that have joined send from the next step on.
-void Grove::admit(Tree& tree) {
+void TreeState::admit(Tree& tree) {
   tree.ports.rewind();
   if (tree.missing > 0) {
     for (const int gpu : tree.joined) tree.ports.admit(ports_, gpu);
@@ -165,7 +165,7 @@ void Grove::admit(Tree& tree) {
 }
 
 // Converts numbers in the order of preference to ranks.
-Grown Grove::grown(int steps) const {
+Grown TreeState::grown(int steps) const {
   std::vector<int> by_rank(index(size_));
   std::iota(by_rank.begin(), by_rank.end(), 0);
   std::ranges::sort(by_rank, {}, [this](int gpu) { return network_.gpus[gpu]; });
@@ -186,15 +186,15 @@ Grown Grove::grown(int steps) const {
 
 Grown grow(const GroveNetwork& network, const GroveRules& rules, Progress progress) {
   check(network);
-  Grove grove(network, rules);
+  TreeState state(network, rules);
   const Amount size = network.gpus.count(), all = size * (size - 1);
   int steps = 0;
-  for (Amount edges = 0; !grove.complete(); ++steps) {
-    const Amount more = grove.step();
+  for (Amount edges = 0; !state.complete(); ++steps) {
+    const Amount more = state.step();
     if (more == 0) break;
     progress(edges += more, all);
   }
-  return grove.grown(steps);
+  return state.grown(steps);
 }
 
 }  // namespace forestcoll

@@ -41,7 +41,7 @@ class SetPacker {
  public:
   SetPacker(const Graph& graph, std::span<const Amount> trees, const Family& family,
             Progress& progress, bool thorough)
-      : progress_(progress), patient_(thorough) {
+      : progress_(progress), thorough_(thorough) {
     forest_.trees.assign(trees.begin(), trees.end());
     forest_.family = family;
     for (const Amount rooted : trees) all_trees_ += rooted;
@@ -132,7 +132,7 @@ class SetPacker {
     }
     candidates.push_back(problems_.count());
     Shape shape{problem.inside.num_nodes, {}, {}, {}};
-    const auto pack_them = patient_ ? pack_thoroughly : pack;
+    const auto pack_them = thorough_ ? pack_thoroughly : pack;
     std::vector<Batch> batches = pack_them(problem.inside, problem.rooted, progress_);
     uses_.push_back(loads(problem.inside.arcs, batches));
     shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
@@ -162,7 +162,7 @@ class SetPacker {
   }
 
   Progress& progress_;
-  bool patient_;
+  bool thorough_;
   FactoredForest forest_;
   Amount all_trees_ = 0;
   IndexedVector<SetProblem> problems_;       // by shape

@@ -27,7 +27,7 @@ struct Tree {
 class Turning {
  public:
   Turning(const Translations& moves, Amount trees) : moves_(moves), trees_(trees) {
-    for (const auto& offset : moves.offsets()) back_.push_back(turned_back(offset.by));
+    for (const auto& offset : moves.offsets()) back_.push_back(rotated_back(offset.by));
     find_distances();
   }
 
@@ -53,7 +53,9 @@ class Turning {
   Amount capacity(int offset) const { return moves_.offsets()[offset].capacity; }
 
   // v - by, for every v.
-  NodeMap<NodeId> turned_back(NodeId by) const { return moves_.moved_by(moves_.difference(0, by)); }
+  NodeMap<NodeId> rotated_back(NodeId by) const {
+    return moves_.moved_by(moves_.difference(0, by));
+  }
 
   void find_distances() {
     std::vector<NodeMap<NodeId>> moved;

@@ -132,13 +132,13 @@ void one_node_of_a_ring_stands_for_all() {
     first.push_back(0);
     for (NodeId x = 0; x < nodes; ++x) image.push_back((x + v) % nodes);
   }
-  const Symmetry turned{first, image};
+  const Symmetry rotated{first, image};
   const BroadcastNetwork network = network_of(ring);
   const BroadcastTimes all = broadcast_times(network, each_by_itself(nodes));
-  const BroadcastTimes one = broadcast_times(network, turned);
+  const BroadcastTimes one = broadcast_times(network, rotated);
   CHECK(one.node == std::vector<NodeId>{0} && one.steps == all.steps);
   CHECK((std::vector<Time>(all.time.begin(), all.time.begin() + all.steps) == one.time));
-  const Broadcast made = broadcast(network, turned, 2);
+  const Broadcast made = broadcast(network, rotated, 2);
   check_broadcast(network, made, 2);
   CHECK(made.step.size() == broadcast(network, each_by_itself(nodes), 2).step.size());
 }

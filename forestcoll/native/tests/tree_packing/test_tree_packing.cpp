@@ -63,7 +63,7 @@ void greedy_trees_are_breadth_first_where_they_fit() {
   }
 }
 
-void low_trees_are_a_packing_where_they_fit() {
+void shallow_trees_are_a_packing_where_they_fit() {
   Random random(11);
   int fits = 0;
   for (int round = 0; round < 300; ++round) {
@@ -141,7 +141,7 @@ void refuses_demand_that_does_not_fit() {
 int main() {
   cascade_packs_whatever_is_feasible();
   greedy_trees_are_breadth_first_where_they_fit();
-  low_trees_are_a_packing_where_they_fit();
+  shallow_trees_are_a_packing_where_they_fit();
   torus_trees_are_as_low_as_the_diameter();
   no_tree_is_left_with_the_short_strides();
   progress_can_stop_the_work();

@@ -43,7 +43,7 @@ NodeId tree_depth(const Batch& batch) {
   return tree_depth;
 }
 
-void turned_trees_are_a_packing() {
+void rotated_trees_are_a_packing() {
   Random random(29);
   int packed = 0;
   for (int round = 0; round < 200; ++round) {
@@ -213,7 +213,7 @@ void other_problems_are_left_alone() {
 }  // namespace
 
 int main() {
-  turned_trees_are_a_packing();
+  rotated_trees_are_a_packing();
   trees_are_found_wherever_all_but_one_may_be_equal();
   a_short_and_a_long_step_reach_everybody();
   a_torus_takes_two_trees_of_each_root_as_low_as_can_be();

@@ -1,0 +1,55 @@
+"""Names in code come from the glossary: none of the names that it replaced is left."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import tokenize
+from pathlib import Path
+
+from tests.command_line import ROOT
+
+REPLACED = (
+    "flowing", "at_finish", "in_turn", "few_links", "max_height", "low_height", "low_trees", "turned",
+    "patient", "find_gates", "grove", "Grove", "like_parts", "told_findings", "program_s",
+    "best_pieces",
+)  # fmt: skip
+"""Private terms of earlier versions; docs/glossary.md has the ones in their place."""
+
+ALLOWED = ("forestcoll/former_names.py",)
+
+
+def test_no_identifier_has_a_replaced_name() -> None:
+    """Whole names and parts of names, in Python and C++; comments are prose and not looked at."""
+    word = re.compile(rf"(?<![A-Za-z])({'|'.join(REPLACED)})(?![A-Za-z])")
+    listed = subprocess.run(
+        ["git", "ls-files", "forestcoll", "lp", "baselines", "experiments"],
+        cwd=ROOT, text=True, capture_output=True, check=True,
+    )  # fmt: skip
+    paths = [ROOT / name for name in listed.stdout.split() if name not in ALLOWED]
+    found = {
+        f"{path.relative_to(ROOT)}: {name}"
+        for path in paths
+        if path.suffix in (".py", ".cpp", ".hpp")
+        for name in _names(path)
+        if word.search(name)
+    }
+    assert not found, "\n".join(sorted(found))
+
+
+def _names(path: Path) -> list[str]:
+    """Return the identifiers of a source file."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix != ".py":
+        return re.findall(r"[A-Za-z_]\w*", re.sub(r"//[^\n]*|\"[^\"\n]*\"", "", text))
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [token.string for token in tokens if token.type == tokenize.NAME]
+
+
+def test_every_table_cell_is_short() -> None:
+    """At most 12 words; longer explanations are prose under a heading."""
+    text = (ROOT / "docs/glossary.md").read_text()
+    cells = [cell for row in text.splitlines() if row.startswith("|") for cell in row.split("|")]
+    assert len(cells) > 300
+    assert [cell for cell in cells if len(cell.split()) > 12] == []
