@@ -11,7 +11,8 @@ from pathlib import Path
 from tests.command_line import ROOT
 
 REPLACED = (
-    "flowing", "at_finish", "in_turn", "few_links", "max_height", "low_height", "low_trees", "turned",
+    "flowing", "at_finish", "in_turn", "few_links", "max_height", "low_height", "low_trees",
+    "turned",
     "patient", "find_gates", "grove", "Grove", "like_parts", "told_findings", "program_s",
     "best_pieces",
 )  # fmt: skip

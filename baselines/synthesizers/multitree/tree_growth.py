@@ -5,8 +5,8 @@ Input:   a topology; the bandwidth of a unit; the readings of ``multitree``.
 Output:  the parent of every GPU in every tree, the paths of the edges, and the number of steps.
 Cost:    N (N - 1) turns, and in each step at most one look at each port of each tree, since what is
          left in a step only shrinks.
-Source:  see ``multitree``. Natively in ``native/src/multitree``: a turn needs what the one before has
-         left, so they come one by one. tests/reference/multitree.py is the same.
+Source:  see ``multitree``. Natively in ``native/src/multitree``: a turn needs the capacity that the
+         turns before it left, so turns run one by one. tests/reference/multitree.py is the same.
 """
 
 from __future__ import annotations
