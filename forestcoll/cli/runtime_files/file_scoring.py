@@ -36,7 +36,7 @@ def score_file(
     root: Annotated[
         int | None,
         typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if unclear."
+            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
         ),
     ] = None,
     members: Group = None,

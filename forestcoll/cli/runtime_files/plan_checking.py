@@ -26,7 +26,7 @@ def check_plan(
     root: Annotated[
         int | None,
         typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if unclear."
+            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
         ),
     ] = None,
     machine: Machine = None,

@@ -27,7 +27,7 @@ def check_xml(
     root: Annotated[
         int | None,
         typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if unclear."
+            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
         ),
     ] = None,
     machine: Machine = None,
