@@ -1,7 +1,7 @@
-"""What a parameter of a topology family may be, and how its text is read.
+"""Parameter types of topology families: allowed values, parsing and display.
 
-A family annotates each argument with one of these kinds, which then serves the command line
-(text in), the Python call (values in) and the help alike::
+A family annotates each argument with one of these kinds. The command line (text), the Python call
+(values) and the help all use it::
 
     Boxes = Annotated[int, Count("number of boxes", minimum=1)]
 """
@@ -42,7 +42,7 @@ class Kind(Protocol):
 
     @property
     def allowed(self) -> str:
-        """What it may be, to complete "it must be ..."."""
+        """The allowed values, in words that complete "it must be ..."."""
 
     def read(self, value: object) -> object:
         """Turn text, or a value of the right type, into the value; ValueError if it is neither."""

@@ -1,10 +1,10 @@
-"""Any YAML of plain values, as it streams in: no tree of nodes, bounds on depth and size.
+"""Streaming reader of YAML with plain values, with limits on depth and size.
 
 Problem: a tree of PyYAML's nodes takes 150 bytes for each byte of the text.
 Input:   text of one YAML document.
 Output:  plain data, and the lines on which its fields and items stand.
 Cost:    2 us an event (a value, or an end of a list or mapping).
-Source:  events of libyaml, in the order of YAML 1.1; what is more than text is our choice.
+Source:  events of libyaml, in the order of YAML 1.1; which values are more than text is our choice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS: dict[str, dict[str, object]] = {
     "bool": {"true": True, "True": True, "false": False, "False": False},
     "null": {"null": None, "~": None, "": None},
 }
-"""The unquoted words that are more than text, by the tag that says so."""
+"""Unquoted words that are more than text, by their tag."""
 
 MOST_CHARACTERS = 16_000_000
 MOST_VALUES = 3_000_000
@@ -164,7 +164,7 @@ class _Reader:
         self.documents = self._values = 0
 
     def take(self, event: Any) -> None:
-        """Go on by one event."""
+        """Process one event."""
         kind = type(event)
         if kind is yaml.ScalarEvent:
             self._add(self._scalar(event), event.start_mark.line + 1)
