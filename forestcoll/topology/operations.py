@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 MOST_GPUS, MOST_LINKS = 1_000_000, 5_000_000
-"""Largest number of links of a result; a small mistake in a parameter easily gives more."""
+"""Size limits of a result; a small mistake in a parameter easily exceeds them."""
 
 
 def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = None) -> Topology:
