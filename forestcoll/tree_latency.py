@@ -42,11 +42,11 @@ class LeastLatency:
     Parameters
     ----------
     depth : int
-        Of the tallest tree, in hops from GPU to GPU.
+        Depth of the deepest tree, in hops from GPU to GPU.
     average_depth : Fraction
         Over all trees, in hops from GPU to GPU.
     physical_hops : int
-        Of the tallest tree, in links.
+        Depth of the deepest tree, in links.
     distinct_trees : int
     """
 
@@ -65,7 +65,7 @@ class Latency:
     Parameters
     ----------
     depth : int
-        Of the tallest tree, in hops from GPU to GPU.
+        Depth of the deepest tree, in hops from GPU to GPU.
     average_depth : Fraction
         Over all trees, counted with multiplicity, in hops from GPU to GPU.
     physical_hops : int, optional
@@ -297,8 +297,8 @@ def _levels(exits: int, egress: Sequence[int], trees: int) -> int:
     """Return the least h with X(h) = trees |T|, where ``egress`` are the o(v) of T."""
     goal = trees * len(egress)
     if exits >= goal:
-        return min(goal, 1)  # a cut without roots or without GPUs beyond bounds nothing
-    most = len(egress) - 1  # that one pair sends to
+        return min(goal, 1)  # a cut without roots inside or GPUs outside gives no bound
+    most = len(egress) - 1  # GPUs that one pair sends to, at most
     whole = sum(sends // most for sends in egress) if most else 0
     rests = sorted((sends % most for sends in egress), reverse=True) if most else []
     upto = [0, *accumulate(rests)]

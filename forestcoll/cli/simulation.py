@@ -21,7 +21,7 @@ from forestcoll.topology.describe import decimal
 
 __all__ = ["simulate_schedule"]
 
-_BINS = 400  # of the picture
+_BINS = 400  # time bins of the drawing
 _FAIR, _FIFO = "shared by size", "with one transfer at a time"
 
 

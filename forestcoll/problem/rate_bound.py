@@ -86,7 +86,7 @@ class RateBound:
     shared : tuple of SharedPrice
         The same.
     weights : tuple of int
-        Of each rank.
+        The weight of each rank.
     reduction : bool
         Whether data is summed up on its way to the roots.
     """

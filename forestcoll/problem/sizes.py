@@ -30,7 +30,7 @@ def read_size(given: object) -> int:
     Raises
     ------
     ValueError
-        With what is wrong, to follow the name of the field.
+        The message continues the name of the field.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def read_sizes(given: object) -> list[int]:
     Raises
     ------
     ValueError
-        With what is wrong, to follow the name of the field.
+        The message continues the name of the field.
 
     Examples
     --------

@@ -61,7 +61,7 @@ def weights_for(
     root : str or int, optional
         Name or rank of a GPU.
     weights : mapping or sequence, optional
-        As of :func:`whole_weights`; all equal if not given.
+        As for :func:`whole_weights`; all equal if not given.
 
     Raises
     ------

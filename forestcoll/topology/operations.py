@@ -47,7 +47,7 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     Parameters
     ----------
     topology : Topology
-        Of GPUs only.
+        A network of GPUs only.
     times : int
         The number of repetitions.
     unit_gb_s : int, Fraction or str, optional

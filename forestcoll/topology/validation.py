@@ -107,7 +107,7 @@ def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = F
     Raises
     ------
     CapacityOverflowError
-        As of :attr:`forestcoll.topology.model.Topology.integer_capacities`.
+        As :attr:`forestcoll.topology.model.Topology.integer_capacities`.
     """
     if topology.shared:
         return False

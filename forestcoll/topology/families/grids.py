@@ -96,7 +96,7 @@ def twisted_torus(
 
 
 def _shifts(dims: tuple[int, ...], twist: int | str) -> tuple[int, ...]:
-    """How far a link round a shorter dimension goes on in each dimension."""
+    """Return the shift in each dimension of a wrap-around link of a shorter dimension."""
     shorter, longer = min(dims), max(dims)
     if shorter < 2 or {shorter, longer} != {*dims} or shorter == longer:
         raise InvalidTopologyError(

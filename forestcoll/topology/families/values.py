@@ -38,7 +38,7 @@ class Kind(Protocol):
 
     @property
     def help(self) -> str:
-        """What the parameter means, in a few words."""
+        """The meaning of the parameter, in a few words."""
 
     @property
     def allowed(self) -> str:
@@ -278,12 +278,12 @@ class Either:
 
     @property
     def help(self) -> str:
-        """What the value means."""
+        """The meaning of the value."""
         return self.kind.help
 
     @property
     def allowed(self) -> str:
-        """What the value may be, and the word."""
+        """The allowed values, and the word."""
         return f"{self.kind.allowed}, or {self.word}"
 
     def read(self, value: object) -> object:

@@ -22,7 +22,7 @@ class _Kind(Protocol[Value_co]):
 
     @property
     def help(self) -> str:
-        """What the value means, in a few words."""
+        """The meaning of the value, in a few words."""
 
     @property
     def allowed(self) -> str:
@@ -66,7 +66,7 @@ class Section:
             raise self.fault(f"is given, {reason}", field)
 
     def refuse_unknown(self, fields: Sequence[str], tool: str) -> None:
-        """Refuse whatever is not one of the fields that the tool has."""
+        """Refuse all fields that the tool does not have."""
         for field in self.given:
             if field not in fields:
                 near = difflib.get_close_matches(field, fields, n=1)

@@ -34,7 +34,7 @@ _ENTRY = re.compile(rf"  - \{{{_FIELD}(?:, {_FIELD})*\}}")
 
 @dataclass(frozen=True, slots=True)
 class EntryLines:
-    """Where the entries of such a document stand: ``nodes:`` on line 2, ``links:`` on this one."""
+    """Line numbers of the entries: ``nodes:`` is on line 2, ``links:`` on the line given."""
 
     links: int
     shared: Lines | None = None
@@ -82,7 +82,7 @@ def _fault(line: int | None, problem: str) -> ForestCollError:
 
 
 class _Meanings(dict[str, object]):
-    """What words and texts in quotes mean."""
+    """Meanings of words and quoted texts, each computed once."""
 
     def __init__(self, plain: dict[str, object]) -> None:
         self._plain = plain

@@ -127,7 +127,7 @@ def find_orbits(
 
     Examples
     --------
-    Of a ring of GPUs all nodes are alike, and the links of either direction.
+    All nodes of a ring of GPUs are symmetric, and so are all its links, of both directions.
 
     >>> from forestcoll.topology import load_topology
     >>> orbits = find_orbits(load_topology("ring:nodes=5"))
@@ -184,11 +184,11 @@ class _Graph:
     """
 
     nodes: int
-    kind: Ints  # of the nodes, and then of the shared capacities
+    kind: Ints  # kinds of the nodes, then of the shared capacities
     tail: Ints
     head: Ints
     bandwidth: Ints  # number of its value
-    mark: npt.NDArray[np.uint64]  # of the arcs: links, and then ends of shared links
+    mark: npt.NDArray[np.uint64]  # marks of the arcs: links, then ends of shared links
     ends_of_arcs: tuple[Ints, Ints]
     groups: tuple[tuple[Ints, Fraction], ...]  # places of the links, capacity
 
