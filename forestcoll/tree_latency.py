@@ -197,6 +197,7 @@ def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> 
     jump = np.where(parent < 0, ranks, parent)
     depth = np.where(parent < 0, 0, lengths[jump, ranks])
     rows = np.arange(batches)[:, None]
+    # Each round doubles the hops that ``jump`` spans, so log2(size) rounds reach every root.
     for _ in range(size.bit_length()):
         step = depth[rows, jump]
         if not step.any():

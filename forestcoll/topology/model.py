@@ -153,7 +153,7 @@ class Topology(InBrief):
         object.__setattr__(self, "shared", self._checked_groups())
 
     def __hash__(self) -> int:
-        """Hash only fields that differ between most networks, as hashing links is slow."""
+        """Hash the name and the numbers of nodes and links, as hashing all links is slow."""
         return hash((self.name, len(self.nodes), len(self.links)))
 
     def _checked_groups(self) -> tuple[SharedCapacity, ...]:

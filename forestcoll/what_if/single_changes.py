@@ -271,7 +271,7 @@ class _Numbers:
 
     def _after(self, asked: Outcome) -> Outcome:
         """Return 1/x* and its proof after a change, from whole numbers where a cut proves it."""
-        if self._network.shared:
+        if self._network.shared:  # the search below knows limits of single links only
             return self._by_program(asked)
         largest = max(asked.factor.as_integer_ratio())
         if int(self._links.capacity.sum()) * largest * sum(asked.weights) >= 2**62:
@@ -281,6 +281,7 @@ class _Numbers:
                 f"factor of fewer digits"
             )
         capacity = self._capacity(asked)
+        # Trees need not attain the tightest cut if a switch sends more than it receives.
         if self._overdrawn(capacity):
             return self._by_program(asked)
         weights, target = self._nodes(asked)
