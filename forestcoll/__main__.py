@@ -1,4 +1,4 @@
-"""Where the command starts, whose imports Ctrl-C may interrupt too."""
+"""Entry point of the ``forestcoll`` command, which Ctrl-C may interrupt even in imports."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from forestcoll.own_packages import prefer_ours
 
 __all__ = ["main"]
 
-# Links, paths and fractions hold no cycles, but are many: by default, looking for cycles among
-# them takes a tenth of a command.
+# Garbage collections after so many allocations. Links, paths and fractions are many and hold no
+# reference cycles; at Python's default the collector takes a tenth of a command's time.
 _ALLOCATIONS = 500_000
 
 
@@ -19,7 +19,7 @@ def main() -> None:
     prefer_ours()
     gc.set_threshold(_ALLOCATIONS, 20, 20)
     try:
-        from forestcoll.cli import main as run  # takes a while
+        from forestcoll.cli import main as run  # slow, so inside the try
 
         run()
     except KeyboardInterrupt:

@@ -1,6 +1,6 @@
-"""Functions of ``import forestcoll`` that take results of ``generate`` and files, too.
+"""Public functions that accept a schedule, a result of ``generate`` or a schedule file.
 
-The modules below know schedules only, some of them no collectives.
+The modules that do the work accept schedules only, and some of them know no collectives.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ File: TypeAlias = str | os.PathLike[str]
 """The path of a schedule file."""
 
 Result: TypeAlias = Generated | InNetwork
-"""What holds a schedule; the second is of earlier versions."""
+"""The result types that hold a schedule; ``InNetwork`` belongs to earlier versions."""
 
 AnyVerdict: TypeAlias = Verdict | AllreduceVerdict | StepVerdict | FlowVerdict
 
@@ -115,15 +115,16 @@ def optimum(
     root : str or int, optional
         Name or rank of the GPU that a broadcast starts from, or that a reduce ends at.
     weights : mapping or sequence, optional
-        How much of the data each GPU has, as of :func:`forestcoll.generate`.
+        How much of the data each GPU has, as for :func:`forestcoll.generate`.
     k : int, optional
-        Trees per unit of weight: the best with so many, as of :func:`forestcoll.fixed_k`.
+        Trees per unit of weight. If given, find the best rate with exactly this many, as
+        :func:`forestcoll.fixed_k` does.
     reduction : bool
-        Whether data is summed up on its way to the roots; a collective says so by itself.
+        Whether data is summed up on its way to the roots. A named collective implies it.
     threads : int
-        At most so many share the GPUs; the result does not depend on their number.
+        The largest number of threads; the result does not depend on it.
     progress : callable, optional
-        Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
+        Called with (GPUs passed, GPUs in all) now and then; may raise to stop the search.
 
     Returns
     -------
@@ -132,9 +133,10 @@ def optimum(
     Raises
     ------
     UnsupportedError
-        Of an allreduce, whose best is found with its schedule, and of no collective at all.
+        For an allreduce, whose best is found with its schedule, and for an unknown collective.
     InvalidParameterError
-        If ``reduction`` is given and the collective is none; as :func:`forestcoll.generate` else.
+        If ``reduction`` is given but the collective reduces nothing; otherwise as
+        :func:`forestcoll.generate`.
     InvalidTopologyError, CapacityOverflowError
         As :func:`forestcoll.generate`.
 
@@ -169,9 +171,9 @@ def optimum(
 
 
 def cost(schedule: AnySchedule | Result | File) -> Cost:
-    """Compute what a schedule, a result or a schedule file costs in theory; not verified first.
+    """Compute the theoretical cost of a schedule, a result or a schedule file; does not verify it.
 
-    As :func:`forestcoll.schedule.cost`.
+    See :func:`forestcoll.schedule.cost`.
     """
     return cost_of_schedule(schedule_in(schedule))
 
@@ -179,9 +181,9 @@ def cost(schedule: AnySchedule | Result | File) -> Cost:
 def compile_program(
     schedule: AnySchedule | Result | File, pipeline_chunks: int = 1, *, loopback: bool = True
 ) -> Program:
-    """Write a schedule, a result or a schedule file as a program; not verified first.
+    """Compile a schedule, a result or a schedule file to a program; does not verify it.
 
-    As :func:`forestcoll.compilation.lower`.
+    See :func:`forestcoll.compilation.compile_program`.
     """
     return lower_schedule(schedule_in(schedule), pipeline_chunks, loopback=loopback)
 
@@ -191,7 +193,7 @@ def expand(
 ) -> Forest | Allreduce[Forest]:
     """Write out the trees of a factored schedule, a result or a schedule file.
 
-    As :func:`forestcoll.core.assembly.expand`.
+    See :func:`forestcoll.core.assembly.expand`.
     """
     factored = cast("Forest | FactoredForest", schedule_in(schedule))
     return expand_schedule(factored, progress=progress)
@@ -200,15 +202,15 @@ def expand(
 def multicast(
     schedule: AnySchedule | Result | File,
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """Let marked switches copy and add in a schedule, a result or a schedule file.
+    """Use in-network multicast and reduction in a schedule, a result or a schedule file.
 
-    As :func:`forestcoll.in_network.pruning.multicast`.
+    Only switches marked ``multicast`` do so; see :func:`forestcoll.in_network.pruning.multicast`.
     """
     return multicast_schedule(cast("Forest", schedule_in(schedule)))
 
 
 def replan(schedule: AnySchedule | Result | File, topology: Network, **options: Any) -> Replanned:
-    """Make the schedule of a result or of a schedule file anew for a network that has changed.
+    """Replan a schedule, a result or a schedule file for a network that has changed.
 
     Parameters, options and errors are those of :func:`forestcoll.what_if.replanning.replan`.
     """
@@ -216,17 +218,17 @@ def replan(schedule: AnySchedule | Result | File, topology: Network, **options: 
 
 
 def write_schedule(schedule: AnySchedule | Result, path: str | os.PathLike[str]) -> None:
-    """Write the file of a schedule, or of that of a result.
+    """Write a schedule, or the schedule of a result, to a file.
 
-    As :func:`forestcoll.schedule.write_schedule`.
+    See :func:`forestcoll.schedule.write_schedule`.
     """
     write_schedule_file(schedule_in(schedule), path)
 
 
 def latency(schedule: AnySchedule | Result | File, *, physical: bool = True) -> Latency:
-    """Measure the trees of a schedule, or of a schedule file, and bound them from below.
+    """Measure depths and numbers of a schedule's trees, with proven lower bounds.
 
-    As :func:`forestcoll.tree_latency.latency`; a file is not verified first.
+    See :func:`forestcoll.tree_latency.latency`; a file is not verified first.
     """
     return latency_of_schedule(schedule_in(schedule), physical=physical)
 
@@ -244,22 +246,22 @@ def simulate(
     bins: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
-    """Simulate how long a schedule, or a schedule file, takes for so much data; not verified first.
+    """Simulate the time that a schedule or a schedule file takes for a size; does not verify it.
 
-    For many sizes of one schedule, lower it once and keep a
+    For many sizes of one schedule, compile it once and keep a
     :class:`forestcoll.schedule.simulate.Simulator`.
 
     Parameters
     ----------
     schedule : any schedule, a result that holds it, or the path of its file
     size : int or str
-        Bytes, or such as "64MB" (2^20 bytes each).
+        Bytes, or a text such as "64MB" (1 MB is 2^20 bytes).
     alpha_us, gamma_s_per_gb, sharing, lockstep, keep_clock
-        The model, as of :class:`forestcoll.schedule.simulate.AlphaBeta`.
+        The model, as in :class:`forestcoll.schedule.simulate.AlphaBeta`.
     pipeline_chunks : int or "best"
-        How many to cut the data into, or the best number of those that are tried.
+        The number of chunks that the data is cut into, or the best number of those tried.
     bins, progress
-        As of :meth:`forestcoll.schedule.simulate.Simulator.run`.
+        As in :meth:`forestcoll.schedule.simulate.Simulator.run`.
 
     Raises
     ------
@@ -268,7 +270,7 @@ def simulate(
     InvalidScheduleError
         If there is no such file, or it holds no schedule.
     UnsupportedError, VerificationError
-        If the schedule cannot be lowered, or is wrong in a way that shows.
+        If the schedule cannot be compiled, or the compilation finds a fault in it.
 
     Examples
     --------
@@ -314,9 +316,8 @@ def verify(schedule: AnySchedule | Result | File) -> AnyVerdict: ...
 def verify(schedule: AnySchedule | Result | File) -> AnyVerdict:
     """Prove that a schedule does what its collective asks, within its claims.
 
-    Or that of a result of :func:`forestcoll.generate`, or of a schedule file.
-
-    As :func:`forestcoll.schedule.verify`, which says what is checked; no file is believed.
+    Accepts a result of :func:`forestcoll.generate` or a schedule file, too.
+    :func:`forestcoll.schedule.verify` lists what is checked; no claim in a file is trusted.
 
     Raises
     ------
@@ -329,7 +330,7 @@ def verify(schedule: AnySchedule | Result | File) -> AnyVerdict:
 
 
 def schedule_in(schedule: AnySchedule | Result | File) -> AnySchedule:
-    """Return a schedule as it is, that of a result, or that in a file."""
+    """Return the schedule itself, the schedule of a result, or the schedule in a file."""
     if isinstance(schedule, str | os.PathLike):
         return read_schedule(schedule)
     return schedule.schedule if isinstance(schedule, Generated | InNetwork) else schedule

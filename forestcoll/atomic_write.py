@@ -1,11 +1,11 @@
-"""Files that appear when they are complete, or not at all.
+"""Atomic file writes: a file appears complete, or not at all.
 
-Problem: a write may fail or be killed at any byte; what it had written must not stay.
-Input:   the file, and what writes its content to a path.
-Output:  the file, written whole; or an error that names it, and what was there before.
-Cost:    a rename; a look at the names in the directory.
-Source:  none. A draft is locked while it is written. The system frees the lock of a process that is
-         killed, so a draft without one is left over and goes when the same file is next written.
+Problem: a write may fail or be killed at any byte; a partial file must not stay.
+Input:   the path, and a function that writes the content to a path.
+Output:  the whole file; or an error that names it, with the previous content kept.
+Cost:    a rename and a listing of the directory.
+Source:  none. A draft is locked while it is written. The system frees the lock of a killed process,
+         so an unlocked draft is a leftover. The next write of the same file removes it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["reason", "temporary_folder", "write_whole"]
 
 _DRAFT = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK = "lock"
-_YOUNG_S = 60.0  # in which a folder may not yet have its lock
+_YOUNG_S = 60.0  # a younger folder may not have its lock yet
 
 
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
@@ -59,7 +59,7 @@ def reason(error: OSError) -> str:
 
 @contextmanager
 def temporary_folder(prefix: str) -> Iterator[Path]:
-    """Make a folder that goes in the end; those go, too, that a killed process has left."""
+    """Make a folder and remove it at the end; also remove folders that killed processes left."""
     parent = Path(tempfile.gettempdir())
     for folder in parent.glob(f"{prefix}*"):
         _remove_if_left(folder)
@@ -89,7 +89,7 @@ def _locked(draft: Path) -> Iterator[None]:
         descriptor = os.open(draft, _DRAFT, 0o666)
         try:
             _lock(descriptor, wait=True)
-            # Whoever had the lock before may have renamed or removed the file that it is of.
+            # The previous holder of the lock may have renamed or removed the locked file.
             if _is_at(descriptor, draft):
                 yield
                 return
@@ -98,7 +98,7 @@ def _locked(draft: Path) -> Iterator[None]:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one of that name."""
+    """Whether an open file is still the file at this path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     except FileNotFoundError:
@@ -110,7 +110,7 @@ def _remove_left_drafts(path: Path) -> None:
     draft = re.compile(rf"\.{re.escape(path.name)}\.[0-9]+\.tmp")
     for name in os.listdir(path.parent):
         if draft.fullmatch(name):
-            with contextlib.suppress(OSError):  # gone meanwhile, or of somebody else
+            with contextlib.suppress(OSError):  # already removed, or owned by another user
                 _remove_if_unlocked(path.with_name(name))
 
 
@@ -122,7 +122,7 @@ def _remove_if_unlocked(draft: Path) -> None:
 
 @contextmanager
 def _free(file: Path) -> Iterator[bool]:
-    """Tell whether nobody holds the lock of a file; if so, hold it meanwhile."""
+    """Yield whether the lock of a file was free; if so, hold it during the block."""
     descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         yield _lock(descriptor, wait=False)
@@ -131,18 +131,18 @@ def _free(file: Path) -> Iterator[bool]:
 
 
 def _remove_if_left(folder: Path) -> None:
-    """Remove a folder whose lock nobody holds, unless it is too young to have one."""
+    """Remove a folder that no process has locked, unless it is too young to have a lock."""
     try:
         old = time.time() - folder.stat().st_mtime > _YOUNG_S
         with _free(folder / _LOCK) as free:
             if old and free:
                 shutil.rmtree(folder, ignore_errors=True)
-    except OSError:  # gone meanwhile, or of somebody else
+    except OSError:  # already removed, or owned by another user
         return
 
 
 def _lock(descriptor: int, *, wait: bool) -> bool:
-    """Take the lock of an open file; False if another has it, or the file system has none."""
+    """Lock an open file; False if another process has it locked or the file system has no locks."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:

@@ -1,16 +1,16 @@
 """Size-limited reading of untrusted files.
 
 Problem: a path may lead to a pipe, a device, a directory or a file of any size.
-Input:   a path, the most bytes that a file of its format may have, the class of errors.
+Input:   a path, the size limit of the format in bytes, the class of errors.
 Output:  the bytes or the text of a regular file within the limit; else one error of one line.
 Cost:    one pass; no byte of a file over the limit is read.
-Source:  none. The file is opened without blocking and judged by the descriptor that is then read,
-         so that nobody can exchange it in between.
+Source:  none. The file is opened without blocking. The checks use the descriptor that is then read,
+         so no other process can exchange the file between check and read.
 
-60 MB of ``[[],[],`` are within any limit of bytes and become gigabytes of Python objects, so JSON
-is also refused by the number of its values, before it is parsed. Every value of a document follows
-one of ``[ { ,`` or a key: their counts, with the sizes of CPython 3.11's objects, bound the memory.
-Characters inside text count too, which errs on the safe side.
+60 MB of ``[[],[],`` pass any limit of bytes but become gigabytes of Python objects. So JSON with
+too many values is refused before it is parsed. Every value of a document follows one of ``[ { ,``
+or a key: their counts, with the sizes of CPython 3.11's objects, bound the memory. Such characters
+inside text count too, which errs on the safe side.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 MOST_OBJECT_BYTES = 400_000_000
-"""Of the objects of a document: half a million links of eight fields each take 260 MB."""
+"""Memory limit of a document's objects: half a million links of eight fields take 260 MB."""
 
 _LIST, _OBJECT, _VALUE = 72, 200, 40
 
@@ -69,14 +69,14 @@ def open_regular(
     most : int
         The limit, in bytes.
     error : class
-        Of errors.
+        The class of errors to raise.
     remedy : str
-        What else may help where the file is too large.
+        Advice to add to the error if the file is too large.
 
     Raises
     ------
     error
-        If it cannot be opened or read, is no regular file, or has more bytes; in one line.
+        If it cannot be opened or read, is no regular file, or exceeds the limit; in one line.
     """
     try:
         with os.fdopen(_descriptor(path, error), "rb") as file:
@@ -93,7 +93,7 @@ def open_regular(
 
 
 def read_at_most(path: Path, most: int, error: type[ForestCollError], remedy: str = "") -> bytes:
-    """Return what is in a regular file of at most ``most`` bytes.
+    """Return the content of a regular file of at most ``most`` bytes.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def read_at_most(path: Path, most: int, error: type[ForestCollError], remedy: st
 
 
 def read_text_at_most(path: Path, most: int, error: type[ForestCollError], remedy: str = "") -> str:
-    """Return the text of a regular file, without a byte order mark, its lines ended as on Unix.
+    """Return the text of a regular file, without byte order mark and with Unix line endings.
 
     Raises
     ------
@@ -135,10 +135,10 @@ def read_start(path: Path, count: int, error: type[ForestCollError]) -> bytes:
 
 
 def read_whole(file: BinaryIO, most: int) -> bytes:
-    """Return what is left in a file; if that is over ``most`` bytes, at least one byte more.
+    """Return the rest of a file; if that exceeds ``most`` bytes, at least ``most`` + 1 of them.
 
-    The size that the system reports is only where to begin: a file can grow while it is read, and
-    those of /proc report none.
+    The size that the system reports is only a first guess: a file can grow while it is read, and
+    files of /proc report 0.
     """
     blocks = [file.read(min(os.fstat(file.fileno()).st_size, most) + 1)]
     while blocks[-1] and sum(map(len, blocks)) <= most:
@@ -147,9 +147,9 @@ def read_whole(file: BinaryIO, most: int) -> bytes:
 
 
 def contains(file: BinaryIO, mark: re.Pattern[bytes], most: int) -> bool:
-    """Whether a mark of at most 256 bytes is in the first ``most`` bytes; goes back to the start.
+    """Whether a mark of at most 256 bytes is in the first ``most`` bytes; rewinds the file.
 
-    Of what is read, a block at a time is kept.
+    Memory holds one block at a time.
     """
     before, found, left = b"", False, most
     while not found and left > 0 and (block := file.read(min(_BLOCK, left))):
@@ -167,14 +167,14 @@ def expect_at_most(
     Raises
     ------
     error
-        If there are more; in one line, with what else may help.
+        If there are more; in one line, with the remedy.
     """
     if len(data) > most:
         raise error(_too_large(name, most, remedy))
 
 
 def object_bytes(text: str | bytes) -> int:
-    """Estimate the memory of what a JSON text becomes, in bytes.
+    """Estimate the memory of the objects that a JSON text becomes, in bytes.
 
     Examples
     --------
@@ -191,7 +191,7 @@ def object_bytes(text: str | bytes) -> int:
 def expect_few_objects(
     text: str | bytes, name: str, error: type[ForestCollError], most: int = MOST_OBJECT_BYTES
 ) -> None:
-    """Refuse a JSON text whose objects would take more memory; ``name`` is what errors call it.
+    """Refuse a JSON text whose objects would take too much memory; errors call it ``name``.
 
     Raises
     ------

@@ -1,10 +1,10 @@
-"""Certificates: the optimum of a network in numbers that anybody can add up.
+"""Certificates: proofs of an optimum that need only addition to check.
 
-Problem: prove to somebody without this package that nothing is faster, and that it is reached.
-Input:   a topology, a collective, perhaps a number of trees.
+Problem: prove, to a reader without this package, that a rate is reached and none is faster.
+Input:   a topology, a collective, optionally a number of trees.
 Output:  links, the bottleneck cut or prices, and the trees over each link of a forest that attains
-         the bound; with k given and too small for that, the cut or prices that limit k.
-Cost:    that of a factored forest and its routes.
+         the bound. If the given k does not attain it: the cut or prices that limit k.
+Cost:    as a factored forest and its routes.
 Source:  ForestColl sections 2 and 5.5; checked by :mod:`forestcoll.schedule.verification`.
 """
 
@@ -70,20 +70,20 @@ def certify(
     Parameters
     ----------
     topology, options, progress, **given
-        As of :func:`forestcoll.generation.generate`.
+        As for :func:`forestcoll.generation.generate`.
 
     Returns
     -------
     Certificate or AllreduceCertificate
-        Of an allreduce that of the best schedule that is found, and of a bound that it may attain
-        or not.
+        For an allreduce, the certificate of the best schedule found, with a bound that it need not
+        attain.
 
     Raises
     ------
     UnsupportedError
         For a single GPU, which has nothing to do.
     ForestCollError
-        Whatever :func:`forestcoll.generation.generate` raises.
+        As :func:`forestcoll.generation.generate`.
 
     Examples
     --------
@@ -144,7 +144,7 @@ def certify(
 def _of_allreduce(schedule: Allreduce[FactoredForest]) -> AllreduceCertificate:
     """Certify an allreduce and its bound."""
     topology, claim = schedule.topology, schedule.bound
-    assert claim is not None  # there are two GPUs
+    assert claim is not None  # None only for a single GPU
     bound = AllreduceBound.of(
         topology, claim.sets, claim.potentials, weights=claim.weights, shared=claim.shared
     )
@@ -212,7 +212,7 @@ def _load(group: SharedCapacity, loads: Counter[tuple[int, int]]) -> int:
 
 
 def _bounds(forest: FactoredForest, congestion: Fraction) -> tuple[Optimum, FixedK | None]:
-    """Return the optimum, and what limits the k of the forest if that does not attain it."""
+    """Return the optimum and, if the forest does not attain it, the limit of its k."""
     best = forest.optimum or optimum(
         forest.topology, weights=forest.weights, reduction=forest.reduction
     )

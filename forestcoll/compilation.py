@@ -1,11 +1,11 @@
-"""Programs out of schedules of every kind.
+"""Compile schedules of every kind to programs: transfers with dependencies.
 
 Problem: simulators, exporters and interpreters should read one form only.
-Input:   any schedule; how many pipeline chunks to cut it into.
-Output:  a program: transfers over one path each, with what they wait for.
-Cost:    that of expansion and of :mod:`forestcoll.schedule.transform.dependencies`.
-Source:  ours. In an allreduce of forests both phases speak of the same shards in the same units, so
-         that what a root sends out needs the sums of just these units.
+Input:   any schedule; the number of pipeline chunks to cut it into.
+Output:  a program: transfers over one path each, with their dependencies.
+Cost:    as expansion and :mod:`forestcoll.schedule.transform.dependencies`.
+Source:  ours. Both phases of an allreduce of forests count the same shards in the same units. So a
+         root's transfer depends on the sums of exactly the units that it sends.
 """
 
 from __future__ import annotations
@@ -46,33 +46,33 @@ def compile_program(
     *,
     loopback: bool = True,
 ) -> Program:
-    """Write a schedule as a program.
+    """Compile a schedule to a program.
 
     Parameters
     ----------
     schedule : any
         Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
     pipeline_chunks : int
-        How many equal windows to cut every chunk into. Transfers are cut at their borders, so that
-        one window is passed on while the next one comes in.
+        The number of equal windows that every chunk is cut into. Transfers are cut at window
+        borders, so that a GPU forwards one window while it receives the next.
     loopback : bool
-        Whether to write down what goes back over a switch to where it is already, as simulations
-        need it. What is exported is without: the instructions of the hardware do that themselves.
+        Whether to include data that returns over a switch to the GPU that sent it. Simulations
+        need it for the link loads. Exports omit it: the hardware's instructions imply it.
 
     Returns
     -------
     Program
-        Its loads are those of the schedule, link by link, with loopback.
+        With loopback, every link carries the same load as in the schedule.
 
     Raises
     ------
     InvalidParameterError
-        If there is to be less than one pipeline chunk.
+        If ``pipeline_chunks`` is less than one.
     UnsupportedError
-        If the units that an exact cut asks for do not fit 64 bits, or the phases of an allreduce
-        have different weights; of what is no schedule.
+        If the units of an exact cut do not fit 64 bits, if the phases of an allreduce have
+        different weights, or if the argument is no schedule.
     VerificationError
-        If a forest does not fit together, so that its trees cannot be followed.
+        If the arrays of a forest are inconsistent, so that its trees cannot be followed.
     """
     if pipeline_chunks < 1:
         raise InvalidParameterError(
@@ -104,7 +104,7 @@ def compile_program(
 
 
 def _weights(schedule: AnySchedule | StepSchedule | FlowSchedule) -> tuple[int, ...]:
-    """Return the weights of a schedule that shares the data out by them; none of any other."""
+    """Return the weights that share the data of a schedule out; empty if it has none."""
     if isinstance(schedule, Allreduce | FlowSchedule) or schedule.collective not in WEIGHTED:
         return ()
     return schedule.weights
@@ -129,7 +129,7 @@ def _of_trees(forest: AnyForest, loopback: bool) -> Plan:
 
 
 def _both(reduce: Plan, gather: Plan) -> Plan:
-    """Put the gathering behind the reduction, in common units; needs tell what must wait."""
+    """Append the allgather to the reduction, in common units, with dependencies between them."""
     whole = math.lcm(reduce.chunks.whole, gather.chunks.whole)
     reduce, gather = (refined(plan, whole // plan.chunks.whole) for plan in (reduce, gather))
     one, other = reduce.chunks, gather.chunks

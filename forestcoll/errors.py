@@ -1,7 +1,7 @@
-"""Everything that can go wrong, as one family of exceptions.
+"""Exception hierarchy of the toolkit, with the exit codes of the command line.
 
 A message says what is wrong, where (file, node or link), the value found, the values allowed,
-and what to do. ``exit_code`` is what the command line returns for it.
+and what to do. The command line returns ``exit_code``.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = [
 
 
 class ForestCollError(Exception):
-    """Root of the hierarchy; catch it to catch all of ours."""
+    """Base class; catch it to catch every error of the toolkit."""
 
     exit_code = 2
 
@@ -47,7 +47,7 @@ class UnbalancedError(InvalidTopologyError):
 
 
 class MissingPackageError(ForestCollError):
-    """A package is not installed that one of the extras brings."""
+    """A package of an optional extra is not installed."""
 
 
 class CapacityOverflowError(ForestCollError):
@@ -55,7 +55,7 @@ class CapacityOverflowError(ForestCollError):
 
 
 class InvalidScheduleError(ForestCollError):
-    """A schedule file is not what it says."""
+    """A schedule file is missing or malformed."""
 
 
 class InvalidExperimentError(ForestCollError):
@@ -67,7 +67,7 @@ class InvalidParameterError(ForestCollError):
 
 
 class UnknownMethodError(ForestCollError):
-    """There is no method of that name; the message names those there are."""
+    """No method has this name; the message lists the methods."""
 
 
 class UnsupportedError(ForestCollError):
@@ -79,13 +79,13 @@ class ExportError(ForestCollError):
 
 
 class RuntimeLimitError(ExportError):
-    """A schedule needs more of something than the runtime has that it is exported for."""
+    """A schedule exceeds a limit of the runtime that it is exported for."""
 
     exit_code = 3
 
 
 class InfeasibleError(ForestCollError):
-    """What was asked for provably does not exist."""
+    """Provably no solution exists."""
 
     exit_code = 3
 
@@ -97,13 +97,13 @@ class SolverError(ForestCollError):
 
 
 class ExecutionError(ForestCollError):
-    """A process that carries a schedule out has failed."""
+    """A process that executes a schedule has failed."""
 
     exit_code = 3
 
 
 class TimeLimitError(ForestCollError):
-    """A limit was reached; carries the best answer, the best bound and its proof, if known."""
+    """A limit was reached; the error has the best answer, bound and proof, where known."""
 
     exit_code = 3
 

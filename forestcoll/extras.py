@@ -1,6 +1,6 @@
-"""Packages that an ordinary installation leaves out, and the extra that brings each.
+"""Optional packages and the extra that installs each.
 
-What ``import forestcoll``, optima, schedules, their proofs and files need is always installed.
+A plain installation is enough for ``import forestcoll``, optima, schedules, proofs and files.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ EXTRAS = {
     "distributed": "dask",
     "mpi4py": "exec",
 }
-"""The extra of each package, by the name that Python imports."""
+"""Extras by package, under the name that Python imports."""
 
 
 def missing(error: ModuleNotFoundError, what: str = "this") -> MissingPackageError | None:
-    """Return the error for a package that an extra would bring; None for any other module.
+    """Return the error for a missing package of an extra; None for any other module.
 
     Parameters
     ----------
     error : ModuleNotFoundError
     what : str
-        Who needs the package, as the subject of the message.
+        What needs the package: the subject of the message.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Former names of commands, options, parameters and columns.
 
-They work for this version, with a note, and go with the next one. The terms that took their place
-stand in ``docs/glossary.md``.
+They work in this version, with a note, and will be removed in the next one. ``docs/glossary.md``
+lists the current terms.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ COLUMNS = {
 
 
 class FormerNameWarning(FutureWarning):
-    """Something was given by its former name."""
+    """A former name was used."""
 
 
 def renamed(given: Mapping[str, V], names: Mapping[str, str]) -> dict[str, V]:
-    """Return a mapping with current keys in place of former ones, in the same order.
+    """Replace former keys of a mapping by current ones, in the same order.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def renamed(given: Mapping[str, V], names: Mapping[str, str]) -> dict[str, V]:
     Warns
     -----
     FormerNameWarning
-        For each former name. Where the current one is given too, the former one stays.
+        For each former name. A former key stays if the current one is given too.
 
     Examples
     --------

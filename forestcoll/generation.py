@@ -1,14 +1,14 @@
-"""A network in, a schedule out, and the proof of how good it is.
+"""Generate a throughput-optimal schedule of a collective, with the proof of its optimality.
 
 Problem: a collective in the least possible time.
 Input:   a topology of GPUs and switches; options: the collective with its root or weights.
 Output:  spanning trees, k times its weight per GPU, with their physical paths, and the cut that
-         proves that nothing can be faster. A reduction runs over trees of the reversed network,
-         an allreduce over those of a reduction and of a gathering; its bound may leave a gap.
-Cost:    the sum of the stages, whose seconds the result has. Of an allreduce that cuts do not prove
-         optimal that of a linear program, too (:mod:`forestcoll.core.best_allreduce`).
-Source:  ForestColl sections 5 and 5.7; by the core's algorithms, or by the paper's own to compare
-         with. :mod:`forestcoll.core.pipeline` names the stages.
+         proves that nothing can be faster. A reduction uses trees of the reversed network. An
+         allreduce uses those of a reduction and of an allgather; its bound may leave a gap.
+Cost:    the sum of the stages; the result lists their seconds. An allreduce that no cut proves
+         optimal also costs a linear program (:mod:`forestcoll.core.best_allreduce`).
+Source:  ForestColl sections 5 and 5.7; with the core's algorithms, or with the paper's own for
+         comparison. :mod:`forestcoll.core.pipeline` names the stages.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A schedule, and how it came about.
+    """A generated schedule, with its options and the seconds of each stage.
 
     Parameters
     ----------
     schedule : Forest, FactoredForest, MulticastForest, or an Allreduce of two
-        With ``optimum`` set: the bound it attains and the cut that proves it; None if the k given
-        does not attain it. An allreduce has a ``bound``, which it may attain or not, and a
-        ``remark`` on what it is. The schedule of a single GPU is empty, with no optimum.
+        Its ``optimum`` is the bound that it attains and the cut that proves it; None if the given
+        k does not attain the bound. An allreduce has a ``bound``, which it need not attain, and a
+        ``remark`` on its optimality. The schedule of a single GPU is empty and has no optimum.
     options : Options
-        What was asked for.
+        The options that were given.
     seconds : mapping
         Wall-clock seconds of each stage.
     saved : mapping
-        Where switches copy: "traffic" of one phase, "traffic_of_reduce" and "traffic_of_gather" of
-        two: what runs over each class of links without and with it. Empty where other trees were
-        made.
+        Traffic over each class of links without and with in-network multicast: "traffic" of one
+        phase, "traffic_of_reduce" and "traffic_of_gather" of two. Empty where the trees with and
+        without it differ.
 
     Notes
     -----
-    In earlier versions :func:`generate` returned the schedule itself. Its attributes are found here
-    too for this version, with a DeprecationWarning.
+    In earlier versions :func:`generate` returned the schedule itself. In this version the result
+    still has its attributes, with a DeprecationWarning.
     """
 
     schedule: TreeSchedule
@@ -80,12 +80,12 @@ class Generated:
 
     @property
     def forest(self) -> Forest:
-        """The schedule as one forest that is written out, for those who asked for just that.
+        """The schedule as one explicit forest.
 
         Raises
         ------
         UnsupportedError
-            If it is an allreduce, in factored form, or of switches that copy.
+            If it is an allreduce, in factored form, or uses multicast switches.
         """
         if isinstance(self.schedule, Forest):
             return self.schedule
@@ -107,19 +107,18 @@ def generate(
     progress: Progress | None = None,
     **given: Any,
 ) -> Generated:
-    """Generate a throughput-optimal schedule of a collective; the best allreduce that is found.
+    """Generate a throughput-optimal schedule of a collective; for an allreduce, the best found.
 
     Parameters
     ----------
     topology : Topology, or its specification, path or networkx graph
     options : Options, optional
-        The collective, root, weights, k and all else that can be asked:
-        :class:`forestcoll.Options` says what each is.
+        The collective, root, weights, k and so on; :class:`forestcoll.Options` documents each.
     progress : callable, optional
-        Told (stage, done, total); stages are :data:`STAGES` or :data:`PAPER_STAGES`, for each
-        forest of an allreduce, and :data:`PROGRAM_STAGE`.
+        Called with (stage, done, total). Stages are :data:`STAGES` or :data:`PAPER_STAGES`, for
+        each forest of an allreduce, and :data:`PROGRAM_STAGE`.
     **given
-        Single options by name, which take the place of those in ``options``.
+        Single options by name; they override those in ``options``.
 
     Returns
     -------
@@ -129,19 +128,19 @@ def generate(
     Raises
     ------
     InvalidTopologyError
-        No GPU, an unreachable GPU, or a switch that sends more than it receives (in a reduction,
-        receives more than it sends).
+        If there is no GPU, an unreachable GPU, or a switch that sends more than it receives (in a
+        reduction, receives more than it sends).
     CapacityOverflowError
         If the exact whole numbers of this network do not fit 64 bits.
     UnknownMethodError
         If the method is none of :data:`METHODS`.
     UnsupportedError
-        If there is no such collective, or the method does not support it.
+        If the collective is unknown, or the method does not support it.
     InvalidParameterError
-        If there are fewer than one thread, tree or hop; if the root or the weights are wrong,
+        If a number of threads, trees or hops is below one; if the root or the weights are wrong,
         missing, or not for this collective.
     InfeasibleError
-        If a tree of that depth cannot reach every GPU: it is below the eccentricity of a root.
+        If the depth limit is below the eccentricity of a root, so that no tree reaches every GPU.
 
     Examples
     --------
@@ -152,7 +151,7 @@ def generate(
     >>> made.schedule.algbw_gb_s, list(made.seconds)[-1]
     (Fraction(2, 1), 'routing')
 
-    Sums made by an NVSwitch of 450 GB/s to every GPU; without it 8/14 of that.
+    With in-network reduction by an NVSwitch of 450 GB/s to every GPU; without it, 8/14 of that.
 
     >>> asked = Options(collective="allreduce", multicast=True)
     >>> made = generate("dgx_h100:boxes=1", asked)

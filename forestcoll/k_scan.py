@@ -1,9 +1,9 @@
-"""How many trees per root are worth it: every k up to a limit, with what it gives and costs.
+"""Scan of k, the trees per root: rate, number of trees and depth for every k up to a limit.
 
 Problem: the optimal k may be in the hundreds, where a few trees do nearly as well.
 Input:   a topology, a collective, and the largest k.
-Output:  data rate, distinct trees and depth for each k; those that no other k dominates; of the
-         best rate the smallest k, and the lowest trees.
+Output:  rate, distinct trees and depth for each k; the Pareto front; at the best rate, the smallest
+         k and the least depth.
 Cost:    a search and a packing for each k.
 Source:  ForestColl section 5.5 (scan k < 10) and table 1.
 """
@@ -28,7 +28,7 @@ __all__ = ["BestK", "Choice", "best_k"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A number of trees per root, and what comes of it.
+    """A number of trees per root, with its rate, number of trees and depth.
 
     Parameters
     ----------
@@ -37,11 +37,11 @@ class Choice:
     algbw_gb_s : Fraction
         Algorithmic bandwidth, in GB/s.
     trees : int
-        Distinct trees; of an allreduce, in both of its forests.
+        Distinct trees; for an allreduce, in both of its forests.
     depth : int
-        Hops from GPU to GPU in the tallest tree; of an allreduce, the sum over both forests.
+        GPU hops in the deepest tree; for an allreduce, the sum over both forests.
     optimal : bool
-        Whether no number of trees does better.
+        Whether no number of trees gives a higher rate.
     """
 
     k: int
@@ -51,7 +51,7 @@ class Choice:
     optimal: bool
 
     def dominates(self, other: Choice) -> bool:
-        """Whether it is as good in everything, a smaller k included; of equals, the first is."""
+        """Whether it is at least as good in every respect, k included; ties go to the first."""
         return (
             self.k <= other.k
             and self.algbw_gb_s >= other.algbw_gb_s
@@ -76,8 +76,8 @@ class BestK:
     def pareto(self) -> tuple[Choice, ...]:
         """The choices that no other one dominates, in the order of k.
 
-        The first is k = 1; every further one is faster than all before it, or has fewer or
-        lower trees.
+        The first is k = 1. Each later one is faster than all before it, or has fewer or shallower
+        trees.
         """
         return tuple(
             one
@@ -87,12 +87,12 @@ class BestK:
 
     @property
     def fastest(self) -> Choice:
-        """The choice of the greatest bandwidth; of several the one with the fewest trees a root."""
+        """The choice with the highest rate; ties go to the smallest k."""
         return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.k))
 
     @property
     def lowest(self) -> Choice:
-        """The choice of the lowest trees at the greatest bandwidth; of several the smallest k."""
+        """The choice with the least depth at the highest rate; ties go to the smallest k."""
         return max(self.choices, key=lambda one: (one.algbw_gb_s, -one.depth, -one.k))
 
 
@@ -109,13 +109,13 @@ def best_k(
     Parameters
     ----------
     topology : Topology, or its specification, path or networkx graph
-        Of two GPUs or more.
+        At least two GPUs.
     max_k : int
         The largest number of trees per unit of weight.
     options : Options, optional
-        As of :func:`forestcoll.generation.generate`, but for ``k``.
+        As for :func:`forestcoll.generation.generate`, except ``k``.
     progress : callable, optional
-        Told (stage, done, total), for each k.
+        Called with (stage, done, total), for each k.
     **given
         Single options by name.
 
@@ -130,7 +130,7 @@ def best_k(
     UnsupportedError
         If there is a single GPU.
     ForestCollError
-        As of :func:`forestcoll.generation.generate`.
+        As :func:`forestcoll.generation.generate`.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def best_k(
     asked, topology = Options.of(options, given), as_topology(topology)
     if topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty, whatever the k")
-    # Trees that are not written out are enough for their tree_depths, and sooner made.
+    # Factored forests suffice to measure depths, and are faster to make than explicit ones.
     asked = replace(asked, factored=not asked.multicast, routed=False)
     tried = (replace(asked, k=k) for k in range(1, max_k + 1))
     return BestK(tuple(_tried(topology, one, progress) for one in tried))

@@ -4,7 +4,7 @@ Problem: ``import forestcoll`` and ``forestcoll --help`` must start in milliseco
 Input:   a package whose stub ``__init__.pyi`` has a line ``from HOME import NAME as NAME`` a name;
          or the modules of the few names that are loaded late.
 Output:  ``__getattr__`` and ``__dir__`` of the package (PEP 562).
-Cost:    the stub is read at the first name; a module is imported at the first of its names.
+Cost:    the first access reads the stub; the first access to a module's name imports the module.
 Source:  as ``attach_stub`` of lazy_loader (SPEC 1 of scientific-python.org).
 """
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 
-TYPE_CHECKING = False  # importing typing takes longer than the rest of this
+TYPE_CHECKING = False  # the import of typing would take longer than the rest of this module
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
@@ -22,7 +22,7 @@ __all__ = ["attach", "homes"]
 
 
 def homes(package: str) -> dict[str, str]:
-    """Return where each public name of a package comes from, as its stub lists them."""
+    """Return the module of each public name of a package, read from its stub."""
     stub = f"{str(sys.modules[package].__file__).removesuffix('.py')}.pyi"
     with open(stub, encoding="utf-8") as lines:
         words = [line.split() for line in lines if line.startswith("from ")]
@@ -34,13 +34,14 @@ def attach(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
-    A name is set in the package when it is found, so that it is looked for once.
+    A found name is set in the package, so each name is looked up only once.
 
     Parameters
     ----------
     package : str
     late : mapping, optional
-        Modules by name, where the other names are imported at once; else the stub lists all.
+        Modules of the names that are loaded late, if the package imports its other names at once.
+        Without it, the package's stub lists all names.
     """
 
     def known() -> Mapping[str, str]:

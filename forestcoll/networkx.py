@@ -1,6 +1,6 @@
-"""Networks as graphs of networkx, and back.
+"""Conversion between topologies and networkx graphs.
 
-Problem: explore a network with what everybody knows.
+Problem: analyse a network with a familiar graph library.
 Input:   a topology, or a graph whose links have ``bandwidth_gb_s``.
 Output:  the other one.
 Cost:    linear.
@@ -23,11 +23,11 @@ __all__ = ["from_networkx", "to_networkx"]
 def to_networkx(topology: Network) -> nx.DiGraph[str]:
     """Return a network as a directed graph, keyed by the names of its nodes.
 
-    As :meth:`Topology.to_networkx`; a specification or the path of a file will do.
+    Like :meth:`Topology.to_networkx`, but also accepts a specification or the path of a file.
     """
     return as_topology(topology).to_networkx()
 
 
 def from_networkx(graph: nx.Graph[str], name: str | None = None) -> Topology:
-    """Read a graph; the inverse of :func:`to_networkx`, as :meth:`Topology.from_networkx`."""
+    """Make a topology from a graph, like :meth:`Topology.from_networkx`."""
     return Topology.from_networkx(graph, name)

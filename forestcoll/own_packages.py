@@ -1,13 +1,13 @@
-"""The packages beside this one, found before a user's own of the same name.
+"""Import hook that finds our sibling packages before a user's packages of the same name.
 
-Problem: ``experiments``, ``baselines`` and ``lp`` are names that a researcher's folder has, too,
-         and Python may look there first (``python -m``, PYTHONPATH).
+Problem: a researcher's folder may have packages named ``experiments``, ``baselines`` or ``lp``, and
+         Python may look there first (``python -m``, PYTHONPATH).
 Input:   the name of a package that is about to be imported.
-Output:  ours, if it is one of these; everything else is found as ever.
+Output:  our package, if it is one of these; Python finds all others as usual.
 Cost:    one comparison an import.
 Source:  none.
 
-``python -m forestcoll.own_packages MODULE`` runs a module of ours so, in a process of its own.
+``python -m forestcoll.own_packages MODULE`` runs one of our modules with this hook.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ _HOME = str(Path(__file__).resolve().parents[1])
 
 
 class _Ours:
-    """Finds our packages at home, wherever else Python would look for them."""
+    """Import finder that looks for our packages only where the toolkit is installed."""
 
     @staticmethod
     def find_spec(
         name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Find one of ours; nothing, for the others to find, of any other name."""
+        """Find one of our packages; None for any other name, which leaves it to other finders."""
         return PathFinder.find_spec(name, [_HOME], target) if name in OURS else None
 
 
 def prefer_ours() -> None:
-    """Find our packages first from now on, in this process."""
+    """Install the finder first, for the rest of this process."""
     if _Ours not in sys.meta_path:
         sys.meta_path.insert(0, _Ours)
 

@@ -1,8 +1,8 @@
-"""Latency: how low the trees of a schedule are, how many, and what no schedule can go below.
+"""Depth of a schedule's trees in hops and links, their number, and proven lower bounds.
 
-Problem: least h such that trees of depth h can be, at the rate and k of a given forest.
-Input:   a forest, explicit, factored or with switches that copy, or an allreduce.
-Output:  tree_depths in GPU hops and in links, numbers of trees, and a proven bound beside each.
+Problem: the least depth h that trees can have, at the rate and k of a given forest.
+Input:   a forest (explicit, factored or with multicast switches) or an allreduce.
+Output:  depths in GPU hops and in links, numbers of trees, and a proven bound for each.
 Cost:    figures: linear in the tree edges, times log2(depth). Bounds: a word-parallel search from
          all roots at once (links x levels x N/64), and N log N for each root with little egress.
 Source:  Own; ForestColl optimizes throughput alone. Proofs: :func:`least_latency`.
@@ -37,16 +37,16 @@ _ENTRIES_AT_A_TIME = 2**22  # depths held together
 
 @dataclass(frozen=True, slots=True)
 class LeastLatency:
-    """What no schedule of the same trees per GPU and congestion is below.
+    """Lower bounds for all schedules with the same trees per GPU and congestion.
 
     Parameters
     ----------
     depth : int
-        Of the tallest tree, in hops from GPU to GPU.
+        Depth of the deepest tree, in hops from GPU to GPU.
     average_depth : Fraction
         Over all trees, in hops from GPU to GPU.
     physical_hops : int
-        Of the tallest tree, in links.
+        Depth of the deepest tree, in links.
     distinct_trees : int
     """
 
@@ -58,19 +58,19 @@ class LeastLatency:
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """What decides how long the first byte takes; of an allreduce the sum of both phases.
+    """Depths and numbers of trees, which decide latency; for an allreduce the sum of both phases.
 
-    Where switches copy, hops lead from one copying node (a GPU or such a switch) to the next.
+    With multicast switches, a hop leads from one copying node (a GPU or such a switch) to the next.
 
     Parameters
     ----------
     depth : int
-        Of the tallest tree, in hops from GPU to GPU.
+        Depth of the deepest tree, in hops from GPU to GPU.
     average_depth : Fraction
         Over all trees, counted with multiplicity, in hops from GPU to GPU.
     physical_hops : int, optional
         Links from the root to the farthest GPU, in the worst tree. An edge counts with the longest
-        of its paths, because which of them a tree takes is left open. None if not asked for.
+        of its paths, because a forest does not assign paths to single trees. None if not requested.
     trees, distinct_trees : int
         With multiplicity and without.
     at_least : LeastLatency
@@ -100,7 +100,7 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
     VerificationError
         If a factored forest cannot be expanded.
     UnsupportedError
-        Of step and flow schedules, which have no trees.
+        For step and flow schedules, which have no trees.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def _one_after_the_other(first: Latency, then: Latency) -> Latency:
     )
 
 
-# --- what there is -----------------------------------------------------------------------------
+# --- measured depths ---------------------------------------------------------------------------
 
 
 def _physical_hops(forest: AnyForest) -> int:
@@ -197,6 +197,7 @@ def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> 
     jump = np.where(parent < 0, ranks, parent)
     depth = np.where(parent < 0, 0, lengths[jump, ranks])
     rows = np.arange(batches)[:, None]
+    # Each round doubles the hops that ``jump`` spans, so log2(size) rounds reach every root.
     for _ in range(size.bit_length()):
         step = depth[rows, jump]
         if not step.any():
@@ -206,20 +207,20 @@ def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> 
     return int(depth.max(initial=0))
 
 
-# --- what there must be ------------------------------------------------------------------------
+# --- lower bounds ------------------------------------------------------------------------------
 
 
 def least_latency(forest: AnyForest) -> LeastLatency:
-    """Return what no forest with this k, these weights and this congestion U is below.
+    """Return lower bounds for all forests with this k, these weights and this congestion U.
 
     Notes
     -----
-    Said of trees that send out from their roots; a reduction is the same on the network turned
-    round. Each bound is a theorem, none is always attained:
+    The bounds are stated for out-trees; a reduction is the same on the reversed network. Each bound
+    is a theorem, none is always attained:
 
-    - *Distance.* An edge of a tree leads from a GPU over switches to a GPU. So a tree of root r is
-      as tall as the most such steps that a GPU is away from r, and its links as many as the most
-      links that one is away.
+    - *Distance.* An edge of a tree leads from a GPU over switches to a GPU. So the depth of a tree
+      of root r is at least the eccentricity of r in such hops, and its links at least the
+      eccentricity of r in links.
     - *Capacity.* Let S be a set of nodes with GPUs inside and outside, T the GPUs outside, c(S) the
       trees that all links out of S carry, floor(U b) each, and o(v) those of the links out of GPU
       v. Count pairs (tree rooted in S, GPU of T) with the GPU at most d hops from the root, X(d);
@@ -234,9 +235,9 @@ def least_latency(forest: AnyForest) -> LeastLatency:
 
     The average follows from distances alone.
 
-    Where switches copy, distances and trees alone bound: a walk from one copying node to the next
-    passes no GPU, so as many of them lead to a GPU as GPUs are on the way. What a set sends does
-    not, as one arrival at a switch may serve many GPUs.
+    With multicast switches only the distances and the number of trees bound. A walk from one
+    copying node to the next passes no GPU, so a GPU is at least as many walks away as GPU hops. The
+    capacity bound fails, because one arrival at a switch may serve many GPUs.
     """
     topology = forest.topology.reversed() if forest.reduction else forest.topology
     roots = [rank for rank, weight in enumerate(forest.weights) if weight > 0]
@@ -297,8 +298,8 @@ def _levels(exits: int, egress: Sequence[int], trees: int) -> int:
     """Return the least h with X(h) = trees |T|, where ``egress`` are the o(v) of T."""
     goal = trees * len(egress)
     if exits >= goal:
-        return min(goal, 1)  # a cut without roots or without GPUs beyond bounds nothing
-    most = len(egress) - 1  # that one pair sends to
+        return min(goal, 1)  # a cut without roots inside or GPUs outside gives no bound
+    most = len(egress) - 1  # GPUs that one pair sends to, at most
     whole = sum(sends // most for sends in egress) if most else 0
     rests = sorted((sends % most for sends in egress), reverse=True) if most else []
     upto = [0, *accumulate(rests)]

@@ -1,4 +1,4 @@
-"""Options that change a network before a command looks at it."""
+"""Options that change a network before use: ``--without``, ``--scale`` and ``--with``."""
 
 from __future__ import annotations
 
@@ -45,19 +45,19 @@ def changed_network(
     scale: list[str] | None = None,
     links: list[str] | None = None,
 ) -> Topology:
-    """Return a network changed as the command line says.
+    """Return a network with the changes of the command line.
 
     Parameters
     ----------
     network : str or Topology
-        A specification or a file, or a network that is there.
+        A specification, a file, or a network already loaded.
     without, scale, links : list of str, optional
-        Of the command line.
+        The values of these options.
 
     Raises
     ------
     ForestCollError
-        If a text is not PART=NUMBER, or what :class:`Changes` raises.
+        If a text is not PART=NUMBER, or as :class:`Changes`.
     """
     changes = Changes(
         links={
@@ -72,7 +72,7 @@ def changed_network(
 
 
 def _pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
-    """Split each at its last equals sign."""
+    """Split each text at its last equals sign, as names may contain one."""
     found: dict[str, str] = {}
     for text in texts or ():
         part, equals, number = (piece.strip() for piece in text.rpartition("="))

@@ -1,4 +1,4 @@
-"""The command that says what throughput low trees cost."""
+"""``forestcoll depths``: the throughput that a limit on tree depth costs."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def show_depths(
     max_depth: MaxDepth = None,
     json_: Json = False,
 ) -> None:
-    """Say what throughput low trees cost: the fastest found at each depth, beside a bound."""
+    """List the best rate found at each tree depth, with an upper bound."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     asked = Options(

@@ -1,4 +1,4 @@
-"""Results for people and for machines: the same facts as aligned lines or as JSON.
+"""Output of results: the same facts as aligned lines for people or as JSON for machines.
 
 An exact number is "800/3 = 266.667" for people and {"exact": "800/3", "value": 266.66...} for
 machines, whose value is null beyond the range of floats. A key's ending tells its unit:
@@ -30,7 +30,7 @@ def as_json(facts: object) -> str:
 
 
 def as_text(facts: Mapping[str, Any]) -> str:
-    """Return a line or more for each fact, labels aligned; None is left out."""
+    """Return one or more lines for each fact, with labels aligned; omit facts that are None."""
     entries = [(*_label_and_unit(key), value) for key, value in facts.items() if value is not None]
     width = max(len(label) for label, _, _ in entries) + 2
     lines = []
@@ -98,7 +98,7 @@ def _lines(value: object, unit: str) -> list[str]:
 
 
 def _inner(key: str, value: object, unit: str) -> str:
-    """Return an entry of a mapping in a line: its own unit, or that of the mapping."""
+    """Return an entry of a mapping as text, with its own unit or else that of the mapping."""
     label, own = _label_and_unit(key)
     text = _lines(value, own or unit)[0]
     return f"{label} ({text})" if isinstance(value, Mapping) else f"{label} {text}"

@@ -1,4 +1,4 @@
-"""The command that makes schedules."""
+"""``forestcoll generate``: make, verify and write a schedule."""
 
 from __future__ import annotations
 
@@ -67,22 +67,22 @@ def generate_schedule(
             "--best-k",
             metavar="MAX",
             max=10_000,
-            help="The fastest number of trees per GPU up to this one.",
+            help="Choose the number of trees per GPU, up to this one, with the highest rate.",
         ),
     ] = None,
     low: Annotated[
-        bool, typer.Option("--low", help="With --best-k: of the fastest numbers the lowest trees.")
+        bool, typer.Option("--low", help="With --best-k: at the highest rate, choose least depth.")
     ] = False,
     max_depth: MaxDepth = None,
     sparse_exchange: Annotated[
         bool,
         typer.Option(
-            "--sparse-exchange", help="Between few boxes each: taller trees, in less time."
+            "--sparse-exchange", help="Exchange between few boxes: deeper trees, made faster."
         ),
     ] = False,
     method: Annotated[
         str,
-        typer.Option("--method", help="forestcoll, or paper: its own, slow algorithms."),
+        typer.Option("--method", help="forestcoll, or paper: the paper's slow algorithms."),
     ] = "forestcoll",
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
@@ -91,7 +91,7 @@ def generate_schedule(
         bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
     ] = False,
     in_network: Annotated[
-        bool, typer.Option("--multicast", help="Let switches marked multicast copy and add.")
+        bool, typer.Option("--multicast", help="Use multicast and reduction in marked switches.")
     ] = False,
     lp_time_limit_s: Annotated[
         float,
@@ -99,12 +99,12 @@ def generate_schedule(
             "--lp-time-limit",
             max=MOST_SECONDS,
             metavar="SECONDS",
-            help="For the allreduce program, where no cut proves reduction + gathering optimal.",
+            help="Seconds for the allreduce LP, used where no cut proves two phases optimal.",
         ),
     ] = LP_TIME_LIMIT_S,
     json_: Json = False,
 ) -> None:
-    """Generate a schedule, verify it, say whether it is optimal, write it as .json or .npz."""
+    """Generate a schedule, verify it, report whether it is optimal, and write .json or .npz."""
     expect_writable(output, SCHEDULES)
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
@@ -148,7 +148,7 @@ def generate_schedule(
 
 
 def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:
-    """Return what was proved; of an allreduce with the model in which, and why it is this one."""
+    """Return the proved facts; for an allreduce also the model of the bound and the remark."""
     facts: dict[str, Any] = {"verified": verdict is not None}
     if isinstance(schedule, Allreduce):
         facts |= {"sequential_s_per_gb": schedule.sequential_s_per_gb, "made_by": schedule.remark}
@@ -172,7 +172,7 @@ def _check_choices(
 
 
 def _tree_facts(schedule: TreeSchedule) -> dict[str, Any]:
-    """Return what there is to say of the trees, for each phase of an allreduce by itself."""
+    """Return the facts about the trees, separately for each phase of an allreduce."""
     if isinstance(schedule, Allreduce):
         phases = {"reduce": schedule.reduce, "gather": schedule.gather}
         return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}

@@ -1,4 +1,4 @@
-"""The commands on schedule files: prove one, compare two, draw one."""
+"""Commands on schedule files: verify one, compare two, draw one."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = ["Phase", "compare_schedules", "draw_one_tree", "verify_schedule"]
 
 
 class Phase(StrEnum):
-    """Of an allreduce."""
+    """The phases of an allreduce."""
 
     REDUCE = "reduce"
     GATHER = "gather"
@@ -59,7 +59,7 @@ def verify_schedule(
     network: Annotated[
         str | None,
         typer.Option(
-            "--topology", metavar="TOPOLOGY", help="The network that it has to be for, if not any."
+            "--topology", metavar="TOPOLOGY", help="The network that the file must be for."
         ),
     ] = None,
     members: Group = None,
@@ -69,7 +69,7 @@ def verify_schedule(
     links: NewLinks = None,
     json_: Json = False,
 ) -> None:
-    """Prove that a schedule file, or a certificate, is right, or say what is wrong."""
+    """Verify a schedule file or a certificate: prove it right, or report what is wrong."""
     if is_certificate(file):
         if network is not None or members is not None:
             raise InvalidParameterError(
@@ -106,7 +106,7 @@ def verify_schedule(
 
 
 def _check_network(file: Path, found: Topology, due: Topology) -> None:
-    """Refuse a schedule for another network, whatever that is called."""
+    """Refuse a schedule for another network; names of networks do not matter."""
     others = list(differences(due, found))
     if others:
         more = f" (and {counted(len(others) - 1, 'more difference')})" if others[1:] else ""
@@ -124,10 +124,10 @@ def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
 
 def compare_schedules(
     first: Annotated[Path, typer.Argument(metavar="FIRST", help="A schedule file.")],
-    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another.")],
+    second: Annotated[Path, typer.Argument(metavar="SECOND", help="Another schedule file.")],
     json_: Json = False,
 ) -> None:
-    """Verify two schedule files and say what differs; the exit code is 1 if anything does."""
+    """Verify two schedule files and report what differs; the exit code is 1 if anything does."""
     found = diff(*(_verified(file) for file in (first, second)))
     files = {"first_file": first, "second_file": second}
     report({**files, **(as_document(found) if json_ else in_words(found))}, json_)
@@ -151,11 +151,9 @@ def draw_one_tree(
     file: ScheduleFile,
     output: Output,
     tree: Annotated[
-        int, typer.Option("--tree", min=0, max=MOST_TREES, help="Which tree, from 0.")
+        int, typer.Option("--tree", min=0, max=MOST_TREES, help="Number of the tree, from 0.")
     ] = 0,
-    phase: Annotated[
-        Phase, typer.Option("--phase", help="Which phase of an allreduce.")
-    ] = Phase.REDUCE,
+    phase: Annotated[Phase, typer.Option("--phase", help="Phase of an allreduce.")] = Phase.REDUCE,
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""

@@ -1,4 +1,4 @@
-"""``forestcoll topology``: list, show, export and draw networks."""
+"""``forestcoll topology``: commands that list, show, export and draw networks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ app = typer.Typer(help="List, show, export and draw networks.", epilog=EPILOG, n
 
 @app.command("list")
 def list_families(
-    name: Annotated[str | None, typer.Argument(metavar="FAMILY", help="Only this one.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="FAMILY", help="List only this family.")
+    ] = None,
     json_: Json = False,
 ) -> None:
     """List the families of topologies and their parameters, or those of one."""
@@ -60,7 +62,7 @@ def show(
     links: NewLinks = None,
     json_: Json = False,
 ) -> None:
-    """Check a network and print what it is made of."""
+    """Check a network and print its nodes, links and limits in brief."""
     topology = changed_network(spec, without, scale, links)
     validate(topology)
     into_gpus = [topology.ingress_gb_s[v] for v in topology.compute]
@@ -123,7 +125,7 @@ def _parameter_row(parameter: Parameter) -> tuple[str, str, str]:
 
 
 def _as_columns(rows: Iterable[Sequence[str]]) -> str:
-    """Align columns within the width of the terminal, the last of them wrapped."""
+    """Align columns within the width of the terminal and wrap the last one."""
     table = Table.grid(padding=(0, 1))
     for row in rows:
         table.add_row(*map(Text, row))

@@ -1,4 +1,4 @@
-"""The commands that find an optimum and write what proves it."""
+"""``forestcoll optimum`` and ``certificate``: find an optimum, write its certificate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def show_optimum(
     k: Trees = None,
     json_: Json = False,
 ) -> None:
-    """Find the throughput optimum of a network and what proves it."""
+    """Find the throughput optimum of a network, with its proof."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     if collective == "allreduce":
@@ -84,7 +84,7 @@ def show_optimum(
 
 
 def _best_with(found: FixedK) -> dict[str, Any]:
-    """Return what is known of the best with a fixed number of trees per GPU."""
+    """Return the facts about the best rate with a fixed number of trees per GPU."""
     return {
         "topology": found.optimum.topology.name,
         "collective": found.optimum.collective,
@@ -115,7 +115,7 @@ def certify_optimum(
     k: Trees = None,
     json_: Json = False,
 ) -> None:
-    """Write what proves the optimum of a network, for anybody to add up, to a .json file."""
+    """Write a certificate of the optimum, which addition alone checks, to a .json file."""
     from forestcoll.certificate import certify
     from forestcoll.schedule import verify_certificate, write_certificate
 

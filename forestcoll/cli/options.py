@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 MOST = 1_000_000
-"""Of any number on the command line that has no bound of its own."""
+"""Upper limit of every number on the command line that has no bound of its own."""
 
 Spec = Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")]
 ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE", help="A schedule file.")]
@@ -49,7 +49,7 @@ Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to s
 Trees = Annotated[
     int | None,
     typer.Option(
-        "--k", max=MOST_TREES, help="Trees per GPU; as many as the optimum needs if not given."
+        "--k", max=MOST_TREES, help="Trees per GPU; by default as many as the optimum needs."
     ),
 ]
 MaxDepth = Annotated[
@@ -58,8 +58,8 @@ MaxDepth = Annotated[
         "--max-depth",
         max=MOST,
         metavar="HOPS",
-        help="No taller trees, in hops from GPU to GPU, of an allreduce both phases in sum; the "
-        "fastest found.",
+        help="Limit the depth of trees, in hops from GPU to GPU (for an allreduce, the sum of both "
+        "phases), and find the highest rate within it.",
     ),
 ]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write.")]
@@ -70,7 +70,9 @@ CollectiveName = Annotated[
 ]
 Root = Annotated[
     str | None,
-    typer.Option("--root", metavar="GPU", help="Of a broadcast, reduce or allreduce; or its rank."),
+    typer.Option(
+        "--root", metavar="GPU", help="Root of a broadcast, reduce or allreduce: name or rank."
+    ),
 ]
 WeightsFile = Annotated[
     Path | None,
@@ -83,7 +85,7 @@ Group = Annotated[
     typer.Option(
         "--group",
         metavar="GPUS",
-        help="Who takes part: names, or BOXES/INDICES like 0-15/* or */0.",
+        help="GPUs of the process group: names, or BOXES/INDICES like 0-15/* or */0.",
     ),
 ]
 Idle = Annotated[
@@ -91,14 +93,17 @@ Idle = Annotated[
     typer.Option(
         "--idle",
         metavar="|".join(IDLE),
-        help="What GPUs outside the group do; no library lets them forward. By default they "
-        "forward, only for `expected` they are absent.",
+        help="Whether GPUs outside the group forward data or are absent; no library lets them "
+        "forward. The default is forward, but absent for `expected`.",
     ),
 ]
 
 
 Alpha = Annotated[
-    str, typer.Option("--alpha", metavar="US", help="Microseconds of a hop from GPU to GPU.")
+    str,
+    typer.Option(
+        "--alpha", metavar="US", help="Latency of a hop from GPU to GPU, in microseconds."
+    ),
 ]
 Gamma = Annotated[
     str, typer.Option("--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte.")
@@ -106,7 +111,7 @@ Gamma = Annotated[
 
 
 def in_group(topology: Topology, members: str | None, idle: str | None = None) -> Topology:
-    """Mark those who take no part, or leave them out."""
+    """Mark the GPUs outside the group as relays, or remove them."""
     chosen = idle_of(members, idle)
     if members is None or chosen is None:
         return topology
@@ -134,7 +139,7 @@ def idle_fact(members: str | None, idle: str | None) -> dict[str, str]:
 
 
 def idle_words(chosen: str | None) -> str:
-    """Say what GPUs outside the group do, to follow the name of the network."""
+    """Return what GPUs outside the group do, in words that follow the network's name."""
     return f", GPUs outside the group {_DOING[chosen]}" if chosen is not None else ""
 
 

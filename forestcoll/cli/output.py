@@ -1,4 +1,4 @@
-"""What commands write: facts on stdout, bars on stderr, and files only where they can be."""
+"""Output of commands: facts on stdout, progress bars on stderr, checks of output paths."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["SCHEDULES", "expect_writable", "progress_bars", "report"]
 
 SCHEDULES = (".json", ".npz")
-"""What the name of a schedule file ends with."""
+"""Endings of schedule files."""
 
 
 def report(facts: dict[str, Any], json_: bool) -> None:
@@ -30,9 +30,9 @@ def report(facts: dict[str, Any], json_: bool) -> None:
 
 
 def expect_writable(output: Path, endings: Sequence[str] = ()) -> None:
-    """Refuse a path that cannot be written to before the long work, not after it.
+    """Refuse an unwritable path before the long work, not after it.
 
-    With ``endings`` also one that ends in none of them, unless it is a device.
+    With ``endings``, also refuse a path that ends in none of them, unless it is a device.
     """
     new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
     if endings and new_or_replaced and output.suffix.lower() not in endings:
@@ -48,7 +48,7 @@ def expect_writable(output: Path, endings: Sequence[str] = ()) -> None:
 
 @contextmanager
 def progress_bars() -> Iterator[StageProgress]:
-    """Show a bar for each stage on stderr, if people look at it."""
+    """Show a progress bar for each stage on stderr, if that is a terminal."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

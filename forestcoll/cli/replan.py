@@ -1,4 +1,4 @@
-"""The command that puts a new schedule in place of an old one."""
+"""``forestcoll replan``: make a new schedule for a network that has changed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def replan_schedule(
         typer.Option(
             "--topology",
             metavar="TOPOLOGY",
-            help="The network as it is; by default that of the schedule.",
+            help="The network as it is now; by default the schedule's.",
         ),
     ] = None,
     without: Without = None,
@@ -35,15 +35,15 @@ def replan_schedule(
     links: NewLinks = None,
     same_k: Annotated[
         bool,
-        typer.Option("--same-k", help="Keep the number of trees per GPU, if that is a bit slower."),
+        typer.Option("--same-k", help="Keep the number of trees per GPU, even if slightly slower."),
     ] = False,
     keep_weights: Annotated[
         bool,
-        typer.Option("--keep-weights", help="Of an allreduce: sum up where the old one does."),
+        typer.Option("--keep-weights", help="For an allreduce: form the sums at the old GPUs."),
     ] = False,
     json_: Json = False,
 ) -> None:
-    """Make a verified schedule for a network that has changed, and say what it changes."""
+    """Make a verified schedule for a changed network, and report how it differs."""
     expect_writable(output, SCHEDULES)
     schedule = read_schedule(old)
     if not (network or without or scale or links):
@@ -81,7 +81,7 @@ def replan_schedule(
 
 
 def _optimum(made: Forest | Allreduce[Forest]) -> dict[str, Any]:
-    """Return what the best number of trees would do; an allreduce has its bound in verify."""
+    """Return the optimal rate over all k; nothing for an allreduce, whose verdict has the bound."""
     if isinstance(made, Allreduce) or made.topology.num_compute < 2:
         return {}
     best = optimum(made.topology, weights=made.weights, reduction=made.reduction)

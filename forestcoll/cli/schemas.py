@@ -1,4 +1,4 @@
-"""The command ``forestcoll schema``, and where the files are that come with the toolkit."""
+"""``forestcoll schema``: print the JSON schemas of files, and find the shipped files."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _FILES = {
 def shipped() -> Path:
     """Return the folder of schemas, examples and the check of certificates.
 
-    Where the toolkit is installed they are inside the package, in a clone in its docs.
+    An installed toolkit has them inside the package, a clone in its docs.
     """
     installed = _HERE / "shipped"
     return installed if installed.is_dir() else _HERE.parent / "docs"
@@ -35,13 +35,13 @@ def show_schema(
         str | None,
         typer.Argument(
             metavar="[NAME]",
-            help="topology, experiment, schedule, certificate or bundle; where they are, if not "
-            "given.",
+            help="topology, experiment, schedule, certificate or bundle; if not given, list the "
+            "paths of all.",
         ),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Print the JSON schema of a kind of file, for editors and checks, or where all of them are."""
+    """Print the JSON schema of a kind of file, or the paths of all schemas."""
     files = {file.name.partition(".")[0]: file for file in _schemas()}
     if name is None:
         _list(files, as_json=as_json)
@@ -56,7 +56,7 @@ def _schemas() -> list[Path]:
 
 
 def _list(files: dict[str, Path], *, as_json: bool) -> None:
-    """Say where the files are; a schema is JSON as it is."""
+    """Print the paths of the files, as lines or as JSON."""
     places = {f"schema {name}": file for name, file in files.items()}
     places |= {what: shipped() / name for what, name in _FILES.items()}
     example = _HERE.parent / "experiments" / "quickstart.yaml"

@@ -1,4 +1,4 @@
-"""What surrounds the commands: each loaded when it is called, errors as one line and a code.
+"""Command group that loads commands on demand and prints errors as one line with an exit code.
 
 Plug-ins are entry points of the group ``forestcoll.commands``, as our own commands could be: a
 function that typer can register, or a ``typer.Typer`` of subcommands.
@@ -53,16 +53,17 @@ CORE = {
 }
 """The commands of this package, in the order of the help."""
 
-_LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")  # no file has so long a name
+# Very long words in messages are shortened; no file name is so long.
+_LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")
 
 _LISTING = "forestcoll.listing"
 
 
 class Commands(TyperGroup):
-    """The core commands and those of the entry points; errors become one line and a code.
+    """The core commands and the plug-ins' commands; errors become one line and an exit code.
 
-    typer carries its own click or shares the installed one, depending on its version, so click's
-    classes are not named here.
+    Some versions of typer bundle click, others use the installed one. So this class names none of
+    click's classes.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -70,7 +71,7 @@ class Commands(TyperGroup):
         return [*super().list_commands(ctx), *_commands()]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Find a command, loading the package that it comes from if it is to run."""
+        """Find a command; load its package only if the command will run."""
         command = super().get_command(ctx, cmd_name)
         if command is not None or cmd_name not in _commands():
             return command
@@ -93,7 +94,7 @@ class Commands(TyperGroup):
     def make_context(
         self, info_name: Any, args: list[str], parent: Any = None, **extra: Any
     ) -> Any:
-        """Read the options before the command; Ctrl-C is told in a line here, too."""
+        """Read the options before the command; report Ctrl-C in one line here, too."""
         try:
             with _notes():
                 return super().make_context(info_name, current_arguments(args), parent, **extra)
@@ -101,7 +102,7 @@ class Commands(TyperGroup):
             raise _failed("interrupted", 130) from None
 
     def invoke(self, ctx: Any) -> Any:
-        """Run a command; whatever goes wrong is told in a line."""
+        """Run a command; report any error in one line."""
         try:
             with _notes():
                 return super().invoke(ctx)
@@ -146,7 +147,7 @@ def _notes() -> Iterator[None]:
 
 
 def _discard_output() -> None:
-    """Send what stdout still buffers nowhere, lest Python complain at its exit."""
+    """Discard what stdout still buffers, so that Python reports no broken pipe at exit."""
     try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError:

@@ -1,4 +1,4 @@
-"""The command that simulates a schedule file at any size of the data."""
+"""``forestcoll simulate``: the time of a schedule file at given sizes of the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from forestcoll.topology.describe import decimal
 
 __all__ = ["simulate_schedule"]
 
-_BINS = 400  # of the picture
+_BINS = 400  # time bins of the drawing
 _FAIR, _FIFO = "shared by size", "with one transfer at a time"
 
 
@@ -29,33 +29,33 @@ def simulate_schedule(
     file: ScheduleFile,
     sizes: Annotated[
         str,
-        typer.Option("--size", "--sizes", help="Of the data: 1MB,64MB or 1MB..1GB; 1MB is 2^20."),
+        typer.Option("--size", "--sizes", help="Sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20."),
     ] = "1MB..1GB",
     alpha: Alpha = "10",
     gamma: Gamma = "0",
     pipeline_chunks: Annotated[
-        str, typer.Option("--pipeline-chunks", help="How many to cut the data into, or best.")
+        str, typer.Option("--pipeline-chunks", help="Number of pipeline chunks, or best.")
     ] = "best",
     sharing: Annotated[
         Sharing, typer.Option("--sharing", help="Whether transfers share links or queue.")
     ] = Sharing.FAIR,
     lockstep: Annotated[
-        bool, typer.Option("--lockstep", help="Start no step before the one before has ended.")
+        bool, typer.Option("--lockstep", help="Start a step only after the previous one ends.")
     ] = False,
     clock: Annotated[
-        bool, typer.Option("--clock", help="Keep to the schedule's clock, at its size.")
+        bool, typer.Option("--clock", help="Use the schedule's start times, at its size.")
     ] = False,
     usage: Annotated[
         Path | None,
         typer.Option(
             "--usage",
             metavar="FILE",
-            help="Draw the use of the links at the last size: .png, .pdf or .svg.",
+            help="Draw link usage at the last size: .png, .pdf or .svg.",
         ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Verify a schedule file and simulate how long it takes, latencies included."""
+    """Verify a schedule file and simulate its time, latencies included."""
     asked, many = sizes_of(sizes, "--size"), _pipeline_chunks(pipeline_chunks)
     model = AlphaBeta(
         alpha_us=alpha,
@@ -88,7 +88,7 @@ def simulate_schedule(
 
 
 def _pipeline_chunks(text: str) -> int | None:
-    """Read a number of pipeline chunks; None is the best."""
+    """Read a number of pipeline chunks; None stands for the best."""
     if text == "best":
         return None
     if not (text.isascii() and text.isdigit() and len(text) < 10):

@@ -1,4 +1,4 @@
-"""What a command does, read from its source: to list the commands, none of them is loaded."""
+"""Help summaries of commands, read from their source so that no command is loaded."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ __all__ = ["summary"]
 
 
 def summary(command: EntryPoint) -> str | None:
-    """Return the help of a command that is not loaded; None if its source does not tell.
+    """Return the help of a command without loading it; None if its source has none.
 
-    A function's is its docstring, a ``typer.Typer``'s the text given as ``help``.
+    For a function this is the docstring, for a ``typer.Typer`` the text given as ``help``.
     """
     file = _file(command.module)
     body = ast.parse(file.read_text(encoding="utf-8")).body if file is not None else []
@@ -28,7 +28,7 @@ def summary(command: EntryPoint) -> str | None:
 
 
 def _file(module: str) -> Path | None:
-    """Where a module is from; importlib would import the packages around it to say so."""
+    """Return the file of a module; importlib would import its parent packages to find it."""
     top, *inner = module.split(".")
     spec = find_spec(top)
     if spec is None:

@@ -1,4 +1,4 @@
-"""The command that asks what fails and what would help."""
+"""``forestcoll whatif``: the cost of single failures and the gain from faster links."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def what_if(
     scale: Scale = None,
     links: NewLinks = None,
     factor: Annotated[
-        str, typer.Option("--factor", help="How much faster links would be in upgrades.")
+        str, typer.Option("--factor", help="Factor of the bandwidths in upgrades.")
     ] = "2",
     cuts: Annotated[
-        int, typer.Option("--cuts", min=1, max=MOST, help="How many cuts to list.")
+        int, typer.Option("--cuts", min=1, max=MOST, help="Number of cuts to list.")
     ] = 3,
     rows: Annotated[int, typer.Option("--rows", min=1, max=MOST, help="Lines of each list.")] = 12,
     output: Annotated[
@@ -59,7 +59,7 @@ def what_if(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Rank single failures by what they cost and faster links by what they bring; exactly."""
+    """Rank single failures by their cost and faster links by their gain, exactly."""
     if output is not None:
         from forestcoll.draw import check_format  # loads matplotlib
 
@@ -131,7 +131,7 @@ def _more(lines: Sequence[str], rows: int) -> list[str]:
 
 
 def _lines(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return a line for what has the same effect."""
+    """Return a line for each group of outcomes with the same effect."""
 
     def effect(one: Outcome) -> tuple[Fraction, bool, PartKind]:
         return one.gain, one.every, one.parts.kind
@@ -140,7 +140,7 @@ def _lines(outcomes: Iterable[Outcome]) -> list[str]:
 
 
 def _upgrades(outcomes: Sequence[Outcome]) -> list[str]:
-    """Return a line for each that brings something, and one for all others."""
+    """Return a line for each upgrade that raises the rate, and one for all others."""
     lines = _lines(one for one in outcomes if one.gain > 0)
     idle = [one for one in outcomes if one.gain <= 0]
     for every, what in ((False, "any one of"), (True, "all alike of")):
@@ -155,7 +155,7 @@ def _upgrades(outcomes: Sequence[Outcome]) -> list[str]:
 def _gathered(
     outcomes: Iterable[Outcome], key: Callable[[Outcome], Any]
 ) -> Iterator[list[Outcome]]:
-    """Gather outcomes by a key, in the order in which keys come up."""
+    """Group outcomes by a key, in the order of first appearance."""
     groups: dict[Any, list[Outcome]] = {}
     for one in outcomes:
         groups.setdefault(key(one), []).append(one)

@@ -1,6 +1,6 @@
-"""Two schedules, of whatever kind: what differs.
+"""Comparison of two schedules of any kind.
 
-To read: ``schedule_measures`` (what one is and takes), ``link_differences`` (what loads the links),
-``shared_pieces`` (trees, transfers or paths that both have), ``schedule_diff`` (all of it, with
-the networks) and ``diff_in_words`` (it for people and for machines).
+To read: ``schedule_measures`` (figures of one schedule), ``link_differences`` (link loads),
+``shared_pieces`` (trees, transfers or paths in both), ``schedule_diff`` (the whole comparison,
+with the networks) and ``diff_in_words`` (its output for people and for machines).
 """

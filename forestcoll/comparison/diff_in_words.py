@@ -1,4 +1,4 @@
-"""What differs between two schedules, as facts for people and as a document for machines."""
+"""Output of a schedule comparison: facts for people and a document for machines."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SHOWN = 10
 
 
 def as_document(found: ScheduleDiff) -> dict[str, Any]:
-    """Return all of it; numbers are exact."""
+    """Return the whole comparison as plain data, with exact numbers."""
     return {
         "same": found.is_same,
         "first": _figures(found.first),
@@ -34,7 +34,7 @@ def as_document(found: ScheduleDiff) -> dict[str, Any]:
 
 
 def in_words(found: ScheduleDiff) -> dict[str, Any]:
-    """Return what fits a screen: a figure once if both have it, else "one | other"."""
+    """Return a summary that fits a screen: a figure once if equal, else "one | other"."""
     first, second = _figures(found.first), _figures(found.second)
     figures = {
         key.removesuffix("_gb_s").removesuffix("_s_per_gb"): _both(key, first[key], second[key])
@@ -71,7 +71,7 @@ def _of_phase(phase: PhaseDiff) -> dict[str, Any]:
 
 
 def _both(key: str, first: Any, second: Any) -> str | None:
-    """Return a figure once if it is the same in both, else both; None if none has it."""
+    """Return a figure once if it is equal in both, else both; None if neither has it."""
     if first is None and second is None:
         return None
     one, other = _said(key, first), _said(key, second)
@@ -107,7 +107,7 @@ def _loads(found: ScheduleDiff) -> Iterator[str]:
 
 
 def _pieces(phase: PhaseDiff) -> Iterator[str]:
-    """Say how many are in both and in one, then by GPU where they differ."""
+    """Yield the numbers of pieces in both and in one, then by GPU where they differ."""
     pieces, changes = phase.pieces, phase.changes
     yield (
         f"{pieces.same} in both, {pieces.other_share} in both with other shares of the data, "

@@ -1,8 +1,8 @@
-"""Which links two schedules load differently.
+"""Links that two schedules load differently.
 
 Problem: |load(e) of one - load(e) of the other|, the greatest first.
 Input:   the loads of both as shares of the data, by the names of the links' ends.
-Output:  every link whose load differs; a link that a network lacks has none of the data there.
+Output:  every link whose load differs; a link that one network lacks has load 0 there.
 Cost:    a pass over the links, and a sort of those that differ.
 Source:  none.
 """
@@ -20,7 +20,7 @@ Ends = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LinkDifference:
-    """A link with another load: shares of the data in both."""
+    """A link with different loads: the shares of the data in both schedules."""
 
     link: Ends
     first: Fraction
@@ -29,7 +29,7 @@ class LinkDifference:
 
 @dataclass(frozen=True, slots=True)
 class LinkDifferences:
-    """How many links have the same load in both, and those that do not.
+    """The number of links with equal loads, and the links with different ones.
 
     Parameters
     ----------

@@ -1,9 +1,9 @@
-"""What differs between two schedules.
+"""Differences between two schedules: networks, figures, link loads and shared pieces.
 
-Problem: two files, of any kind: are they the same schedule, and if not, in what do they differ?
+Problem: are two schedules of any kind the same, and if not, how do they differ?
 Input:   two schedules that do what they claim.
 Output:  the networks, the figures of both, the loads of the links, the pieces that they share.
-Cost:    that of measuring both, and a pass over their trees, transfers or paths.
+Cost:    the measurement of both, and a pass over their trees, transfers or paths.
 Source:  none.
 """
 
@@ -26,24 +26,24 @@ from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
 __all__ = ["PhaseDiff", "ScheduleDiff", "diff"]
 
 _MOST_PARENTS = 2**26
-"""Of a factored forest whose trees are written out to be compared."""
+"""Largest factored forest, in parents of its trees, that is expanded for the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseDiff:
-    """What differs between two phases.
+    """Differences between two phases.
 
     Parameters
     ----------
     name : str
-        "shared trees", "shared transfers" or "shared paths"; of an allreduce with "reduce" or
+        "shared trees", "shared transfers" or "shared paths"; for an allreduce with "reduce" or
         "gather" before it.
     pieces : Shared
     changes : TreeChanges, optional
-        Of explicit or factored forests: the share of the data that keeps its trees, and the GPUs
-        that send or receive otherwise.
+        For explicit or factored forests: the share of the data that keeps its trees, and the GPUs
+        whose transfers change.
     rerouted : int, optional
-        Pairs of nodes that both send between, over other paths.
+        Pairs of nodes that both schedules connect, over different paths.
     """
 
     name: str
@@ -59,17 +59,17 @@ class PhaseDiff:
 
 @dataclass(frozen=True, slots=True)
 class ScheduleDiff:
-    """What differs between two schedules.
+    """Differences between two schedules.
 
     Parameters
     ----------
     first, second : Measured
     network : tuple of str
-        In words, what the second network has otherwise; names of networks do not matter.
+        Differences between the networks, in words; names of networks do not matter.
     links : LinkDifferences
     phases : tuple of PhaseDiff
     not_compared : str
-        Why there are none; empty if there are.
+        Why ``phases`` is empty; an empty text otherwise.
     same_clock : bool
         Whether both have the same times of transfers, or none.
     """
@@ -84,7 +84,7 @@ class ScheduleDiff:
 
     @property
     def is_same(self) -> bool:
-        """Whether all that is compared is the same; never if the pieces are not compared."""
+        """Whether everything is compared and equal; False if the pieces are not compared."""
         return (
             self.first == self.second
             and not self.network
@@ -95,14 +95,13 @@ class ScheduleDiff:
 
 
 def diff(first: AnySchedule, second: AnySchedule) -> ScheduleDiff:
-    """Compare two schedules; nodes are known by their names.
+    """Compare two schedules; nodes are identified by their names.
 
     Parameters
     ----------
     first, second : any schedule
-        Assumed to do what they claim; :func:`forestcoll.schedule.verify` proves that. Not compared
-        are the names of networks, the order in which trees are written down, and what proves the
-        bounds.
+        Assumed to do what they claim; :func:`forestcoll.schedule.verify` proves that. The
+        comparison ignores names of networks, the order of trees, and the proofs of bounds.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def diff(first: AnySchedule, second: AnySchedule) -> ScheduleDiff:
 def _phases(
     first: AnySchedule, second: AnySchedule, mine: Measured, theirs: Measured
 ) -> tuple[tuple[PhaseDiff, ...], str]:
-    """Compare phase by phase, or say why not."""
+    """Compare phase by phase, or return why that is impossible."""
     if mine.collective != theirs.collective:
         return (), "they are of different collectives"
     if any(_parents(one) > _MOST_PARENTS for one in (mine, theirs) if "Factored" in one.kind):

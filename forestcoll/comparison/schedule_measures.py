@@ -1,9 +1,9 @@
-"""What a schedule is and takes, whatever its kind: the figures to lay beside those of another.
+"""Figures of a schedule of any kind, for comparison: kind, trees, depth, rates and link loads.
 
-Problem: schedules of all kinds, by the same measures.
-Input:   a schedule, that does what it claims.
-Output:  its kind, trees and tree_depths, exact algbw and loads of links.
-Cost:    that of :mod:`forestcoll.schedule.cost_model` and :mod:`forestcoll.tree_latency`.
+Problem: measure schedules of all kinds in the same way.
+Input:   a schedule that does what it claims.
+Output:  its kind, trees and depths, exact algbw and loads of links.
+Cost:    as :mod:`forestcoll.schedule.cost_model` and :mod:`forestcoll.tree_latency`.
 Source:  none.
 """
 
@@ -39,20 +39,20 @@ class Measured:
     k : tuple of int, optional
         Trees per unit of weight, of each phase.
     trees, distinct_trees, depth : int, optional
-        Of an allreduce in both phases; the depth in hops from GPU to GPU.
+        For an allreduce, of both phases together; the depth is in hops from GPU to GPU.
     average_depth : Fraction, optional
     steps : int, optional
-        That follow one another; of forests that go hop by hop.
+        Number of successive steps; a forest advances one hop in each.
     algbw_gb_s : Fraction, optional
-        Of data that flows; None if nothing moves.
+        Pipelined rate; None if nothing moves.
     synchronous_gb_s : Fraction, optional
-        Of data that goes step by step.
+        Rate in synchronous steps.
     at_most_gb_s : Fraction, optional
-        The bound that the schedule comes with; ``verify`` proves it.
+        The bound stored in the schedule; ``verify`` proves it.
     makespan_s_per_gb : Fraction, optional
-        By the clock, where there is one.
+        End of a clocked schedule.
     loads : mapping of (str, str) to Fraction
-        Over each link, by the names of its ends: the share of the data.
+        The share of the data over each link, by the names of its ends.
     """
 
     kind: str
@@ -116,7 +116,7 @@ def _has_trees(schedule: AnySchedule) -> TypeGuard[TreeSchedule]:
 
 
 def _has_no_steps(schedule: AnySchedule) -> bool:
-    """Whether its steps are not known: all flows at once, or trees are not written out."""
+    """Whether its steps are unknown: a flow schedule, or trees in factored form."""
     phase = schedule.gather if isinstance(schedule, Allreduce) else schedule
     return isinstance(phase, FlowSchedule | FactoredForest)
 

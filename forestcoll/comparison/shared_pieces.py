@@ -1,14 +1,14 @@
-"""The trees, transfers or paths of two schedules: those in both, and those in one alone.
+"""Trees, transfers or paths that two schedules share, and those in only one of them.
 
-Problem: how much of one schedule is the other.
-Input:   two schedules of one phase and of one kind; GPUs and switches are known by their names.
+Problem: how much do two schedules have in common?
+Input:   two schedules of one phase and of one kind; GPUs and switches are identified by name.
 Output:  how many distinct pieces are in both, with the same share of the data or another, and how
          many in one alone, GPU by GPU.
 Cost:    a pass over the entries of both, held as bytes or tuples.
 Source:  none.
 
-A tree is told by its parents, where switches copy by its walks; a transfer by its step, chunk,
-ends, part of the chunk and path if it names one; a path of an all-to-all by its nodes.
+A tree is identified by its parents, with multicast switches by its walks; a transfer by its step,
+chunk, ends, part of the chunk and, if given, path; a path of an all-to-all by its nodes.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Explicit = Forest | MulticastForest | StepSchedule | FlowSchedule
 """A schedule of one phase whose pieces are written out."""
 
 Way = tuple[str, ...]  # the nodes of a path, by their names
-Piece = tuple[str, Hashable]  # a GPU's name, and what tells the piece from its others
+Piece = tuple[str, Hashable]  # a GPU's name, a key of the piece at that GPU
 
-Amounts = tuple[Iterable[tuple[Piece, int]], int]  # of pieces, and what all of the data is
+Amounts = tuple[Iterable[tuple[Piece, int]], int]  # units of each piece, units of all data
 
 
 @dataclass(frozen=True, slots=True)
 class OfGpu:
-    """Of one GPU: pieces in both, with another share of the data, and in one alone."""
+    """Numbers of pieces of one GPU: in both, with another share of the data, in only one."""
 
     gpu: str
     same: int
@@ -94,7 +94,7 @@ class Shared:
 
 
 def shared_pieces(first: Explicit, second: Explicit) -> Shared | None:
-    """Compare the pieces of two schedules; None if they are of unlike kinds.
+    """Compare the pieces of two schedules; None if their kinds differ.
 
     Examples
     --------
@@ -119,9 +119,9 @@ def shared_pieces(first: Explicit, second: Explicit) -> Shared | None:
 
 
 def rerouted(first: Explicit, second: Explicit) -> int | None:
-    """Count the pairs of nodes that both send between and over other paths.
+    """Count the pairs of nodes that both schedules connect, over different paths.
 
-    None where a path is a piece by itself, or a walk of a tree.
+    None if paths or walks are the pieces themselves.
     """
     if not isinstance(first, Forest | StepSchedule) or not isinstance(
         second, Forest | StepSchedule
@@ -196,7 +196,7 @@ def _sent(schedule: StepSchedule) -> Iterator[tuple[Piece, int]]:
 
 
 def _chunks(schedule: StepSchedule, ends: Sequence[str]) -> list[Hashable]:
-    """Tell every chunk by its number, GPUs and size."""
+    """Return a key of every chunk: its number, GPUs and size."""
     chunks = schedule.chunks
     return [
         (
@@ -219,7 +219,7 @@ def _ways(schedule: FlowSchedule) -> Iterator[tuple[Piece, int]]:
 def _shares(
     schedule: Forest | StepSchedule,
 ) -> dict[tuple[str, str], dict[tuple[str, ...], Fraction]]:
-    """Return the share of each path in what goes from its first node to its last."""
+    """Return the share of each path in the data from its first node to its last."""
     amounts: dict[tuple[str, str], Counter[Way]] = defaultdict(Counter)
     for nodes, multiplicity in _paths(schedule.routes, _names(schedule.topology)):
         amounts[nodes[0], nodes[-1]][nodes] += multiplicity

@@ -1,4 +1,4 @@
-"""A box on its own: its GPUs in rows or wired, its switches under and over them.
+"""Layout of a single box: GPUs in rows or as wired, switches below and above them.
 
 Problem: places inside a frame, such that links out of the box pass between the GPUs.
 Input:   a topology and the nodes of a box.
@@ -38,7 +38,7 @@ class Block:
     upside_down: bool = False
 
     def mirrored(self) -> Block:
-        """Return the box with its ways out below."""
+        """Return the box upside down, with its exits below."""
         mirrored = {v: replace(place, y=self.height - place.y) for v, place in self.places.items()}
         return replace(self, places=mirrored, upside_down=True)
 
@@ -69,7 +69,7 @@ def along_row(
     width: float,
     y: float,
 ) -> dict[int, Place]:
-    """Spread switches evenly along a row, in the order of what they join and as wide as that."""
+    """Spread switches evenly along a row, ordered by and as wide as the nodes that they join."""
     if not row:
         return {}
     around = _neighbours(topology)
@@ -91,7 +91,7 @@ def free_places(topology: Topology, nodes: Sequence[int]) -> dict[int, Place]:
 
 
 def _block(topology: Topology, around: Sequence[set[int]], members: Sequence[int]) -> Block:
-    """GPUs in rows, or as they are wired; switches under and over them."""
+    """Lay out a box: GPUs in rows, or as they are wired; switches below and above them."""
     gpus = [v for v in members if topology.nodes[v].is_gpu]
     below, above = _box_switches(topology, around, members)
     places = _gpu_places(topology, gpus)
@@ -115,7 +115,7 @@ def _gpu_places(topology: Topology, gpus: Sequence[int]) -> dict[int, Place]:
 
 
 def _rows(gpus: Sequence[int]) -> dict[int, Place]:
-    """Two rows at most, the first one on top; the second stands between it, for links to pass."""
+    """Place GPUs in at most two rows; the lower row is offset, so that links pass between."""
     if len(gpus) <= _GPUS_IN_A_ROW:
         return {v: Place(i * PITCH, 0.0) for i, v in enumerate(gpus)}
     columns = (len(gpus) + 1) // 2
@@ -128,7 +128,7 @@ def _rows(gpus: Sequence[int]) -> dict[int, Place]:
 def _box_switches(
     topology: Topology, around: Sequence[set[int]], members: Sequence[int]
 ) -> tuple[list[int], list[list[int]]]:
-    """Part a box's switches into those for its GPUs alone, and tiers on the way out."""
+    """Divide a box's switches into those for its GPUs alone and tiers towards the exits."""
     gpus = {v for v in members if topology.nodes[v].is_gpu}
     switches = [v for v in members if not topology.nodes[v].is_gpu]
     below = [v for v in switches if around[v] <= gpus]
@@ -154,7 +154,7 @@ def _neighbours(topology: Topology) -> list[set[int]]:
 def _distance(
     neighbours: Sequence[set[int]], sources: Iterable[int], allowed: Iterable[int]
 ) -> dict[int, int]:
-    """Count hops from the nearest source, through allowed nodes only."""
+    """Count hops from the nearest source over allowed nodes only."""
     allowed = set(allowed)
     distance = dict.fromkeys(sources, 0)
     queue = deque(distance)

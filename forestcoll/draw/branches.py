@@ -1,8 +1,8 @@
-"""Where the nodes of a tree go, and how its edges run.
+"""Layout of a tree: places of its nodes and routes of its edges.
 
 Problem: a tree on a page: the root on top, a row for each depth, many leaves of a node in rows.
 Input:   the root and the children of each node, in order.
-Output:  places, and for each node but the root the way of the edge to it.
+Output:  places, and for each node except the root the route of the edge to it.
 Cost:    linear.
 Source:  none.
 """
@@ -34,11 +34,11 @@ class Branches:
     Parameters
     ----------
     places : mapping
-        Of every node.
+        Place of every node.
     edges : mapping
-        For each node but the root the corners of the edge to it, from its parent.
+        For each node except the root, the corners of the edge from its parent.
     wrapped : frozenset
-        Leaves in rows; the edges to them run in lanes, others are smooth.
+        Leaves in rows; edges to them run in lanes, other edges are smooth curves.
     """
 
     places: Mapping[int, Place]
@@ -49,17 +49,17 @@ class Branches:
 def branches(
     root: int, children: Mapping[int, Sequence[int]], column: float, bars: Mapping[int, float]
 ) -> Branches:
-    """Place a tree, leaves side by side, nodes over the middle of their children.
+    """Place a tree: leaves side by side, each inner node above the middle of its children.
 
     Parameters
     ----------
     root : int
     children : mapping
-        Of each node, in order.
+        Children of each node, in order.
     column : float
         Inches between leaves.
     bars : mapping
-        Width of the nodes that are bars; others are discs.
+        Widths of the nodes drawn as bars; others are discs.
     """
     order, depth = _visit(root, children)
     step = max(_LEAST_DEPTH, min(_DEPTH, _TALL / max(1, max(depth.values()))))
@@ -79,14 +79,14 @@ def branches(
 def pieces(
     root: int, parents: Mapping[int, int], boxes: Sequence[int | None]
 ) -> tuple[dict[int, list[int]], dict[int, int]]:
-    """Part a tree into what hangs together in one box.
+    """Divide a tree into connected pieces, each inside one box.
 
     Returns
     -------
     members : dict
-        The nodes of each piece by its topmost one.
+        The nodes of each piece, by its topmost node.
     above : dict
-        The topmost node of the piece above each piece but the root's.
+        For each piece except the root's, the topmost node of the piece above it.
     """
     children: dict[int, list[int]] = {}
     for child, parent in parents.items():
@@ -106,7 +106,7 @@ def pieces(
 
 
 def _visit(root: int, children: Mapping[int, Sequence[int]]) -> tuple[list[int], dict[int, int]]:
-    """Return the nodes depth first, and how deep they are."""
+    """Return the nodes in depth-first order, and their depths."""
     order, depth, stack = [], {root: 0}, [root]
     while stack:
         v = stack.pop()
@@ -119,7 +119,7 @@ def _visit(root: int, children: Mapping[int, Sequence[int]]) -> tuple[list[int],
 def _columns(
     order: Sequence[int], children: Mapping[int, Sequence[int]], column: float
 ) -> tuple[dict[int, float], dict[int, int], dict[int, float]]:
-    """Return abscissas, and of leaves in rows which row it is and where their trunk stands."""
+    """Return x coordinates and, for leaves in rows, the row and the x of their trunk."""
     wide = column * sum(not below for below in children.values()) > _PAGE
     most = _MOST_IN_A_NARROW_ROW if wide else _MOST_IN_A_ROW
     x: dict[int, float] = {}
@@ -146,7 +146,7 @@ def _columns(
 
 
 def _edge(parent: Place, child: Place, trunk: float | None, first_row: float) -> tuple[Point, ...]:
-    """Run straight out of the parent and straight into the child."""
+    """Return corners of an edge that leaves the parent and enters the child vertically."""
     below = parent.y - (SWITCH_HEIGHT / 2 if parent.width else GPU_RADIUS)
     above = child.y + (SWITCH_HEIGHT / 2 if child.width else GPU_RADIUS)
     if trunk is None:

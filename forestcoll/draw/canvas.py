@@ -1,6 +1,6 @@
-"""Paper and pencils: the figure, and how a GPU, a switch and a link look on it.
+"""Drawing surface on a matplotlib figure: GPUs, switches, links, frames and legends.
 
-All text stands as it is written: names may hold dollar signs, and none of it is mathematics.
+Text is never parsed as mathematics, because names may contain dollar signs.
 
 Colours are Okabe and Ito's, which colour-blind readers can tell apart.
 """
@@ -51,7 +51,7 @@ INK = "#333333"
 QUIET = "#949494"
 PLAIN = "#ffffff"
 CROSSING = "#d55e00"
-"""Links that leave a cut, and tree edges from box to box."""
+"""Colour of links that leave a cut, and of tree edges between boxes."""
 
 SLOW = "#8f3f97"
 DEAD = "#c40000"
@@ -72,7 +72,7 @@ UNDATED: dict[str, dict[str, None]] = {
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
     ".svg": {"Date": None, "Creator": None},
 }
-"""What matplotlib is to leave out of a file, by its ending, so that equal stays equal."""
+"""Metadata that matplotlib must omit, by file ending, so that equal figures give equal files."""
 
 
 _Vector = npt.NDArray[np.float64]
@@ -80,7 +80,7 @@ _Vector = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """How a link looks; ``width`` in points, ``dash`` as matplotlib has it."""
+    """Style of a link; ``width`` is in points, ``dash`` as in matplotlib."""
 
     colour: str
     width: float
@@ -91,7 +91,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Canvas:
-    """A figure on which one unit of a layout is one inch, or less if that would be too large."""
+    """A figure in which one unit of a layout is an inch, or less if it would be too large."""
 
     figure: Figure
     axes: Axes
@@ -99,7 +99,7 @@ class Canvas:
 
     @classmethod
     def of(cls, layout: Layout, ways: Iterable[Route] = ()) -> Canvas:
-        """Make a figure that holds a layout and the ways of its links."""
+        """Make a figure large enough for a layout and the routes of its links."""
         corners = [*layout.corners(), *(point for way in ways for point in way.span())]
         low, high = np.min(corners, axis=0) - _BORDER, np.max(corners, axis=0) + _BORDER
         half = np.maximum(high - low, (_LEAST_WIDTH, 0.0)) / 2
@@ -149,7 +149,7 @@ class Canvas:
         self._text(place.x, place.y, label, min(8.0, 31 / max(len(label), 1)), ha="center")
 
     def switch(self, place: Place, colour: str, label: str) -> None:
-        """Draw a switch as a bar, its name as large as fits."""
+        """Draw a switch as a bar, with its name as large as fits."""
         corner = (place.x - place.width / 2, place.y - SWITCH_HEIGHT / 2)
         self._box(corner, place.width, SWITCH_HEIGHT, 0.06, colour, INK, 4)
         fits = 72 * 0.9 * place.width / (0.65 * max(len(label), 1))
@@ -164,7 +164,7 @@ class Canvas:
         self._text(frame.x + 0.1, y, label, 8.0, ha="left")
 
     def line(self, route: Route, line: Line, end: Place) -> None:
-        """Draw a link along its way to a node, with a head if that is asked for."""
+        """Draw a link along its route to a node, with an arrow head if requested."""
         sizes = (0.25 + 0.08 * line.width, 0.13 + 0.03 * line.width)
         pointed = f"-|>,head_length={sizes[0]},head_width={sizes[1]}"
         gap = 0.0 if end.width else GPU_RADIUS
@@ -187,7 +187,7 @@ class Canvas:
         )
 
     def note(self, x: float, y: float, text: str) -> None:
-        """Write beside a link."""
+        """Write a note beside a link."""
         self._text(x, y, text, 7.0, ha="center")
 
     def _box(
@@ -236,7 +236,7 @@ def _path(route: Route) -> Path:
 
 
 def _towards(corner: _Vector, other: _Vector) -> _Vector:
-    """Return where the rounding of a corner begins."""
+    """Return the point where the rounding of a corner begins."""
     way = other - corner
     length = float(np.hypot(*way))
     return np.asarray(corner + way * (min(_ROUNDING / length, 0.5) if length else 0.0))
@@ -257,7 +257,7 @@ def check_format(path: str | os.PathLike[str]) -> None:
     Raises
     ------
     ExportError
-        With the formats that there are.
+        If it does not; the message lists the formats.
     """
     known = sorted(FigureCanvasBase.get_supported_filetypes())
     if FilePath(path).suffix.lower().lstrip(".") not in known:
@@ -278,7 +278,7 @@ def svg_text(figure: Figure) -> str:
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure in the format that the file's name ends in, trimmed to what is drawn.
+    """Write a figure in the format of the file's ending, trimmed to its content.
 
     Text stays text, and equal figures give equal bytes: no date, no random name.
 

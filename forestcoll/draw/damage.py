@@ -1,11 +1,11 @@
-"""Links that are slower than others of their class, or dead in one direction or in both.
+"""Detection of damaged links: slower than others of their class, or missing.
 
-Problem: show what is damaged in a cluster, without being told.
+Problem: find what is damaged in a cluster, from its topology alone.
 Input:   a topology.
-Output:  slow links with what is usual, and links that are not there.
+Output:  slow links with their usual bandwidth, and missing links.
 Cost:    linear in the links.
 Source:  none. Links of a class join the same kinds of nodes, or the same GPUs of each box if there
-         are three boxes; usual is what three in four of the class have.
+         are three or more boxes. The usual bandwidth is that of three in four of the class.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Damage:
-    """What is damaged in a network.
+    """The damaged links of a network.
 
     Parameters
     ----------
     slow : mapping
-        By (tail, head), the usual bandwidth of the link's class in GB/s, which it lacks.
+        By (tail, head) of a slow link, the usual bandwidth of its class in GB/s.
     dead : frozenset of (tail, head)
-        Directions that are not there, though the reverse is, or though most boxes have them.
+        Missing links whose reverse exists, or that most boxes have.
     """
 
     slow: Mapping[_Pair, Fraction]
@@ -66,7 +66,7 @@ def _classes(topology: Topology, link: Link) -> Iterator[Hashable]:
 
 
 def _kind(topology: Topology, v: int) -> str:
-    """Return what is left of a name without numbers: "b3.gpu7" is "b.gpu"."""
+    """Return a name without its numbers: "b3.gpu7" becomes "b.gpu"."""
     return re.sub(r"\d+", "", topology.nodes[v].name)
 
 
@@ -76,7 +76,7 @@ def _inside(topology: Topology, link: Link) -> bool:
 
 
 def _boxed(topology: Topology, link: Link) -> bool:
-    """Say whether a link is one box's own: inside it, or to a switch outside."""
+    """Whether a link belongs to one box: inside it, or to a switch outside."""
     boxes = {topology.nodes[v].box for v in (link.tail, link.head)} - {None}
     return len(boxes) == 1
 
@@ -93,13 +93,13 @@ def _local(topology: Topology, v: int) -> Hashable:
 
 
 def _usual(links: list[Link]) -> Fraction | None:
-    """Return the bandwidth of three in four links of a class, if there are so many."""
+    """Return the bandwidth that three in four links of a class have, if there is one."""
     (bandwidth, count), *_ = Counter(link.bandwidth_gb_s for link in links).most_common(1)
     return bandwidth if len(links) >= _LEAST_MEMBERS and count >= _MOST * len(links) else None
 
 
 def _one_way(topology: Topology, classes: Mapping[Hashable, list[Link]]) -> Iterator[_Pair]:
-    """Yield reverses that are not there, of links of a kind in which most have one."""
+    """Yield missing reverses of links in classes where most links have one."""
     back = topology.link_between
     for name, links in classes.items():
         alone = [link for link in links if (link.head, link.tail) not in back]
@@ -109,7 +109,7 @@ def _one_way(topology: Topology, classes: Mapping[Hashable, list[Link]]) -> Iter
 
 
 def _missing(topology: Topology, classes: Mapping[Hashable, list[Link]]) -> Iterator[_Pair]:
-    """Yield links that three in four boxes have, of those boxes that have the nodes for it."""
+    """Yield missing links that three in four of the boxes with these nodes have."""
     members: dict[int, dict[Hashable, int]] = {}
     for v, node in enumerate(topology.nodes):
         if node.box is not None:

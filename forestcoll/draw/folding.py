@@ -1,8 +1,8 @@
-"""One for many: of equal boxes one is drawn, rails become one bundle.
+"""Folding of large networks for drawings: one of many equal boxes, one bundle for all rails.
 
 Problem: a picture of 128 boxes on one page.
-Input:   a topology, and which nodes are marked (those inside of a cut).
-Output:  the network that is drawn, and what each part of it stands for.
+Input:   a topology, and which nodes are marked (those inside a cut).
+Output:  the smaller network to draw, and the parts that each drawn part stands for.
 Cost:    linear in nodes and links.
 Source:  none; boxes are equal if they are wired alike, inside and to the switches outside, link by
          link of the same bandwidth and with the same shared capacities, and marked alike.
@@ -18,28 +18,28 @@ from forestcoll.topology.model import Link, Node, Topology
 
 __all__ = ["Folded", "fold"]
 
-_MOST_BOXES = 4  # all of so many are drawn
-_LEAST_EQUAL = 3  # so many are folded
+_MOST_BOXES = 4  # up to so many boxes are all drawn
+_LEAST_EQUAL = 3  # from so many equal boxes on, they are folded
 _LEAST_RAILS = 3
-_LEAST_TWINS = 5  # fewer switches that are joined to the same nodes are all drawn
+_LEAST_TWINS = 5  # fewer switches with the same neighbours are all drawn
 
 
 @dataclass(frozen=True)
 class Folded:
-    """What is drawn of a network.
+    """The network to draw in place of a larger one.
 
     Parameters
     ----------
     topology : Topology
-        What is drawn; a link has the bandwidth of one of those that it stands for.
+        The drawn network; a link has the bandwidth of one of the links that it stands for.
     original : tuple of int
-        For each node the position of the first that it stands for in the whole network.
+        For each drawn node, the position in the whole network of the first that it stands for.
     drawn : mapping
-        By position in the whole network, the node drawn for it; none for boxes left out.
+        By position in the whole network, the node drawn for it; boxes left out have none.
     boxes : mapping
-        By a box that is drawn, the boxes that it stands for, if they are several.
+        By drawn box, the boxes that it stands for, if there are several.
     bundled : mapping
-        By (tail, head) how many links a drawn one stands for, if several.
+        By (tail, head), the number of links that a drawn link stands for, if several.
     """
 
     topology: Topology
@@ -50,13 +50,13 @@ class Folded:
 
 
 def fold(topology: Topology, marked: Collection[int] = ()) -> Folded:
-    """Leave out what is drawn once for many.
+    """Fold equal boxes and equal switches into one each.
 
     Parameters
     ----------
     topology : Topology
     marked : collection of int
-        Nodes that do not look like others.
+        Nodes that must not be folded with unmarked ones.
     """
     boxes = _equal_boxes(topology, set(marked))
     left_out = {box for others in boxes.values() for box in others[1:]}
@@ -95,19 +95,19 @@ def _named(topology: Topology, v: int, bundle: Sequence[int]) -> Node:
 
 
 def _equal_boxes(topology: Topology, marked: set[int]) -> dict[int, tuple[int, ...]]:
-    """Return boxes that stand for others by the first of those, or none if there are few."""
+    """Return classes of equal boxes by their first member; empty if there are few boxes."""
     alike: dict[object, list[int]] = {}
     for box, signature in _signatures(topology, marked).items():
         alike.setdefault(signature, []).append(box)
     if sum(map(len, alike.values())) <= _MOST_BOXES:
         return {}
-    whole = 1 if len(alike) == 1 else 0  # of equal boxes alone the first is drawn beside the stack
+    whole = 1 if len(alike) == 1 else 0  # if all boxes are equal, also draw the first one
     groups = [boxes[whole:] for boxes in alike.values()]
     return {boxes[0]: tuple(boxes) for boxes in groups if len(boxes) >= _LEAST_EQUAL}
 
 
 def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
-    """Describe each box by its nodes and links; one joined to another box is like no other."""
+    """Return a key of each box from its nodes and links; unique if it is linked to another box."""
     members: dict[int, list[int]] = {}
     for v, node in enumerate(topology.nodes):
         if node.box is not None:
@@ -134,7 +134,7 @@ def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
 
 
 def _widths(topology: Topology) -> Callable[[Link], object]:
-    """Return what tells links apart: the bandwidth, and those of the groups that hold it."""
+    """Return a key function of links: the bandwidth and the limits of their shared capacities."""
     groups: dict[tuple[int, int], list[tuple[Fraction, int]]] = {}
     for group in topology.shared:
         for ends in group.links:
@@ -153,7 +153,7 @@ def _kind(topology: Topology, v: int, marked: set[int]) -> tuple[object, ...]:
 
 
 def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
-    """Yield switches that share the GPUs of every box out among them, one each, all alike."""
+    """Yield sets of rail switches: each joins one GPU of every box, in the same way."""
     groups: dict[object, list[int]] = {}
     around: dict[int, dict[int, object]] = {}
     wide = _widths(topology)
@@ -171,7 +171,7 @@ def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
 
 
 def _twins(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
-    """Yield switches that are joined to the same nodes by the same links."""
+    """Yield sets of switches with the same neighbours and equal links."""
     groups: dict[object, list[int]] = {}
     joined = _joined(topology)
     for v, node in enumerate(topology.nodes):
@@ -186,7 +186,7 @@ def _twin(topology: Topology, one: int, other: int) -> bool:
 
 
 def _joined(topology: Topology) -> list[frozenset[tuple[object, ...]]]:
-    """Return for each node the links out of it and into it, by the other end."""
+    """Return for each node its outgoing and incoming links, by the other end."""
     ends: list[set[tuple[object, ...]]] = [set() for _ in topology.nodes]
     wide = _widths(topology)
     for link in topology.links:

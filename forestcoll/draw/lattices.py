@@ -1,6 +1,6 @@
-"""Networks that everybody draws in one way: tori on their grid, cubes in their corners.
+"""Layout of lattices: tori on their grid, hypercubes with GPUs at corners.
 
-Problem: places in which rows, columns, planes and dimensions are seen.
+Problem: places that show rows, columns, planes and dimensions.
 Input:   a topology of GPUs alone.
 Output:  a layout, or none if it is no lattice.
 Cost:    linear.
@@ -20,10 +20,10 @@ __all__ = ["cube_layout", "torus_layout"]
 _PITCH = 1.2  # between neighbours on a grid of two dimensions
 _BEHIND = 0.5  # from plane to plane of a third, along both axes
 _LANE = {2: 0.34, 3: 0.25}
-"""How far beside its row a wrap-around link runs, by the number of dimensions."""
+"""Distance of a wrap-around link from its row, by the number of dimensions."""
 
 _STEPS = ((1.1, 0.0), (0.0, 1.1), (0.45, 0.4), (2.0, -0.45), (-1.0, -2.0), (4.85, -2.51))
-"""From a corner of a cube to the next one, by dimension; no link meets a third one."""
+"""Vectors from a corner of a cube to the next, by dimension; no link meets a third corner."""
 
 Coordinates = Mapping[int, tuple[int, ...]]
 
@@ -65,7 +65,7 @@ def _coordinates(topology: Topology) -> Coordinates | None:
 
 
 def _on_grid(coordinates: Coordinates) -> dict[int, Place]:
-    """Rows and columns; a third dimension is drawn as planes one behind the other."""
+    """Place nodes in rows and columns; a third dimension becomes planes behind each other."""
     behind = max(sum(numbers[2:]) for numbers in coordinates.values())
     pitch = _PITCH + _BEHIND * behind
     rows = max(numbers[0] for numbers in coordinates.values())
@@ -100,4 +100,4 @@ _SIDES: Mapping[int, tuple[Point, Point]] = {
     1: ((0.0, -1.0), (1.0, 0.0)),  # a row's lane below it
     2: ((0.75, -0.75), (0.7, 0.7)),
 }
-"""By dimension: the way to the lane, and the way along it."""
+"""By dimension: the direction to the lane and the direction along it."""

@@ -1,11 +1,11 @@
-"""Where the nodes of a drawing go.
+"""Layout of a topology: places of nodes, frames of boxes and lanes of links.
 
-Problem: places for nodes such that a person sees boxes, tiers and dimensions.
+Problem: places for nodes such that readers recognize boxes, tiers and dimensions.
 Input:   a topology.
 Output:  a place for each node, a frame for each box, lanes for links that must turn, in inches.
 Cost:    linear, except force-directed places for GPUs joined directly (cubic in one box's GPUs,
          or in all GPUs where there are neither boxes nor switches).
-Source:  none; boxes stand in rows beside their scale-out switches, lattices as one draws them.
+Source:  none; boxes stand in rows beside their scale-out switches, lattices on their grid.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ __all__ = ["lay_out"]
 _GAP = 0.3  # between frames side by side
 _STREET = 0.5  # between rows of frames
 _BEFORE = 0.3  # from the end of a street to the middle of a switch
-_PAGE = 9.8  # as wide as a row of boxes gets while few rows do
+_PAGE = 9.8  # width of a row of boxes, as long as a few rows are enough
 _MOST_ROWS = 4  # on either side of the switches, before rows get longer
 
 _Row = Sequence[tuple[int | None, Block]]
 
 
 def lay_out(topology: Topology, also: Iterable[Pair] = ()) -> Layout:
-    """Choose the arrangement that fits: machines with their switches, a lattice, or freely.
+    """Choose an arrangement: machines with their switches, a lattice, or free places.
 
     Parameters
     ----------
     topology : Topology
     also : iterable of (tail, head)
-        Links that are drawn, though they are not there.
+        Additional links that are drawn although the network lacks them.
     """
     if any(not node.is_gpu or node.box is not None for node in topology.nodes):
         pairs = {(link.tail, link.head) for link in topology.links}
@@ -45,7 +45,7 @@ def lay_out(topology: Topology, also: Iterable[Pair] = ()) -> Layout:
 
 
 def _machines(topology: Topology, pairs: Iterable[Pair]) -> Layout:
-    """Rows of boxes below the scale-out switches, and above them if one tier joins them all."""
+    """Arrange rows of boxes below the scale-out switches, also above if one tier joins all."""
     every, outside = list(blocks(topology).items()), tiers(topology)
     upper, lower = _sides(every, len(outside) <= 1)
     width = max((_row_width(row) for row in [*upper, *lower]), default=TIER)
@@ -70,7 +70,7 @@ def _machines(topology: Topology, pairs: Iterable[Pair]) -> Layout:
 
 
 def _sides(every: _Row, two: bool) -> tuple[list[_Row], list[_Row]]:
-    """Part the boxes into rows above the switches and rows below, the nearest of each first."""
+    """Divide the boxes into rows above and rows below the switches, the nearest first."""
     widest = max((block.width for _, block in every), default=1.0) + _GAP
     columns = max(1, int(_PAGE / widest))
     if len(every) <= columns:
@@ -91,7 +91,7 @@ def _row_width(row: _Row) -> float:
 
 
 def _left(row: _Row, rows: Sequence[_Row], width: float) -> float:
-    """Return where a row begins: in the middle if it is alone, else below the others' gaps."""
+    """Return the left end of a row: centred if it is alone, else below the others' gaps."""
     return (width - _row_width(row if len(rows) == 1 else max(rows, key=_row_width))) / 2
 
 
@@ -120,7 +120,7 @@ def _streets(
     places: Mapping[int, Place],
     frames: Mapping[int, Frame],
 ) -> Iterator[tuple[Pair, tuple[Point, ...]]]:
-    """Lead the links of boxes in rows behind the first ones round those, in one bundle a box."""
+    """Lead links of boxes in outer rows around the inner rows, in one bundle for each box."""
     far = {
         box: row for rows in sides for row, boxes in enumerate(rows) for box, _ in boxes if row > 0
     }
@@ -133,7 +133,7 @@ def _streets(
 
 
 def _street(x: float, y: float, frame: Frame, row: int, *, up: bool) -> tuple[Point, ...]:
-    """Return the corners: out of the box, along the street, in the gap until before a switch."""
+    """Return corners of a bundle: out of the box, along the street, up the gap to a switch."""
     edge = frame.y + frame.height + 0.16 if up else frame.y - 0.16
     gap = frame.x - 0.5 * _GAP + 0.05 * (row - 1)
     return ((x, edge), (gap, edge), (gap, y - _BEFORE if up else y + _BEFORE))

@@ -1,4 +1,4 @@
-"""What failures cost and upgrades bring, as bars beside the rate there is."""
+"""Bar chart of the rates after failures and upgrades, next to the present rate."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BAR = 0.28  # inches
 
 
 def draw_outcomes(failing: Sequence[Outcome], better: Sequence[Outcome]) -> Figure:
-    """Draw a bar for each outcome; of failures the worst, of upgrades those that bring something.
+    """Draw a bar for each of the worst failures and each upgrade that raises the rate.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""The wiring of a box of MI250 as its makers draw it: packages of two GPUs on a ladder.
+"""Layout of an MI250 box as in AMD's diagrams: packages of two GPUs on a ladder.
 
-Problem: eight accelerator modules (OAM) in four rows, links between them seen apart.
+Problem: eight accelerator modules (OAM) in four rows, with distinct links between them.
 Input:   the GPUs of a box.
 Output:  their places, or none if the box is wired otherwise.
 Cost:    linear.
@@ -18,10 +18,10 @@ from forestcoll.topology.model import Topology
 __all__ = ["package_places"]
 
 _ROWS = ((2, 3), (0, 1), (4, 5), (6, 7))
-"""The modules, from the top: those of the ends have three links to each other."""
+"""The modules, from the top; those at the ends have three links to each other."""
 
 _ROW = 1.05
-_ASIDE = 0.2  # each row a little to the right, so that links out of the box pass beside the GPUs
+_ASIDE = 0.2  # shift of each row to the right, so that links out of the box pass beside the GPUs
 _TWIN = (0.85, -0.44)  # from the first GPU of a module to the second
 _COLUMN = 2.25
 _WIRED = {frozenset(pair) for pairs in MI250_XGMI_LINKS.values() for pair in pairs}

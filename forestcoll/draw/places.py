@@ -1,4 +1,4 @@
-"""Where things are on a drawing: nodes, frames of boxes, and the ways of links; all in inches."""
+"""Geometry of a drawing in inches: places of nodes, frames of boxes, lanes of links."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Place:
         return replace(self, x=self.x + x, y=self.y + y)
 
     def nearest_x(self, x: float) -> float:
-        """Return where a link from ``x`` meets the bar."""
+        """Return the x where a link from ``x`` meets the bar."""
         half = max(0.0, self.width / 2 - 0.12)
         return min(max(x, self.x - half), self.x + half)
 
@@ -46,10 +46,10 @@ class Frame:
 
 @dataclass(frozen=True)
 class Layout:
-    """Places of all nodes (by position in the topology), frames of boxes, ways of links.
+    """Places of all nodes (by position in the topology), frames of boxes, lanes of links.
 
-    ``lanes`` are the corners at which links turn that would run through other nodes if they were
-    straight, from tail to head, such as the wrap-around links of a torus.
+    ``lanes`` has the corners, from tail to head, of links that would cross other nodes if they were
+    straight, such as the wrap-around links of a torus.
     """
 
     places: Mapping[int, Place]

@@ -1,6 +1,6 @@
-"""The way of each link on the paper: straight, round what is in between, or along lanes.
+"""Routes of links on a drawing: straight, curved around nodes, or along lanes.
 
-Problem: no link is to run behind a node, where it would look like a chain of links.
+Problem: no link may run behind a node, where it would look like a chain of links.
 Input:   a layout and the links drawn.
 Output:  the points of a curve for each link.
 Cost:    links times nodes.
@@ -22,29 +22,29 @@ __all__ = ["Route", "clearance", "routes"]
 
 _SIZES = (0.03, 0.06, 0.09, 0.12, 0.16, 0.2, 0.25, 0.3, 0.36, 0.42)
 _BENDS = (0.0, *(sign * size for size in _SIZES for sign in (1, -1)))
-"""Tried in order: how far a curve is from the straight line, as a share of its length."""
+"""Bends that are tried in order: distance from the straight line as a share of its length."""
 
 _APART = 0.1
-"""Of two links of unlike speed between two nodes."""
+"""Bend of two links of different bandwidth between the same nodes."""
 
 _ROOM = 0.015  # inches between a link and a node that it passes
-_MOST_CHECKS = 100_000  # ways times nodes; links for which there are none left are straight
+_MOST_CHECKS = 100_000  # routes times nodes; when they are used up, links are straight
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """The points of a link: two of a straight one, three of a curve, more of corners."""
+    """The points of a link: two for a straight line, three for a curve, more for corners."""
 
     points: tuple[Point, ...]
 
     def span(self) -> list[Point]:
-        """Return the lower left and the upper right corner of what the link covers."""
+        """Return the lower left and upper right corners of the link's bounding box."""
         dense = self.dense()
         (left, bottom), (right, top) = dense.min(axis=0).tolist(), dense.max(axis=0).tolist()
         return [(left, bottom), (right, top)]
 
     def shortened(self, by: float) -> Route:
-        """Return the way without its last bit, where the head of an arrow would be hidden."""
+        """Return the route without its end, where a node would hide the arrow head."""
         dense = self.dense()
         rest = np.hypot(*(dense - dense[-1]).T) >= by
         last = int(np.flatnonzero(rest).max(initial=0))
@@ -68,20 +68,20 @@ class Route:
 
 
 def _samples(corners: npt.NDArray[np.float64]) -> int:
-    """Return how many points are dense on a line: one for each third of a GPU's radius."""
+    """Return the number of sample points on a line: one for each third of a GPU's radius."""
     longest = float(np.hypot(*np.diff(corners, axis=0).T).max())
     return int(np.clip(3 * longest / GPU_RADIUS, 8, 300))
 
 
 def routes(layout: Layout, links: Iterable[Pair], unlike: Iterable[Pair] = ()) -> dict[Pair, Route]:
-    """Find a way for each link that passes no node; the straightest where there is none.
+    """Find a route for each link that crosses no node; a straight one if there is none.
 
     Parameters
     ----------
     layout : Layout
     links : iterable of (tail, head)
     unlike : iterable of (tail, head)
-        Links to be drawn beside their reverse, not on it.
+        Links to draw beside their reverse, not on it.
     """
     chosen, beside = list(links), set(unlike)
     nodes = _Nodes.of(layout.places)
@@ -94,7 +94,7 @@ def routes(layout: Layout, links: Iterable[Pair], unlike: Iterable[Pair] = ()) -
 
 
 def clearance(route: Route, pair: Pair, places: Mapping[int, Place]) -> float:
-    """Return how far a link passes from the nearest node that it does not end at, in inches."""
+    """Return the distance in inches of a link to the nearest node other than its ends."""
     return _Nodes.of(places).clearance(route, pair)
 
 
@@ -127,7 +127,7 @@ class _Nodes:
 
 
 def _way(layout: Layout, pair: Pair, beside: bool, nodes: _Nodes, most: int) -> tuple[Route, int]:
-    """Return the way of a link, and how many were looked at, at the most so many."""
+    """Return the route of a link and the number of routes tried, at most ``most``."""
     tail, head = (layout.places[v] for v in pair)
     lane = layout.lanes.get(pair) or layout.lanes.get(pair[::-1], ())[::-1]
     if lane:
@@ -148,7 +148,7 @@ def _way(layout: Layout, pair: Pair, beside: bool, nodes: _Nodes, most: int) -> 
 
 
 def _meet(place: Place, towards: Point) -> Point:
-    """Return where a link that comes from a point meets a node: the near edge of a bar."""
+    """Return the point where a link from ``towards`` meets a node: the near edge of a bar."""
     if not place.width:
         return (place.x, place.y)
     side = np.sign(towards[1] - place.y) * SWITCH_HEIGHT / 2

@@ -1,6 +1,6 @@
-"""Where GPUs go that are wired to each other directly.
+"""Force-directed layout of GPUs that are linked directly.
 
-Problem: places for the nodes of a graph in which links are seen apart.
+Problem: places for the nodes of a graph such that its links are distinct.
 Input:   a topology and some of its nodes.
 Output:  a point for each, in inches, lowest and leftmost at 0.
 Cost:    cubic in the nodes for each start (a few up to 40 nodes, one up to 150, none beyond).
@@ -33,7 +33,7 @@ _STARTS = 4
 
 
 def spring_places(topology: Topology, nodes: Sequence[int], pitch: float) -> Coordinates:
-    """Let springs place the nodes; a circle serves rings, cliques and what is too large.
+    """Place the nodes by springs, or on a circle for rings, cliques and large graphs.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def spring_places(topology: Topology, nodes: Sequence[int], pitch: float) -> Coo
     nodes : sequence of int
         Positions; the answer has a row for each.
     pitch : float
-        Least distance between two, in inches.
+        Least distance between two nodes, in inches.
     """
     rank = {v: i for i, v in enumerate(nodes)}
     links = (
@@ -105,7 +105,7 @@ def _collisions(places: Coordinates, edges: npt.NDArray[np.int64]) -> tuple[int,
 
 
 def _rotated(places: Coordinates) -> Coordinates:
-    """Turn a drawing so that vertical links from its nodes pass one another widely."""
+    """Rotate a drawing so that vertical lines from its nodes are far apart."""
 
     def turn(degrees: int) -> Coordinates:
         a = math.radians(degrees)

@@ -1,9 +1,9 @@
-"""A picture of a network, with a cut in colour.
+"""Drawing of a network with its bottleneck cut and damaged links.
 
-Problem: show where the shards must squeeze through, and what is damaged.
-Input:   a topology and, if wanted, a cut.
-Output:  a matplotlib Figure, tied to no screen and to no global state; ``save_figure`` saves it.
-Cost:    linear in nodes and links, after the layout; the ways of the links, nodes times links.
+Problem: show the bottleneck of a network, and what is damaged.
+Input:   a topology and optionally a cut.
+Output:  a matplotlib Figure without screen or global state; ``save_figure`` saves it.
+Cost:    linear in nodes and links after the layout; routes of links take nodes times links.
 Source:  none.
 """
 
@@ -40,7 +40,7 @@ _RELAY = "#ececea"
 _INSIDE = "#a6d5f2"
 _INSIDE_FRAME = "#e6f2fa"
 _SPEEDS = ((3.0, "#5c5c5c"), (1.9, "#7a7a7a"), (1.2, "#8a8a8a"), (0.8, "#949494"), (0.5, "#9e9e9e"))
-"""Width in points and grey of a link, the fastest first; the last for all that are slower."""
+"""Width in points and grey of links, the fastest first; the last is for all slower ones."""
 
 _SHARED: tuple[tuple[str, Dash], ...] = (
     ("#0072b2", (0.0, (4.5, 1.2, 1.0, 1.2))),
@@ -48,18 +48,18 @@ _SHARED: tuple[tuple[str, Dash], ...] = (
     ("#cc79a7", (0.0, (1.0, 0.8))),
     ("#b07800", (0.0, (6.0, 1.0, 1.0, 1.0, 1.0, 1.0))),
 )
-"""Colour and dash of links with a shared capacity, kind by kind; the last for all further ones."""
+"""Colour and dash of links with a shared capacity, by kind; the last is for all further kinds."""
 
 _SLOW_DASH = (0.0, (5.0, 2.0))
 _DEAD_DASH = (0.0, (1.5, 2.0))
 
 
 def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
-    """Draw a network by box, links as thick as they are fast, and a cut in colour.
+    """Draw a network by box, with faster links thicker, and a cut in colour.
 
-    Of many equal boxes one is drawn, with how many it stands for. Links that are slower than
-    others of their class, or dead in one direction, are dashed. So are links with a shared
-    capacity, in a colour for each kind; a link in several shows the tightest.
+    One of many equal boxes is drawn, with their number. Links that are slower than others of their
+    class, or dead in one direction, are dashed. So are links with a shared capacity, in a colour
+    for each kind; a link in several of them shows the tightest.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
 
 @dataclass(frozen=True)
 class _Picture:
-    """A network, what is drawn of it, and what is wrong with it."""
+    """A network, the part to draw, and its damage."""
 
     whole: Topology
     cut: Cut | None
@@ -97,12 +97,12 @@ class _Picture:
 
     @cached_property
     def lines(self) -> dict[Pair, Line]:
-        """How each link looks that is drawn."""
+        """The style of each drawn link."""
         return dict(_lines(self))
 
     @cached_property
     def ways(self) -> dict[Pair, Route]:
-        """The way of each; those with a line of their own each way are beside each other."""
+        """The route of each; opposite links with separate lines run beside each other."""
         unlike = {pair for pair in self.lines if pair[::-1] in self.lines}
         return routes(self.layout, self.lines, unlike)
 
@@ -149,13 +149,13 @@ class _Picture:
 
     @cached_property
     def both_ways(self) -> bool:
-        """Whether links are pairs, but for damage."""
+        """Whether all links are opposite pairs, except for damage."""
         back = self.whole.link_between
         alone = sum((link.head, link.tail) not in back for link in self.whole.links)
         return alone <= len(self.whole.links) / 4
 
     def look(self, link: Link) -> Line:
-        """Return how an undamaged link looks that is not on the edge of the cut."""
+        """Return the style of an undamaged link that does not leave the cut."""
         rank = sum(speed > link.bandwidth_gb_s for speed in self.speeds)
         width, colour = self.styles[min(rank, len(self.styles) - 1)]
         shared = self.shared_look.get((link.tail, link.head))
@@ -165,20 +165,20 @@ class _Picture:
 
     @property
     def styles(self) -> Sequence[tuple[float, str]]:
-        """Width and colour by rank of speed; one speed alone is drawn finer."""
+        """Width and colour by rank of bandwidth; finer if all links have the same."""
         return _SPEEDS if len(self.speeds) > 1 else _SPEEDS[2:]
 
 
 @dataclass(frozen=True)
 class _Shared:
-    """Shared capacities of one kind: named alike, equally wide and of equally many links."""
+    """Shared capacities of one kind: similar names, equal bandwidth and number of links."""
 
     label: str
     links: frozenset[Pair]
 
 
 def _kinds_of_shared(topology: Topology) -> tuple[_Shared, ...]:
-    """Gather shared capacities by kind, those first that are least beside their links."""
+    """Group shared capacities by kind, the smallest relative to their links first."""
     kinds: dict[tuple[str, Fraction, int], list[SharedCapacity]] = {}
     for group in topology.shared:
         key = re.sub(r"\d+", "*", group.name), group.bandwidth_gb_s, len(group.links)
@@ -223,7 +223,7 @@ def _box_label(box: int, equal: tuple[int, ...]) -> str:
 
 
 def _draw_links(canvas: Canvas, picture: _Picture) -> None:
-    """Draw a pair of opposite equal links as one line, others as arrows."""
+    """Draw a pair of equal opposite links as one line, other links as arrows."""
     for pair, route in picture.ways.items():
         shown = _as_far_as_the_street(route, pair, picture) if pair in picture.dead else route
         canvas.line(shown, picture.lines[pair], picture.layout.places[pair[1]])
@@ -234,7 +234,7 @@ def _draw_links(canvas: Canvas, picture: _Picture) -> None:
 
 
 def _as_far_as_the_street(route: Route, pair: Pair, picture: _Picture) -> Route:
-    """Leave a dead link out of the bundle of its box, where it would cover what is alive."""
+    """Shorten the route of a dead link before its box's bundle, where it would hide live links."""
     if pair not in picture.layout.lanes or not picture.layout.frames:
         return route
     boxed = picture.drawn.nodes[pair[0]].box is not None
@@ -242,7 +242,7 @@ def _as_far_as_the_street(route: Route, pair: Pair, picture: _Picture) -> Route:
 
 
 def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
-    """Yield the links that are drawn, each once, and how they look."""
+    """Yield each drawn link once, with its style."""
     between = picture.drawn.link_between
     for link in picture.drawn.links:
         pair, back = (link.tail, link.head), (link.head, link.tail)
@@ -316,7 +316,7 @@ def _legend(picture: _Picture) -> list[Line2D | Patch]:
 
 
 def _shared_legend(picture: _Picture) -> list[Line2D | Patch]:
-    """Return an entry for each kind; of those that no line shows all links have a tighter one."""
+    """Return an entry for each visible kind; links of the others all show a tighter one."""
     entries: list[Line2D | Patch] = []
     kinds, seen = picture.shared, set(picture.shared_look.values())
     for rank, look in enumerate(_SHARED[: len(kinds)]):

@@ -1,9 +1,9 @@
-"""A picture of one tree of a forest.
+"""Drawing of one tree of a forest.
 
 Problem: show how a shard, or a part of it, reaches every GPU, or is summed up from all.
 Input:   a forest and the number of one of its distinct trees.
-Output:  a matplotlib Figure: the root on top, GPUs (and switches that copy) coloured by box, edges
-         between boxes stand out.
+Output:  a matplotlib Figure: the root on top, GPUs (and multicast switches) coloured by box, edges
+         between boxes highlighted.
 Cost:    linear in the tree.
 Source:  none.
 """
@@ -52,17 +52,17 @@ def draw_tree(
     Parameters
     ----------
     forest : Forest or MulticastForest, or a result or the path of a schedule file that holds one
-        Of a MulticastForest, switches that copy are drawn as nodes of the tree, those that only
-        forward are not.
+        In a MulticastForest, multicast switches are drawn as nodes of the tree; switches that only
+        forward are not drawn.
     batch : int
-        Which of the forest's distinct trees, from 0.
+        Number of the distinct tree, from 0.
 
     Raises
     ------
     InvalidScheduleError
         If the forest has no such tree.
     UnsupportedError
-        Of other schedules.
+        For other schedules.
     ForestCollError
         If a file cannot be read.
     """
@@ -89,10 +89,10 @@ def draw_tree(
 
 @dataclass(frozen=True)
 class _Shape:
-    """A tree as it is drawn: nodes are GPUs and switches, or what it has in a box.
+    """A tree as drawn: nodes are GPUs and switches, or connected pieces inside a box.
 
-    ``parents`` are above each node but the root, ``boxes`` where nodes are, ``bars`` the nodes
-    that are drawn as bars, ``by_box`` whether a node may stand for several GPUs.
+    ``parents`` has the parent of each node except the root, ``boxes`` the box of each node,
+    ``bars`` the nodes drawn as bars; ``by_box`` is whether a node may stand for several GPUs.
     """
 
     root: int
@@ -105,7 +105,7 @@ class _Shape:
 
 
 def _shape(forest: Forest | MulticastForest, batch: int) -> _Shape:
-    """Take the tree as it is, or above 64 GPUs by box, if there are boxes."""
+    """Return the tree to draw: GPU by GPU, or box by box above 64 GPUs, if there are boxes."""
     topology, parents = forest.topology, _parents(forest, batch)
     boxes = [node.box for node in topology.nodes]
     root = topology.compute[int(forest.root[batch])]
@@ -133,7 +133,7 @@ def _shape(forest: Forest | MulticastForest, batch: int) -> _Shape:
 def _by_box(
     topology: Topology, root: int, parents: Mapping[int, int], boxes: Sequence[int | None]
 ) -> _Shape:
-    """Draw a bar for each piece of the tree in a box, with its GPUs if not all of the box."""
+    """Draw a bar for each piece of the tree in a box; list its GPUs unless it has the whole box."""
     members, above = pieces(root, parents, boxes)
     size = Counter(boxes[v] for v in topology.compute)
 
@@ -161,7 +161,7 @@ def _caption(shape: _Shape) -> str:
 
 
 def _checked(schedule: object) -> Forest | MulticastForest:
-    """Return a schedule of trees; refuse what has no trees to be drawn."""
+    """Return a schedule of explicit trees; refuse any other."""
     if isinstance(schedule, FactoredForest):
         raise UnsupportedError(
             "unsupported: the trees of a factored forest are not written out; expand it, then draw"
@@ -176,7 +176,7 @@ def _checked(schedule: object) -> Forest | MulticastForest:
 
 
 def _parents(forest: Forest | MulticastForest, batch: int) -> dict[int, int]:
-    """Return the node above each node of a tree but the root, by positions in the topology."""
+    """Return the parent of each node of a tree except the root, by positions in the topology."""
     if isinstance(forest, MulticastForest):
         entries = slice(int(forest.first_walk[batch]), int(forest.first_walk[batch + 1]))
         walk = forest.walk[entries][~forest.loopback[entries]]

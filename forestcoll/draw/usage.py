@@ -1,4 +1,4 @@
-"""How much of the links a simulated schedule uses over time."""
+"""Drawing of link usage over time in a simulated schedule."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class _Row:
-    """Links that are used alike."""
+    """Links with equal usage."""
 
     name: str
     links: int
@@ -34,14 +34,14 @@ class _Row:
 
 
 def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
-    """Draw a row for each link, those that are used alike in one; time runs to the right.
+    """Draw a row for each set of links with equal usage; time runs to the right.
 
     Parameters
     ----------
     simulation : Simulation
-        With its usage, as of :meth:`forestcoll.schedule.simulate.Simulator.run` with ``bins``.
+        One with usage, from :meth:`forestcoll.schedule.simulate.Simulator.run` with ``bins``.
     topology : Topology
-        Of its schedule.
+        The network of its schedule.
 
     Raises
     ------
@@ -65,7 +65,7 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
         np.vstack([row.share for row in shown]),
         aspect="auto",
         interpolation="nearest",
-        cmap="cividis",  # as dark in print as on a screen
+        cmap="cividis",  # its brightness is monotonic, so it also works in grey print
         vmin=0,
         vmax=1,
         extent=(0, end, len(shown), 0),
@@ -89,7 +89,7 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
 
 
 def _said(model: AlphaBeta) -> str:
-    """Return what is assumed, but for what is taken for granted."""
+    """Return the model in words, without the options that are off."""
     words = [f"alpha {decimal(model.alpha)} us", str(model.sharing)]
     words += [f"gamma {decimal(model.gamma)} s/GB"] if model.gamma else []
     words += ["in lockstep"] if model.lockstep else []
@@ -98,7 +98,7 @@ def _said(model: AlphaBeta) -> str:
 
 
 def _rows(share: _Floats, topology: Topology) -> list[_Row]:
-    """Put links that are used alike together; those that carry most, as a share, first."""
+    """Group links with equal usage; those with the highest share come first."""
     used = np.flatnonzero(share.any(axis=1))
     alike, first, many = np.unique(
         np.round(share[used], _ALIKE), axis=0, return_index=True, return_counts=True

@@ -1,9 +1,9 @@
-"""One's own cut beside the tightest ones, for people who look at cuts.
+"""Comparison of a chosen cut with the tightest cuts of its network.
 
 Problem: how far is this cut from binding, and which ones are tighter?
 Input:   a topology and a set S of its nodes.
 Output:  its bound, the optimum, the tightest cuts; in Jupyter a table and a picture.
-Cost:    that of :func:`forestcoll.what_if.tightest_cuts.tightest_cuts`, and of a drawing.
+Cost:    as :func:`forestcoll.what_if.tightest_cuts.tightest_cuts`, and a drawing.
 Source:  ForestColl section 4.
 """
 
@@ -29,17 +29,17 @@ __all__ = ["CutComparison", "compare_cut"]
 
 @dataclass(frozen=True, repr=False)
 class CutComparison:
-    """A cut beside the tightest ones of its network.
+    """A cut and the tightest cuts of its network.
 
     Parameters
     ----------
     cut : Cut
-        The one looked at.
+        The chosen cut.
     tightest : tuple of TightCut
         The first is a bottleneck.
     optimum : Optimum
-        What the tightest cut proves; of a network whose switches send more than they receive, or
-        whose links share a capacity, it may be less than any cut allows.
+        Usually the bound of the tightest cut. It may be lower if switches send more than they
+        receive or links share a capacity.
     """
 
     cut: Cut
@@ -83,7 +83,7 @@ class CutComparison:
         return svg_text(draw_topology(self.cut.topology, self.cut))
 
     def _rows(self) -> list[tuple[str, str, str]]:
-        """A rate, what it is, and which cut it is of, in words."""
+        """Rows of rate, its meaning, and its cut in words."""
         attained = self.optimum_gb_s == self.tightest[0].cut.algbw_gb_s
         binds = "which binds" if attained else "the tightest there is"
         verdict = f"your cut, {binds}" if self.binds else "your cut"
@@ -103,7 +103,7 @@ class CutComparison:
 def compare_cut(
     topology: Topology, leaving_out: str | Iterable[str], *, count: int = 3
 ) -> CutComparison:
-    """Hold a cut, for an allgather, beside the tightest ones.
+    """Compare a cut, for an allgather, with the tightest ones.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def compare_cut(
     leaving_out : str or iterable of str
         The nodes that are not in S, by names or patterns: "b0.*" is everything but box 0.
     count : int
-        How many tightest cuts are looked for.
+        The number of tightest cuts to search for.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def compare_cut(
     InvalidParameterError
         If links are named and no nodes.
     ForestCollError
-        As of :func:`forestcoll.core.optimality.optimum`.
+        As :func:`forestcoll.core.optimality.optimum`.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""Cuts with widgets: choose a network, the speed of its links and a set of nodes.
+"""Cut explorer with Jupyter widgets: choose a network, its bandwidths and a set of nodes.
 
 Problem: see how the bottleneck moves as a network grows or its links get faster.
-Input:   what the reader picks: a family or a file of one's own, GB/s of each class of links, the
-         nodes that S leaves out.
-Output:  a :class:`forestcoll.explore.compared_cut.CutComparison`, drawn anew at each change.
-Cost:    that of the comparison.
+Input:   the user's choice: a family or a file, GB/s of each class of links, the nodes that S leaves
+         out.
+Output:  a :class:`forestcoll.explore.compared_cut.CutComparison`, redrawn at each change.
+Cost:    as the comparison.
 Source:  none.
 
-Where widgets do not run (on the web, in print) the first comparison is shown as it stands.
+Without widgets (on the web, in print) the first comparison appears as static output.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from forestcoll.what_if.symmetric_parts import PartKind, symmetric_parts
 __all__ = ["CutExplorer"]
 
 _MOST_CLASSES = 8
-"""Of links with a field of their own."""
+"""Largest number of link classes with a field of their own."""
 
 _STYLE = {"description_width": "14em"}
 _WIDE = widgets.Layout(width="40em")
 
 
 class CutExplorer:
-    """A form over a comparison of cuts; shows itself as a cell's last value.
+    """A form above a comparison of cuts; appears as the last value of a notebook cell.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class CutExplorer:
     Raises
     ------
     ForestCollError
-        If the first comparison cannot be made; later ones say in a line why not.
+        If the first comparison fails; later failures appear as a line in the form.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class CutExplorer:
 
     @property
     def form(self) -> widgets.VBox:
-        """The widgets, the comparison below them."""
+        """The widgets with the comparison below them."""
         return widgets.VBox([self.network, self._fields, self.leaving_out, self.count, self._view])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
@@ -130,7 +130,7 @@ class CutExplorer:
         self._show(load=False)
 
     def _show(self, *, load: bool) -> None:
-        """Draw the comparison anew, or say why it cannot be made."""
+        """Redraw the comparison, or show why it fails."""
         try:
             if load:
                 self._load()
@@ -142,7 +142,7 @@ class CutExplorer:
 
 
 def _link_classes(topology: Topology) -> dict[str, tuple[list[str], Fraction]]:
-    """Return links of one kind and bandwidth together: a name, which they are, GB/s of each."""
+    """Group links by kind and bandwidth: name of the class, its links, GB/s of each."""
     found: dict[str, tuple[list[str], Fraction]] = {}
     for parts in symmetric_parts(topology, no_symmetry(topology)):
         if parts.kind in (PartKind.LINK, PartKind.NIC):

@@ -1,8 +1,8 @@
-"""What is asked, and what bounds every answer: no schedule and no algorithm yet.
+"""Problem statements and bounds: collectives, options, cuts and certificates, without algorithms.
 
-To read: ``collective`` and ``weights`` (what is asked), ``sizes`` (of how much data), ``limits``
-(for how long), ``options`` (all of it), ``request`` (options on a network), ``cuts`` and
-``optimum`` (the bound of one phase and its cut), ``rate_bound`` (prices where no cut proves it),
-``allreduce_bound`` and ``all_to_all_bound`` (those of these), then the files in which such proofs
-travel: ``certificate_entries``, ``allreduce_certificate``, ``certificate_document``.
+To read: ``collective`` and ``weights`` (the task), ``sizes`` (bytes), ``limits`` (search time),
+``options`` (all options), ``request`` (options on a network). Then the bounds: ``cuts`` and
+``optimum`` (of one phase), ``rate_bound`` (by prices, where no cut proves it), ``allreduce_bound``
+and ``all_to_all_bound`` (of these collectives). Then the files of proofs:
+``certificate_entries``, ``allreduce_certificate``, ``certificate_document``.
 """

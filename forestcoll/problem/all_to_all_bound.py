@@ -1,20 +1,21 @@
-"""Bounds on all-to-alls: what must cross a cut, or so many parts of a network, by what can.
+"""Upper bounds on the rate of an all-to-all, from a cut or from the hops between node sets.
 
 Problem: how fast can an all-to-all be at most? Every price p of links, from 0 up, bounds the rate
          f at which all pairs are served at once:
 
              f <= sum_e b_e p_e / sum of d_p(s, t) over all ordered pairs of GPUs,
 
-         with d_p(s, t) the price of the cheapest way from s to t.
+         with d_p(s, t) the price of the cheapest path from s to t.
 Input:   a topology; a set of nodes, or disjoint ones that hold all GPUs.
 Output:  the bound, exactly: with price 1 on the links into, or out of, the set; or 1/2 on each link
-         for a set that it leaves and 1/2 for one that it enters, where ways inside sets are free.
-Cost:    a pass over the links; of many sets one for each of them.
+         for a set that it leaves and 1/2 for one that it enters; paths inside sets are free.
+Cost:    a pass over the links; for several sets, one pass for each of them.
 Source:  duality of concurrent flows (Shahrokhi and Matula 1990): the data of a pair pays at least
-         d_p for its way, and what all pay is at most what all links have to sell.
+         d_p for its path, and all pairs together pay at most sum_e b_e p_e.
 
-It bounds whatever carries each pair's data in pieces over links, through switches and GPUs, in any
-order; M is what one GPU sends in all, to itself too, so a pair has M / N and algbw is N f.
+The bound holds for any schedule that sends each pair's data in pieces over links, through switches
+and GPUs, in any order. M is the data that one GPU sends in all, including to itself. So a pair has
+M / N, and algbw is N f.
 """
 
 from __future__ import annotations
@@ -30,22 +31,22 @@ from forestcoll.topology.model import Topology
 __all__ = ["AllToAllBound"]
 
 _SWITCH = -1
-"""Where a switch is that is in no set."""
+"""The set number of a switch that is in no set."""
 
 
 @dataclass(frozen=True, slots=True)
 class AllToAllBound:
-    """No all-to-all is faster.
+    """An upper bound on the rate of every all-to-all on a network.
 
     Parameters
     ----------
     topology : Topology
     sets : tuple of node sets
-        One that all data between its GPUs and the others must cross, or several.
+        One set, whose boundary all data between its GPUs and the others crosses; or several.
     into : bool
-        Whether the links into the set count, or those out of it; of several, both do.
+        Whether the links into the set count, or those out of it; with several sets, both count.
     algbw_gb_s : Fraction
-        What they prove.
+        The bound.
     """
 
     topology: Topology
@@ -69,9 +70,9 @@ class AllToAllBound:
 
     @classmethod
     def of_hops(cls, topology: Topology, sets: Sequence[Iterable[int]]) -> AllToAllBound:
-        """Bound by the hops from set to set, of two or more that hold all GPUs.
+        """Bound by the hops between two or more disjoint sets that together hold all GPUs.
 
-        A hop leaves a set and enters another, over switches outside of all or directly.
+        A hop leaves a set and enters another, directly or over switches outside all sets.
         """
         held = tuple(tuple(sorted(set(one))) for one in sets)
         place = _places(topology, held)
@@ -92,7 +93,7 @@ class AllToAllBound:
         return cls(topology, held, True, topology.num_compute * offered / due)
 
     def in_words(self) -> str:
-        """Say what proves it."""
+        """Return the proof in words."""
         if len(self.sets) > 1:
             single = len(self.sets) == self.topology.num_compute
             what = "GPUs" if single else f"{counted(len(self.sets), 'set')} of GPUs"
@@ -125,7 +126,7 @@ def _half(tail: int, head: int) -> int:
 
 
 def _half_hops(topology: Topology, place: Sequence[int], count: int) -> list[list[int]]:
-    """Return twice the price of the cheapest way from set to set."""
+    """Return twice the price of the cheapest path from set to set."""
     spot = [where if where != _SWITCH else count + node for node, where in enumerate(place)]
     after: list[set[int]] = [set() for _ in range(count + len(place))]
     for link in topology.links:
@@ -143,6 +144,6 @@ def _away(start: int, after: Sequence[Iterable[int]], count: int) -> list[int]:
             cost = away[spot] + (spot < count) + (other < count)
             if cost < away.get(other, cost + 1):
                 away[other] = cost
-                # between switches it costs nothing, so what is reached goes first
+                # A link between switches costs 0: as in a 0-1 search, its head goes first.
                 (found.append if cost > away[spot] else found.appendleft)(other)
     return [away[head] for head in range(count)]

@@ -1,31 +1,31 @@
-"""A bound on every allreduce of a network, as numbers that anybody can add up.
+"""Upper bound on the rate of every allreduce on a network, by a dual solution in exact numbers.
 
 Problem: how fast can an allreduce be at most? The allreduce program (ForestColl, appendix on the
          optimality of allreduce) has a dual whose every point is a bound:
 
              rate <= (sum_e b_e p_e + sum_K C_K g_K) / c
 
-         for node sets X with prices y_X for the gathering and z_X for the reduction, potentials
+         for node sets X with prices y_X for the allgather and z_X for the reduction, potentials
          s_w, t_w of switches w, and prices g_K of shared capacities K, all from 0 up, where
 
              p_e = max(0, sum of y_X over the X that e enters + s_head - s_tail - h_e,
                           sum of z_X over the X that e leaves + t_tail - t_head - h_e)
              h_e = sum of g_K over the K that hold e
-             c   = the least sum of y_X + z_X over the X that a root is outside of, of all roots.
+             c   = the least sum, over all roots, of y_X + z_X over the X without that root.
 
 Input:   a topology, sets, prices, potentials.
 Output:  the bound, exactly.
-Cost:    linear in the links and in what the sets hold.
-Source:  weak duality. A piece of the data that is summed up at a root outside X must leave X, as
-         what X adds, and enter it, as the sum, if X has a GPU; so at rate 1 the sets take c or
-         more of their prices. A link of bandwidth b serves both phases, and so does a shared
-         capacity, whose price pays for its links in part. What a switch receives
-         it sends on, once, so moving its potential from its links in to its links out, or back,
-         takes nothing from what flows through it.
+Cost:    linear in the links and in the sizes of the sets.
+Source:  weak duality. Let a piece of the data be summed up at a root outside X, and X hold a GPU.
+         Then X's contribution must leave X, and the sum must enter it. So at rate 1 the sets charge
+         at least c. A link of bandwidth b serves both phases, and so does a shared capacity, whose
+         price pays for its links in part. A switch sends on what it receives, once. So a potential
+         that moves price from its links in to its links out, or back, changes nothing for the flow
+         through it.
 
 Models. A root is a GPU: every piece is summed up at one GPU and copied from there; switches only
-forward. Where ``copying`` is said, switches marked ``multicast`` copy and add instead: they have no
-potential, and may be roots, too. Any allreduce whatever, with or without roots, has to get M over
+forward. With ``copying``, switches marked ``multicast`` multicast and reduce instead: they have no
+potential, and may be roots, too. Any allreduce at all, with or without roots, must carry M over
 every cut between GPUs, each way (:meth:`AllreduceBound.of_cut`).
 """
 
@@ -47,7 +47,7 @@ from forestcoll.topology.symmetry.parallel_planes import Planes
 __all__ = ["AllreduceBound", "Potential", "PricedSet"]
 
 _OPEN_RUNS = 128
-"""Runs of disjoint sets that a further set may join: as many as GPUs in most boxes."""
+"""Number of runs of disjoint sets that a further set may join: more than the GPUs of most boxes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class PricedSet:
     nodes : tuple of int
         Positions, sorted.
     gather, reduce : Fraction
-        y_X and z_X, from 0 up: prices of getting a sum into X, and what X adds out of it.
+        y_X and z_X, from 0 up: the prices of a sum that enters X and of a summand that leaves X.
     """
 
     nodes: tuple[int, ...]
@@ -86,23 +86,22 @@ class Potential:
 
 @dataclass(frozen=True)
 class AllreduceBound:
-    """No allreduce of its model is faster.
+    """An upper bound on the rate of every allreduce of its model.
 
     Parameters
     ----------
     topology : Topology
     algbw_gb_s : Fraction
-        What the numbers below prove.
+        The bound that the numbers below prove.
     sets : tuple of PricedSet
     potentials : tuple of Potential
-        Of switches; those not named have none.
+        Potentials of switches; those not named have none.
     copying : bool
-        Whether switches marked ``multicast`` copy and add.
+        Whether switches marked ``multicast`` multicast and reduce.
     weights : tuple of int
-        Where the parts of the data are summed up in these proportions, by rank; empty where they
-        may be summed up anywhere.
+        The proportions, by rank, in which GPUs sum up the data; empty if roots are free.
     shared : tuple of SharedPrice
-        Of shared capacities; those not named have the price 0.
+        Prices of shared capacities; those not named have the price 0.
     """
 
     topology: Topology
@@ -124,12 +123,12 @@ class AllreduceBound:
         weights: tuple[int, ...] = (),
         shared: Iterable[SharedPrice] = (),
     ) -> AllreduceBound:
-        """Add up what sets, potentials and prices of shared capacities prove.
+        """Compute the bound that sets, potentials and prices of shared capacities prove.
 
         Raises
         ------
         ValueError
-            If they prove nothing: some root is in every set that has a price.
+            If they prove nothing, because some root is in every set that has a price.
         """
         held, potentials, shared = tuple(sets), tuple(potentials), tuple(shared)
         least = _least_cover(topology, held, copying, weights)
@@ -144,9 +143,8 @@ class AllreduceBound:
     ) -> AllreduceBound:
         """Bound every allreduce by the bandwidth into, or out of, a set with some GPUs but not all.
 
-        Sums, or what is added to them, of all data must cross: pieces that are summed up inside
-        as what is added, the others as sums. It holds whatever switches and GPUs do, so for
-        either model.
+        All data must cross the cut: summands of the pieces that are summed up on the other side,
+        sums of the rest. This holds whatever switches and GPUs do, so in both models.
         """
         inside = tuple(sorted(set(nodes)))
         outside = tuple(v for v in range(len(topology.nodes)) if v not in set(inside))
@@ -156,10 +154,10 @@ class AllreduceBound:
         return cls.of(topology, sets, copying=copying)
 
     def over_planes(self, planes: Planes) -> AllreduceBound:
-        """Return a bound of a network with merged planes as one of the real network.
+        """Return the bound of a network with merged planes as a bound of the real network.
 
-        Sets hold all planes of a switch, which all have its potential: a real link has the price of
-        its merged link, whose bandwidth is the sum of theirs.
+        A set with a merged switch gets all its planes, and each plane its potential. So a real link
+        has the price of its merged link, whose bandwidth is the sum of the real ones.
         """
 
         def real(nodes: Iterable[int]) -> tuple[int, ...]:
@@ -178,7 +176,7 @@ class AllreduceBound:
 
     @property
     def model(self) -> str:
-        """Say in words which allreduces it bounds."""
+        """Return in words which allreduces it bounds."""
         at = "one GPU or switch that adds" if self.copying else "one GPU"
         switches = "marked switches copy and add" if self.copying else "switches only forward"
         where = f"{at}, in the proportions of the weights" if self.weights else at
@@ -188,7 +186,7 @@ class AllreduceBound:
 def _least_cover(
     topology: Topology, sets: tuple[PricedSet, ...], copying: bool, weights: tuple[int, ...]
 ) -> Fraction:
-    """Return c: the prices of the sets that a root is outside of, for the cheapest root."""
+    """Return c: the least sum, over all roots, of the prices of the sets without that root."""
     unit = math.lcm(*{p.denominator for one in sets for p in (one.gather, one.reduce)})
     inside, whole = [0] * len(topology.nodes), 0
     for one in sets:
@@ -218,7 +216,9 @@ def _paid(
     prices += [one.price for one in shared]
     unit = math.lcm(*{price.denominator for price in prices})
     most = sum(_whole(price, unit) for price in prices)
-    kind = np.dtype(np.int64 if most < 2**62 else object)  # as Python's where sums might overflow
+    kind = np.dtype(
+        np.int64 if most < 2**62 else object
+    )  # Python integers where sums might overflow
     links = topology.integer_capacities
     into, out = _crossed(topology, sets, unit, kind)
     gather, reduce = np.zeros((2, len(topology.nodes)), dtype=kind)
@@ -241,12 +241,12 @@ def _paid(
 def _crossed(
     topology: Topology, sets: tuple[PricedSet, ...], unit: int, kind: np.dtype[Any]
 ) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return what each link pays for the sets that it enters, and for those that it leaves."""
+    """Return the prices of the sets that each link enters, and of those that it leaves."""
     links = topology.integer_capacities
     into, out = np.zeros((2, len(links.tail)), dtype=kind)
     for run in _disjoint(topology, sets):
         part = np.full(len(topology.nodes), len(run))
-        gather, reduce = np.zeros((2, 2, len(run) + 1), dtype=kind)  # the last is outside of all
+        gather, reduce = np.zeros((2, 2, len(run) + 1), dtype=kind)  # the last: outside all sets
         for number, (nodes, complemented, one) in enumerate(run):
             part[nodes] = number
             gather[complemented, number] = _whole(one.gather, unit)
@@ -261,11 +261,11 @@ def _crossed(
 def _disjoint(
     topology: Topology, sets: Iterable[PricedSet]
 ) -> list[list[tuple[npt.NDArray[Any], int, PricedSet]]]:
-    """Gather sets in runs of disjoint ones, whose links can be priced together.
+    """Group the sets in runs of disjoint sets, whose links can be priced together.
 
-    A set of more than half of the nodes stands in its run by its complement, with a 1: a link
-    enters the one where it leaves the other. Each set goes to the first run with room for it, of
-    the last ``_OPEN_RUNS``.
+    A set of more than half of the nodes is represented by its complement, with a 1: a link enters
+    the one where it leaves the other. Each set joins the first of the last ``_OPEN_RUNS`` runs that
+    it is disjoint from.
     """
     runs: list[list[tuple[npt.NDArray[Any], int, PricedSet]]] = []
     held: list[int] = []  # the nodes of each run, as bits

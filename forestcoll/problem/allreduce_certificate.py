@@ -1,7 +1,7 @@
-"""What is known of the best allreduce of a network, for people to add up anew.
+"""Certificate of an allreduce: its rate and an upper bound, which addition alone checks.
 
-Problem: believe the rate of an allreduce, and that none is faster, without the program or schedule
-         that found it.
+Problem: prove the rate of an allreduce, and a bound on all others, without the program or schedule
+         that found them.
 Input:   the numbers: links, sets with prices, trees of both phases over every link.
 Output:  a JSON file whose format docs/certificates.md explains.
 Cost:    a line for each GPU, link, set and potential.

@@ -1,6 +1,6 @@
-"""What is known of the best schedule of a network, for people to add up anew.
+"""File format of certificates: proofs of an optimum, which addition alone checks.
 
-Problem: believe an optimum without the program, the schedule or the theory that found it.
+Problem: prove an optimum without the program, the schedule or the theory that found it.
 Input:   the numbers: links, a cut of the network, trees over every link.
 Output:  a JSON file whose format docs/certificates.md explains, and the way back.
 Cost:    a line for each GPU and link.
@@ -63,7 +63,7 @@ __all__ = [
 ]
 
 MOST_BYTES = 64_000_000
-"""Of a certificate: half a million links, as many as a topology file holds."""
+"""Size limit of a certificate: half a million links, as many as a topology file holds."""
 
 _MARK = re.compile(rb'"format"\s*:\s*"forestcoll-certificate"')
 
@@ -198,7 +198,7 @@ class Certificate(Entry):
 
 
 AnyCertificate = Certificate | AllreduceCertificate
-"""What a file can hold."""
+"""The certificates that a file can hold."""
 
 
 def certificate_schema() -> dict[str, Any]:
@@ -208,7 +208,7 @@ def certificate_schema() -> dict[str, Any]:
 
 
 def is_certificate(path: str | os.PathLike[str]) -> bool:
-    """Whether a file says that it is a certificate; what cannot be read does not."""
+    """Whether a file claims to be a certificate; False if it cannot be read."""
     if Path(path).suffix.lower() == ".npz":
         return False
     try:
@@ -219,7 +219,7 @@ def is_certificate(path: str | os.PathLike[str]) -> bool:
 
 
 def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
-    """Read a certificate; in form, nothing in it is believed or added up.
+    """Read a certificate and check its form only; none of its numbers is verified.
 
     Raises
     ------

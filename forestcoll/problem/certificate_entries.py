@@ -1,4 +1,4 @@
-"""What the entries of certificates are made of: exact numbers, counts and names, in JSON."""
+"""Field types of certificates: exact numbers, counts and names, in JSON."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _price(value: object) -> Fraction:
 
 
 def _whole(value: object) -> int:
-    """Read a whole number from 0 up; one of many digits comes as text."""
+    """Read a whole number from 0 up; files hold numbers of many digits as text."""
     if isinstance(value, str) and re.fullmatch(_DIGITS, value):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:

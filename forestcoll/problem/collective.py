@@ -1,6 +1,6 @@
-"""What a collective is to a forest: how much each GPU roots, and which way the data runs.
+"""Collectives as the core sees them: weights of the roots and a direction of the data.
 
-Problem: one core for all collectives.
+Problem: use one algorithm for all collectives.
 Input:   weights of the ranks and a direction.
 Output:  the name of the collective.
 Cost:    linear in the ranks.
@@ -18,7 +18,7 @@ __all__ = ["algbw_of", "collective_of"]
 
 
 def collective_of(weights: Sequence[int], reduction: bool) -> str:
-    """Name what a forest of these weights does.
+    """Return the name of the collective of a forest with these weights.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def algbw_of(time_s_per_gb: Fraction) -> Fraction:
     Raises
     ------
     UnsupportedError
-        If there is no time to divide by: a single GPU has nothing to exchange.
+        If the time is 0: a single GPU has nothing to exchange.
     """
     if time_s_per_gb == 0:
         raise UnsupportedError("a schedule of a single GPU takes no time; it has no bandwidth")

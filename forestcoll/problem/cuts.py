@@ -1,7 +1,7 @@
-"""Cuts of a network, and the bound that each of them puts on every schedule.
+"""Cuts of a network and the bound of each on every schedule.
 
 Problem: an allgather must carry the shards of the GPUs inside a node set S over the links that
-         leave S; how long that takes. In a reduction the sums for these GPUs must enter S.
+         leave S. How long does that take? In a reduction the sums for these GPUs must enter S.
 Input:   a topology and a node set that holds some of its GPUs but not all; weights.
 Output:  the exact ratio w(S) / B+(S) (B-(S) in a reduction), the bound on algbw, and S and its
          exits in words.
@@ -33,7 +33,7 @@ class Cut:
     nodes : collection of int
         Positions of the nodes inside.
     weights : tuple of int
-        Of each rank: how many parts of the data it holds, or wants the sums of. All 1 if not given.
+        For each rank, how many parts of the data it holds, or wants the sums of. All 1 by default.
     reduction : bool
         Whether the sums for the GPUs inside must enter, not their data leave.
 
@@ -81,12 +81,12 @@ class Cut:
 
     @cached_property
     def weight(self) -> int:
-        """w(S), of the GPUs inside in all."""
+        """w(S), the total weight of the GPUs inside."""
         return sum(self.weights[self.topology.rank_of[v]] for v in self.compute)
 
     @cached_property
     def exit_links(self) -> tuple[Link, ...]:
-        """The links that the data must cross: they leave S, in a reduction they enter it."""
+        """The links that the data must cross: those that leave S, in a reduction enter it."""
         inside = set(self.nodes)
         return tuple(
             link
@@ -97,7 +97,7 @@ class Cut:
 
     @property
     def exit_gb_s(self) -> Fraction:
-        """B+(S), the bandwidth of the exit links in all; B-(S) in a reduction."""
+        """B+(S), the total bandwidth of the exit links; B-(S) in a reduction."""
         return sum((link.bandwidth_gb_s for link in self.exit_links), start=Fraction(0))
 
     @property
@@ -115,9 +115,9 @@ class Cut:
         return link_classes(self.topology, self.exit_links)
 
     def in_words(self) -> str:
-        """Say what the cut is, naming its smaller side, and how its shards leave.
+        """Describe the cut by its smaller side, and how its shards leave.
 
-        Of four A100 boxes: "everything but box 3 (8 GPUs): 24 shards must enter it over 8 links,
+        For four A100 boxes: "everything but box 3 (8 GPUs): 24 shards must enter it over 8 links,
         200 GB/s in all (25 per GPU)".
         """
         inside, outside = len(self.compute), self.topology.num_compute - len(self.compute)
@@ -136,7 +136,7 @@ class Cut:
         )
 
     def _data(self) -> str:
-        """Name what must cross: "24 shards", "the data", "5 of 12 parts of the data"."""
+        """Return what must cross: "24 shards", "the data", "5 of 12 parts of the data"."""
         total = sum(self.weights)
         if total == 1:
             return "the sum" if self.reduction else "the data"

@@ -1,4 +1,4 @@
-"""How long a search may go on, and on how many cores: one vocabulary for all that search."""
+"""Limits of a search: time and threads."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from forestcoll.topology.numbers import in_short
 __all__ = ["MOST_SECONDS", "MOST_THREADS", "Limits", "check_seconds", "check_threads"]
 
 MOST_SECONDS = 10_000_000
-"""Of any limit of time: four months."""
+"""Largest time limit in seconds: four months."""
 
 MOST_THREADS = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a search may use; what only computes has no need of it.
+    """Time and threads that a search may use.
 
     Parameters
     ----------
     seconds : float, optional
-        Wall-clock time, after which it returns the best it has, or raises TimeLimitError if it has
-        nothing; zero leaves none. None: no limit.
+        Wall-clock time. Then the search returns its best result, or raises TimeLimitError if it
+        has none. Zero: no time at all. None: no limit.
     threads : int
         At least one.
 
@@ -43,7 +43,7 @@ class Limits:
         check_threads(self.threads)
 
     def shared(self, searches: int) -> Limits:
-        """Return the limits of one of some searches that follow each other: an even share of time.
+        """Return the limits of each of several successive searches: an equal share of the time.
 
         Examples
         --------

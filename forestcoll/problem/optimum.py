@@ -1,11 +1,11 @@
-"""The throughput optimum as a number, with what proves it: a bottleneck cut, or prices.
+"""The throughput optimum of a network with its proof: a bottleneck cut, or prices.
 
-Weights say how the data is shared out: rank r holds w(r) / W of it, W their sum (in a reduction,
-wants the sum of such a part). All 1 make an allgather or a reduce-scatter, a single 1 a broadcast
+Weights share the data out: rank r holds w(r) / W of it, with W their sum. In a reduction it wants
+the sum of such a part. All weights 1 make an allgather or a reduce-scatter, a single 1 a broadcast
 or a reduce.
 
-What :func:`forestcoll.core.optimality.optimum` finds and a schedule may claim; apart from the
-search, so that whoever checks a claim needs nothing of what made it.
+:func:`forestcoll.core.optimality.optimum` finds optima, and schedules may claim them. This module
+is apart from the search, so that a check of a claim shares no code with what made it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Optimum"]
 
 @dataclass(frozen=True, repr=False)
 class Optimum(InBrief):
-    """The best any schedule can do on a network, with its witness.
+    """The highest rate of any schedule on a network, with its proof.
 
     Parameters
     ----------
@@ -33,25 +33,25 @@ class Optimum(InBrief):
     inverse_rate : Fraction
         1/x*, in seconds per GB: M GB in all take at least (M/W) (1/x*).
     cut : tuple of int
-        Positions of the nodes of the bottleneck cut S*, sorted; the data of its GPUs must leave
-        over its exit links. In a reduction the sums for its GPUs must enter it. With ``prices``,
-        the cut that has the highest.
+        Positions of the nodes of the bottleneck cut S*, sorted. The data of its GPUs must leave
+        over its exit links; in a reduction the sums for its GPUs must enter it. With ``prices``,
+        the cut of the highest price.
     k : int
         The least number of trees per unit of weight for which U b is a whole number on every link,
-        so that all of them can be filled. Fewer may attain the optimum too (docs/fixed-k.md).
-        With ``usable_gb_s``, of these instead of the bandwidths.
+        so that trees can fill every link. Fewer may attain the optimum too (docs/fixed-k.md).
+        With ``usable_gb_s``, b is the usable part of a link, not its bandwidth.
     congestion : Fraction
         U = k / x*, trees per GB/s.
     weights : tuple of int
-        Of each rank, from 0 up, without a common divisor; all 1 if not given.
+        The weight of each rank, from 0 up, without a common divisor; all 1 if not given.
     reduction : bool
         Whether data is summed up on its way to the roots, not sent out from them.
     prices : RateBound, optional
-        What proves the optimum where one cut does not: some switch sends more than it receives, or
-        links share a capacity.
+        The proof where one cut is none, because some switch sends more than it receives, or links
+        share a capacity.
     usable_gb_s : tuple of Fraction
-        Then: how much of each link trees that attain it use at most, in the order of the links.
-        Each switch sends no more of it than it receives. Empty if all bandwidth is usable.
+        With ``prices``: the part of each link that optimal trees may use, in the order of the
+        links. Each switch sends no more of it than it receives. Empty if all bandwidth is usable.
     """
 
     topology: Topology
@@ -70,7 +70,7 @@ class Optimum(InBrief):
 
     @property
     def collective(self) -> str:
-        """What is optimal: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        """The collective: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
         return collective_of(self.weights, self.reduction)
 
     @property
@@ -93,7 +93,7 @@ class Optimum(InBrief):
 
     @property
     def bound(self) -> RateBound:
-        """What proves the optimum, a single cut too, as prices."""
+        """The proof as prices; a bottleneck cut becomes a single price."""
         alone = (self.topology, self.cut, self.weights, self.reduction)
         return self.prices or RateBound.of_cut(*alone)
 
@@ -103,18 +103,18 @@ class Optimum(InBrief):
         return self.certificate() == self.inverse_rate
 
     def what_binds(self) -> list[str]:
-        """Return in words what proves the optimum: the bottleneck cut, or all that has a price."""
+        """Return the proof in words: the bottleneck cut, or all that has a price."""
         if self.prices is not None:
             return self.prices.in_words()
         return [self.bottleneck.in_words(), *map(str, self.bottleneck.exit_classes())]
 
     def in_a_line(self) -> str:
-        """Return what is how fast on which network."""
+        """Return collective, rate and network in a line."""
         name = f"{self.collective} on {self.topology.name}"
         return f"{name}: {rate(self.algbw_gb_s)}, k = {self.k}"
 
     def in_a_table(self) -> dict[str, object]:
-        """Return the same, with what proves it."""
+        """Return the same, with the proof."""
         proof: dict[str, object] = {"what binds": self.what_binds()}
         if self.prices is None:
             cut = self.bottleneck

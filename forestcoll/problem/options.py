@@ -1,8 +1,8 @@
-"""Options of a schedule: what can be asked beside the network.
+"""Options of schedule generation: collective, weights, k, depth limit and so on.
 
-Problem: one place that names each option, with its type, default and meaning.
-Input:   keywords, as people give them.
-Output:  one frozen object, which travels whole to the stage that reads an option.
+Problem: name each option, with its type, default and meaning, in one place.
+Input:   keywords, as users give them.
+Output:  one frozen object, which every stage gets whole.
 Cost:    none.
 Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives).
 """
@@ -22,18 +22,18 @@ from forestcoll.topology.numbers import in_short
 __all__ = ["LP_TIME_LIMIT_S", "METHODS", "MOST_TREES", "Options", "check_k"]
 
 MOST_TREES = 10**15
-"""The greatest k: beyond it a few thousand GPUs need more trees in all than 64 bits count."""
+"""The largest k: beyond it a few thousand GPUs need more trees in all than 64 bits count."""
 
 METHODS = ("forestcoll", "paper")
-"""The core, and the ForestColl paper's own algorithms."""
+"""Methods: the core, and the ForestColl paper's own algorithms."""
 
 LP_TIME_LIMIT_S = 60.0
-"""Seconds that the allreduce program may take, if nothing else is said."""
+"""Default time limit of the allreduce program, in seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """What is asked of :func:`forestcoll.generate`, beside the network.
+    """Options of :func:`forestcoll.generate`.
 
     Parameters
     ----------
@@ -44,53 +44,52 @@ class Options:
         allreduce with a root is a reduce and a broadcast.
     weights : mapping or sequence, optional
         How much of the data each GPU has (in a reduction, wants the sum of): numbers from 0 up, by
-        name or by rank, as of :func:`forestcoll.problem.weights.whole_weights`. All the same if not
+        name or by rank, as for :func:`forestcoll.problem.weights.whole_weights`. Equal if not
         given.
     k : int, optional
-        Trees per unit of weight; the optimum's k if not given. The forest attains the best that
-        was found for such trees (:func:`forestcoll.core.fixed_k.fixed_k`).
+        Trees per unit of weight; the optimum's k if not given. The forest attains the best rate
+        found for this k (:func:`forestcoll.core.fixed_k.fixed_k`).
     max_depth : int, optional
-        Hops from GPU to GPU that no tree may exceed, as :func:`forestcoll.latency` counts them; of
-        an allreduce the sum over both phases. Where the optimum's trees are taller, or an allreduce
-        does not attain its bound, the fastest that is found within it
-        (:func:`forestcoll.rate_by_depth` says how near that is to what no trees as low exceed);
-        with ``optimum`` set only if it is as fast as any.
+        Limit on the GPU hops of every tree, as :func:`forestcoll.latency` counts them; for an
+        allreduce, on the sum of both phases. If the optimum's trees are deeper, or an allreduce
+        does not attain its bound, the result is the fastest forest found within the limit
+        (:func:`forestcoll.rate_by_depth` compares its rate with an upper bound). It has an
+        ``optimum`` only if it attains that.
     sparse_exchange : bool
-        Whether equal boxes exchange with few others each instead of all, from 23 boxes on: as fast,
-        with fewer logical links, sooner, and trees taller by a hop or more
-        (docs/how-to/large-networks.md has the trade). Beyond some 140 boxes that is so anyway.
+        Whether each of 23 or more equal boxes exchanges with few others instead of all. The rate
+        is the same, logical links are fewer, generation is faster, and trees are deeper by a hop or
+        more (docs/how-to/large-networks.md). Beyond some 140 boxes this is always on.
     multicast : bool
-        Whether switches marked ``multicast`` copy and add. Of an allreduce ``lp_time_limit_s`` is
-        then for all programs together: for a bound and trees that reach switches that copy, for
-        switches that forward, and for single roots, one of each orbit.
+        Whether switches marked ``multicast`` multicast and reduce. For an allreduce all programs
+        then share ``lp_time_limit_s``: a bound and trees that reach multicast switches, forwarding
+        switches, and single roots, one of each orbit.
     factored : bool
-        Whether the trees stay in factored form, not written out: for networks of thousands of
-        GPUs, whose trees fill gigabytes (:mod:`forestcoll.core.assembly` makes them).
+        Whether the trees stay in factored form, for networks of thousands of GPUs, whose explicit
+        trees fill gigabytes (:mod:`forestcoll.core.assembly` makes them).
     method : str
         "forestcoll", the core; or "paper", the ForestColl paper's own algorithms
-        (:mod:`forestcoll.core.paper`), to compare with: as optimal, far slower, taller trees; for
-        equal weights and the optimal k only. The forest's ``method`` is "forestcoll" or
+        (:mod:`forestcoll.core.paper`), for comparison: equally optimal, far slower, deeper trees;
+        for equal weights and the optimal k only. The forest's ``method`` is "forestcoll" or
         "forestcoll-paper".
     threads : int, optional
-        At most so many; all cores that this process may use if not given. The forest does not
-        depend on their number. The method "paper" uses one.
+        The largest number of threads; by default all cores that this process may use. The forest
+        does not depend on it. The method "paper" uses one.
     lp_time_limit_s : float
-        Of an allreduce: if cuts do not prove that reduction and gathering, each optimal, are the
-        best together, so many seconds for the allreduce program
-        (:mod:`forestcoll.core.best_allreduce`). It is not asked if this is 0, a k is given or the
-        method is "paper".
+        Time limit in seconds of the allreduce program (:mod:`forestcoll.core.best_allreduce`). The
+        program runs if cuts do not prove that an optimal reduction and an optimal allgather
+        are the best allreduce. It does not run if the limit is 0, k is given or the method is
+        "paper".
     routed : bool
-        Whether to find the physical paths at once, as a stage that is timed, and not when they are
-        first asked for.
+        Whether to find the physical paths immediately, as a timed stage, instead of on first use.
 
     Raises
     ------
     UnknownMethodError
         If the method is none of :data:`METHODS`.
     InvalidParameterError
-        If there are fewer than one thread, tree or hop, or the time is none.
+        If a number of threads, trees or hops is below one, or the time limit is invalid.
     UnsupportedError
-        If two of these exclude each other.
+        If two options exclude each other.
     """
 
     collective: str = "allgather"

@@ -1,4 +1,4 @@
-"""A bound on every one-way schedule of a network, as numbers that anybody can add up.
+"""Upper bound on the rate of every one-phase collective on a network, by prices.
 
 Problem: how fast can an allgather, broadcast, reduce-scatter or reduce be at most, on a network
          whose switches may send more than they receive, and whose links may share capacities?
@@ -13,8 +13,8 @@ Problem: how fast can an allgather, broadcast, reduce-scatter or reduce be at mo
              sum_e b_e max(0, need_e) + sum_K C_K g_K.
 
 Input:   a topology, weights, prices.
-Output:  1/x*, as far as the prices prove it, exactly.
-Cost:    linear in the links and in what the sets hold.
+Output:  the proven lower bound on 1/x*, exactly.
+Cost:    linear in the links and in the sizes of the sets.
 Source:  weak duality of the program of :mod:`forestcoll.core.any_network.sub_capacities`. A
          schedule of rate x puts c_e <= b_e on every link: at least x w(S) leave S, a switch
          receives what it sends, the links of K carry C_K at most. Multiply each of these by its
@@ -24,7 +24,7 @@ In a reduction every link is reversed: e must enter S, and p_tail - p_head takes
 p_head - p_tail. One set with the price 1 / w(S) alone is the bound of a cut.
 
 Models. The price of a switch assumes that it forwards each unit once. So a bound that prices no
-switch marked ``multicast`` also holds where marked switches copy and add.
+switch marked ``multicast`` also holds where marked switches multicast and reduce.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class SharedPrice:
 
 @dataclass(frozen=True)
 class RateBound:
-    """No schedule of its model is faster.
+    """An upper bound on the rate of every schedule of its model.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ class RateBound:
     shared : tuple of SharedPrice
         The same.
     weights : tuple of int
-        Of each rank.
+        The weight of each rank.
     reduction : bool
         Whether data is summed up on its way to the roots.
     """
@@ -108,7 +108,7 @@ class RateBound:
 
     @property
     def covered(self) -> Fraction:
-        """Sum of y_S w(S): what the prices take of a schedule for each unit of its rate."""
+        """Sum of y_S w(S): the price that a schedule pays for each unit of its rate."""
         weight = dict(zip(self.topology.compute, self.weights, strict=True))
         return sum(
             (one.price * sum(weight.get(v, 0) for v in one.nodes) for one in self.cuts),
@@ -160,7 +160,7 @@ class RateBound:
         return [price.get(group.name, Fraction(0)) for group in self.topology.shared]
 
     def room(self, links: Sequence[Fraction | int], shared: Sequence[Fraction | int]) -> Fraction:
-        """Sum up the prices of what links and shared capacities carry, in the topology's order."""
+        """Sum price times load over links and shared capacities, in the topology's order."""
         priced = (*self.link_prices(), *self.shared_prices())
         return sum(
             (
@@ -173,17 +173,17 @@ class RateBound:
 
     @property
     def is_single_cut(self) -> bool:
-        """Whether it is the bound of a cut alone."""
+        """Whether it is the bound of a single cut."""
         return len(self.cuts) == 1 and not self.switches and not self.shared
 
     @property
     def copying(self) -> bool:
-        """Whether it also holds where switches marked ``multicast`` copy and add."""
+        """Whether it also holds where switches marked ``multicast`` multicast and reduce."""
         return not any(self.topology.nodes[one.switch].multicast for one in self.switches)
 
     @property
     def model(self) -> str:
-        """Say in words which schedules it bounds."""
+        """Return in words which schedules it bounds."""
         if not self.switches:
             return "any schedule"
         marked = any(node.multicast for node in self.topology.nodes)
@@ -198,9 +198,9 @@ class RateBound:
         return Cut(self.topology, best.nodes, self.weights, self.reduction)
 
     def in_words(self) -> list[str]:
-        """Name what binds: cuts, switches and shared capacities, those of high prices first.
+        """Describe the cuts, switches and shared capacities with a price, highest prices first.
 
-        Of cuts that are alike, and of shared capacities, one is named, with their number.
+        Similar cuts, and similar shared capacities, are described by one of them and their number.
         """
         lines = []
         for alike in self._cuts_alike():
@@ -216,7 +216,7 @@ class RateBound:
         return lines
 
     def _cuts_alike(self) -> list[list[Cut]]:
-        """Gather cuts of one price that as much must cross over as many links."""
+        """Group cuts of the same price, amount of data and number of links."""
         found: dict[tuple[object, ...], list[Cut]] = {}
         for one in sorted(self.cuts, key=lambda one: (-one.price, one.nodes)):
             cut = Cut(self.topology, one.nodes, self.weights, self.reduction)
@@ -225,7 +225,7 @@ class RateBound:
         return list(found.values())
 
     def _shared_alike(self) -> list[tuple[list[str], int, Fraction]]:
-        """Gather shared capacities of one price, size and bandwidth."""
+        """Group shared capacities of the same price, size and bandwidth."""
         capacity = {group.name: group for group in self.topology.shared}
         found: dict[tuple[Fraction, int, Fraction], list[str]] = {}
         for one in sorted(self.shared, key=lambda one: (-one.price, one.name)):

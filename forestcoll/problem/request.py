@@ -1,7 +1,7 @@
-"""Requests: options on a network, checked once and then believed.
+"""Requests: options on a network, checked once and trusted by all stages.
 
-Problem: one place that reads roots and weights, so that nothing below has to.
-Input:   a topology and options, as people give them.
+Problem: read roots and weights in one place, so that no later stage has to.
+Input:   a topology and options, as users give them.
 Output:  a frozen request: the options, whole weights, a root as a rank.
 Cost:    linear in the GPUs.
 Source:  ForestColl section 5.7 (collectives).
@@ -30,12 +30,12 @@ class Request:
     options : Options
         As they were given.
     weights : tuple of int
-        Of each rank: its part of the data, whole numbers without a common divisor. Those of a
-        root are 1 there and 0 elsewhere.
+        For each rank, its part of the data: whole numbers without a common divisor. With a root,
+        1 there and 0 elsewhere.
     root : int, optional
-        The rank that a broadcast starts from or a reduce ends at, or over which an allreduce runs.
+        The rank that a broadcast starts from or a reduce ends at; the single root of an allreduce.
     thorough : bool
-        Whether trees may take seconds to become lower, as where a depth is asked for.
+        Whether the search may take seconds to make trees shallower, as with a depth limit.
     """
 
     topology: Topology
@@ -72,31 +72,31 @@ class Request:
 
     @property
     def collective(self) -> str:
-        """What is asked for."""
+        """The collective of the options."""
         return self.options.collective
 
     @property
     def threads(self) -> int:
-        """At most so many; no result depends on their number."""
+        """The largest number of threads; no result depends on it."""
         asked = self.options.threads
         return usable_cores() if asked is None else int(asked)
 
     @property
     def free_root(self) -> bool:
-        """Whether an allreduce may sum up its parts wherever that is fastest.
+        """Whether an allreduce may sum up its parts at the GPUs where that is fastest.
 
-        So it is where neither root nor weights were given.
+        This is so if neither root nor weights were given.
         """
         return self.options.root is None and self.options.weights is None
 
     @property
     def is_free(self) -> bool:
-        """Whether the schedule may be any that is best: no k is given, and it is for the core."""
+        """Whether any optimal schedule will do: no k is given, and the method is the core."""
         return self.options.k is None and self.options.method == "forestcoll"
 
     @property
     def reductions(self) -> tuple[bool, ...]:
-        """Which way the data runs in each phase: True where it is summed up."""
+        """The direction of each phase: True for a reduction."""
         if self.collective == "allreduce":
             return (True, False)
         return (self.collective in ("reduce-scatter", "reduce"),)

@@ -1,7 +1,7 @@
-"""Sizes of the data, as people write them: exact numbers of bytes.
+"""Parser of data sizes such as 64MB, into exact numbers of bytes.
 
-1KB is 1024 bytes, 1MB 1024 of these, as in nccl-tests, where K, KB and KiB are all one; a bare
-number is bytes. Bandwidths are another matter: a GB/s is 1e9 bytes/s, there as here.
+1KB is 1024 bytes and 1MB is 1024 KB, as in nccl-tests, where K, KB and KiB mean the same. A bare
+number is in bytes. Bandwidths differ: a GB/s is 1e9 bytes/s, in nccl-tests as here.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from fractions import Fraction
 __all__ = ["MOST_BYTES", "read_size", "read_sizes", "size_text"]
 
 MOST_BYTES = 10**18
-"""Of one size: an exabyte, as much as simulations count."""
+"""Largest size in bytes: an exabyte, the limit of simulations."""
 
 MOST_SIZES = 1000
-"""In one list; more is a slip of the pen."""
+"""Largest number of sizes in a list; more are probably a mistake."""
 
 _UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,18})?) ?(?:([KMGT])i?)?B?", re.ASCII)
@@ -30,7 +30,7 @@ def read_size(given: object) -> int:
     Raises
     ------
     ValueError
-        With what is wrong, to follow the name of the field.
+        The message continues the name of the field.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def read_sizes(given: object) -> list[int]:
     Raises
     ------
     ValueError
-        With what is wrong, to follow the name of the field.
+        The message continues the name of the field.
 
     Examples
     --------
@@ -115,7 +115,7 @@ def _scaled(given: dict[object, object]) -> Iterator[int]:
 
 
 def size_text(size: int) -> str:
-    """Return a size as :func:`read_size` reads it, in the largest unit that leaves it whole.
+    """Return a size as text for :func:`read_size`, in the largest unit that divides it.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Who roots how much: the weights of the GPUs in each collective.
+"""Weights of the GPUs in a collective: the relative sizes of their shards.
 
-Problem: say what is asked for as whole numbers without a common divisor, one a rank.
-Input:   a collective with its root or its weights, as people give them.
+Problem: express a collective as whole numbers without a common divisor, one for each rank.
+Input:   a collective with its root or its weights, as users give them.
 Output:  the weights; rank r will root k w(r) trees.
 Cost:    linear in the GPUs.
 Source:  ForestColl section 5.7 and the collectives of MPI.
@@ -34,10 +34,10 @@ __all__ = [
 ]
 
 MOST_BYTES = 16_000_000
-"""Of a file of weights: those of some hundred thousand GPUs by name."""
+"""Size limit of a file of weights: some hundred thousand GPUs by name."""
 
 Weights = Mapping[str, Exact] | Mapping[str, float] | Sequence[Exact | float]
-"""How much each GPU roots, by name or in the order of the ranks; only the proportions matter."""
+"""Weights by name or in the order of the ranks; only the proportions matter."""
 
 _ROOTED = ("broadcast", "reduce")
 
@@ -55,13 +55,13 @@ def weights_for(
     ----------
     topology : Topology
     collective : str
-        "allgather" and "reduce-scatter" take weights, if wanted; "broadcast" and "reduce" need a
-        root; "allreduce" takes the one or the other: weights for a reduce-scatter and an
-        allgather, a root for a reduce and a broadcast.
+        "allgather" and "reduce-scatter" accept weights; "broadcast" and "reduce" need a root;
+        "allreduce" accepts either: weights for a reduce-scatter and an allgather, or a root for a
+        reduce and a broadcast.
     root : str or int, optional
         Name or rank of a GPU.
     weights : mapping or sequence, optional
-        As of :func:`whole_weights`; all equal if not given.
+        As for :func:`whole_weights`; all equal if not given.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
 def read_weights(path: str | os.PathLike[str]) -> Weights:
     """Read weights from a file, YAML or JSON by its suffix: a mapping by names, or a list.
 
-    What they are worth is for :func:`whole_weights` to say.
+    :func:`whole_weights` checks the values.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""What a network is: the model, files, families of generators, validation.
+"""Networks: the topology model, files, families of generators, validation and changes.
 
 To read: ``model`` (nodes and links), ``shared_capacity`` (common limits of links), ``numbers``
-(exact ones), ``builder`` (networks by naming things) and ``families/`` (by name); ``format``,
-``documents`` and ``files`` (in YAML and JSON), ``importers/`` (in files of other tools); ``spec``
-(any of these from one word), ``expanded`` (families of networks made of networks); then what is
-asked of networks: ``validation``, ``groups``, ``operations``, ``differences``, ``describe``,
-``in_brief`` (what a notebook shows); ``changes/`` (parts dead or added), ``symmetry/``.
+(exact input), ``builder`` (networks node by node) and ``families/`` (networks by name). Then files:
+``format``, ``documents`` and ``files`` (YAML and JSON), ``importers/`` (other tools). ``spec``
+makes any of these from one word, ``expanded`` has families of networks made of networks. Then
+functions on networks: ``validation``, ``groups``, ``operations``, ``differences``, ``describe``,
+``in_brief`` (display in notebooks), ``changes/`` (parts left out or added), ``symmetry/``.
 """
 
 from forestcoll.topology import expanded as expanded

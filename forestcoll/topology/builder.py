@@ -1,4 +1,4 @@
-"""Build a topology by naming things: ``gpu``, ``link``, ``share`` and so on, then ``build``."""
+"""Topology builder: add GPUs, switches, links and shared capacities by name, then ``build``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from forestcoll.topology.shared_capacity import SharedCapacity, links_named
 __all__ = ["MOST_LINKS", "MOST_NODES", "NO_LATENCY", "TopologyBuilder", "expect_size"]
 
 MOST_NODES = 1_000_000
-"""Of any network; the product of two parameters of a family can be far more."""
+"""Largest number of nodes; the product of two parameters of a family can be far larger."""
 
 MOST_LINKS = 20_000_000
-"""Of any network, each direction counted: those of the complete one of 4096 GPUs."""
+"""Largest number of links, each direction counted: a complete network of 4096 GPUs."""
 
 NO_LATENCY = Fraction(0)
-"""Of links that are given none; one number for all, since the same object is compared fast."""
+"""Default latency; one shared object, because comparing an object with itself is fast."""
 
 
 def expect_size(nodes: int, links: int, what: str) -> None:
@@ -98,7 +98,7 @@ class TopologyBuilder:
     def _link(
         self, tail: str, head: str, bandwidth: Exact | float, latency: Exact | float, room: int
     ) -> Link:
-        """Return a link between nodes that are there, if so many more may be added."""
+        """Return a link between known nodes, if the limit on links allows that many more."""
         if len(self._links) + room > MOST_LINKS:
             raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
         where = f"link {tail} -> {head}"
@@ -115,19 +115,19 @@ class TopologyBuilder:
         Parameters
         ----------
         name : str
-            Of the shared capacity; unique.
+            Unique name of the shared capacity.
         links : str or iterable of str
             Patterns such as "gpu* -> host" (one way) or "a - b" (both ways), or the name of a
             node for all its links; they also name links that are added later.
         bandwidth_gb_s : int, Fraction, str, or float that prints as a short decimal
-            What the links may carry together, in GB/s.
+            The limit on all the links together, in GB/s.
         """
         parts = (links,) if isinstance(links, str) else tuple(links)
         limit = exact(bandwidth_gb_s, f"shared capacity {name!r}: bandwidth")
         self._shared.append((name, parts, limit))
 
     def build(self, name: str) -> Topology:
-        """Return the topology; the builder can go on growing."""
+        """Return the topology; the builder stays usable and may grow further."""
         made = Topology(name, tuple(self._nodes), tuple(self._links))
         if not self._shared:
             return made

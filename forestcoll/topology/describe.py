@@ -1,8 +1,8 @@
-"""Nodes, links and numbers in words, for people who know the machines.
+"""Descriptions of nodes, links and numbers in words.
 
-Problem: name a set of nodes as somebody would who stands before the boxes.
+Problem: describe a set of nodes briefly, as an operator of the machines would.
 Input:   a topology and positions of nodes, or links.
-Output:  text such as "boxes 0-2 (8 GPUs each) and switch ib"; links gathered by bandwidth.
+Output:  text such as "boxes 0-2 (8 GPUs each) and switch ib"; links grouped by bandwidth.
 Cost:    one pass over the nodes.
 Source:  none.
 """
@@ -43,7 +43,7 @@ def as_float(value: Fraction) -> float | None:
 
 
 def decimal(value: Fraction, digits: int = 6) -> str:
-    """Write an exact number as a decimal for people, with so many significant digits.
+    """Write an exact number as a decimal, rounded to ``digits`` significant digits.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def decimal(value: Fraction, digits: int = 6) -> str:
 
 
 def rate(gb_s: Fraction) -> str:
-    """Write a bandwidth, exactly and as a decimal where that says more.
+    """Write a bandwidth exactly, and also as a decimal if it is a fraction.
 
     Examples
     --------
@@ -75,16 +75,16 @@ def counted(number: int, thing: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkClass:
-    """Links of one bandwidth between two kinds of places.
+    """Links of the same bandwidth between the same two kinds of places.
 
     Parameters
     ----------
     count : int
-        How many links.
+        Number of links.
     bandwidth_gb_s : Fraction
-        Of each, in its direction.
+        Bandwidth of each link, in its direction.
     tails, heads : str
-        Where they leave and enter, in words.
+        The places where they start and end, in words.
     """
 
     count: int
@@ -99,17 +99,17 @@ class LinkClass:
 
 @dataclass(frozen=True, slots=True)
 class SharedInWords:
-    """A shared capacity.
+    """A shared capacity in words.
 
     Parameters
     ----------
     name : str
     count : int
-        How many links.
+        Number of links.
     bandwidth_gb_s : Fraction
-        What they may carry together.
+        The limit on all of them together.
     tails, heads : str
-        Where they leave and enter, in words.
+        The places where they start and end, in words.
     """
 
     name: str
@@ -139,7 +139,7 @@ def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, 
 
 
 def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, ...], ...]:
-    """Gather links by bandwidth and by the kinds of places they join, fastest first.
+    """Group links by bandwidth and by the kinds of places they join, fastest first.
 
     A place is a GPU, a relay or a switch, in a box or outside all boxes.
     """
@@ -177,7 +177,7 @@ def shared_in_words(topology: Topology) -> tuple[SharedInWords, ...]:
 
 
 def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
-    """Name a set of nodes: whole boxes first, then GPUs of boxes, other GPUs, relays, switches.
+    """Describe a set of nodes: whole boxes, then GPUs of boxes, other GPUs, relays, switches.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def _name_runs(names: Sequence[str]) -> list[str]:
 
 
 def _follows(before: str, name: str) -> bool:
-    """Whether two names count on, like "gpu9" and "gpu10"."""
+    """Whether two names have consecutive numbers, like "gpu9" and "gpu10"."""
     ends = [re.fullmatch(r"(.*?)(\d+)", text) for text in (before, name)]
     if ends[0] is None or ends[1] is None or ends[0][1] != ends[1][1]:
         return False

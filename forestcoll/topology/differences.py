@@ -1,4 +1,4 @@
-"""How two networks differ, in words."""
+"""Differences between two networks, in words."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ __all__ = ["differences"]
 
 
 def differences(one: Topology, other: Topology) -> Iterator[str]:
-    """Yield what a first network has and a second has not, or otherwise; nothing if none.
+    """Yield the differences between two networks; nothing if they are equal.
 
-    Nodes are told apart by their names. Of nodes, kinds and marks are compared, and the order of
-    the GPUs, which gives them their ranks; of links, bandwidths and latencies; of shared
-    capacities, links and bandwidths. Names of networks, boxes and numbers in them do not matter.
+    Nodes are identified by their names. Compared are kinds and marks of nodes, ranks of GPUs,
+    bandwidths and latencies of links, and links and limits of shared capacities. Names of
+    networks, boxes and numbers in boxes do not matter.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def _of_links(one: Topology, other: Topology) -> Iterator[str]:
 
 
 def _of_groups(one: Topology, other: Topology) -> Iterator[str]:
-    """Compare shared capacities, which are told apart by their names."""
+    """Compare shared capacities, identified by their names."""
     mine, theirs = (
         {group["name"]: group for group in shared_attribute(net)} for net in (one, other)
     )

@@ -1,9 +1,9 @@
-"""Text of a YAML or JSON file to plain data, losing nothing and guessing nothing.
+"""Strict parser of YAML and JSON files to plain data: decimals stay exact, equal keys are errors.
 
-YAML and JSON libraries turn 12.5 into a binary float, keep the last of two equal keys, and YAML
+YAML and JSON libraries turn 12.5 into a binary float and keep the last of two equal keys. YAML
 1.1 reads ``no`` as false, ``1:30`` as ninety and ``010`` as eight. Here a decimal stays text, so
 that it parses exactly; equal keys are an error; only ``true``, ``false``, ``null`` and whole
-numbers are more than text. Every fault can be told with its file and, in YAML, its line.
+numbers are more than text. Errors name the file and, in YAML, the line.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WHOLE_DIGITS = 18
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Plain data with the name of the file it came from, and the class of errors about it."""
+    """Plain data with the name of its file and the class of its errors."""
 
     data: object
     source: str

@@ -1,8 +1,8 @@
 """Families of networks made of networks: line graphs, products, more ports.
 
-A network is named in parentheses by a specification, or by the path of a file, and may itself be
-made of others: ``line_graph:times=2,of=(cartesian_power:exponent=2,of=(diamond))``. What is built,
-and the order of its GPUs, is said in :mod:`forestcoll.topology.operations`.
+A network is named in parentheses by a specification or by the path of a file. It may itself be
+made of others: ``line_graph:times=2,of=(cartesian_power:exponent=2,of=(diamond))``.
+:mod:`forestcoll.topology.operations` documents the results and the order of their GPUs.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), section 5.
 """
@@ -30,7 +30,7 @@ __all__ = [
 
 
 _MOST_PARENTHESES = 50
-"""In one specification."""
+"""Largest number of parentheses in one specification."""
 
 
 @dataclass(frozen=True, slots=True)

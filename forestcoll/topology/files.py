@@ -23,7 +23,7 @@ from forestcoll.topology.reading.whole_text import whole_text
 __all__ = ["SUFFIXES", "read_topology", "topology_json", "topology_yaml", "write_topology"]
 
 SUFFIXES = (".yaml", ".yml", ".json")
-"""What the name of a topology file ends with."""
+"""Endings of topology files."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_.]*")
 _DEEPEST = 20  # files that are each based on the next
@@ -49,7 +49,7 @@ def read_topology(path: str | os.PathLike[str]) -> Topology:
 
 
 def _read(path: Path, around: tuple[Path, ...]) -> Topology:
-    """Read a file that others, given with it, are based on."""
+    """Read a file; ``around`` are the files that are based on it."""
     if _is_folder(path):
         raise InvalidTopologyError(f"{path}: is a directory; name a topology file in it")
     suffix = _suffix(path)
@@ -76,7 +76,7 @@ def _is_folder(path: Path) -> bool:
 def _base(base: str, files: tuple[Path, ...]) -> Topology:
     """Make the network that a file is based on: a family, or a file beside it."""
     if base.partition(":")[0] in FAMILIES:
-        from forestcoll.topology.spec import load_topology  # which reads files
+        from forestcoll.topology.spec import load_topology  # avoids an import cycle
 
         return load_topology(base)
     return _read(files[-1].parent / base, files)
@@ -150,7 +150,7 @@ def _yaml_value(key: str, value: Any) -> str:
 
 
 def _yaml_text(text: str) -> str:
-    """Text as YAML, in quotes wherever some reader might take it for more than text."""
+    """Return text as YAML, in quotes if some reader might not take it as plain text."""
     if _PLAIN.fullmatch(text) and text.lower() not in _NOT_PLAIN:
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')  # names are printable

@@ -1,6 +1,6 @@
-"""The file format of a topology: its fields, its schema, and the way to a Topology and back.
+"""File format of topologies: conversion to and from a Topology, and the JSON schema.
 
-docs/topology-format.md explains it to people; :func:`topology_schema` gives the JSON schema.
+docs/topology-format.md documents the format; :func:`topology_schema` gives the JSON schema.
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ def topology_from_document(document: Document) -> Topology:
 def topology_document(topology: Topology) -> dict[str, Any]:
     """Return the topology as plain data in the file format: text, whole numbers, booleans.
 
-    A link with an equal twin the other way is written once, with ``both``; fields that equal
-    their default are left out, and so is ``shared`` if there is nothing in it.
+    A link and an equal link in the other direction are written once, with ``both``. Fields that
+    equal their default are left out, and so is an empty ``shared``.
     """
     names = [node.name for node in topology.nodes]
     half_duplex = half_duplex_links(topology)

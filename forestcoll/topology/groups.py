@@ -1,13 +1,13 @@
-"""Process groups: a collective among some GPUs of a network; the others forward, or are absent.
+"""Process groups: a collective among some GPUs of a network; the others forward or are absent.
 
 Problem: run a collective among the members of a group at the speed of the whole network.
 Input:   a topology and the members; in text, names or boxes and indices.
-Output:  the same network, in which all other GPUs are relays; or one without them.
+Output:  the same network, in which all other GPUs are relays; or a network without them.
 Cost:    linear in the nodes.
-Source:  a node that receives at least what it sends adds nothing by copying: what leaves it has
-         entered it, so removing it (edge splitting) keeps every cut, and the bound over cuts is
-         attained by trees among the members whose paths run through it. See
-         docs/mathematics/collectives.md, "Process groups".
+Source:  a node that receives at least what it sends adds nothing by copying, as what leaves it has
+         entered it. So its removal (edge splitting) keeps every cut, and trees among the members,
+         with paths through it, attain the bound over cuts. See docs/mathematics/collectives.md,
+         "Process groups".
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from forestcoll.topology.shared_capacity import kept, moved
 __all__ = ["IDLE", "group", "members_from_text"]
 
 IDLE: tuple[Literal["forward"], Literal["absent"]] = ("forward", "absent")
-"""What GPUs outside a group can do."""
+"""Roles of GPUs outside a group."""
 
 _SLICE = re.compile(r"(\*|\d{1,9}(?:-\d{1,9})?)/(\*|\d{1,9}(?:-\d{1,9})?)")
 
@@ -41,8 +41,8 @@ def group(
     members : iterable of str
         Names of compute nodes.
     idle : {"forward", "absent"}
-        What GPUs outside the group do. No library lets them forward: with "absent" they are not
-        there, and their links are not either.
+        What GPUs outside the group do. No library lets them forward. With "absent" they and their
+        links are removed.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def group(
         If the group is empty, or a member is unknown, repeated or no compute node; for another
         ``idle``.
     DisconnectedError
-        If a member reaches another through GPUs outside the group only, which are to be absent.
+        If absent GPUs are the only connection from one member to another.
 
     Examples
     --------
@@ -97,9 +97,9 @@ def group(
 
 
 def _without_idle(topology: Topology, members: set[str]) -> Topology:
-    """Leave out the GPUs that are no members, and their links.
+    """Remove the GPUs that are no members, and their links.
 
-    Shared capacities stay as they are for the links that are left.
+    Shared capacities keep their limit for the remaining links.
     """
     nodes = [
         place
@@ -198,7 +198,7 @@ def _of_slice(topology: Topology, item: str, boxes: str, indices: str) -> list[s
 def _expect_all(
     topology: Topology, item: str, numbers: str, there: set[int | None], one: str, many: str
 ) -> None:
-    """Refuse numbers that no GPU has: they are mistakes, or of another network."""
+    """Refuse numbers that no GPU has: they are mistakes, or meant for another network."""
     known = sorted(number for number in there if number is not None)
     if not known:
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""What a notebook or a prompt shows of an object: a line, or a small table."""
+"""Short displays of objects: a line at the prompt, a small table in a notebook."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["InBrief"]
 
 
 class InBrief(ABC):
-    """A base of dataclasses declared with ``repr=False``, which say what there is to show.
+    """Base class of dataclasses declared with ``repr=False``, which define what to display.
 
     Examples
     --------

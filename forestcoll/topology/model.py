@@ -1,4 +1,4 @@
-"""What a network is: compute nodes, switches, and directed links with bandwidths."""
+"""The topology model: compute nodes, switches, and directed links with bandwidths."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class Node:
         Unique in its topology.
     kind : NodeKind
     box, index : int, optional
-        The machine it sits in, and its number there; for drawing and for people.
+        The machine of the node and its number there; for drawings and descriptions.
     multicast : bool
-        Whether a switch can copy and reduce data itself.
+        Whether a switch can multicast and reduce data itself.
     stores : bool
-        Whether a switch can keep data and send it on later; if not, it passes it on at once. For
-        step schedules; in the throughput model it makes no difference.
+        Whether a switch can keep data and forward it later; if not, it forwards immediately. This
+        matters for step schedules, not for the throughput model.
     """
 
     name: str
@@ -100,7 +100,7 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class IntegerCapacities:
-    """Links as the native core wants them: whole numbers with one common denominator.
+    """Links in the form of the native core: whole numbers with one common denominator.
 
     ``capacity[i] / denominator`` is the bandwidth in GB/s of the link tail[i] -> head[i].
     """
@@ -153,7 +153,7 @@ class Topology(InBrief):
         object.__setattr__(self, "shared", self._checked_groups())
 
     def __hash__(self) -> int:
-        """Hash what tells most networks apart: equal ones agree, and hashing links is slow."""
+        """Hash the name and the numbers of nodes and links, as hashing all links is slow."""
         return hash((self.name, len(self.nodes), len(self.links)))
 
     def _checked_groups(self) -> tuple[SharedCapacity, ...]:
@@ -214,7 +214,7 @@ class Topology(InBrief):
         return Link(link.tail, link.head, bandwidth, latency)
 
     def _is_right(self, link: Link) -> bool:
-        """Whether a link is one that the checks below let pass as it is."""
+        """Whether a link certainly passes the checks below unchanged."""
         return (
             type(link) is Link
             and 0 <= link.tail < len(self.nodes)
@@ -238,7 +238,7 @@ class Topology(InBrief):
 
     @cached_property
     def ends(self) -> tuple[int, ...]:
-        """Positions of all nodes, GPUs by rank and then the others: the ends of a transfer."""
+        """Positions of all nodes, GPUs by rank first: numbers of the ends of a transfer."""
         return self.compute + self.switches
 
     @property
@@ -296,7 +296,7 @@ class Topology(InBrief):
 
     @cached_property
     def whole_bandwidths(self) -> tuple[int, list[int]]:
-        """The common denominator of the bandwidths, and each link's times it, of any size."""
+        """The common denominator of the bandwidths, and each bandwidth times it, of any size."""
         exact_ones = [link.bandwidth_gb_s for link in self.links]
         denominator = math.lcm(*{bandwidth.denominator for bandwidth in exact_ones})
         return denominator, [b.numerator * (denominator // b.denominator) for b in exact_ones]
@@ -331,7 +331,7 @@ class Topology(InBrief):
 
     @cached_property
     def _reversed(self) -> Topology:
-        """Made once, and without checking again what was checked: a reduction asks for it."""
+        """The reversed network: cached, and not checked again, as every reduction needs it."""
         links = sorted(self.links, key=lambda link: (link.head, link.tail))
         backward = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
         return self.like(
@@ -346,10 +346,10 @@ class Topology(InBrief):
         *,
         shared: tuple[SharedCapacity, ...],
     ) -> Topology:
-        """Return a network made of parts of this one, without checking them again.
+        """Return a network made of parts of this one, without checks.
 
-        Its nodes are some of these, its links sorted, without parallel ones, and of positive
-        bandwidth; its shared capacities hold only links that it has.
+        The caller guarantees: the nodes are some of these; the links are sorted, not parallel, and
+        of positive bandwidth; shared capacities hold only links of the result.
         """
         made = object.__new__(Topology)
         object.__setattr__(made, "name", name)
@@ -363,7 +363,7 @@ class Topology(InBrief):
 
         See :func:`forestcoll.topology.changes.edits.without`.
         """
-        from forestcoll.topology.changes import edits  # which needs this module
+        from forestcoll.topology.changes import edits  # avoids an import cycle
 
         return edits.without(self, parts)
 
@@ -397,7 +397,7 @@ class Topology(InBrief):
     def relabelled(self, order: Iterable[int]) -> Topology:
         """Return the same network with its nodes in another order.
 
-        ``order[i]`` is the present position of the node that comes to stand at i.
+        ``order[i]`` is the present position of the node that moves to i.
         """
         order = tuple(order)
         if sorted(order) != list(range(len(self.nodes))):
@@ -408,7 +408,7 @@ class Topology(InBrief):
         return Topology(self.name, nodes, tuple(links), moved(self.shared, place))
 
     def in_a_line(self) -> str:
-        """Return its name and what it is made of."""
+        """Return its name and its numbers of nodes and links."""
         gpus, switches, links = self.num_compute, len(self.switches), len(self.links)
         groups = len(self.shared)
         limits = f", {groups} shared capacit{'y' if groups == 1 else 'ies'}" if groups else ""
@@ -419,7 +419,10 @@ class Topology(InBrief):
 
     def in_a_table(self) -> Mapping[str, object]:
         """Return the same, with its links by their kind."""
-        from forestcoll.topology.describe import link_classes, shared_in_words  # uses this
+        from forestcoll.topology.describe import (
+            link_classes,
+            shared_in_words,
+        )  # avoids an import cycle
 
         boxes = {node.box for node in self.nodes if node.box is not None}
         return {
@@ -494,7 +497,7 @@ class Topology(InBrief):
 
 
 def _check_name(name: str, what: str) -> None:
-    """Names end up in one-line messages and files, so they are printable, without outer spaces."""
+    """Refuse names that would break one-line messages and files: unprintable or padded ones."""
     if not name:
         raise InvalidTopologyError(f"{what} has an empty name; give it one")
     if not name.isprintable() or name != name.strip():

@@ -1,8 +1,8 @@
-"""Exact numbers from whatever people write them as.
+"""Conversion of user input to exact numbers.
 
-A bandwidth is an int, a Fraction, or text such as ``"12.5"`` or ``"25/2"``. A Python float is taken
-for the decimal that it prints as if that is short, as 12.5 and 0.1 are; 0.1 + 0.2 prints as
-0.30000000000000004, so it is refused: nobody wrote it, and nobody knows what it is to be.
+A bandwidth is an int, a Fraction, or text such as ``"12.5"`` or ``"25/2"``. A Python float stands
+for the decimal that it prints as, if that is short, as 12.5 and 0.1 are. 0.1 + 0.2 prints as
+0.30000000000000004. It is refused, because the intended number is unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from forestcoll.errors import InvalidTopologyError
 __all__ = ["Exact", "exact", "exact_text", "in_short", "is_usual"]
 
 Exact = int | Fraction | str
-"""What may stand for an exact number: an int, a Fraction, or text such as "12.5" or "25/2"."""
+"""Input for an exact number: an int, a Fraction, or text such as "12.5" or "25/2"."""
 
 # Bounded digits and exponents: "1e999999999" must be refused, not computed.
 _NUMBER = re.compile(
@@ -29,7 +29,7 @@ _NUMBER = re.compile(
 )
 
 
-# Of decimals with fifteen digits each has a float of its own, so that it is the one meant.
+# Decimals of at most fifteen digits are distinct floats, so a float identifies its decimal.
 _MOST_DIGITS = 15
 _MOST_PLACES = 6
 
@@ -39,7 +39,7 @@ _LARGEST = 10**100  # GB/s or us: beyond any machine, and well within the range 
 
 
 def in_short(value: object) -> str:
-    """Write a value for a message, however large it is: Python prints no integer of 5,000 digits.
+    """Write a value of any size for a message; Python refuses to print integers of 5,000 digits.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def in_short(value: object) -> str:
 
 
 def exact(value: object, what: str) -> Fraction:
-    """Turn a number into a Fraction, refusing what is not exact and whatever no machine has.
+    """Convert a number to a Fraction; refuse inexact numbers and sizes that no machine has.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def exact(value: object, what: str) -> Fraction:
     """
     number = _fraction(value, what)
     if -_LARGEST < number.numerator < _LARGEST and number.denominator < _LARGEST:
-        return number  # nearly all; products of Fractions are slow
+        return number  # the usual case; products of Fractions are slow
     if number and not 1 <= abs(number) * _LARGEST < _LARGEST**2:
         order = math.floor(math.log10(abs(number.numerator)) - math.log10(number.denominator))
         raise InvalidTopologyError(
@@ -86,7 +86,7 @@ def exact(value: object, what: str) -> Fraction:
 
 
 def is_usual(value: object) -> bool:
-    """Whether :func:`exact` returns a value as it is, without looking closer.
+    """Whether :func:`exact` certainly returns a value unchanged; a fast test.
 
     Examples
     --------

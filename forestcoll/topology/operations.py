@@ -1,8 +1,8 @@
-"""Larger direct-connect networks from smaller ones: line graphs, products, expansions by degree.
+"""Larger direct-connect networks from smaller ones: line graphs, products, degree expansions.
 
-These are operations on networks of GPUs only; :mod:`forestcoll.topology.expanded` names them in
-specifications. Each says which of its GPUs stands for what in the networks it is made of, for
-schedules to be carried over.
+The operations need networks of GPUs only; :mod:`forestcoll.topology.expanded` names them in
+specifications. Each documents how its GPUs correspond to those of the smaller networks, so that
+schedules carry over.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), section 5,
 definitions 3, 12 and 13, and appendix A.6.
@@ -31,11 +31,11 @@ __all__ = [
 ]
 
 MOST_GPUS, MOST_LINKS = 1_000_000, 5_000_000
-"""Of a network that is made; a slip of the pen makes more in no time."""
+"""Size limits of a result; a small mistake in a parameter easily exceeds them."""
 
 
 def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = None) -> Topology:
-    """Make every link a GPU, linked to all those that leave where it arrives.
+    """Make the line graph: every link becomes a GPU, linked to the links that leave its head.
 
     GPU i of the result is link i of ``topology.links``, which go by tail and then head, where all
     have one unit of bandwidth; else the parallel links come one after the other, in that order.
@@ -47,9 +47,9 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     Parameters
     ----------
     topology : Topology
-        Of GPUs only.
+        A network of GPUs only.
     times : int
-        How often to do it.
+        The number of repetitions.
     unit_gb_s : int, Fraction or str, optional
         Bandwidth of one link; by default the largest of which every link is a whole multiple.
 
@@ -92,9 +92,9 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
 
 
 def cartesian_product(*factors: Topology) -> Topology:
-    """Take a GPU for every choice of one of each network, linked where they differ in one place.
+    """Make the Cartesian product: GPUs are tuples, linked if they differ in one coordinate.
 
-    There they are linked as in that network. A torus is the product of rings.
+    There they are linked as in that coordinate's network. A torus is the product of rings.
 
     GPU i of the first and j of a second network of n GPUs are GPU i n + j of the result, so that
     the last network counts fastest; the name has the names of all.
@@ -124,7 +124,7 @@ def cartesian_product(*factors: Topology) -> Topology:
 
 
 def cartesian_power(topology: Topology, exponent: int) -> Topology:
-    """Take the product of so many copies of a network.
+    """Make the Cartesian product of ``exponent`` copies of a network.
 
     GPU i of the result is i written with so many digits, to the base of the number of GPUs.
 
@@ -144,7 +144,7 @@ def cartesian_power(topology: Topology, exponent: int) -> Topology:
 
 
 def degree_expansion(topology: Topology, times: int) -> Topology:
-    """Make so many copies of every GPU, linked to all copies of those that it was linked to.
+    """Make ``times`` copies of every GPU, each linked to all copies of its neighbours.
 
     A network of N GPUs and degree d becomes one of ``times`` N GPUs and degree ``times`` d, whose
     links have the bandwidth of those that they are copies of. Copies of one GPU are not linked.
@@ -183,13 +183,13 @@ def degree_expansion(topology: Topology, times: int) -> Topology:
 
 
 def both_ways(topology: Topology) -> Topology:
-    """Add to every link one of the same bandwidth the other way round.
+    """Add the reverse of every link, with the same bandwidth.
 
     A network of degree d becomes one of degree 2 d, in which every GPU has its place and name.
-    Where there was a link both ways, each is now of the bandwidth of both.
+    Links that already had a reverse get the sum of both bandwidths.
 
-    Where the network reversed is the network under other names, a schedule of it with one of
-    the network reversed, each for half of the data, is one of the result (appendix A.6).
+    If the network is isomorphic to its reverse, schedules of both, each for half of the data, make
+    a schedule of the result (appendix A.6).
 
     Raises
     ------
@@ -209,7 +209,7 @@ def both_ways(topology: Topology) -> Topology:
 
 
 def _check_result(gpus: int, links: int, of: str) -> None:
-    """Refuse to make a network that is too large, before it is made."""
+    """Refuse a result that would be too large, before it is made."""
     if gpus > MOST_GPUS or links > MOST_LINKS:
         raise InvalidTopologyError(
             f"a network made of {of} would have {gpus} GPUs and {links} links; at most {MOST_GPUS} "
@@ -255,7 +255,7 @@ def common_unit(topology: Topology) -> Fraction:
 
 
 def _walks(topology: Topology, unit: Fraction, length: int) -> tuple[int, int]:
-    """Count the walks over so many links, and over one more: GPUs and links of the line graph."""
+    """Count the walks of ``length`` links and of one more: GPUs and links of the line graph."""
     units = [(link.tail, link.head, int(link.bandwidth_gb_s / unit)) for link in topology.links]
     from_here, counts = [1] * len(topology.nodes), []
     for _ in range(length + 1):
@@ -294,7 +294,7 @@ def _line_graph(topology: Topology, unit: Fraction, latency: Fraction) -> Topolo
 
 
 def _shorter(label: str, number: int) -> str:
-    """Number the nodes from the second line graph on, whose names would double in length."""
+    """Number the nodes from the second line graph on, as their names would double in length."""
     return label if label.count(">") == 1 else f"gpu{number}"
 
 

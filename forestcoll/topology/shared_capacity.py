@@ -1,9 +1,9 @@
 """Shared capacities: sets of links that together carry no more than a common limit.
 
-Problem: host memory, a half-duplex wire or a root complex limits several links together, which
-         bandwidths of single links cannot say.
+Problem: host memory, a half-duplex wire or a root complex limits several links together.
+         Bandwidths of single links cannot express that.
 Input:   groups of links with their capacities; changes of the nodes and links around them.
-Output:  the groups, checked against a network or carried over to a changed one.
+Output:  the groups, checked against a network or adapted to a changed one.
 Cost:    linear in the members of the groups.
 Source:  Own.
 """
@@ -48,7 +48,7 @@ class SharedCapacity:
     links : tuple of (int, int)
         Tail and head of each link, as positions; sorted, without repeats.
     bandwidth_gb_s : Fraction
-        What all the links may carry together, in GB/s; positive.
+        The limit on all the links together, in GB/s; positive.
     """
 
     name: str

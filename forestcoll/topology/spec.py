@@ -1,4 +1,4 @@
-"""A topology from one word: a family with its parameters, or the path of a file."""
+"""Topology specifications: a family with its parameters, or the path of a file."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Network", "as_topology", "load_topology", "parse_spec"]
 
 Network: TypeAlias = "Topology | str | os.PathLike[str] | nx.Graph[Any]"
-"""Whatever stands for a network: a topology, its specification, the path of its file, or a graph of
-networkx whose edges have ``bandwidth_gb_s``."""
+"""Input for a network: a topology, its specification, the path of its file, or a networkx graph
+whose edges have ``bandwidth_gb_s``."""
 
 
 def as_topology(network: Network) -> Topology:
-    """Return the topology that a network is given by.
+    """Return the topology of any input that stands for a network.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def as_topology(network: Network) -> Topology:
         return load_topology(network)
     if isinstance(network, os.PathLike):
         return read_topology(network)
-    loaded = sys.modules.get("networkx")  # whoever has a graph has loaded it
+    loaded = sys.modules.get("networkx")  # a graph exists only if networkx is loaded
     if loaded is not None and isinstance(network, loaded.Graph):
         return Topology.from_networkx(network)
     raise InvalidTopologyError(
@@ -52,7 +52,7 @@ def as_topology(network: Network) -> Topology:
     )
 
 
-_WORDS = ("true", "false")  # which go on with a list, and name no parameter
+_WORDS = ("true", "false")  # these continue a list of values; no parameter has such a name
 
 
 def load_topology(spec: str) -> Topology:
@@ -141,9 +141,9 @@ def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
 
 
 def _parted(text: str) -> list[str]:
-    """Split at the commas that are in no parentheses and that a parameter's name follows.
+    """Split at commas outside parentheses that a parameter's name follows.
 
-    A piece without "=" goes on with the value before it: ``wrap=true,false``.
+    A piece without "=" continues the value before it: ``wrap=true,false``.
     """
     parts, depth = [""], 0
     for letter in text:

@@ -1,12 +1,12 @@
-"""Whether a collective can run on a network at all.
+"""Check that a collective can run on a network: connectivity and balance.
 
 Problem: every root must reach every GPU. Some methods also need balanced switches.
-Input:   a topology, a collective, and the GPUs whose data (or sums) it is about.
+Input:   a topology, a collective, and its roots.
 Output:  nothing, or the first fault as a typed error.
 Cost:    two graph searches and one pass over the links.
-Source:  ForestColl's model asks for balance at every node. What its switch removal (Theorem 5)
-         needs is less: for allgather, that no switch sends more than it receives; for
-         reduce-scatter, the mirror image, the reverse. GPUs may be unbalanced.
+Source:  ForestColl's model requires balance at every node. Its switch removal (Theorem 5) needs
+         less: in an allgather no switch sends more than it receives; in a reduce-scatter none
+         receives more than it sends. GPUs may be unbalanced.
 """
 
 from __future__ import annotations
@@ -43,18 +43,18 @@ def validate(
     ----------
     topology : Topology
     collective : str
-        One of COLLECTIVES. Broadcast asks what allgather does, reduce what reduce-scatter does;
-        allreduce asks both.
+        One of COLLECTIVES. Broadcast is checked as allgather, reduce as reduce-scatter, allreduce
+        as both.
     roots : collection of int, optional
-        Ranks of the GPUs whose data every GPU wants, or which want a sum of everybody's; all GPUs
-        if not given. The others need not reach them (in a reduction, be reached by them).
+        Ranks of the GPUs that send data to all GPUs, or that want a sum of all GPUs; by default
+        all GPUs. The others need not reach all GPUs (in a reduction, be reached by all).
 
     Raises
     ------
     InvalidTopologyError
         With fewer than two compute nodes.
     DisconnectedError
-        If some compute node cannot reach another that it must reach; names one such pair.
+        If some compute node cannot reach another that it must reach; the message names one pair.
     UnsupportedError
         For a collective that is not one of COLLECTIVES.
     """
@@ -99,15 +99,15 @@ def check_balanced(topology: Topology, collective: str = "allgather") -> None:
 
 
 def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = False) -> bool:
-    """Whether trees can use links to the full: switches receive what they send, no limit is shared.
+    """Whether trees can fill all links: no switch sends more than it receives, no limit is shared.
 
-    In a reduction, whether switches send what they receive. With ``copying`` those marked
+    In a reduction: no switch receives more than it sends. With ``copying``, switches marked
     ``multicast`` may do either.
 
     Raises
     ------
     CapacityOverflowError
-        As of :attr:`forestcoll.topology.model.Topology.integer_capacities`.
+        As :attr:`forestcoll.topology.model.Topology.integer_capacities`.
     """
     if topology.shared:
         return False
@@ -121,7 +121,7 @@ def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = F
 
 
 def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) -> None:
-    """Every GPU is reached from the first root, which every root reaches; or the mirror image."""
+    """Check that the first root reaches every GPU and every root reaches it; or the reverse."""
     first = roots[0]
     successors: list[list[int]] = [[] for _ in topology.nodes]
     predecessors: list[list[int]] = [[] for _ in topology.nodes]
@@ -138,7 +138,7 @@ def _check_connected(topology: Topology, collective: str, roots: Sequence[int]) 
 
 
 def _missed(first: int, wanted: Sequence[int], neighbours: Sequence[Sequence[int]]) -> list[int]:
-    """Those wanted that a search from the first one does not find."""
+    """Return those of ``wanted`` that a search from the first one does not find."""
     seen = {first}
     frontier = [first]
     while frontier:

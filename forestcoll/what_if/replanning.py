@@ -1,7 +1,7 @@
-"""A new schedule for a network that has changed, and what it changes.
+"""Replanning: a new schedule for a changed network, and how it differs from the old one.
 
-Problem: a NIC has died; what now?
-Input:   the schedule that ran, and the network as it is.
+Problem: a NIC has died; replace the schedule.
+Input:   the old schedule, and the network as it is now.
 Output:  a verified schedule of the same collective, and how it differs from the old one.
 Cost:    that of generating and verifying it, and a pass over the trees of both.
 Source:  ForestColl section 5.5 for the old number of trees.
@@ -31,15 +31,15 @@ __all__ = ["Replanned", "replan"]
 
 @dataclass(frozen=True)
 class Replanned:
-    """A schedule in place of another.
+    """A new schedule in place of an old one.
 
     Parameters
     ----------
     schedule : Forest or Allreduce
     verdict : Verdict or AllreduceVerdict
-        That it is right.
+        The proof that it is right.
     changes : tuple of TreeChanges
-        From the old schedule; of an allreduce those of the reduction and of the gathering.
+        Differences from the old schedule; for an allreduce, of the reduction and the allgather.
     """
 
     schedule: Forest | Allreduce[Forest]
@@ -61,31 +61,30 @@ def replan(
     Parameters
     ----------
     schedule : Forest, FactoredForest or Allreduce
-        The old one. A factored one is expanded.
+        The old schedule. A factored one is expanded.
     topology : Topology, or its specification, path or networkx graph
-        The network as it is; GPUs are known by their names. GPUs that are new have no weight
-        unless all weigh the same.
+        The network as it is now; GPUs are identified by their names. New GPUs have no weight
+        unless all weights are equal.
     same_k : bool
-        Whether to keep the number of trees per GPU, and be as fast as it allows, and not to take
-        what the optimum needs, which may be many more.
+        Whether to keep the number of trees per GPU, at the best rate that it allows. If not, use
+        the optimum's number, which may be much larger.
     keep_weights : bool
-        Of an allreduce, whether the parts are still to be summed up where they were, in these
-        proportions, or at this root; if not, wherever it is fastest. Other collectives keep
-        theirs.
+        For an allreduce, whether the same GPUs form the sums, in the same proportions, or the same
+        root does. If not, roots are free. Other collectives keep their weights.
     threads : int, optional
-        As of :func:`forestcoll.generation.generate`.
+        As for :func:`forestcoll.generation.generate`.
     lp_time_limit_s : float
-        As of :func:`forestcoll.generation.generate`; of an allreduce with the same k there is none.
+        As for :func:`forestcoll.generation.generate`; unused for an allreduce with the same k.
 
     Raises
     ------
     InvalidParameterError
-        If no GPU that had data is left, or the phases of an allreduce have unlike numbers of trees
-        to keep.
+        If no GPU with data is left, or if k is to be kept and the phases of an allreduce have
+        different numbers of trees.
     UnsupportedError
-        Of schedules that are no forests.
+        If the schedule is no forest.
     ForestCollError
-        As of :func:`forestcoll.generation.generate`.
+        As :func:`forestcoll.generation.generate`.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def replan(
     )
     made = cast("Forest | Allreduce[Forest]", generate(network, options).schedule)
     made_phases = made.phases if isinstance(made, Allreduce) else (made,)
-    with ThreadPoolExecutor(max_workers=1) as beside:  # numpy lets both run at once
+    with ThreadPoolExecutor(max_workers=1) as beside:  # numpy releases the GIL
         verdict = beside.submit(verify, made)
         changes = tuple(map(tree_changes, phases, made_phases))
         return Replanned(made, verdict.result(), changes)
@@ -133,7 +132,7 @@ def _explicit_forest(schedule: AnySchedule) -> Forest:
 
 
 def _weights(old: Forest, topology: Topology) -> list[int]:
-    """Return the weights of the GPUs there are now."""
+    """Return the weights of the GPUs of the new network."""
     old_gpus = (old.topology.nodes[v].name for v in old.topology.compute)
     known = dict(zip(old_gpus, old.weights, strict=True))
     new = 1 if set(old.weights) == {1} else 0

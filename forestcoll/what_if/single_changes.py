@@ -1,9 +1,9 @@
-"""What the failure of a single part costs, and what more of it would bring.
+"""Exact optima after single failures and single upgrades of a network.
 
 Problem: the optimum of a network without each of its parts, and with each of them faster.
 Input:   a topology and a collective.
-Output:  for each class of like parts the exact optimum after the change, with its bottleneck cut.
-Cost:    one search for the optimum for each class (of upgrades also for each class in whole).
+Output:  for each class of symmetric parts the exact optimum after the change, with its cut.
+Cost:    one search for the optimum for each class; for upgrades, one more for the whole class.
 Source:  own; the search is that of ForestColl section 5.2.
 """
 
@@ -49,18 +49,18 @@ class Outcome:
     Parameters
     ----------
     before : Optimum
-        Of the network as it is.
+        The optimum of the unchanged network.
     parts : SymmetricParts
     factor : Fraction
-        By which bandwidths are multiplied; 0: what has failed.
+        The factor of the bandwidths; 0 for a failure.
     every : bool
-        Whether that happens to all of these parts at once, not to one of them.
+        Whether all of these parts change at once, not one of them.
     inverse_rate : Fraction or None
         1/x* afterwards, in s/GB; None if the collective cannot run.
     inside : tuple of int
-        The bottleneck cut, by positions in the network as it is.
+        The bottleneck cut, by positions in the unchanged network.
     by_program : Optimum, optional
-        Of the network afterwards, where one cut does not prove it.
+        The optimum of the changed network, where one cut does not prove it.
     """
 
     before: Optimum
@@ -73,18 +73,18 @@ class Outcome:
 
     @property
     def algbw_gb_s(self) -> Fraction | None:
-        """Algorithmic bandwidth afterwards, of all the data there then is."""
+        """Algorithmic bandwidth afterwards, for the data of the GPUs that are left."""
         return None if self.inverse_rate is None else sum(self.weights) / self.inverse_rate
 
     @property
     def gain(self) -> Fraction:
-        """What the algorithmic bandwidth changes by, as a share of what it was; -1: all is lost."""
+        """Relative change of the algorithmic bandwidth; -1 if the collective cannot run."""
         after = self.algbw_gb_s
         return Fraction(-1) if after is None else after / self.before.algbw_gb_s - 1
 
     @cached_property
     def weights(self) -> tuple[int, ...]:
-        """Of the GPUs that are left."""
+        """Weights of the GPUs that are left."""
         topology = self.before.topology
         failed = self._failed_nodes
         kept = [
@@ -96,14 +96,14 @@ class Outcome:
 
     @cached_property
     def changed(self) -> Topology:
-        """The network afterwards."""
+        """The changed network."""
         topology = self.before.topology
         names = self.parts.names if self.every else self.parts.names[:1]
         return topology.scaled(names, self.factor) if self.factor else topology.without(*names)
 
     @property
     def optimum(self) -> Optimum | None:
-        """The optimum afterwards, with what proves it; None if the collective cannot run."""
+        """The optimum afterwards, with its proof; None if the collective cannot run."""
         if self.inverse_rate is None or self.by_program is not None:
             return self.by_program
         changed, topology = self.changed, self.before.topology
@@ -144,10 +144,10 @@ def failures(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Outcome, ...]:
-    """Return what each single failure costs, the worst first.
+    """Return the optimum after each single failure, the worst first.
 
-    Links fail both ways; GPUs that fail take their data with them. Equal parts, by the symmetries
-    of the network that are found, are one outcome.
+    Links fail in both directions; the data of a failed GPU is lost. Parts that the symmetries found
+    exchange give one outcome.
 
     Parameters
     ----------
@@ -155,16 +155,16 @@ def failures(
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     root, weights : optional
-        As of :func:`forestcoll.problem.weights.weights_for`.
+        As for :func:`forestcoll.problem.weights.weights_for`.
     threads : int
-        At most so many; the outcomes do not depend on their number.
+        The largest number of threads; the outcomes do not depend on it.
     progress : callable, optional
-        Told (outcomes known, outcomes in all); may raise to stop.
+        Called with (outcomes known, outcomes in all); may raise to stop.
 
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.core.optimality.optimum`; UnsupportedError of an allreduce.
+        As :func:`forestcoll.core.optimality.optimum`; UnsupportedError for an allreduce.
 
     Examples
     --------
@@ -192,21 +192,21 @@ def upgrades(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Outcome, ...]:
-    """Return what faster links bring, the best first: each by itself, and all alike together.
+    """Return the optimum with faster links, the best first: each alone, and each class at once.
 
-    Shared capacities count as links here; faster links leave them as they are.
+    Shared capacities count as links here; faster links leave shared capacities unchanged.
 
     Parameters
     ----------
     factor : int, Fraction or str
-        By which bandwidths are multiplied, both ways; more than 1.
+        The factor of the bandwidths in both directions; more than 1.
     topology, collective, root, weights, threads, progress
-        As of :func:`failures`.
+        As for :func:`failures`.
 
     Raises
     ------
     ForestCollError
-        As of :func:`failures`; InvalidParameterError if the factor is not more than 1.
+        As :func:`failures`; InvalidParameterError if the factor is not more than 1.
     """
     by = exact(factor, "the factor")
     if by <= 1:
@@ -224,7 +224,7 @@ def upgrades(
 
 
 class _Numbers:
-    """A network as whole numbers, some of which are changed at a time."""
+    """A network as whole numbers, a few of which change at a time."""
 
     def __init__(
         self,
@@ -271,7 +271,7 @@ class _Numbers:
 
     def _after(self, asked: Outcome) -> Outcome:
         """Return 1/x* and its proof after a change, from whole numbers where a cut proves it."""
-        if self._network.shared:
+        if self._network.shared:  # the search below knows limits of single links only
             return self._by_program(asked)
         largest = max(asked.factor.as_integer_ratio())
         if int(self._links.capacity.sum()) * largest * sum(asked.weights) >= 2**62:
@@ -281,6 +281,7 @@ class _Numbers:
                 f"factor of fewer digits"
             )
         capacity = self._capacity(asked)
+        # Trees need not attain the tightest cut if a switch sends more than it receives.
         if self._overdrawn(capacity):
             return self._by_program(asked)
         weights, target = self._nodes(asked)

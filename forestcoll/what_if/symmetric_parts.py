@@ -1,9 +1,9 @@
-"""The parts of a network that can fail, those together that are alike.
+"""Classes of symmetric parts of a network: links, NICs, GPUs and switches.
 
-Problem: what holds for one NIC holds for all that a symmetry carries it to; look at one.
-Input:   a topology; what else symmetries must keep.
+Problem: a result for one NIC holds for all that a symmetry carries it to, so examine only one.
+Input:   a topology; weights that symmetries must keep.
 Output:  classes of links (both ways between two nodes), NICs, GPUs and switches.
-Cost:    that of :func:`forestcoll.topology.symmetry.automorphism.find_orbits`.
+Cost:    as :func:`forestcoll.topology.symmetry.automorphism.find_orbits`.
 Source:  none.
 """
 
@@ -46,9 +46,9 @@ class SymmetricParts:
     ----------
     kind : PartKind
     names : tuple of str
-        Of each, as :meth:`Topology.without` takes it; the first stands for all.
+        The name of each part, as :meth:`Topology.without` accepts it; the first stands for all.
     pattern : str
-        That matches all of them.
+        A pattern that matches all of them.
     only : bool
         Whether the pattern matches no other part.
     """
@@ -59,7 +59,7 @@ class SymmetricParts:
     only: bool
 
     def in_words(self, *, every: bool = False) -> str:
-        """Say which they are: "any of 16 NICs, b*.gpu* - ib"; of ``every``: "all 16 NICs, ..."."""
+        """Return e.g. "any of 16 NICs, b*.gpu* - ib"; with ``every``, "all 16 NICs, ..."."""
         first, number = self.names[0], len(self.names)
         if number == 1:
             return f"{self.kind} {first}"
@@ -86,8 +86,8 @@ def symmetric_parts(topology: Topology, orbits: Orbits) -> tuple[SymmetricParts,
     ----------
     topology : Topology
     orbits : Orbits
-        Of its nodes and links. Parts that are alike without being known to be come in classes of
-        their own, of which the same then holds.
+        Orbits of its nodes and links. If some symmetry was not found, symmetric parts form several
+        classes, with equal results.
 
     Examples
     --------
@@ -151,9 +151,9 @@ def _like_groups(topology: Topology, orbits: Orbits) -> list[list[str]]:
 
 
 def symmetries(topology: Topology, weights: Sequence[int], *, of_links: bool = True) -> Orbits:
-    """Search for what carries parts into one another and keeps kinds and weights, for some seconds.
+    """Search some seconds for symmetries of the network that keep kinds and weights.
 
-    Where fewer symmetries are found, more is looked at one by one, with the same results.
+    If fewer are found, there are more classes to examine, with the same results.
     """
     return find_orbits(topology, _SEARCH_S, of_links=of_links, marks=_node_marks(topology, weights))
 

@@ -1,14 +1,14 @@
-"""The tightest cuts of a network, one after the other.
+"""The tightest cuts of a network: the bottleneck and the cuts behind it.
 
-Problem: which cut binds, and which ones stand behind it.
+Problem: which cut is the bottleneck, and which cuts bind next?
 Input:   a topology and a collective.
-Output:  a list of cuts. The first is a bottleneck; each other is the tightest of those that tell
-         apart GPUs that no cut before, nor any copy of one under the symmetries, tells apart.
-Cost:    for each cut, and each set of GPUs not yet told apart, two searches a GPU; of sets that
-         symmetries carry into one another only one is searched.
-Source:  own. A cut that splits a set of GPUs splits off, or leaves behind, any one u of them: it
-         has u inside and some v of the others outside, or some v inside and u outside. Links of
-         endless bandwidth into a GPU force it inside; a cut that is violated at the ratio of
+Output:  a list of cuts. The first is a bottleneck. Each later one is the tightest cut that
+         separates GPUs that no earlier cut, nor a copy of one under the symmetries, separates.
+Cost:    for each cut, and each set of GPUs not yet separated, two searches a GPU; of symmetric sets
+         only one is searched.
+Source:  own. A cut that splits a set of GPUs separates any one u of them from some other: it has u
+         inside and some v of the set outside, or some v inside and u outside. Links of
+         unlimited bandwidth into a GPU force it inside. A cut that is violated at the ratio of
          another is tighter (ForestColl section 5.2).
 """
 
@@ -42,13 +42,13 @@ _MOST_COPIES = 4096
 
 @dataclass(frozen=True, slots=True)
 class TightCut:
-    """A cut, and how many there are of it.
+    """A cut and the number of its copies under the symmetries.
 
     Parameters
     ----------
     cut : Cut
     copies : int or None
-        Cuts that the symmetries found carry it to, with itself; None if they are too many to count.
+        Number of its images under the symmetries found, itself included; None if too many to count.
     """
 
     cut: Cut
@@ -65,7 +65,7 @@ def tightest_cuts(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> tuple[TightCut, ...]:
-    """Return the bottleneck cut and those that stand behind it.
+    """Return the bottleneck cut and the next tightest cuts.
 
     Parameters
     ----------
@@ -73,19 +73,19 @@ def tightest_cuts(
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     count : int
-        How many; fewer are returned if all GPUs are told apart before, or, with roots, no cut of
-        the others holds any data.
+        The number of cuts. Fewer are returned if those separate all GPUs or, with roots, if no
+        other cut holds data.
     root, weights : optional
-        As of :func:`forestcoll.problem.weights.weights_for`.
+        As for :func:`forestcoll.problem.weights.weights_for`.
     threads : int
-        At most so many; the cuts do not depend on their number.
+        The largest number of threads; the cuts do not depend on it.
     progress : callable, optional
-        Told (cuts found, cuts wanted); may raise to stop.
+        Called with (cuts found, cuts wanted); may raise to stop.
 
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.core.optimality.optimum`.
+        As :func:`forestcoll.core.optimality.optimum`.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def tightest_cuts(
 
 
 class _Search:
-    """Finds cuts, and keeps which GPUs those found so far do not tell apart."""
+    """Finds cuts, and keeps the groups of GPUs that the cuts so far do not separate."""
 
     def __init__(
         self, network: Topology, weights: Sequence[int], moves: Sequence[Ints], threads: int
@@ -131,7 +131,9 @@ class _Search:
         self._gpus = np.array(network.compute, dtype=np.int64)
         self._weight = np.zeros(self._size, dtype=np.int64)
         self._weight[self._gpus] = weights
-        self._group = np.zeros(self._size, dtype=np.int64)  # of GPUs not told apart, by node
+        self._group = np.zeros(
+            self._size, dtype=np.int64
+        )  # by node, its group of GPUs not separated
         self._symmetric = True  # whether symmetries carry groups to groups
 
     def tell_apart(self, inside: Inside) -> int | None:
@@ -145,7 +147,7 @@ class _Search:
         return None
 
     def _copies(self, inside: Inside) -> list[Inside]:
-        """Return the cut and what symmetries carry it to, as far as they are not too many."""
+        """Return the cut and its images under the symmetries, up to a limit."""
         known, found = {inside.tobytes()}, [inside]
         for copy in found:
             for move in self._moves:
@@ -166,7 +168,7 @@ class _Search:
         return None if best is None else best[1]
 
     def _unlike_groups(self) -> Iterator[list[int]]:
-        """Yield the groups of more than one GPU; of those that are alike only one."""
+        """Yield the groups of more than one GPU, one of each symmetry class."""
         members: dict[int, list[int]] = {}
         for gpu in self._gpus.tolist():
             members.setdefault(int(self._group[gpu]), []).append(gpu)
@@ -178,7 +180,7 @@ class _Search:
             done |= self._alike(group, gpus[0]) if self._symmetric else {group}
 
     def _alike(self, group: int, member: int) -> set[int]:
-        """Return the groups that symmetries carry a group to; they carry one member there."""
+        """Return the groups that symmetries carry a group to, by the images of one member."""
         seen, waiting, groups = {member}, [member], {group}
         while waiting:
             node = waiting.pop()
@@ -198,9 +200,9 @@ class _Search:
             yield self._tightest(other, [first])
 
     def _tightest(self, forced: int, outside: Sequence[int]) -> tuple[Fraction, Inside]:
-        """Return the ratio of the tightest cut with a GPU inside and any of others out, and it.
+        """Return the tightest cut with a GPU inside and any of others outside, with its ratio.
 
-        From one such cut on; whichever is violated at its ratio is tighter.
+        Starts from one such cut; a cut violated at the current ratio is tighter.
         """
         target = np.zeros(self._size, dtype=np.uint8)
         target[list(outside)] = 1
@@ -215,7 +217,7 @@ class _Search:
             inside = cut.astype(np.bool_)
 
     def _ratio(self, inside: Inside) -> Fraction:
-        """Weight inside over what leaves, in whole capacities."""
+        """Weight inside over the capacity that leaves, in whole numbers."""
         leaving = inside[self._links.tail] & ~inside[self._links.head]
         return Fraction(int(self._weight[inside].sum()), int(self._links.capacity[leaving].sum()))
 
@@ -226,7 +228,7 @@ class _Search:
         weight = int(self._weight.sum())
         holders = np.flatnonzero(self._weight)
         holders = holders[holders != forced]
-        trees = weight * ratio.denominator  # all of them fit a link that no cut may use
+        trees = weight * ratio.denominator  # enough that no minimum cut uses such a link
         if int(self._links.capacity.sum()) * ratio.numerator + len(holders) * trees >= 2**62:
             raise CapacityOverflowError(
                 "bandwidths and weights are too large to look for further cuts in exact 64-bit "

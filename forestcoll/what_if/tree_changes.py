@@ -1,11 +1,11 @@
-"""What differs between two forests: which trees, and for which GPUs.
+"""Differences between two forests: changed trees and affected GPUs.
 
-Problem: how much of a schedule that runs has to be changed for another.
-Input:   two forests of one collective; their networks may have lost or won GPUs.
-Output:  the share of the data that keeps its trees, and the GPUs that send or receive otherwise.
+Problem: how much of a running schedule must change for another one?
+Input:   two forests of one collective; GPUs may have left or joined the network in between.
+Output:  the share of the data that keeps its trees, and the GPUs whose transfers change.
 Cost:    a pass over the parents of both, some 10 ns an entry.
-Source:  own. Equal trees are found by 64-bit hashes and then compared; of what a GPU sends and
-         receives only such hashes are, which takes two of 2^50 for equal.
+Source:  own. Equal trees are found by 64-bit hashes and then compared. The transfers of a GPU are
+         compared by hash only; about one pair in 2^50 of different ones counts as equal.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ _AT_A_TIME = 64  # batches, whose tables then stay in the cache
 
 @dataclass(frozen=True, slots=True)
 class TreeChanges:
-    """What becomes of the trees of a forest in another.
+    """How the trees of a new forest differ from those of an old one.
 
     Parameters
     ----------
     trees : int
-        Of the new forest, counted with multiplicity.
+        Trees of the new forest, counted with multiplicity.
     kept : Fraction
-        Share of the data that runs over the same trees in both. GPU by GPU, that is: the switches
-        between two GPUs are not looked at.
+        Share of the data that runs over the same trees in both. Trees are compared by GPUs; the
+        switches between two GPUs do not matter.
     touched : tuple of str
-        GPUs that send to or receive from others than before, or other shares of the data; those
-        of the new network first.
+        GPUs with other senders, receivers or shares of the data than before; those of the new
+        network first.
     """
 
     trees: int
@@ -52,7 +52,7 @@ class TreeChanges:
 
     @property
     def changed_trees(self) -> int:
-        """Trees of the new forest that carry what ran over others before, rounded up."""
+        """Trees of the new forest that carry data of other old trees, rounded up."""
         return math.ceil((1 - self.kept) * self.trees)
 
 
@@ -95,7 +95,7 @@ def gpu_names(forest: Forest) -> list[str]:
 def parents_by_name(forest: Forest, names: Sequence[str]) -> tuple[Gpus, Gpus]:
     """Return root and parent of each batch with ``names`` in place of ranks.
 
-    A column for each name; what a tree has no GPU for is below -1, which stands at the root.
+    There is a column for each name. -1 marks the root, and a lower number a GPU not in the tree.
     """
     place = {name: i for i, name in enumerate(names)}
     at = np.array([place[name] for name in gpu_names(forest)] + [_ROOT], dtype=np.int32)
@@ -145,7 +145,7 @@ class _Trees:
         roots, givers, takers = (_random(gpus, number) for number in range(1, 4))
         share = np.array([self.weight[row] % _MODULUS for row in rows], dtype=np.uint64)
         share *= roots[self.root[rows]]
-        sums = np.zeros((2, gpus + 2), dtype=np.uint64)  # the last two for no parent at all
+        sums = np.zeros((2, gpus + 2), dtype=np.uint64)  # the last two entries: no parent
         givers = np.append(givers, np.zeros(2, dtype=np.uint64))
         for start in range(0, len(rows), _AT_A_TIME):
             parent = self.parent[rows[start : start + _AT_A_TIME]]

@@ -1,5 +1,5 @@
-"""The commands on files of runtimes.
+"""Commands on files of runtimes: export, check and score them.
 
-To read: ``exporting`` (with ``within_limits``: what fits a runtime instead); ``findings_report``
-(what checks say), ``xml_checking``, ``plan_checking``; ``file_scoring``.
+To read: ``exporting`` (with ``within_limits``, for schedules that exceed a runtime's limits);
+``findings_report`` (output of checks), ``xml_checking``, ``plan_checking``; ``file_scoring``.
 """

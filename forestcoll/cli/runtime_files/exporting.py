@@ -1,4 +1,4 @@
-"""The command that exports a schedule file for a runtime."""
+"""``forestcoll export``: write a schedule file in the format of a runtime."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def export_schedule(
     ] = None,
     channels: Annotated[
         int | None,
-        typer.Option("--channels", max=MOST, help="Of each instance, at most; what fits if none."),
+        typer.Option("--channels", max=MOST, help="Limit per instance; by default as many as fit."),
     ] = None,
     instances: Annotated[
         int | None,
         typer.Option(
-            "--instances", max=MOST, help="Cut the data into so many, on channels of their own."
+            "--instances", max=MOST, help="Number of parts of the data, each on its own channels."
         ),
     ] = None,
     threadblocks: Annotated[
@@ -50,21 +50,22 @@ def export_schedule(
         typer.Option(
             "--threadblocks",
             max=MOST,
-            help="That run at once on a GPU, for mscclpp: its multiprocessors; 108 if not given.",
+            help="Threadblocks that run at once on a GPU (its multiprocessors), for mscclpp; 108 "
+            "if not given.",
         ),
     ] = None,
     in_place: Annotated[
         bool,
         typer.Option(
-            "--in-place", help="For calls in place: no GPU copies its own part to its output."
+            "--in-place", help="For in-place calls: no GPU copies its own part to its output."
         ),
     ] = False,
     least: Annotated[
-        str | None, typer.Option("--min-size", help="Of the data: 1MB; 1MB is 2^20.")
+        str | None, typer.Option("--min-size", help="Least size of the data: 1MB; 1MB is 2^20.")
     ] = None,
-    most: Annotated[str | None, typer.Option("--max-size", help="Of the data.")] = None,
+    most: Annotated[str | None, typer.Option("--max-size", help="Largest size.")] = None,
     size: Annotated[
-        str | None, typer.Option("--size", help="Of the data in GOAL; 1MB if not given.")
+        str | None, typer.Option("--size", help="Size of the data in GOAL; 1MB if not given.")
     ] = None,
     gamma: Annotated[
         str | None,
@@ -76,8 +77,8 @@ def export_schedule(
         bool,
         typer.Option(
             "--satisfy-limits",
-            help="If it breaks a limit of the runtime, export what fits: other channels, fewer "
-            "instances, or the fastest forest with fewer trees per GPU.",
+            help="If the schedule exceeds a limit of the runtime, export a variant within limits: "
+            "other channels, fewer instances, or the fastest forest with fewer trees per GPU.",
         ),
     ] = False,
     seconds: Annotated[
@@ -86,16 +87,16 @@ def export_schedule(
             "--satisfy-time",
             metavar="SECONDS",
             max=MOST_SECONDS,
-            help="For the search for what fits.",
+            help="Seconds for the search for a variant within limits.",
         ),
     ] = SECONDS,
     check: Annotated[
         bool,
-        typer.Option("--check/--no-check", help="Execute what is exported before writing it."),
+        typer.Option("--check/--no-check", help="Execute the export on the CPU before writing it."),
     ] = True,
     json_: Json = False,
 ) -> None:
-    """Verify a schedule file and write it for a runtime, proved again as the runtime sees it."""
+    """Verify a schedule file, export it for a runtime and execute the export as a check."""
     expect_writable(output)
     given: dict[str, Any] = {
         "protocol": protocol,
@@ -145,7 +146,7 @@ def _bytes(option: str, text: str | None) -> int | None:
 
 
 def _executed(text: str, name: str, program: Program, threadblocks: int | None) -> list[str] | None:
-    """Execute what was exported; tell how. None if there is nothing that executes the format."""
+    """Execute the export and return how, in words; None if no interpreter has the format."""
     root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
     if name == "msccl":
         found = [interpret(parse_algorithm(text).algorithm, root=root)]

@@ -1,4 +1,4 @@
-"""The command that scores a file on a network, whoever wrote it: MSCCL's XML, peers' JSON."""
+"""``forestcoll score``: measure any MSCCL XML or a baseline's JSON file on a network."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ def score_file(
         Path, typer.Argument(metavar="FILE", help="XML of MSCCL; JSON of TE-CCL, TACCL or SCCL.")
     ],
     network: Annotated[
-        str, typer.Option("--topology", metavar="TOPOLOGY", help="The network that it is for.")
+        str, typer.Option("--topology", metavar="TOPOLOGY", help="The network of the file.")
     ],
     root: Annotated[
         int | None,
         typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
         ),
     ] = None,
     members: Group = None,
@@ -44,16 +44,18 @@ def score_file(
     gpus: Annotated[
         str | None,
         typer.Option(
-            "--gpus", help="Which GPU each of the file's is, in order: names, or BOXES/INDICES."
+            "--gpus", help="The GPU of each of the file's ranks, in order: names, or BOXES/INDICES."
         ),
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Write JSON's transfers as ours."),
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="Write a JSON file's transfers as a schedule."
+        ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Prove a file of another tool, and say how near it is to the optimum of a network."""
+    """Verify a file of another tool, and compare its rate with the optimum of a network."""
     topology = in_group(load_topology(network), members, idle)
     order = _order(topology, gpus)
     if is_json(file):
@@ -67,7 +69,7 @@ def score_file(
 
 
 def _order(topology: Topology, text: str | None) -> list[int] | None:
-    """Return the rank of each GPU named, which must be all of them."""
+    """Return the rank of each named GPU; the text must name all of them."""
     if text is None:
         return None
     names = members_from_text(topology, text)
@@ -104,7 +106,7 @@ def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:
     }
 
 
-# --- peers' JSON ---------------------------------------------------------------------------------
+# --- JSON of baselines ---------------------------------------------------------------------------
 
 
 def _of_json(
@@ -136,11 +138,11 @@ def _about(transfers: PeerTransfers, found: PeerScore) -> dict[str, Any]:
     }
 
 
-# --- what both come to ---------------------------------------------------------------------------
+# --- for both formats ----------------------------------------------------------------------------
 
 
 def _measured(found: Measurement | None) -> dict[str, Any]:
-    """Say how fast it is; the share is of the optimum where that is known, else of a bound."""
+    """Return the measured rate as a share of the optimum where that is known, else of a bound."""
     if found is None:
         return {}
     bound = found.bound

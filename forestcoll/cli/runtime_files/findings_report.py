@@ -1,4 +1,4 @@
-"""Findings for people and for machines: what checks of runtime files have to say."""
+"""Reports of the findings in runtime files, as text or JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LETTERS = 400
 Machine = Annotated[
     str | None,
     typer.Option(
-        "--machine", metavar="|".join(MACHINES), help="Whose GPUs run all threadblocks at once."
+        "--machine", metavar="|".join(MACHINES), help="The machine, for limits on threadblocks."
     ),
 ]
 Threadblocks = Annotated[
@@ -26,13 +26,13 @@ Threadblocks = Annotated[
         "--threadblocks",
         min=1,
         max=100_000,
-        help="That run at once on a GPU, its multiprocessors, in place of a machine.",
+        help="Threadblocks that run at once on a GPU (its multiprocessors), instead of a machine.",
     ),
 ]
 
 
 def record_of(one: Finding) -> dict[str, Any]:
-    """Return a finding with all that is known of it."""
+    """Return a finding with all its fields."""
     return {
         "kind": str(one.kind),
         "wrong": one.is_wrong,

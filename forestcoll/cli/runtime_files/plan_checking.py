@@ -1,4 +1,4 @@
-"""The command that checks execution plans of MSCCL++, whoever wrote them."""
+"""``forestcoll check-plan``: execute any MSCCL++ execution plan on the CPU."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ def check_plan(
     root: Annotated[
         int | None,
         typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
         ),
     ] = None,
     machine: Machine = None,
     threadblocks: Threadblocks = None,
     json_: Json = False,
 ) -> None:
-    """Execute an MSCCL++ execution plan on the CPU, and say what is wrong with it."""
+    """Execute an MSCCL++ execution plan on the CPU, and report what is wrong with it."""
     most = blocks_of(machine, threadblocks)
     reading = read_plan(file)
     found = interpret_plan(reading.plan, root=root, most_blocks=most)
@@ -75,7 +75,7 @@ def _document(about: dict[str, Any], told: list[Finding], found: Findings) -> di
 
 
 def _facts(told: list[Finding], found: Findings) -> dict[str, Any]:
-    """Return what fits a screen."""
+    """Return a summary that fits a screen."""
     return {
         "findings": list(lines_of([one for one in told if one.is_wrong], found)),
         "notes": list(lines_of([one for one in told if not one.is_wrong], found)) or None,

@@ -1,4 +1,4 @@
-"""What commands do where a schedule breaks a limit of the runtime it is exported for."""
+"""Export of a schedule that may exceed the runtime's limits: find a variant within them."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ def export_within_limits(
     fit: bool,
     seconds: float,
 ) -> tuple[Program, Exported, dict[str, Any]]:
-    """Export a program; where it breaks a limit, what fits in its place, or say what would.
+    """Export a program; if it exceeds a limit, export or suggest a variant within limits.
 
     Parameters
     ----------
     schedule : AnySchedule
     program : Program
-        Its lowered form.
+        The compiled schedule.
     options : ExportOptions
     fit : bool
-        Whether to export what fits instead.
+        Whether to export a variant within limits instead.
     seconds : float
-        For the search for it.
+        For the search for a variant.
 
     Returns
     -------
     program : Program
-        What has been exported.
+        The program that was exported.
     exported : Exported
     facts : dict
-        What it is and costs, if it is not what was given.
+        The variant and its cost; empty if the given program was exported.
 
     Raises
     ------
     RuntimeLimitError
-        If it does not fit, and is not to or nothing does; the message says what would.
+        If the program exceeds a limit and no variant is wanted or found. The message suggests one.
     """
     try:
         return program, export(program, options), {}

@@ -1,4 +1,4 @@
-"""The command that checks MSCCL's XML, whoever wrote it."""
+"""``forestcoll check-xml``: execute any MSCCL XML file on the CPU."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def check_xml(
     root: Annotated[
         int | None,
         typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Of a broadcast or reduce, if not plain."
+            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
         ),
     ] = None,
     machine: Machine = None,
     threadblocks: Threadblocks = None,
     json_: Json = False,
 ) -> None:
-    """Execute an MSCCL XML file on the CPU as its runtime would, and say what is wrong with it."""
+    """Execute an MSCCL XML file on the CPU as its runtime would, and report what is wrong."""
     most = blocks_of(machine, threadblocks)
     reading = read_leniently(file)
     found = interpret(reading.algorithm, root=root, most_blocks=most)
@@ -86,7 +86,7 @@ def _all(reading: Reading, found: Findings) -> Iterator[Finding]:
 
 
 def _facts(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
-    """Return what fits a screen."""
+    """Return a summary that fits a screen."""
     about = _about(file, reading.algorithm)
     limit = about.pop("max_bytes")
     about["sizes"] = f"{about.pop('min_bytes')} bytes to {limit or 'any size'}"

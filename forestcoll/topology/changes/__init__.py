@@ -1,5 +1,5 @@
-"""Networks that differ a little: what is dead, slower, or new.
+"""Changes of a network: parts left out, slower, faster or added.
 
-To read: ``named_parts`` (what a text such as "b3.gpu2 - ib" names), ``edits`` (left out, scaled,
-added), ``changed_file`` (all of it in a file).
+To read: ``named_parts`` (the parts that a text such as "b3.gpu2 - ib" names), ``edits`` (removal,
+scaling, addition), ``changed_file`` (files that list changes).
 """

@@ -1,9 +1,9 @@
-"""Topology files that say what is other than in a network that is known.
+"""Topology files that give a base network and changes to it.
 
-Problem: a cluster is what it was sold as, but for a dead NIC and a slow box.
-Input:   a document with ``base``, and what is different.
-Output:  the network.
-Cost:    that of the changes.
+Problem: a cluster is as specified, except for a dead NIC and a slow box.
+Input:   a document with a ``base`` and the changes.
+Output:  the changed network.
+Cost:    as the changes.
 Source:  none.
 
     base: dgx_a100:boxes=16
@@ -71,7 +71,7 @@ CHANGED_SCHEMA: Mapping[str, Any] = {
 
 
 def is_changed(document: Document) -> bool:
-    """Whether a document says what is other than in a network."""
+    """Whether a document has a base network and changes."""
     return isinstance(document.data, dict) and "base" in document.data
 
 

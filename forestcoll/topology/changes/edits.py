@@ -1,6 +1,6 @@
-"""A network with parts left out, made slower or faster, or added.
+"""Edits of a network: parts left out, slower, faster or added.
 
-Problem: what the network is, or would be, with some of it dead or better.
+Problem: the network after failures or upgrades.
 Input:   a topology and texts that name parts of it.
 Output:  another topology, whose name says what was changed.
 Cost:    linear in the nodes and links.
@@ -24,23 +24,23 @@ if TYPE_CHECKING:
 
 __all__ = ["Changes", "scaled", "with_links", "with_shared", "without"]
 
-_SAID = 2  # parts that a name names
+_SAID = 2  # parts that the network's name lists; it counts the others
 
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What a network differs by from another, in the words of files and of the command line.
+    """Changes of a network, in the syntax of files and of the command line.
 
     Parameters
     ----------
     links : mapping of str to number
-        New ones, or more of those there are: "A - B" to GB/s each way.
+        New links, or more bandwidth of existing ones: "A - B" to GB/s each way.
     scale : mapping of str to number
         Parts to factors.
     without : sequence of str
-        Parts that are not there.
+        Parts to leave out.
     shared : mapping of str to (sequence of str, number)
-        New shared capacities by their names: links, and what they may carry together in GB/s.
+        New shared capacities by their names: links, and their common limit in GB/s.
     """
 
     links: Mapping[str, Exact]
@@ -52,12 +52,12 @@ class Changes:
         return bool(self.links or self.scale or self.without or self.shared)
 
     def applied(self, topology: Topology) -> Topology:
-        """Return the network changed: links and limits are added, then scaled, then left out.
+        """Return the changed network: links and limits are added, then scaled, then left out.
 
         Raises
         ------
         InvalidTopologyError
-            As of :func:`with_links`, :func:`with_shared`, :func:`scaled` and :func:`without`.
+            As :func:`with_links`, :func:`with_shared`, :func:`scaled` and :func:`without`.
         """
         if self.links:
             topology = with_links(topology, self.links)
@@ -69,22 +69,21 @@ class Changes:
 
 
 def without(topology: Topology, parts: Iterable[str]) -> Topology:
-    """Return the network without some nodes, and their links, or some links or common limits.
+    """Return the network without some nodes and their links, or some links or shared capacities.
 
-    Ranks count the GPUs that are left. Shared capacities stay as they are for the links that are
-    left.
+    Ranks count the remaining GPUs. Shared capacities keep their limit for the remaining links.
 
     Parameters
     ----------
     topology : Topology
     parts : iterable of str
-        As of :func:`forestcoll.topology.changes.named_parts.parts_named`, or the name of a shared
-        capacity, whose limit no longer holds then.
+        As for :func:`forestcoll.topology.changes.named_parts.parts_named`, or the name of a shared
+        capacity, whose limit is then lifted.
 
     Raises
     ------
     InvalidTopologyError
-        If a part is not there, or nothing is left.
+        If a part does not exist, or nothing is left.
     """
     said = _texts(parts)
     limits = {group.name: group for group in topology.shared}
@@ -120,15 +119,16 @@ def scaled(topology: Topology, parts: str | Iterable[str], factor: Exact) -> Top
     ----------
     topology : Topology
     parts : str or iterable of str
-        As of :func:`forestcoll.topology.changes.named_parts.parts_named`; of a node, all its
-        links; or the name of a shared capacity. "*" is all links, and leaves the name as it is.
+        As for :func:`forestcoll.topology.changes.named_parts.parts_named`, where a node stands for
+        all its links; or the name of a shared capacity. "*" is all links; the network then keeps
+        its name.
     factor : int, Fraction or str
         Positive.
 
     Raises
     ------
     InvalidTopologyError
-        If a part is not there or the factor is not positive.
+        If a part does not exist or the factor is not positive.
     """
     said, by = _texts(parts), exact(factor, "the factor")
     if by <= 0:
@@ -159,8 +159,8 @@ def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
     ----------
     topology : Topology
     links : mapping of str to number
-        "A - B" (both ways) or "A -> B" to GB/s in each direction. Where there is a link already it
-        gets as much faster; the latency stays, or is 0.
+        "A - B" (both ways) or "A -> B" to GB/s in each direction. An existing link gets that much
+        more bandwidth and keeps its latency; a new one has latency 0.
 
     Raises
     ------
@@ -193,12 +193,12 @@ def with_shared(
     ----------
     topology : Topology
     name : str
-        Of the shared capacity.
+        Name of the shared capacity.
     links : str or iterable of str
-        As of :func:`forestcoll.topology.changes.named_parts.parts_named`; of a node, all its
-        links.
+        As for :func:`forestcoll.topology.changes.named_parts.parts_named`; a node stands for all
+        its links.
     bandwidth_gb_s : int, Fraction or str
-        What the links may carry together, in GB/s.
+        The limit on all the links together, in GB/s.
 
     Raises
     ------

@@ -1,6 +1,6 @@
-"""Which nodes and links of a network a text names.
+"""Parser of texts such as "b3.gpu2 - ib" that name nodes and links of a network.
 
-Problem: point at parts of a machine in a word, on the command line, in files and in Python.
+Problem: name parts of a machine briefly, on the command line, in files and in Python.
 Input:   a topology and a text.
 Output:  positions of nodes, and links by the positions of their ends.
 Cost:    linear in the nodes and links for a pattern; a look-up for names.
@@ -42,7 +42,7 @@ class NamedParts:
     nodes : tuple of int
         Positions; empty if the text names links.
     links : tuple of (int, int)
-        Tail and head: the links named, or all those at the nodes named.
+        Tail and head of the named links, or of all links at the named nodes.
     """
 
     nodes: tuple[int, ...]
@@ -55,7 +55,7 @@ def parts_named(topology: Topology, text: str) -> NamedParts:
     Raises
     ------
     InvalidTopologyError
-        If there is no such node, or no such link between the nodes.
+        If a node, or a link between the nodes, does not exist.
 
     Examples
     --------
@@ -82,12 +82,12 @@ def parts_named(topology: Topology, text: str) -> NamedParts:
 
 
 def ends_named(topology: Topology, text: str) -> tuple[tuple[int, int], ...]:
-    """Return the ends of links that a text names, whether they are there or not.
+    """Return the ends of the links that a text names, whether the links exist or not.
 
     Raises
     ------
     InvalidTopologyError
-        If there is no such node, or the text names no two of them.
+        If a node does not exist, or the text does not name two nodes.
     """
     if _is_node(topology, text):
         raise InvalidTopologyError(f'{text!r} names no two nodes; write "A - B" or "A -> B"')
@@ -102,7 +102,7 @@ def _is_node(topology: Topology, text: str) -> bool:
 
 
 def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return the tails and the heads that a text names: twice if both ways are meant."""
+    """Return the tails and heads that a text names: two entries for links both ways."""
     pieces = _pieces(topology, text.strip())
     if len(pieces) != 3:
         raise InvalidTopologyError(
@@ -114,7 +114,7 @@ def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[in
 
 
 def _pieces(topology: Topology, text: str) -> list[str]:
-    """Split a text at its arrow; where names have arrows in them, between two names."""
+    """Split a text at its arrow; if names contain arrows, split between two names."""
     for arrow in _BETWEEN.finditer(text):
         left, right = text[: arrow.start()], text[arrow.end() :]
         if left in topology.position_of and right in topology.position_of:

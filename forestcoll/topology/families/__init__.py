@@ -1,13 +1,13 @@
-"""Networks by name: one function a family, entered into :data:`FAMILIES` by a decorator.
+"""Topology families: one function for each, registered in :data:`FAMILIES` by a decorator.
 
-To read: ``family`` (the registry and the decorator), ``values`` (what a parameter may be) and
+To read: ``family`` (the registry and the decorator), ``values`` (types of parameters) and
 ``wiring`` (GPUs by number), then the families: ``machines``, ``pcie_box`` and ``chassis`` (with the
 numbers of ``constants``), ``fabrics``; of GPUs alone ``direct_connect``, ``words``,
 ``circulants``, ``grids``, ``distance_regular`` (with the ``geometries`` it needs), ``expanders``.
 """
 
 # isort: off
-# In the order in which people should meet them.
+# The order of imports is the order of the list that users see.
 from forestcoll.topology.families import machines as machines
 from forestcoll.topology.families import pcie_box as pcie_box
 from forestcoll.topology.families import chassis as chassis

@@ -1,7 +1,7 @@
 """Machines as TE-CCL models them: chassis whose links have latencies.
 
-Source: TE-CCL (SIGCOMM 2024), table 2 and figures 13 to 15; the numbers and theirs are in
-``constants``. Of its published code the wiring is taken, not the slips: all GPUs are GPUs (there
+Source: TE-CCL (SIGCOMM 2024), table 2 and figures 13 to 15; ``constants`` has the numbers and their
+sources. The wiring follows its published code, without two slips: here all GPUs are GPUs (there
 GPU 0 of two NDv2 chassis counts as a switch), and all links of a switch have one bandwidth.
 Latencies are in microseconds. With one chassis there is no network between them.
 """

@@ -1,4 +1,4 @@
-"""Circulants: GPU i linked to the same distances on from it, whatever i is. Rings are the simplest.
+"""Circulant graphs: GPU i is linked to i + a for the same offsets a at every i; rings are simplest.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), appendix F,
 definition 18 and theorem 22 (circulant), and table 9 (rings of parallel links; the directed

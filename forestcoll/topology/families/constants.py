@@ -1,4 +1,4 @@
-"""Hardware constants: every number the machine families use, with where it comes from.
+"""Hardware constants of the machine families, each with its source.
 
 Runtimes, vendors and papers disagree on some of them (an MI250 xGMI link is 36 GB/s to RCCL and
 50 GB/s to its vendor; A100 NVLink is 240 GB/s to NCCL and 300 GB/s to its vendor), so each is
@@ -46,7 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A number about hardware, what it measures, and who says so."""
+    """A hardware number with its meaning and source."""
 
     value: Fraction
     unit: str

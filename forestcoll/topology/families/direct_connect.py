@@ -1,9 +1,9 @@
-"""Direct-connect networks of two sides, of two trees, and one pattern of its own.
+"""Direct-connect networks: complete bipartite, diamond and double binary tree.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), table 9 and
-figure 19 (diamond), of whose links the figure alone tells; see there. The two trees are its
-baseline "DBT", whose links it does not print: Sanders, Speck and Traff, "Two-tree algorithms for
-full bandwidth broadcast, reduction and scan" (2009), in the numbering of NCCL 2.4 and later.
+figure 19 (diamond; only the figure shows its links, see :func:`diamond`). The double binary tree is
+its baseline "DBT", whose links it does not print: Sanders, Speck and Traff, "Two-tree algorithms
+for full bandwidth broadcast, reduction and scan" (2009), in the numbering of NCCL 2.4 and later.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def diamond(bandwidth: LinkBandwidth = 1) -> TopologyBuilder:
     """The diamond, 8 GPUs of degree 2 in a pattern of diameter 3.
 
     The paper shows it in a figure whose links the text does not list. This is the one simple
-    digraph of 8 nodes, degree 2 and diameter 3, up to turning all links round, whose all-to-all
+    digraph of 8 nodes, degree 2 and diameter 3, up to reversal of all links, whose all-to-all
     throughput is that of its table 7 (0.15 of a link per pair).
     """
     heads = ((3, 7), (0, 4), (5, 7), (1, 2), (5, 6), (0, 6), (1, 2), (3, 4))
@@ -38,11 +38,11 @@ def diamond(bandwidth: LinkBandwidth = 1) -> TopologyBuilder:
 
 
 def above_in_binary_tree(size: int) -> list[int]:
-    """Return what each number hangs from in NCCL's binary tree, -1 for the root 0.
+    """Return the parent of each number in NCCL's binary tree, -1 for the root 0.
 
-    A number that 2^i divides and no higher power of two hangs from that one of its neighbours at
-    the distance 2^i which 2^(i+1) divides and no higher power; if that is too large, from the lower
-    neighbour. So odd numbers are leaves, and the root has a single child.
+    Let 2^i be the highest power of two that divides a number. Its parent is its neighbour at
+    distance 2^i whose highest such power is 2^(i+1), or the lower neighbour if that is too large.
+    So odd numbers are leaves, and the root has a single child.
 
     Examples
     --------

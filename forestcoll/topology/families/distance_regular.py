@@ -1,11 +1,10 @@
-"""Distance-regular graphs of degree 4: from any two GPUs at a distance the network looks the same.
+"""Distance-regular graphs of degree 4, by name.
 
-How many GPUs are i hops from one and j hops from the other depends on i, j and their distance
-alone. That is why such a network always has an allgather that goes by shortest paths and takes the
-least time.
+For any two GPUs, the number of GPUs at i hops from one and j hops from the other depends only on i,
+j and their distance. So such a network always has a time-optimal allgather over shortest paths.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), appendix F,
-definition 17 and table 8, which names the graphs; they are made here from what their names mean, as
+definition 17 and table 8, which names the graphs. They are constructed here from their definitions
 in Brouwer, Cohen and Neumaier, Distance-Regular Graphs (1989).
 """
 
@@ -127,13 +126,13 @@ def _subsets(of: int, size: int) -> list[frozenset[int]]:
 
 
 def _linked(vertices: Sequence[T], rule: Callable[[T, T], bool]) -> Pairs:
-    """Number the vertices and link those of which a rule says so."""
+    """Number the vertices and link the pairs that satisfy a rule."""
     numbered = itertools.combinations(enumerate(vertices), 2)
     return tuple((i, j) for (i, x), (j, y) in numbered if rule(x, y))
 
 
 def _sides(left: Sequence[T], right: Sequence[U], rule: Callable[[T, U], bool]) -> Pairs:
-    """Number the left vertices, then the right ones, and link those of which a rule says so."""
+    """Number the left vertices, then the right ones, and link the pairs that satisfy a rule."""
     numbered = itertools.product(enumerate(left), enumerate(right, len(left)))
     return tuple((i, j) for (i, x), (j, y) in numbered if rule(x, y))
 

@@ -1,4 +1,4 @@
-"""Expanders: sparse networks in which no part has few links to the rest.
+"""Expander graphs: sparse networks in which every part has many links to the rest.
 
 Random regular graphs nearly always are, with a second eigenvalue close to the least there can be.
 

@@ -35,12 +35,12 @@ class Parameter:
 
     @property
     def help(self) -> str:
-        """What it means."""
+        """The meaning of the parameter."""
         return self.kind.help
 
     @property
     def type(self) -> str:
-        """What it may be, in words."""
+        """The allowed values, in words."""
         return self.kind.allowed
 
     @property
@@ -70,7 +70,7 @@ class Family:
 
     @property
     def usage(self) -> str:
-        """How to write it where a topology is asked for, required parameters only."""
+        """A specification with the required parameters only."""
         required = ",".join(f"{p.name}=..." for p in self.parameters if p.required)
         return f"{self.name}:{required}" if required else self.name
 

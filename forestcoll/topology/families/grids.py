@@ -1,8 +1,8 @@
-"""Grids with a twist, and grids whose lines are complete: beside ``torus`` and ``hypercube``.
+"""Hamming graphs, twisted hypercubes and twisted tori.
 
 Sources: Hamming graphs, Efficient Direct-Connect Topologies for Collective Communications (NSDI
-2025), table 9. That paper runs on a twisted hypercube and names a twisted torus, of which it says
-no more than where they are from: Esfahanian, Ni and Sagan, The Twisted N-Cube with Application to
+2025), table 9. That paper uses a twisted hypercube and names a twisted torus. It gives only their
+sources: Esfahanian, Ni and Sagan, The Twisted N-Cube with Application to
 Multiprocessing (IEEE Transactions on Computers 40, 1991); Camara et al., Twisted Torus Topologies
 for Enhanced Interconnection Networks (IEEE Transactions on Parallel and Distributed Systems 21,
 2010), used by Jouppi et al., TPU v4 (ISCA 2023).
@@ -96,7 +96,7 @@ def twisted_torus(
 
 
 def _shifts(dims: tuple[int, ...], twist: int | str) -> tuple[int, ...]:
-    """How far a link round a shorter dimension goes on in each dimension."""
+    """Return the shift in each dimension of a wrap-around link of a shorter dimension."""
     shorter, longer = min(dims), max(dims)
     if shorter < 2 or {shorter, longer} != {*dims} or shorter == longer:
         raise InvalidTopologyError(

@@ -1,6 +1,6 @@
 """Topologies of real machines, and the paper's running example.
 
-Source: ForestColl section 6 and figures 1, 5 and 9; the numbers and theirs are in ``constants``.
+Source: ForestColl section 6 and figures 1, 5 and 9; ``constants`` has the numbers and sources.
 Every function takes exact numbers (int, Fraction, or text such as "12.5"), in GB/s per direction.
 With one box there is no network between boxes, and it is left out.
 """

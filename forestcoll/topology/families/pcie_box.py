@@ -1,13 +1,13 @@
-"""A box of GPUs on PCIe, with or without peer access: what passes host memory shares it.
+"""Topology of a PCIe box, with or without peer access between its GPUs.
 
-Problem: consumer GPUs cannot read each other's memory; every transfer is written to host memory
-         and read from there, so that memory limits all of them together.
+Problem: consumer GPUs cannot read each other's memory. Every transfer is written to host memory and
+         read from there, so the memory's bandwidth limits all transfers together.
 Input:   GPUs, sockets, PCIe generation and lanes, bandwidths of memory and between sockets.
 Output:  a switch for each socket with its GPUs; a shared capacity for the memory of each socket.
 Cost:    linear in the GPUs.
-Source:  the numbers and theirs are in ``constants``. NCCL's transport through shared memory has its
-         buffers on the receiving side (src/transport/shm.cc: NCCL_SHM_LOCALITY is SHM_RECV_SIDE by
-         default), so that a transfer between sockets loads the memory of the receiver's socket.
+Source:  ``constants`` has the numbers and their sources. NCCL's transport through shared memory has
+         its buffers on the receiving side (src/transport/shm.cc: NCCL_SHM_LOCALITY is SHM_RECV_SIDE
+         by default). So a transfer between sockets loads the memory of the receiver's socket.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a parameter of a topology family may be, and how its text is read.
+"""Parameter types of topology families: allowed values, parsing and display.
 
-A family annotates each argument with one of these kinds, which then serves the command line
-(text in), the Python call (values in) and the help alike::
+A family annotates each argument with one of these kinds. The command line (text), the Python call
+(values) and the help all use it::
 
     Boxes = Annotated[int, Count("number of boxes", minimum=1)]
 """
@@ -38,11 +38,11 @@ class Kind(Protocol):
 
     @property
     def help(self) -> str:
-        """What the parameter means, in a few words."""
+        """The meaning of the parameter, in a few words."""
 
     @property
     def allowed(self) -> str:
-        """What it may be, to complete "it must be ..."."""
+        """The allowed values, in words that complete "it must be ..."."""
 
     def read(self, value: object) -> object:
         """Turn text, or a value of the right type, into the value; ValueError if it is neither."""
@@ -278,12 +278,12 @@ class Either:
 
     @property
     def help(self) -> str:
-        """What the value means."""
+        """The meaning of the value."""
         return self.kind.help
 
     @property
     def allowed(self) -> str:
-        """What the value may be, and the word."""
+        """The allowed values, and the word."""
         return f"{self.kind.allowed}, or {self.word}"
 
     def read(self, value: object) -> object:

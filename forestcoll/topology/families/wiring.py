@@ -1,9 +1,9 @@
-"""GPUs by number or by place, and the links of a direct-connect network between them.
+"""Builders of direct-connect networks: GPUs by number or grid place, and links between them.
 
-Every link of one network has the same bandwidth; a GPU of degree d that has B GB/s in all has
-links of B / d. Two links between the same pair are one of twice the bandwidth. Self-loops, which
-some of the definitions have, carry nothing and are left out: those ports stay unused, and the GPU
-has less bandwidth than the others.
+Every link of one network has the same bandwidth: a GPU of degree d and B GB/s in all has links of
+B / d. Two links between the same pair become one of twice the bandwidth. Some definitions have
+self-loops. They carry nothing and are left out, so their ports stay unused and the GPU has less
+bandwidth than the others.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 MOST_NODES = 100_000
-"""GPUs of the largest network whose size is a power of what is asked for."""
+"""Largest number of GPUs of a network whose size is a power of a parameter."""
 
 MOST_LINKS = 20_000_000
-"""Those of the largest network that is no power."""
+"""Largest number of GPUs of any other network."""
 
 Degree = Annotated[int, Count("links out of each GPU", maximum=1024)]
 LinkBandwidth = Annotated[Exact, Amount("GB/s of a link, per direction")]
@@ -93,7 +93,7 @@ def cube(dimension: int) -> Iterator[tuple[int, int]]:
 
 
 def check_size(nodes: int, made_of: str) -> int:
-    """Return a number of GPUs, or say which family has how many too many of what."""
+    """Return a number of GPUs if it is within the limit; else raise an error."""
     if nodes > MOST_NODES:
         raise InvalidTopologyError(
             f"{made_of} make {nodes} GPUs; at most {MOST_NODES} are allowed, ask for fewer"

@@ -1,12 +1,12 @@
 """Graphs of words: de Bruijn, modified de Bruijn, Kautz and generalized Kautz.
 
-A GPU is a word. Its links lead to the words that drop its first letter and add one at the end, so
-that from any word to any other it takes no more hops than a word has letters. The generalized
-Kautz graph says the same of numbers, for any size.
+A GPU is a word. Its links lead to the words that drop its first letter and add one at the end. So
+the distance between two words is at most the number of letters. The generalized Kautz graph does
+the same with numbers, for any size.
 
 Source: Efficient Direct-Connect Topologies for Collective Communications (NSDI 2025), appendix F,
-definition 16 (generalized Kautz) and figure 20 (modified de Bruijn), of whose links the figure
-alone tells; see there.
+definition 16 (generalized Kautz) and figure 20 (modified de Bruijn; only the figure shows its
+links, see the function).
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Networks out of files of other tools, one module a tool.
+"""Import of networks from files of other tools, one module for each tool.
 
-``teccl_input`` (what TE-CCL solves), ``taccl_input`` (TACCL's topologies); ``section`` reads the
+``teccl_input`` (inputs of TE-CCL), ``taccl_input`` (topologies of TACCL); ``section`` reads the
 fields of such files.
 """

@@ -1,4 +1,4 @@
-"""The part of another tool's file that is about its network: fields, read one by one."""
+"""Reader of single fields from the network section of another tool's file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ Value = TypeVar("Value")
 
 
 class _Kind(Protocol[Value_co]):
-    """What a value may be; those of the families' parameters, with the type they read to."""
+    """The kinds of the families' parameters, with the type that they read to."""
 
     @property
     def help(self) -> str:
-        """What the value means, in a few words."""
+        """The meaning of the value, in a few words."""
 
     @property
     def allowed(self) -> str:
-        """What it may be, to complete "it must be ..."."""
+        """The allowed values, in words that complete "it must be ..."."""
 
     def read(self, value: object) -> Value_co:
         """Turn text, or a value of the right type, into the value; ValueError if it is neither."""
@@ -34,7 +34,7 @@ class _Kind(Protocol[Value_co]):
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A mapping in a document, where it stands there, and errors about its fields."""
+    """A mapping in a document, with its place there and errors about its fields."""
 
     document: Document
     place: tuple[str, ...]
@@ -61,12 +61,12 @@ class Section:
             raise self.fault(problem, *where) from None
 
     def refuse(self, field: str, reason: str) -> None:
-        """Refuse a field that has no place here, if it is given."""
+        """Refuse a field that does not apply here, if it is given."""
         if field in self.given:
             raise self.fault(f"is given, {reason}", field)
 
     def refuse_unknown(self, fields: Sequence[str], tool: str) -> None:
-        """Refuse whatever is not one of the fields that the tool has."""
+        """Refuse all fields that the tool does not have."""
         for field in self.given:
             if field not in fields:
                 near = difflib.get_close_matches(field, fields, n=1)

@@ -1,16 +1,17 @@
-"""TACCL's topology file to a topology: what a chunk takes on the links of a box.
+"""Importer of TACCL's topology files.
 
 Problem: which network ``{"gpus_per_node": 8, "node_betas_list": [23, 46], ...}`` means.
-Input:   times in us of a chunk as large as ``name`` ends with (``_32KB``). A beta is how long it
-         keeps a link busy, an invbw the link's latency more. Two of each: an NDv2, double NVLinks
-         and single ones; one: GPUs on a switch, as in a DGX-2; matrices [to][from], with the
-         numbers of ``links``: any box. ``remote_beta`` and ``remote_alpha`` are the NICs'.
-         Ours: ``nnodes``, the number of boxes (1); ``chunk_bytes``, in place of the name's.
+Input:   times in us for a chunk of the size at the end of ``name`` (``_32KB``). A beta is the time
+         that the chunk occupies a link; an invbw adds the link's latency. Two values of each mean
+         an NDv2 (double and single NVLinks); one value means GPUs on a switch, as in a DGX-2;
+         matrices [to][from], with the numbers of ``links``, mean any box. ``remote_beta`` and
+         ``remote_alpha`` are those of the NICs. Two fields are ours: ``nnodes``, the number of
+         boxes (1), and ``chunk_bytes``, which replaces the name's size.
 Output:  the boxes, several of them joined by their NICs and a switch; or a typed error with the
          file, the field, the remedy.
 Cost:    linear in nodes and links.
 Source:  TACCL (NSDI 2023), its published files and the wiring in its code. ``alpha`` and
-         ``remote_invbw`` are in what the others say; they are checked, not used.
+         ``remote_invbw`` follow from the other fields; they are checked, not used.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ Pair = tuple[int, int]
 
 
 def is_taccl(document: Document) -> bool:
-    """Tell whether a document is a topology of TACCL's."""
+    """Whether a document is a TACCL topology."""
     return isinstance(document.data, dict) and MARK in document.data
 
 
@@ -128,7 +129,7 @@ def topology_from_taccl(document: Document) -> Topology:
 
 @dataclass(frozen=True, slots=True)
 class _Speed:
-    """Of a link, in GB/s and us."""
+    """Bandwidth and latency of a link, in GB/s and us."""
 
     bandwidth: Fraction
     latency: Fraction
@@ -140,7 +141,7 @@ class _Speed:
 
 @dataclass(frozen=True, slots=True)
 class _Network:
-    """Between boxes: a switch that each has as many NICs to, and the speed from NIC to NIC."""
+    """The network between boxes: one switch, NICs per box, and the speed from NIC to NIC."""
 
     nics: int
     speed: _Speed
@@ -159,7 +160,7 @@ class _Network:
 
 @dataclass(frozen=True, slots=True)
 class _Machine:
-    """Boxes that are alike: links between their GPUs, or to a switch in each box; their NICs."""
+    """Equal boxes: links between their GPUs, or to a switch in each box; their NICs."""
 
     name: str
     boxes: int
@@ -218,7 +219,7 @@ class _File(Section):
         raise self.fault(problem, "name")
 
     def _chunk(self, name: str) -> int:
-        """Return the bytes of the chunk that the times are of."""
+        """Return the size in bytes of the chunk that the times refer to."""
         if "chunk_bytes" in self.given:
             return self.read(_CHUNK, "chunk_bytes")
         found = _SIZE.search(name)

@@ -1,4 +1,4 @@
-"""TE-CCL's input file to a topology: it names a machine of TE-CCL's, with a few parameters.
+"""Importer of TE-CCL's input files, which name one of its machines with a few parameters.
 
 Problem: which network ``{"TopologyParams": {"name": "NDv2", "chassis": 2, ...}, ...}`` means.
 Input:   its ``TopologyParams``: ``name``; ``chassis``; ``alpha``, the latencies in seconds between
@@ -6,9 +6,9 @@ Input:   its ``TopologyParams``: ``name``; ``chassis``; ``alpha``, the latencies
          The parts about its solver and the collective are not read.
 Output:  one of the families of ``chassis``, or a typed error with the file, the field, the remedy.
 Cost:    nothing.
-Source:  TE-CCL's published input files and their documentation. What TE-CCL would pass over in
-         silence is refused here: misspelt fields, ``chassis`` or ``alpha`` of a machine that
-         takes none. Left out, ``chassis`` is 1 (2 for DGX2) and ``alpha`` 0, as there.
+Source:  TE-CCL's published input files and their documentation. TE-CCL silently ignores misspelt
+         fields, and ``chassis`` or ``alpha`` of a machine without them; here they are errors. By
+         default ``chassis`` is 1 (2 for DGX2) and ``alpha`` 0, as in TE-CCL.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _SIDE = Count("nodes along one side")
 
 
 def is_teccl(document: Document) -> bool:
-    """Tell whether a document is an input of TE-CCL."""
+    """Whether a document is an input of TE-CCL."""
     return isinstance(document.data, dict) and SECTION in document.data
 
 
@@ -89,7 +89,7 @@ class _Params(Section):
         raise self.fault(f"is {reprlib.repr(name)}, no machine of TE-CCL's; {hint}", "name")
 
     def chassis(self, default: int, only: int | None = None) -> int:
-        """Return the number of chassis, which some machines have a fixed one of."""
+        """Return the number of chassis, which is fixed for some machines."""
         if "chassis" not in self.given:
             return default
         chassis = self.read(_CHASSIS, "chassis")
@@ -139,7 +139,7 @@ def _dgx2(params: _Params) -> Topology:
 
 
 def _ndv2(params: _Params) -> Topology:
-    """Two chassis of TE-CCL's are joined by links, more by a switch."""
+    """Make TE-CCL's NDv2: two chassis are joined by links, more by a switch."""
     params.refuse("alpha", "but TE-CCL has its own for NDv2; remove it")
     chassis = params.chassis(default=1)
     return ndv2(chassis, between="direct" if chassis == 2 else "switch")

@@ -1,6 +1,6 @@
-"""Shared capacities in topology files: from the fields of a file to groups of links, and back.
+"""Shared capacities in topology files: conversion of fields to groups of links, and back.
 
-Problem: name sets of links in a file, in short and without loss.
+Problem: name sets of links in a file briefly and without loss.
 Input:   checked fields of a file and the network without its shared capacities; or a network.
 Output:  the groups; or plain data for a file.
 Cost:    linear in the links, and a pattern match for each text.
@@ -65,8 +65,8 @@ def half_duplex_groups(
 ) -> list[SharedCapacity]:
     """Return a group of both directions for each pair of nodes with a half-duplex link.
 
-    Where full-duplex links run beside it, the group may carry their bandwidth, too, in each
-    direction: data is divided over parallel links as suits them.
+    Parallel full-duplex links add their bandwidth in each direction to the group's limit, because
+    data is divided freely over parallel links.
     """
     names: dict[Ends, str] = {}
     limit: dict[Ends, Fraction] = {}
@@ -115,7 +115,7 @@ def group_document(topology: Topology, group: SharedCapacity) -> dict[str, Any]:
 
 
 def _parts(topology: Topology, group: SharedCapacity) -> Iterable[str | dict[str, Any]]:
-    """Yield each link, both directions at once where the group has both; exact names if need be."""
+    """Yield each link, both directions as one where the group has both; exact names if needed."""
     names, members = [node.name for node in topology.nodes], set(group.links)
     for tail, head in group.links:
         both = (head, tail) in members

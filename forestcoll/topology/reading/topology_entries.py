@@ -1,6 +1,6 @@
-"""The fields of a topology file, and what is said where they are not as they have to be.
+"""Fields of a topology file, checked by pydantic, with errors in one line.
 
-pydantic checks them; as it takes a while to import, only those import this who read files.
+pydantic is slow to import, so only functions that read files import this module.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _ONE_LINK = {
 
 
 def _parts(value: object) -> list[str | dict[str, Any]]:
-    """Check a list of links; one fault is told, where pydantic would tell one for each link."""
+    """Check a list of links; report one fault, where pydantic would report one for each link."""
     if not isinstance(value, list) or not value:
         raise ValueError(f"is {reprlib.repr(value)}; write a list of links, such as ['a -> b']")
     for part in value:
@@ -212,7 +212,7 @@ def checked_entry(document: Document) -> TopologyEntry:
 
 
 def _pieces(data: object) -> Iterator[tuple[int, object]]:
-    """A document in pieces: pydantic would tell millions of faults at once, 1.5 KB each."""
+    """Yield a document in pieces, as pydantic reports all faults at once, 1.5 KB each."""
     if not isinstance(data, dict):
         yield 0, data
         return
@@ -224,14 +224,14 @@ def _pieces(data: object) -> Iterator[tuple[int, object]]:
 
 
 def _few(entry: object) -> Any:
-    """Cut a mapping short that has more fields than there are, so that one is unknown."""
+    """Shorten a mapping with more fields than exist; at least one unknown field remains."""
     if isinstance(entry, dict) and len(entry) > _MOST_FIELDS:
         return dict(islice(entry.items(), _MOST_FIELDS))
     return entry
 
 
 def _first_fault(document: Document, error: ValidationError, begin: int) -> ForestCollError:
-    """Say what is wrong first; unknown fields before all, as they are often misspelt ones."""
+    """Return the first fault; unknown fields come first, as they are often misspelt ones."""
     faults = error.errors(include_url=False)
     first, *others = sorted(faults, key=lambda fault: fault["type"] != "extra_forbidden")
     where = [begin + key if isinstance(key, int) else key for key in first["loc"]]

@@ -1,7 +1,7 @@
 """Numbers with a unit, as data sheets give them: 400 Gb/s, 50 GB/s, 500 ns.
 
-What is written without a unit is in GB/s or us, as the fields' names say. Units of bandwidth differ
-by eight between bits (b) and bytes (B), so a spelling that could be either is refused.
+Numbers without a unit are in GB/s or us, like the fields' names. Units of bandwidth differ by a
+factor of eight between bits (b) and bytes (B), so ambiguous spellings are refused.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def _in_units(value: object, units: Mapping[str, Fraction], known: str) -> Fract
 
 
 def _two_spellings(value: str, digits: str, prefix: str, number: Fraction) -> str:
-    """Say what could be meant: the same number of bits, or of bytes."""
+    """Return the two possible meanings: this number of bits, or of bytes."""
     letter = prefix[0].lower() if prefix[0] in "kK" else prefix[0].upper()
     bits, count = f"{letter}b/s", f"{letter}B/s"
     meant = exact_text(number * BANDWIDTHS[bits])

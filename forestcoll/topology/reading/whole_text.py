@@ -1,4 +1,4 @@
-"""The text of a file, unless it is too large to be what it is taken for."""
+"""Size-limited reading of topology files as text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from forestcoll.errors import ForestCollError
 __all__ = ["MOST_BYTES", "whole_text"]
 
 MOST_BYTES = 32_000_000
-"""Half a million links; what is larger is no file of this kind, or made by mistake."""
+"""Size limit: half a million links. A larger file is of another kind, or a mistake."""
 
 
 def whole_text(path: Path, error: type[ForestCollError]) -> str:
-    """Return a file's text, reading no more of it than a file may have.
+    """Return a file's text; reads no more than the size limit.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""YAML with an entry a line, as ``write_topology`` makes it, without a YAML parser.
+"""Fast reader of YAML with one entry on each line, as ``write_topology`` makes it.
 
 Problem: PyYAML takes 50 us for the line of a link; half a million of them are a large network.
 Input:   text of a YAML document: a line ``name: ...``, then lists under ``nodes:`` and ``links:``,
@@ -20,7 +20,7 @@ from forestcoll.topology.reading.yaml_values import Lines, plain_values, yaml_va
 
 __all__ = ["EntryLines", "yaml_lines"]
 
-_LONGEST = 4096  # of a line: a pattern keeps track of all that it may have to take back
+_LONGEST = 4096  # characters of a line, as the pattern's backtracking needs memory for each
 
 _VALUE = (
     r"[A-Za-z0-9][A-Za-z0-9_./+-]*(?: [A-Za-z/]+)?"  # a word, or a number with its unit
@@ -34,7 +34,7 @@ _ENTRY = re.compile(rf"  - \{{{_FIELD}(?:, {_FIELD})*\}}")
 
 @dataclass(frozen=True, slots=True)
 class EntryLines:
-    """Where the entries of such a document stand: ``nodes:`` on line 2, ``links:`` on this one."""
+    """Line numbers of the entries: ``nodes:`` is on line 2, ``links:`` on the line given."""
 
     links: int
     shared: Lines | None = None
@@ -82,7 +82,7 @@ def _fault(line: int | None, problem: str) -> ForestCollError:
 
 
 class _Meanings(dict[str, object]):
-    """What words and texts in quotes mean."""
+    """Meanings of words and quoted texts, each computed once."""
 
     def __init__(self, plain: dict[str, object]) -> None:
         self._plain = plain

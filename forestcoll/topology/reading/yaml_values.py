@@ -1,10 +1,10 @@
-"""Any YAML of plain values, as it streams in: no tree of nodes, bounds on depth and size.
+"""Streaming reader of YAML with plain values, with limits on depth and size.
 
 Problem: a tree of PyYAML's nodes takes 150 bytes for each byte of the text.
 Input:   text of one YAML document.
 Output:  plain data, and the lines on which its fields and items stand.
 Cost:    2 us an event (a value, or an end of a list or mapping).
-Source:  events of libyaml, in the order of YAML 1.1; what is more than text is our choice.
+Source:  events of libyaml, in the order of YAML 1.1; which values are more than text is our choice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ WORDS: dict[str, dict[str, object]] = {
     "bool": {"true": True, "True": True, "false": False, "False": False},
     "null": {"null": None, "~": None, "": None},
 }
-"""The unquoted words that are more than text, by the tag that says so."""
+"""Unquoted words that are more than text, by their tag."""
 
 MOST_CHARACTERS = 16_000_000
 MOST_VALUES = 3_000_000
@@ -53,7 +53,7 @@ _REMEDY = (
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    """Where the fields and items of a document stand.
+    """Line numbers of the fields and items of a document.
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class Lines:
 
 
 def _place(value: object, key: str | int) -> int | None:
-    """Which entry of a mapping or list the key names."""
+    """Return the number of the entry that a key names in a mapping or list."""
     if isinstance(value, dict) and key in value:
         return list(value).index(key)
     if isinstance(value, list) and isinstance(key, int) and key < len(value):
@@ -97,12 +97,12 @@ def yaml_values(text: str, fault: Fault) -> tuple[object, Lines | None]:
     Raises
     ------
     ForestCollError
-        What ``fault`` makes of it: not YAML, several documents, tags, keys that are not text or
-        given twice, deep nesting, or more characters or values than a document may have.
+        Made by ``fault``, if the text is not YAML, or has several documents, tags, keys that are
+        not text or given twice, deep nesting, or too many characters or values.
     """
     if len(text) > MOST_CHARACTERS:
         raise fault(None, f"has over {MOST_CHARACTERS // 10**6} MB of YAML; {_REMEDY}")
-    if text.count(",") > MOST_VALUES:  # which would take seconds to count value by value
+    if text.count(",") > MOST_VALUES:  # fail early: the exact count would take seconds
         raise fault(None, f"has over {MOST_VALUES} values in YAML; {_REMEDY}")
     reader = _Reader(fault)
     try:
@@ -122,7 +122,7 @@ def yaml_values(text: str, fault: Fault) -> tuple[object, Lines | None]:
 
 
 class PlainValues(dict[str, object]):
-    """What unquoted words mean, each worked out once: a word, a whole number, or text."""
+    """Meanings of unquoted words, each computed once: a word, a whole number, or text."""
 
     def __missing__(self, word: str) -> object:
         value: object = int(word) if WHOLE.fullmatch(word) else word
@@ -164,7 +164,7 @@ class _Reader:
         self.documents = self._values = 0
 
     def take(self, event: Any) -> None:
-        """Go on by one event."""
+        """Process one event."""
         kind = type(event)
         if kind is yaml.ScalarEvent:
             self._add(self._scalar(event), event.start_mark.line + 1)

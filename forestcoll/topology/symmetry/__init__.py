@@ -1,5 +1,5 @@
-"""Symmetries of networks, by which programs shrink.
+"""Symmetries of networks, which make linear programs and searches smaller.
 
-To read: ``automorphism`` (find them; orbits of nodes and links), ``stabilizer`` (those that leave a
-GPU in place), ``parallel_planes`` (switches merged into one).
+To read: ``automorphism`` (search; orbits of nodes and links), ``stabilizer`` (symmetries that fix a
+GPU), ``parallel_planes`` (switches merged into one).
 """

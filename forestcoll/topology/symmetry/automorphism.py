@@ -1,6 +1,6 @@
-"""Symmetries of a network, and the orbits of its nodes and links under them.
+"""Automorphisms of a network, and the orbits of its nodes and links.
 
-Problem: find permutations of the nodes that keep kinds (GPU, switch, switch that copies),
+Problem: find permutations of the nodes that keep kinds (GPU, switch, multicast switch),
          bandwidths and shared capacities, and which nodes and links they carry into one another.
 Input:   a topology; permutations, if they are known.
 Output:  verified generators and the orbits of the group that they generate.
@@ -9,7 +9,7 @@ Cost:    a few colour refinements, each O(|E| log |E|) a round, per generator; f
 Source:  colour refinement with individualisation, as in tools for graph isomorphism. Refinement
          only proposes permutations; every one is checked link by link, so a group found is a group,
          though it may be smaller than the whole one. Colours are compared by 64-bit hashes: a
-         collision could only make a proposal fail. Latencies are not looked at.
+         collision could only make a proposal fail. Latencies are ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ __all__ = ["Orbits", "check_orbits", "find_orbits", "no_symmetry", "orbits_under
 
 Ints = npt.NDArray[np.int64]
 
-_REFINEMENTS_PER_NODE = 10  # of a whole search, lest a regular graph without symmetry take for ever
+_REFINEMENTS_PER_NODE = (
+    10  # budget of a search: a regular graph without symmetry might take very long
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +119,15 @@ def find_orbits(
     ----------
     topology : Topology
     seconds : float
-        After which no more are looked for.
+        Time limit of the search.
     of_links : bool
-        Whether to go on, when nodes that look alike are known to be, for links that look alike.
+        Whether to continue with the orbits of links once those of nodes are settled.
     marks : sequence of int, optional
-        A number for each node, which automorphisms keep, too.
+        A number for each node, which automorphisms must keep, too.
 
     Examples
     --------
-    Of a ring of GPUs all nodes are alike, and the links of either direction.
+    All nodes of a ring of GPUs are symmetric, and so are all its links, of both directions.
 
     >>> from forestcoll.topology import load_topology
     >>> orbits = find_orbits(load_topology("ring:nodes=5"))
@@ -182,11 +184,11 @@ class _Graph:
     """
 
     nodes: int
-    kind: Ints  # of the nodes, and then of the shared capacities
+    kind: Ints  # kinds of the nodes, then of the shared capacities
     tail: Ints
     head: Ints
     bandwidth: Ints  # number of its value
-    mark: npt.NDArray[np.uint64]  # of the arcs: links, and then ends of shared links
+    mark: npt.NDArray[np.uint64]  # marks of the arcs: links, then ends of shared links
     ends_of_arcs: tuple[Ints, Ints]
     groups: tuple[tuple[Ints, Fraction], ...]  # places of the links, capacity
 
@@ -244,7 +246,7 @@ class _Graph:
 
 
 class _Search:
-    """Looks for automorphisms on two copies of the graph, coloured alike."""
+    """Searches for automorphisms by colour refinement on two copies of the graph."""
 
     def __init__(self, graph: _Graph, budget: int, deadline: float) -> None:
         self._graph = graph

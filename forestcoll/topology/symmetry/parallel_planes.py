@@ -1,4 +1,4 @@
-"""Parallel planes merged: switches with the same neighbours in proportion become one.
+"""Merge parallel planes: switches with proportional links to the same neighbours become one.
 
 Problem: a rack of 18 equal NVSwitches is, for throughput, one switch of 18 times the bandwidth;
          work on the small network and split the result over the planes exactly.
@@ -8,10 +8,11 @@ Cost:    linear in the links.
 Source:  ours. Switches P_1..P_m are parallel if shares s_i > 0 of sum 1 and numbers c, d exist with
          b(u, P_i) = s_i c(u) and b(P_i, u) = s_i d(u) for every node u.
 
-Why it is exact: what runs over the planes runs over the merged switch, whose links have the sums of
-their bandwidths; and what runs over the merged switch, s_i of it over plane i, puts on every real
-link its share of the load, which its share of the bandwidth carries. This holds of every node that
-forwards, and of switches that copy and add. Latencies play no part: a merged link has the greatest.
+Why it is exact: traffic of the planes fits the merged switch, whose links have the sums of their
+bandwidths. Conversely, traffic of the merged switch is split, s_i of it over plane i. Every real
+link then gets its share of the load and has the same share of the bandwidth. This holds for every
+node that forwards, and for multicast switches. Latencies do not matter: a merged link has the
+largest.
 
 Merging once is enough. The links between two merged switches have shares s_i t_j, so that merging
 one of them makes no two others parallel that were not so before.
@@ -83,12 +84,12 @@ class Planes:
         return tuple(map(tuple, found))
 
 
-@lru_cache(maxsize=4)  # a schedule and its bounds ask for those of one network
+@lru_cache(maxsize=4)  # a schedule and its bounds use those of the same network
 def merged_planes(topology: Topology) -> Planes:
     """Merge the switches that have the same neighbours in proportion.
 
-    Only switches of one kind are merged: all of a class copy or none, and store or none. Those
-    whose links share a capacity with others stay as they are.
+    Only switches of one kind are merged: all of a class multicast or none, and store or none.
+    Switches whose links share a capacity with others are not merged.
 
     Examples
     --------
@@ -121,7 +122,7 @@ def merged_planes(topology: Topology) -> Planes:
 
 
 def unmerged(topology: Topology) -> Planes:
-    """Return a network as it is, every switch by itself."""
+    """Return the trivial result: every switch is its own class."""
     size = len(topology.nodes)
     members = tuple((v,) for v in range(size))
     return Planes(topology, topology, members, tuple(range(size)), (Fraction(1),) * size)

@@ -1,7 +1,7 @@
-"""Elements of a group of symmetries: those that bring one GPU to the others, or leave it in place.
+"""Stabilizer of a GPU in a group of symmetries, and symmetries that carry the GPU to its orbit.
 
-Problem: for each GPU of an orbit a symmetry that brings the first one to it; the orbits of the
-         links under the symmetries that leave the first one where it is.
+Problem: for each GPU of an orbit, a symmetry that carries the first one to it; the orbits of the
+         links under the symmetries that fix the first one.
 Input:   generators, as :mod:`forestcoll.topology.symmetry.automorphism` finds or checks them.
 Output:  permutations of the nodes; numbers of link orbits.
 Cost:    G generators and n GPUs in the orbit: G n products of permutations.
@@ -27,9 +27,9 @@ __all__ = ["bringing", "link_orbits_around", "stabilizer_of"]
 def bringing(
     generators: Sequence[Ints], start: int, nodes: int, into: npt.NDArray[Any] | None = None
 ) -> dict[int, npt.NDArray[Any]]:
-    """Return for each node of a node's orbit a symmetry that brings the node to it.
+    """Return for each node of a node's orbit a symmetry that carries the node to it.
 
-    ``into`` is a square array of integers, if they shall be rows of one: v's is row v.
+    If ``into``, a square array of integers, is given, the symmetry to node v is stored in row v.
     """
     found: dict[int, npt.NDArray[Any]] = {}
 
@@ -54,7 +54,7 @@ def bringing(
 def link_orbits_around(
     topology: Topology, generators: Sequence[Ints], bring: Mapping[int, Ints]
 ) -> npt.NDArray[np.int64]:
-    """Return the orbits of the links under the symmetries that leave a node in place.
+    """Return the orbits of the links under the symmetries that fix a node.
 
     ``bring`` is what :func:`bringing` returns for that node.
     """
@@ -62,7 +62,7 @@ def link_orbits_around(
 
 
 def stabilizer_of(generators: Sequence[Ints], bring: Mapping[int, Ints]) -> list[Ints]:
-    """Return generators of the symmetries that leave a node in place.
+    """Return generators of the symmetries that fix a node.
 
     ``bring`` is what :func:`bringing` returns for that node.
     """
