@@ -25,9 +25,9 @@ def depth_bound(network: Topology, weights: Sequence[int], depth: int) -> Fracti
     Parameters
     ----------
     network : Topology
-        On which out-trees are packed: of a reduction the network reversed.
+        Out-trees are packed on it; a reduction has the reversed network here.
     weights : sequence of int
-        Of each rank.
+        One for each rank.
     depth : int
         In hops from GPU to GPU, at least the eccentricity of every root.
 

@@ -108,7 +108,7 @@ def depth_bounded_trees(
     looks : int
         At links, after which the search ends.
     progress : callable, optional
-        Told (done, total) now and then; may raise to stop.
+        Called with (done, total) now and then; may raise to stop.
 
     Raises
     ------

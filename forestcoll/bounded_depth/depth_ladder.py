@@ -55,7 +55,7 @@ class Climb:
     ----------
     request : Request
     network : Topology
-        On which out-trees are packed: of a reduction the network reversed.
+        Out-trees are packed on it; a reduction has the reversed network here.
     best : Optimum
     least : int
         The depth that no trees are below: the greatest eccentricity of a root.

@@ -38,7 +38,7 @@ def rate_by_depth(
         As of :func:`forestcoll.generation.generate`; ``max_depth`` ends the list, ``k`` leaves
         one number of trees per GPU.
     progress : callable, optional
-        Told (stage, done, total).
+        Called with (stage, done, total).
     **given
         Single options by name.
 

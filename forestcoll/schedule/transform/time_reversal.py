@@ -50,7 +50,7 @@ def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
     Parameters
     ----------
     schedule : StepSchedule
-        On ``topology.reversed()``.
+        A schedule on ``topology.reversed()``.
     topology : Topology
 
     Raises
