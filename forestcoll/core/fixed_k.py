@@ -179,7 +179,7 @@ def fixed_k(
     CapacityOverflowError
         If the trees of all roots or links do not fit 62 bits in sum.
     TimeLimitError
-        As of :func:`forestcoll.core.optimality.optimum`.
+        As for :func:`forestcoll.core.optimality.optimum`.
 
     Notes
     -----

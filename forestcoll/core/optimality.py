@@ -157,7 +157,7 @@ def narrowest_cut(
     Raises
     ------
     CapacityOverflowError
-        As of :func:`optimum`.
+        As for :func:`optimum`.
     """
     links = topology.integer_capacities
     links = links.reversed() if reduction else links

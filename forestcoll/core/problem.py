@@ -42,7 +42,7 @@ class Problem:
         Raises
         ------
         CapacityOverflowError
-            As of :func:`tree_capacities`.
+            As for :func:`tree_capacities`.
         """
         return cls(topology, tree_capacities(topology, congestion), trees)
 
@@ -53,7 +53,7 @@ class Problem:
         Raises
         ------
         CapacityOverflowError
-            As of :func:`tree_capacities`.
+            As for :func:`tree_capacities`.
         """
         network = best.topology.reversed() if best.reduction else best.topology
         if not best.usable_gb_s:
