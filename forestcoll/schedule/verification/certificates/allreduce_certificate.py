@@ -1,8 +1,8 @@
 """Proof of the certificate of an allreduce from its own numbers.
 
-Problem: do the prices prove the bound, do the loads make the time, and are there trees that load
-         the links so?
-Input:   a certificate; nothing in it is believed.
+Problem: do the prices prove the bound, do the loads give the time, and do trees with these link
+         loads exist?
+Input:   a certificate; nothing in it is trusted.
 Output:  a verdict, or the first violation, by name.
 Cost:    one pass over the links and sets, and two max-flows for each GPU.
 Source:  weak duality (:mod:`forestcoll.problem.allreduce_bound`), Theorem 5 and Edmonds' theorem.

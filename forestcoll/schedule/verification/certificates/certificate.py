@@ -1,9 +1,9 @@
-"""Proof of a certificate from its own numbers: that the bound holds, and that it is attained.
+"""Proof of a certificate from its own numbers: the bound holds and is attained.
 
-Problem: is the cut as narrow as is said, or do the prices prove the bound, does no link carry more
-         than U b trees, is that as fast as the bound allows, and are there trees that load the
-         links so?
-Input:   a certificate; nothing in it is believed.
+Problem: is the cut as narrow as claimed, or do the prices prove the bound? Does no link carry more
+         than U b trees, and is that as fast as the bound allows? Do trees with these link loads
+         exist?
+Input:   a certificate; nothing in it is trusted.
 Output:  a verdict, or the first violation, by name.
 Cost:    one pass over the links, and a max-flow for each GPU from those done before: short ones.
 Source:  ForestColl section 2 (the cut bound), section 5.5 and appendix E.4 (fixed k), Theorem 5 and

@@ -1,7 +1,7 @@
 """Proof of the bounds of a certificate by prices, from its own numbers.
 
-Problem: do the prices of cuts, of what forwards and of shared capacities add up to the bound?
-Input:   a certificate whose network was checked; nothing else in it is believed.
+Problem: do the prices of cuts, forwarding nodes and shared capacities add up to the bound?
+Input:   a certificate whose network was checked; nothing else in it is trusted.
 Output:  nothing, or the first violation, by name.
 Cost:    one pass over the links for each cut.
 Source:  weak duality (:mod:`forestcoll.problem.rate_bound`).

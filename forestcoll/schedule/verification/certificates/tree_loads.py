@@ -1,14 +1,14 @@
-"""Whether there are spanning trees that load the links as is said.
+"""Proof that spanning trees with given link loads exist.
 
-Problem: are loads of links those of trees, so many rooted at each GPU, that reach all GPUs?
+Problem: are the loads of the links those of spanning trees, a given number rooted at each GPU?
 Input:   trees rooted at each GPU, trees over each link, nodes that only forward.
 Output:  nothing, or the GPU or node at which it fails.
 Cost:    a max-flow for each GPU from those done before: short ones.
 Source:  ForestColl Theorem 5 and Edmonds' theorem. Part of the proof of certificates.
 
-If every node that only forwards sends as many as it receives, it can be removed with all cuts kept,
-and if then the trees of all roots can flow to every GPU, there are such spanning trees. So the
-loads alone prove that some schedule is as fast; which one, only its file says.
+A forwarding node that sends as many trees as it receives can be removed with all cuts kept. If the
+trees of all roots can then flow to every GPU, such spanning trees exist. So the loads alone prove
+that some schedule is as fast; only its file holds the schedule itself.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Whether the times of a schedule with a clock are such.
+"""Checks of the times of a schedule with a clock.
 
-Part of :func:`forestcoll.schedule.verify`: times are in order, and messages are such. Whether data
-is there when it is sent, and whether links are wide enough, is looked at elsewhere.
+Part of :func:`forestcoll.schedule.verify`: times are in order, and messages are valid. Other
+modules check that senders have their data in time, and that links are wide enough.
 """
 
 from __future__ import annotations

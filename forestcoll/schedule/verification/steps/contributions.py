@@ -1,9 +1,9 @@
-"""What every rank has added up at every moment: contributions followed one by one.
+"""Proof of sums in step schedules, by tracking every contribution at every rank.
 
-Part of :func:`forestcoll.schedule.verify`. A rank holds of every unit of a chunk a set of
-contributions, as bits. A transfer takes what its sender has when it starts; what is added must be
-disjoint from what is there, so that nothing is ever counted twice. Exact for whatever may be sent
-and added; its memory is bounded by looking at some units at a time.
+Part of :func:`forestcoll.schedule.verify`. A rank holds a set of contributions to every unit of a
+chunk, as bits. A transfer takes its sender's set when it starts. Added sets must be disjoint from
+the receiver's set, so that nothing is counted twice. The check is exact for all transfers and
+sums; it processes a block of units at a time to bound its memory.
 """
 
 from __future__ import annotations

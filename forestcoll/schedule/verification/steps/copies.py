@@ -1,7 +1,7 @@
-"""Whether copies are sent from where they are, get to all that they are due to, and get there once.
+"""Proof of copies in step schedules: senders have the data, receivers get it exactly once.
 
-Part of :func:`forestcoll.schedule.verify`. Time and memory grow with the transfers, not with chunks
-times GPUs times units: each receiver may have cut its chunks up in a way of its own.
+Part of :func:`forestcoll.schedule.verify`. Each receiver may cut its chunks differently, so time
+and memory grow with the transfers, not with chunks times GPUs times units.
 """
 
 from __future__ import annotations

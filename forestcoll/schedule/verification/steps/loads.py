@@ -1,4 +1,4 @@
-"""How long the transfers of a step schedule keep the links busy, added up anew.
+"""Independent link loads and times of step schedules.
 
 Problem: over the links and shared capacities e, t(s, e) seconds in step s for a gigabyte of data:
          pipelined, max over e of the sum over s of t(s, e); in steps, the sum over s of max over e
@@ -7,7 +7,7 @@ Input:   a step schedule whose paths and steps were proved; the logical link of 
          the physical link of each hop.
 Output:  both times, exact, and the link that is busy for longest.
 Cost:    linear in the hops of the transfers.
-Source:  T_B of Zhao et al. (BFB, NSDI 2025) section 3; ForestColl section 2 for what flows.
+Source:  T_B of Zhao et al. (BFB, NSDI 2025) section 3; ForestColl section 2 for pipelined time.
 
 Part of :func:`forestcoll.schedule.verify`: no code is shared with :func:`forestcoll.schedule.cost`.
 All transfers of a block of steps are spread at once over a table of times, step by link.

@@ -1,4 +1,4 @@
-"""Whether a step schedule is well formed: its arrays, chunks, ways and steps.
+"""Checks of the form of a step schedule: its arrays, chunks, paths and steps.
 
 Part of :func:`forestcoll.schedule.verify`; after it, indexing is safe and all data is
 accounted for.

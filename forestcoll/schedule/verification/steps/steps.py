@@ -1,8 +1,8 @@
-"""Whether a step schedule delivers what its collective asks, and how long its steps take.
+"""Proof that a step schedule performs its collective, with the times of its steps.
 
-Part of :func:`forestcoll.schedule.verify`. Where data is only copied, a node has a part of a chunk
-or has it not. Where it is summed up, either every contribution has one way to go, or the
-contributions that each rank holds are followed one by one.
+Part of :func:`forestcoll.schedule.verify`. For copies, a node has a part of a chunk or not. For
+sums, either every contribution has a single path, or the contributions of each rank are tracked one
+by one.
 """
 
 from __future__ import annotations
@@ -53,8 +53,8 @@ class StepVerdict:
         Tail and head of the (first) link that is busy for longest in all, or the name of a shared
         capacity; None if nothing is sent.
     time_s_per_gb, algbw_gb_s : Fraction
-        Seconds for one gigabyte of data that flows, cut into pieces that are under way in all steps
-        at once: what the busiest link takes. And the inverse, None if nothing is sent.
+        Seconds for one gigabyte, pipelined: the time of the busiest link, with pipeline chunks in
+        flight in all steps at once. And the inverse, None if nothing is sent.
     synchronous_s_per_gb : Fraction
         Seconds for one gigabyte, step after step: the sum over the steps of their slowest links.
         Latencies are left out of both.

@@ -1,13 +1,13 @@
-"""Whether switches pass on what comes in: at once unless they store, once unless they copy or add.
+"""Proof of forwarding: switches pass data on at once unless they store, once unless they copy.
 
-Part of :func:`forestcoll.schedule.verify`. What comes in *feeds* what goes out if the one has
-arrived when the other starts, or comes in at least as early and as fast as the other leaves. If
-the switch does not store, the other starts no later than the first has arrived.
+Part of :func:`forestcoll.schedule.verify`. A transfer in *feeds* a transfer out if it has arrived
+when the other starts, or comes in at least as early and as fast as the other leaves. If the switch
+does not store, the transfer out starts no later than the transfer in has arrived.
 
-A switch that copies and stores is like a GPU, and not looked at here. Of copies, whatever goes out
-is covered by what feeds it; they are followed in the order of time. Of sums, whatever comes in is
-carried on by something that it feeds: at a switch that adds by the first of these to leave, at
-another by one that carries nothing else. They are followed backwards, from where they go.
+A switch that copies and stores is like a GPU, and is not checked here. Copies out must be covered
+by transfers in that feed them; the check runs forwards in time. Sums in must be carried on by a
+transfer that they feed: at a switch that adds, by the first of these to leave; at another, by one
+that carries nothing else. This check runs backwards in time.
 """
 
 from __future__ import annotations

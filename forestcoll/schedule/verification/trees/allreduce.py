@@ -1,4 +1,4 @@
-"""Whether two phases make an allreduce, how long both take at once, and the bound that is claimed.
+"""Proof of an allreduce of two phases: their match, their joint time, and the claimed bound.
 
 Part of :func:`forestcoll.schedule.verify`. The bound is added up from its sets, prices and
 potentials alone: no allreduce of its model is faster, by weak duality

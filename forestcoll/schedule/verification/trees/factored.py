@@ -1,4 +1,4 @@
-"""Whether a factored forest stands for an explicit one, proved without writing the trees out.
+"""Proof that a factored forest represents an explicit one, without its expansion.
 
 Part of :func:`forestcoll.schedule.verify`. W k trees are asked for, k w(r) rooted at every rank r.
 In a set X, let c and d be items; a link belongs to the smallest set that holds both of its ends.
@@ -12,9 +12,8 @@ Then
 These suffice, however trees are put together, and they are necessary; so the equalities are strict,
 and factored and expanded form get the same verdict: docs/mathematics/factored-forests.md.
 
-In a reduction the data runs from child to parent, and links with it. All of the above then holds
-of in-trees, with every link read backwards: trees end where they started, and leave where they
-entered.
+In a reduction, data and links run from child to parent. All of the above then holds for in-trees
+with every link reversed: trees end where they started, and leave where they entered.
 
 Shares no code with the expansion.
 """

@@ -1,4 +1,4 @@
-"""Whether a forest, in whatever form its trees are held, does what it claims."""
+"""Proof that a forest of any form performs its collective and attains its claims."""
 
 from __future__ import annotations
 

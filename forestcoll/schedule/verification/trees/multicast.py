@@ -1,11 +1,11 @@
-"""Whether physical trees, in which marked switches copy or add, deliver what they must.
+"""Proof of physical trees with switches that multicast or reduce.
 
-Part of :func:`forestcoll.schedule.verify`. Switches that are not marked cannot do wrong: they stand
-only inside walks, and each walk carries what it carries from its start to its end.
+Part of :func:`forestcoll.schedule.verify`. Unmarked switches need no check: they stand only inside
+walks, and each walk carries the same data from its start to its end.
 
-Walks back from a switch to a GPU that the same tree sends to that switch (in a reduction from a GPU
-to the switch that sends it its sum) are loopback: NVLS copies to the sender too, and adds the
-receiver's part in the switch. They count as load alone.
+A walk from a switch back to a GPU that sends to it in the same tree is loopback; in a reduction, a
+walk from a GPU to the switch that sends it the sum. NVLS copies to the sender too, and adds the
+receiver's part in the switch. Loopback counts as load alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether the optimum that a forest claims is proved, by its cut or its prices, and attained."""
+"""Proof of the optimum that a forest claims, from its cut or its prices."""
 
 from __future__ import annotations
 

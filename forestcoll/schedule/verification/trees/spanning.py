@@ -1,4 +1,4 @@
-"""Whether the trees of an explicit forest span, and how often they use each logical link.
+"""Proof that the trees of an explicit forest span, with their loads of logical links.
 
 Part of :func:`forestcoll.schedule.verify`.
 """

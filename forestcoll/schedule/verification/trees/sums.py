@@ -1,9 +1,9 @@
-"""Whether the trees of a reduction sum up everything exactly once.
+"""Proof that the trees of a reduction count every contribution exactly once.
 
 Part of :func:`forestcoll.schedule.verify`. In a reduction a GPU adds what it receives to what it
-has, and sends the sum to its parent once. So a contribution is counted exactly once at the root if
-it gets there at all: it has one way to go. It gets there unless a GPU on its way sends to nobody
-or the way runs into a cycle, and the sum stays there if the root sends to nobody.
+has, and sends the sum to its parent once. So each contribution has a single path, and the root
+counts it exactly once if the path reaches the root. The path fails only at a GPU without a parent,
+or in a cycle. The sum stays at the root because the root sends to nobody.
 """
 
 from __future__ import annotations
