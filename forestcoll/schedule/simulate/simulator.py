@@ -84,7 +84,7 @@ class Simulation:
     closed : bool
         Whether the time comes from a closed form: everything runs in rounds.
     work : int
-        Cost of the simulation: the lanes that its events looked at; 0 for a closed form.
+        Cost of the simulation: the lanes that its events visited; 0 for a closed form.
     usage : LinkUsage, optional
         If requested.
     """

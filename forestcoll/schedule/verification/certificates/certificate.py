@@ -48,13 +48,13 @@ __all__ = ["CertificateVerdict", "verify_certificate"]
 
 @dataclass(frozen=True, slots=True)
 class CertificateVerdict:
-    """What was proved.
+    """The proved facts.
 
     Parameters
     ----------
     collective, network : str
     gpus, roots, links : int
-        Of the network that the certificate lists.
+        Counts of the network that the certificate lists.
     k, trees : int
         Trees per unit of weight, and in all.
     congestion, time_s_per_gb, algbw_gb_s : Fraction
@@ -93,7 +93,7 @@ def verify_certificate(
 def verify_certificate(
     certificate: AnyCertificate,
 ) -> CertificateVerdict | AllreduceCertificateVerdict:
-    """Add up a certificate anew.
+    """Verify a certificate from its own numbers.
 
     Raises
     ------
@@ -280,7 +280,7 @@ def _check_speed(certificate: Certificate) -> None:
 
 
 def _check_trees(certificate: Certificate) -> None:
-    """There are trees that load the links so, k times its weight rooted at every GPU."""
+    """Check that trees with these loads exist, k times its weight rooted at every GPU."""
     check_trees_exist(
         TreeLoads(
             roots={gpu.name: gpu.trees for gpu in certificate.gpus},

@@ -46,7 +46,7 @@ class TreeLoads:
 
 
 def check_trees_exist(loads: TreeLoads) -> None:
-    """Raise VerificationError unless there are trees that load the links so."""
+    """Raise VerificationError unless trees with these link loads exist."""
     _check_ends(loads)
     flows = _Flows(loads)
     for gpu in loads.roots:
@@ -56,7 +56,7 @@ def check_trees_exist(loads: TreeLoads) -> None:
 def _check_ends(loads: TreeLoads) -> None:
     """Each tree of another root enters a GPU once (in a reduction: leaves it once).
 
-    What forwards sends as many as it receives.
+    A forwarding node sends as many trees as it receives.
     """
     received: Counter[str] = Counter()
     sent: Counter[str] = Counter()
@@ -89,8 +89,8 @@ class _Left(dict[str, int]):
 class _Flows:
     """Flows of trees over the loads, in the direction from root to leaves.
 
-    A GPU that they reach stands for all roots: no narrower cut separates it from them. So each
-    flow is searched for from its end, and mostly found nearby.
+    A GPU that they reach can supply the trees of all roots: no narrower cut separates it from them.
+    So each flow is searched from its end, and mostly found nearby.
     """
 
     def __init__(self, loads: TreeLoads) -> None:
@@ -132,7 +132,7 @@ class _Flows:
         used: Counter[tuple[str, str]],
         left: _Left,
     ) -> list[str]:
-        """Return a shortest way on which more trees can flow to a GPU; nothing if there is none."""
+        """Return a shortest augmenting path to a GPU; empty if there is none."""
         after = {gpu: ""}
         queue = [gpu]
         for node in queue:  # grows as it is walked

@@ -29,7 +29,7 @@ def problem_of_sums(rows: Rows, sums: Ints) -> str | None:
     """Return why some transfers do not bring every sum together; None if they do.
 
     In an allreduce each unit may be summed up at a GPU of its own; in a reduction it is the root.
-    Switches that pass sums on at once are looked at elsewhere.
+    Other checks cover switches that pass sums on at once.
     """
     keeps = keeping_ends(rows.schedule.topology)
     out, into = sums[keeps[rows.tail[sums]]], sums[keeps[rows.head[sums]]]

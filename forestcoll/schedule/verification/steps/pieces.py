@@ -23,7 +23,7 @@ LATEST = np.iinfo(np.int64).max
 EARLIEST = np.iinfo(np.int64).min
 """Before all times."""
 
-_AT_ONCE = 2**22  # pairs of interval and segment looked at together
+_AT_ONCE = 2**22  # pairs of interval and segment processed together
 
 _Flags = npt.NDArray[np.bool_]
 

@@ -37,7 +37,7 @@ __all__ = ["StepVerdict", "verify_steps"]
 
 @dataclass(frozen=True, slots=True)
 class StepVerdict:
-    """What was proved about a step schedule.
+    """The proved facts about a step schedule.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def _finish(clock: Clock) -> Fraction:
 
 
 def _deliveries(schedule: StepSchedule) -> int:
-    """How many (chunk, GPU) pairs the collective asks for that need a transfer."""
+    """Return the number of (chunk, GPU) pairs of the collective that need a transfer."""
     gpus, chunks = schedule.topology.num_compute, schedule.chunks
     match schedule.collective:
         case "allgather" | "broadcast":
@@ -133,7 +133,7 @@ def _deliveries(schedule: StepSchedule) -> int:
 
 
 def _check_delivery(schedule: StepSchedule) -> None:
-    """Whatever is sent is there, and everything due gets to where it is due, once."""
+    """Check that senders have what they send, and that everything due arrives once."""
     rows = rows_of(schedule)
     every = np.arange(len(schedule.sends))
     if not schedule.reduction:

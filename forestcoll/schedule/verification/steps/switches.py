@@ -34,7 +34,7 @@ _NOWHERE = "what it is sent on with gets nowhere"
 
 
 def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
-    """Prove that switches have what they send; what others send them is taken as proved.
+    """Prove that switches have what they send; transfers of other ends are taken as proved.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
 
 
 def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
-    """Prove that switches send on every sum that comes in, once, and nothing else.
+    """Prove that switches send every incoming sum once, and nothing else.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ class _Links:
     latency_us: dict[tuple[int, int, int], Fraction] = field(default_factory=dict)
 
     def feeds(self, into: int, out: int, switch: Node) -> bool:
-        """Tell whether what comes in with one transfer can go out with another."""
+        """Return whether one transfer in can feed another out."""
         rows = self.rows
         arrived, leaves = int(rows.finish[into]), int(rows.start[out])
         if leaves > arrived and not switch.stores:
