@@ -143,7 +143,7 @@ def check_bound(bound: AllreduceBound) -> Fraction:
 
 
 def _check_numbers(bound: AllreduceBound) -> None:
-    """Check that sets have GPUs, potentials are at forwarding switches, and no price is negative."""
+    """Check that sets have GPUs, potentials are at forwarding switches, no price is negative."""
     _check_sets(bound)
     _check_potentials(bound)
     _check_shared(bound)
