@@ -149,7 +149,7 @@ _ANY, _FORWARDING = "any schedule", "switches only forward"
 
 
 def _prices_switches(certificate: Certificate) -> bool:
-    """Whether a bound assumes that switches send on what they receive, once."""
+    """Whether a bound assumes that switches send what they receive only once."""
     bounds = (certificate.optimum, certificate.fixed_k)
     return any(isinstance(one, Prices) and bool(one.switches) for one in bounds)
 
@@ -174,7 +174,7 @@ def _check_once(names: Iterable[str], what: str) -> None:
 
 
 def _check_weights(certificate: Certificate) -> None:
-    """Weights make the collective, and every GPU roots k times its own."""
+    """Check that the weights match the collective, and every GPU roots k times its weight."""
     weights = [gpu.weight for gpu in certificate.gpus]
     if len(weights) < 2 or math.gcd(*weights) != 1:
         fail(
@@ -198,7 +198,7 @@ def _check_weights(certificate: Certificate) -> None:
 
 
 def _check_optimum(certificate: Certificate, claim: OptimumCut) -> None:
-    """The cut has the weight, the bandwidth and the ratio that are claimed."""
+    """Check the claimed weight, bandwidth and ratio of the cut."""
     crossing = _crossing(certificate, "optimum", claim)
     bandwidth = sum((link.bandwidth_gb_s for link in crossing), start=Fraction(0))
     if claim.bandwidth_gb_s != bandwidth:
@@ -211,7 +211,7 @@ def _check_optimum(certificate: Certificate, claim: OptimumCut) -> None:
 
 
 def _check_limit(certificate: Certificate, claim: LimitOfK) -> None:
-    """Below the congestion claimed, the links of the cut carry fewer trees than must cross."""
+    """Check that below the claimed congestion, too few trees can cross the cut."""
     crossing = _crossing(certificate, "fixed_k", claim)
     room = sum(math.ceil(claim.congestion * link.bandwidth_gb_s) - 1 for link in crossing)
     lacking = certificate.k * claim.weight - room
@@ -253,7 +253,7 @@ def _crossing(
 
 
 def _check_speed(certificate: Certificate) -> None:
-    """The loads make the congestion, that the time, and that is the bound unless k limits it."""
+    """Check congestion and time from the loads; the time is the bound, unless k limits it."""
     limits: list[CertifiedLink | SharedLimit] = [*certificate.links, *certificate.shared]
     busiest = max(limits, key=lambda one: one.trees / one.bandwidth_gb_s)
     measured = busiest.trees / busiest.bandwidth_gb_s

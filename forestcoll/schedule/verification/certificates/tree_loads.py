@@ -25,7 +25,7 @@ __all__ = ["TreeLoads", "check_trees_exist"]
 
 @dataclass(frozen=True, slots=True)
 class TreeLoads:
-    """What links carry, by the names of nodes.
+    """Tree loads of links, by the names of nodes.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def _check_ends(loads: TreeLoads) -> None:
 
 
 class _Left(dict[str, int]):
-    """What is left of the supplies in one flow; looked up where the flow comes by."""
+    """Remaining supplies in one flow; computed only at nodes that the flow visits."""
 
     def __init__(self, supply: dict[str, int]) -> None:
         super().__init__()

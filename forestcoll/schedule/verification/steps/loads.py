@@ -32,10 +32,10 @@ from forestcoll.topology.model import Topology
 __all__ = ["StepTimes", "time_steps"]
 
 _CELLS = 2**22
-"""Of the table of times that is held at once."""
+"""Entries of the table of times that is held at once."""
 
 _TRANSFERS = 2**20
-"""Spread over it at once."""
+"""Entries spread over the table at once."""
 
 _Numbers = npt.NDArray[Any]
 """int64 where all sums of them fit, else Python ints."""
@@ -60,7 +60,7 @@ class StepTimes:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Which links a transfer keeps busy on its way, and for how long.
+    """Links that a transfer occupies on its path, and for how long.
 
     Parameters
     ----------

@@ -18,10 +18,10 @@ from forestcoll.schedule.exact_sums import Ints
 __all__ = ["EARLIEST", "LATEST", "Pieces", "extreme"]
 
 LATEST = np.iinfo(np.int64).max
-"""After all times: of what never comes."""
+"""A time after all others: the time of data that never arrives."""
 
 EARLIEST = np.iinfo(np.int64).min
-"""Before all times."""
+"""A time before all others."""
 
 _AT_ONCE = 2**22  # pairs of interval and segment processed together
 

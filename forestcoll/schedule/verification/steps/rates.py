@@ -39,7 +39,7 @@ _Numbers = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What a transfer does to links.
+    """Use of links by a kind of transfer.
 
     Parameters
     ----------
