@@ -1,8 +1,7 @@
-"""Low trees: what throughput a depth costs.
+"""Depth-bounded trees: the throughput that each tree depth allows.
 
-To read: ``hop_distances`` (how far GPUs are apart, so how low trees can be), ``depth_bound`` (a
-rate that no trees of a depth exceed), ``depth_bounded_trees`` (the native search for trees of a
-depth), ``depth_ladder`` (from the least depth up, one search warmed by the other) and
-``depth_limit`` (schedules of every collective within a depth); ``rate_by_depth`` is what users
-call.
+To read: ``hop_distances`` (eccentricities, the least depth of trees), ``depth_bound`` (an upper
+bound on the rate of trees of a depth), ``depth_bounded_trees`` (the native search for trees of a
+depth), ``depth_ladder`` (searches from the least depth up, each warm-started by the one before) and
+``depth_limit`` (schedules of every collective within a depth). Users call ``rate_by_depth``.
 """

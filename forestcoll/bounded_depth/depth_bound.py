@@ -1,9 +1,9 @@
-"""A rate that no trees of a given depth exceed.
+"""Upper bound on the rate of trees within a depth.
 
-Problem: the least 1/x at which trees of depth h may be, whatever their number.
+Problem: the least 1/x of trees of depth h or less, whatever their number.
 Input:   a network on which out-trees are packed, weights, h.
-Output:  an exact bound on 1/x from below.
-Cost:    links x h x N for the network, and the same of each box by itself.
+Output:  an exact lower bound on 1/x.
+Cost:    links x h x N for the network, and the same for each box by itself.
 Source:  Own. Proof: :func:`depth_bound`.
 """
 
@@ -20,29 +20,30 @@ __all__ = ["depth_bound", "most_within"]
 
 
 def depth_bound(network: Topology, weights: Sequence[int], depth: int) -> Fraction:
-    """Return what 1/x of a forest of trees up to a depth is not below, in s/GB per unit of weight.
+    """Return a lower bound on 1/x of trees within a depth, in s/GB per unit of weight.
 
     Parameters
     ----------
     network : Topology
-        On which out-trees are packed: of a reduction the network reversed.
+        Out-trees are packed on it; a reduction has the reversed network here.
     weights : sequence of int
-        Of each rank.
+        One for each rank.
     depth : int
         In hops from GPU to GPU, at least the eccentricity of every root.
 
     Notes
     -----
-    *Balls.* Let n GPUs be outside a set S of nodes. A tree rooted in S comes to each of them over a
-    link out of S, the last such on the way there; from the first GPU behind it the way goes on
-    outside S, over h - 1 hops at most. So if no GPU outside has more than B of them within h - 1
-    hops outside S, itself among them, a tree uses links out of S ceil(n / B) times or more, and
-    1/x >= w(S) ceil(n / B) / b(S), with b(S) the bandwidth out of S. Taken for all but each box,
-    and for each root alone, with the GPUs that any GPU of the network has within h - 1 hops.
+    *Balls.* Let n GPUs be outside a set S of nodes. A tree rooted in S reaches each of them by a
+    path whose last link out of S leads to some first GPU outside. From that GPU the path stays
+    outside S, over h - 1 hops at most. Let no GPU outside have more than B of the n within h - 1
+    hops outside S, itself included. Then a tree uses links out of S at least ceil(n / B) times, and
+    1/x >= w(S) ceil(n / B) / b(S), with b(S) the bandwidth out of S. The bound is taken for the
+    complement of each box. It is also taken for each root alone, with B the most GPUs that any GPU
+    of the network has within h - 1 hops.
 
-    *Pairs*, of depth 1. A shard goes to every GPU from its root itself. Those of GPUs that no
-    link joins to v enter v over links from switches; so does all that leaves a root for such GPUs
-    leave over links to switches.
+    *Pairs*, for depth 1. The root itself sends its shard to every GPU. Shards of GPUs without a
+    link to v enter v over links from switches. Likewise, a root sends to GPUs without a link from
+    it over links to switches.
     """
     ratios = [*_of_boxes(network, weights, depth), *_of_roots(network, weights, depth)]
     if depth == 1:
@@ -102,9 +103,9 @@ def _of_pairs(network: Topology, weights: Sequence[int]) -> Iterator[Fraction]:
 
 
 def most_within(network: Topology, nodes: Iterable[int], hops: int) -> int:
-    """Return the most GPUs that one GPU reaches over some nodes in so many hops, itself included.
+    """Return the most GPUs that one GPU reaches within some nodes and hops, itself included.
 
-    At least 1. Searches from all GPUs among the nodes at once.
+    The result is at least 1. One search runs from all GPUs among the nodes at once.
     """
     inside = set(nodes)
     gpus = [v for v in network.compute if v in inside]

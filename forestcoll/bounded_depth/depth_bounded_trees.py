@@ -1,10 +1,10 @@
-"""Spanning trees within a depth, of as little congestion as a search finds.
+"""Search for depth-bounded spanning trees of low congestion.
 
-Problem: trees rooted at GPUs, none taller than h hops from GPU to GPU, on physical links.
-Input:   a network, batches of trees to begin with or their roots alone; h; a bound at which to end.
-Output:  a forest within h, with its exact congestion; or none where numbers are too large.
-Cost:    a budget of looks at links; some trees are within h at once.
-Source:  Own; McMurchie and Ebeling (1995), PathFinder, for links that get dearer while overfull.
+Problem: trees rooted at GPUs, none deeper than h hops from GPU to GPU, on physical links.
+Input:   a network; initial batches of trees, or only their roots; h; a bound at which to end.
+Output:  a forest within h, with its exact congestion; or None where numbers are too large.
+Cost:    a budget of visits to links; some trees are within h at once.
+Source:  Own; McMurchie and Ebeling (1995), PathFinder, for link prices that rise with overload.
          See docs/mathematics/depth-bounded-trees.md.
 """
 
@@ -28,13 +28,13 @@ __all__ = ["Seeds", "depth_bounded_trees", "fits", "seeds"]
 
 _MOST_TREES = 2**26
 _MOST_CAPACITY = 2**40
-_PARTS = 8  # into which the trees of a root are cut at most
-_ALL_PARTS = 32  # trees of few roots: into so many in all
+_PARTS = 8  # most batches of one root
+_ALL_PARTS = 32  # batches in all, if there are few roots
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seeds:
-    """Batches of trees to begin with; without parents, trees are grown.
+    """Initial batches of trees; without parents, the search grows the trees.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Seeds:
 
 
 def seeds(weights: Sequence[int], k: int) -> Seeds:
-    """Return the roots alone: k w(r) trees of each, in some batches."""
+    """Return seeds of roots alone: k w(r) trees of each root r, in a few batches."""
     most = max(_PARTS, _ALL_PARTS // max(1, sum(weight > 0 for weight in weights)))
     parts = [
         (rank, part) for rank, weight in enumerate(weights) for part in _parts(k * weight, most)
@@ -96,19 +96,19 @@ def depth_bounded_trees(
     Parameters
     ----------
     network : Topology
-        On which out-trees are packed.
+        The network on which out-trees are packed.
     weights : sequence of int
     begin : Seeds
     depth : int
         In hops from GPU to GPU.
     bound : Fraction
-        Of 1/x, in s/GB per unit of weight; the search ends when it is attained.
+        A lower bound on 1/x, in s/GB per unit of weight; the search ends when it is attained.
     optimum : Optimum, optional
         Claimed if the trees attain it.
     looks : int
-        At links, after which the search ends.
+        Number of visits to links after which the search ends.
     progress : callable, optional
-        Told (done, total) now and then; may raise to stop.
+        Called with (done, total) now and then; may raise to stop.
 
     Raises
     ------
@@ -152,7 +152,7 @@ def depth_bounded_trees(
 
 
 def _congestion(network: Topology, routes: Routes) -> Fraction:
-    """Return the most trees that a link or shared capacity carries, for each GB/s."""
+    """Return the congestion: the most trees per GB/s on a link or shared capacity."""
     size = len(network.nodes)
     within = np.ones(max(len(routes.hop) - 1, 0), dtype=np.bool_)
     within[routes.first_hop[1:-1] - 1] = False

@@ -1,15 +1,16 @@
-"""Forests that get faster as their trees may get taller, from the least depth up.
+"""Fastest forests found for each tree depth, from the least depth up.
 
-Problem: for each depth h the fastest forest of trees of at most h hops; as good as is found.
-Input:   a collective of one phase; how tall trees may get at most.
-Output:  forests, each faster than those before it.
+Problem: for each depth h, the fastest forest of trees of at most h hops that a search finds.
+Input:   a collective of one phase; the greatest depth.
+Output:  forests, each deeper and faster than the one before it.
 Cost:    for each depth some searches (:mod:`forestcoll.bounded_depth.depth_bounded_trees`), each
          with a budget.
 Source:  Own; see docs/mathematics/depth-bounded-trees.md.
 
-Heights are tried one by one up to eight hops above the least, then in steps of a fifth. At each
-the search begins from shortest-path trees, from what the core makes for the same k, cut to h, and
-from what was found for the depth before; for few trees per GPU and for as many as the optimum has.
+Depths are tried one by one up to eight hops above the least, then in steps of a fifth. The search
+at each depth has three kinds of seeds: shortest-path trees, the core's trees for the same k, cut to
+depth h, and the trees found for the depth before. It runs for few trees per GPU, and for as many as
+the optimum has.
 """
 
 from __future__ import annotations
@@ -34,16 +35,16 @@ from forestcoll.topology.model import Topology
 __all__ = ["LOW_STAGE", "Climb", "Ladder", "tallest"]
 
 LOW_STAGE = "low trees"
-"""Of the time of a schedule within a depth."""
+"""The stage of a depth-bounded search in reported times."""
 
 _FEW = (1, 2, 4, 8)  # trees per unit of weight, unless they are more than two for each GPU
-_LOOKS = 2**26  # of one search
-_ONE_BY_ONE = 8  # tree_depths above the least that are all tried
-_ENTRIES = 2**22  # of the parents of all trees, beyond which fewer are begun with
+_LOOKS = 2**26  # visits to links in one search
+_ONE_BY_ONE = 8  # depths above the least that are all tried
+_ENTRIES = 2**22  # most entries of the table of parents; larger seeds are left out
 
 
 def tallest(forest: Forest) -> int:
-    """Return the depth of the tallest tree, in hops from GPU to GPU."""
+    """Return the depth of the deepest tree, in hops from GPU to GPU."""
     return int(forest.tree_depths().max(initial=0))
 
 
@@ -55,10 +56,10 @@ class Climb:
     ----------
     request : Request
     network : Topology
-        On which out-trees are packed: of a reduction the network reversed.
+        Out-trees are packed on it; a reduction has the reversed network here.
     best : Optimum
     least : int
-        The depth that no trees are below: the greatest eccentricity of a root.
+        The least depth of any trees: the greatest eccentricity of a root.
     """
 
     request: Request
@@ -68,7 +69,7 @@ class Climb:
 
     @classmethod
     def of(cls, request: Request) -> Climb:
-        """Find out how low trees may be, and how fast any."""
+        """Compute the least depth of trees, and the optimum of trees of any depth."""
         (reduction,) = request.reductions
         network = request.topology.reversed() if reduction else request.topology
         roots = [rank for rank, weight in enumerate(request.weights) if weight]
@@ -81,12 +82,12 @@ class Climb:
         return cls(request, network, best, max(eccentricities(network, roots)))
 
     def inverse_rate(self, depth: int) -> Fraction:
-        """Return what 1/x of trees up to a depth is not below."""
+        """Return a lower bound on 1/x of trees within a depth."""
         low = depth_bound(self.network, self.request.weights, depth)
         return max(self.best.inverse_rate, low)
 
     def at_most_gb_s(self, depth: int) -> Fraction:
-        """Return the algorithmic bandwidth that no trees up to a depth exceed, in GB/s."""
+        """Return an upper bound on the algorithmic bandwidth of trees within a depth, in GB/s."""
         return sum(self.request.weights) / self.inverse_rate(depth)
 
     def rungs(self, most: int, first: int | None = None) -> Iterator[int]:
@@ -100,13 +101,13 @@ class Climb:
 
 
 class Ladder:
-    """The forests of a climb; asked for taller ones it goes on from where it is.
+    """The forests of a climb; a request for deeper ones continues the search.
 
     Parameters
     ----------
     climb : Climb
     tall : Forest
-        The fastest there is for its request, which may be among them.
+        The fastest forest of the request at any depth; it may be among them.
     clock : Stopwatch
     """
 
@@ -120,14 +121,14 @@ class Ladder:
 
     @classmethod
     def of(cls, request: Request, clock: Stopwatch) -> Ladder:
-        """Make the fastest forest, with which it begins, as low as patience makes it."""
+        """Make the fastest forest, as shallow as the effort allows, and start the ladder."""
         request = replace(request, thorough=True)
         forest = schedule_of(request, EXPLICIT, clock)
         assert isinstance(forest, Forest)
         return cls(Climb.of(request), forest, clock)
 
     def up_to(self, most: int | None) -> list[Forest]:
-        """Return forests of trees up to a depth, each taller and faster than the one before.
+        """Return forests of trees within a depth, each deeper and faster than the one before.
 
         Parameters
         ----------
@@ -144,7 +145,7 @@ class Ladder:
         return list(self._kept)
 
     def _try(self, depth: int) -> None:
-        """Keep what is found within a depth."""
+        """Search within a depth and keep the forests found."""
         kept, before = self._kept, self._before
         bound = self.climb.inverse_rate(depth)
         for forest in self._made.values():
@@ -159,7 +160,7 @@ class Ladder:
             _keep(kept, self._finished(found))
 
     def _by_the_core(self) -> dict[int, Forest]:
-        """Return what the core makes, by k; other numbers of trees unless one was asked for."""
+        """Return the core's forests by k; several numbers of trees unless one was requested."""
         made = {self._tall.k: self._tall}
         if self.climb.request.options.k is None:
             for k in _FEW:
@@ -180,7 +181,7 @@ class Ladder:
         return batches * self.climb.network.num_compute <= _ENTRIES
 
     def _begins(self, depth: int) -> Iterator[tuple[int, Seeds]]:
-        """Yield what to begin the search with, by k."""
+        """Yield the seeds of the search, with their k."""
         weights, made, before = self.climb.request.weights, self._made, self._before
         for k, forest in made.items():
             if not fits(self.climb.network, weights, k):
@@ -219,7 +220,7 @@ def _inverse_rate(forest: Forest) -> Fraction:
 
 
 def _keep(kept: list[Forest], forest: Forest) -> None:
-    """Add a forest unless it is no faster than one as low; drop those that it makes needless."""
+    """Add a forest unless one as shallow is as fast; drop the forests that it dominates."""
     depth, slow = tallest(forest), _inverse_rate(forest)
     if any(tallest(one) <= depth and _inverse_rate(one) <= slow for one in kept):
         return

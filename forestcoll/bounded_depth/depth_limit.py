@@ -1,13 +1,13 @@
-"""Schedules of every collective within a depth, and what throughput each depth costs.
+"""Depth-limited schedules of every collective, with upper bounds on their rates.
 
-Problem: for few bytes hops count more than throughput; how fast are trees of at most h hops?
-Input:   a request, as of :func:`forestcoll.generation.generate`.
-Output:  the fastest schedule found within a depth; or all that were found, each taller and faster
-         than the one before, beside a rate that nothing as low exceeds.
+Problem: for few bytes, hops count more than throughput; how fast are trees of at most h hops?
+Input:   a request, as for :func:`forestcoll.generation.generate`.
+Output:  the fastest schedule found within a depth; or all that were found, each deeper and faster
+         than the one before, with an upper bound on the rate of its depth.
 Cost:    that of :mod:`forestcoll.bounded_depth.depth_ladder`, for each phase.
 Source:  Own; ForestColl optimizes throughput alone.
 
-Of an allreduce the depth is the sum of both phases.
+The depth of an allreduce is the sum over both phases.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ F = TypeVar("F", Forest, FactoredForest)
 
 @dataclass(frozen=True, slots=True)
 class DepthPoint:
-    """A schedule than which no other one found is as low and as fast.
+    """A point of the Pareto front of depth and throughput, with its schedule.
 
     Parameters
     ----------
     depth : int
-        Of the tallest tree, in hops from GPU to GPU; of an allreduce, the sum over both phases.
+        Depth of the deepest tree, in hops from GPU to GPU; for an allreduce, the sum over phases.
     algbw_gb_s : Fraction
         Algorithmic bandwidth, in GB/s.
     at_most_gb_s : Fraction, optional
-        What no trees up to this depth exceed, whatever their number; None of an allreduce.
+        Upper bound for trees within this depth, whatever their number; None for an allreduce.
     k : int
         Trees per unit of weight.
     schedule : Forest or Allreduce
@@ -60,21 +60,21 @@ class DepthPoint:
 
     @property
     def proved(self) -> bool:
-        """Whether nothing as low is faster."""
+        """Whether the schedule is proved to be the fastest of its depth."""
         return self.algbw_gb_s == self.at_most_gb_s
 
 
 def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
-    """Make a schedule, within the depth that is asked for if one is; then the fastest found.
+    """Make a schedule; if the request limits the depth, the fastest found within the limit.
 
     Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
 
     Raises
     ------
     InfeasibleError
-        If the depth is below the eccentricity of a root, which no trees are.
+        If the depth is below the eccentricity of a root, so that no trees exist.
     CapacityOverflowError
-        If numbers are too large for the search, too.
+        Also if numbers are too large for the search.
     """
     most = request.options.max_depth
     if most is None or request.topology.num_compute == 1:
@@ -84,10 +84,10 @@ def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Al
 
 
 class ShallowSchedules(Generic[F]):
-    """The fastest schedules found within one limit after the other, in one search that goes on.
+    """The fastest schedules found within increasing depth limits, in one continued search.
 
     Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`; the depth of
-    the request is not looked at.
+    the request is ignored.
     """
 
     def __init__(self, request: Request, form: Form[F], clock: Stopwatch) -> None:
@@ -97,18 +97,18 @@ class ShallowSchedules(Generic[F]):
         self._ladders: _Ladders | None = None
 
     def is_settled(self, most: int) -> bool:
-        """Whether a limit is none: the schedule without any is as low, and nothing is faster."""
-        # Where nothing proves an allreduce, a pair that low trees make may be faster.
+        """Whether a limit has no effect: the schedule without it satisfies it and is fastest."""
+        # Without a proof of an allreduce, a pair of depth-bounded forests may be faster.
         proved = not isinstance(self._made, Allreduce) or self._made.optimal
         return proved and _height(self._made) <= most
 
     def within(self, most: int) -> F | Allreduce[F]:
-        """Return the fastest within a limit, which is not below those of earlier calls.
+        """Return the fastest within a limit; limits must not decrease from call to call.
 
         Raises
         ------
         InfeasibleError, CapacityOverflowError
-            As of :func:`schedule_within`.
+            As for :func:`schedule_within`.
         """
         _check(self._request, most)
         if self.is_settled(most):
@@ -130,14 +130,14 @@ class ShallowSchedules(Generic[F]):
 
 
 def points_of(request: Request, clock: Stopwatch) -> tuple[DepthPoint, ...]:
-    """Return schedules from the lowest to the fastest, each taller and faster than that before.
+    """Return schedules from the shallowest to the fastest, each deeper than the one before.
 
     Raises
     ------
     UnsupportedError
-        If there is a single GPU; as of :func:`schedule_within`.
+        If there is a single GPU; as for :func:`schedule_within`.
     InfeasibleError
-        As of :func:`schedule_within`.
+        As for :func:`schedule_within`.
     """
     if request.topology.num_compute == 1:
         raise UnsupportedError("the schedule of a single GPU is empty and has no depth")
@@ -147,14 +147,14 @@ def points_of(request: Request, clock: Stopwatch) -> tuple[DepthPoint, ...]:
 
 
 def least_depth(request: Request) -> int:
-    """Return the depth that no schedule is below: the eccentricity of a root, in GPU hops."""
+    """Return the least depth of any schedule: the eccentricity of a root, in GPU hops."""
     return sum(Climb.of(one).least for one in _phases(request))
 
 
 def _check(request: Request, most: int | None) -> None:
     if request.options.method != "forestcoll":
         raise UnsupportedError(
-            "the paper's algorithms know no tree_depths; take the method forestcoll for low trees"
+            "the paper's algorithms know no depths; take the method forestcoll for depth-bounded trees"
         )
     if most is not None and most < (least := least_depth(request)):
         raise InfeasibleError(
@@ -165,7 +165,7 @@ def _check(request: Request, most: int | None) -> None:
 
 
 def _phases(request: Request) -> list[Request]:
-    """Return what is asked as collectives of one phase."""
+    """Return the request as collectives of one phase."""
     if request.collective != "allreduce":
         return [request]
     names = ("reduce-scatter", "allgather") if request.root is None else ("reduce", "broadcast")
@@ -202,16 +202,16 @@ class _Ladders:
         self._network = request.topology
         self._gather = Ladder.of(gathering, clock)
         self._is_pair = bool(reducing)
-        self._reduce = None  # the gathering turned round, where links come in pairs
+        self._reduce = None  # if every link has an equal reverse, the gathering is reversed
         if reducing and self._network.reversed() != self._network:
             self._reduce = Ladder.of(reducing[0], clock)
 
     def up_to(self, most: int | None) -> Sequence[Forest | Allreduce[Forest]]:
-        """Return forests, or pairs of them: of equal tree_depths in sum those of the least time."""
+        """Return forests, or pairs of them: for each sum of depths the pair of least time."""
         if not self._is_pair:
             return self._gather.up_to(most)
         reduce = self._reduce or self._gather
-        # The other phase takes its least depth at least.
+        # The other phase needs its own least depth.
         gathering = self._gather.up_to(None if most is None else most - reduce.climb.least)
         reducing = (
             [transposed(forest, self._network) for forest in gathering]

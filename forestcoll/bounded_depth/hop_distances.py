@@ -1,4 +1,4 @@
-"""How far GPUs are apart: the depth that no tree is below.
+"""Eccentricities of GPUs: the least depth of a tree from each root.
 
 Problem: from each root, the hops to the farthest GPU; a hop leads over switches to the next GPU.
 Input:   a topology, ranks.
@@ -19,9 +19,9 @@ __all__ = ["eccentricities"]
 def eccentricities(
     topology: Topology, roots: Sequence[int], *, through_gpus: bool = False
 ) -> list[int]:
-    """Return how far the farthest GPU is from each root.
+    """Return the distance of each root to the farthest GPU.
 
-    Searches from all roots at once: a node's bits tell which of them have reached it.
+    One search runs from all roots at once: the bits of a node mark the roots that have reached it.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def eccentricities(
 
 
 def _pass_on(before: Sequence[int], bits: list[int], links: Sequence[tuple[int, int]]) -> bool:
-    """Pass bits on over links; return whether any was new."""
+    """Propagate bits over links; return whether any was new."""
     news = False
     for tail, head in links:
         grown = bits[head] | before[tail]

@@ -1,9 +1,9 @@
-"""What throughput a depth costs: schedules from the lowest to the fastest.
+"""Throughput by tree depth: schedules from the shallowest to the fastest.
 
 Problem: a transfer of few bytes takes hops times latency, one of many bytes size over rate.
 Input:   a topology and a collective.
-Output:  schedules, each taller and faster than the one before, the last as fast as any; beside each
-         a rate that no trees as low exceed.
+Output:  schedules, each deeper and faster than the one before, the last as fast as any; each with
+         an upper bound on the rate of trees of its depth.
 Cost:    some searches for each depth; see :mod:`forestcoll.bounded_depth.depth_ladder`.
 Source:  Own; ForestColl optimizes throughput alone.
 """
@@ -28,29 +28,28 @@ def rate_by_depth(
     progress: Progress | None = None,
     **given: Any,
 ) -> tuple[DepthPoint, ...]:
-    """Find schedules of little depth, and what they cost in throughput.
+    """Find schedules of small depth, with the throughput of each.
 
     Parameters
     ----------
     topology : Topology, or its specification, path or networkx graph
-        Of two GPUs or more.
+        A network of two GPUs or more.
     options : Options, optional
-        As of :func:`forestcoll.generation.generate`; ``max_depth`` ends the list, ``k`` leaves
-        one number of trees per GPU.
+        As for :func:`forestcoll.generation.generate`; ``max_depth`` ends the list, ``k`` fixes the
+        number of trees per GPU.
     progress : callable, optional
-        Told (stage, done, total).
+        Called with (stage, done, total).
     **given
         Single options by name.
 
     Returns
     -------
     tuple of DepthPoint
-        By depth, from the least that trees of this collective can have (the eccentricity of a
-        root, in hops from GPU to GPU); no point is as low and as fast as another. The last is as
-        fast as what :func:`forestcoll.generation.generate` makes of these options, and is that,
-        unless lower trees as fast were found; of an allreduce a pair of forests may be faster. The
-        others are the fastest *found* at their depth;
-        none faster exists where ``proved``.
+        By depth, from the least depth of this collective (the eccentricity of a root, in hops from
+        GPU to GPU). No point dominates another. The last is the schedule of
+        :func:`forestcoll.generation.generate` with these options, unless the search found shallower
+        trees that are as fast. For an allreduce, a pair of forests may be faster. All others are
+        the fastest *found* at their depth; where ``proved``, none faster exists.
 
     Raises
     ------
@@ -59,12 +58,12 @@ def rate_by_depth(
     InfeasibleError
         If ``max_depth`` is below the eccentricity of a root.
     ForestCollError
-        As of :func:`forestcoll.generation.generate`.
+        As for :func:`forestcoll.generation.generate`.
 
     Examples
     --------
-    Two boxes of eight GPUs: to send every shard to every GPU at once takes the slow links seven
-    times too often; all that the fast ones then save takes one more hop.
+    Two boxes of eight GPUs: at depth 1 every shard crosses the slow links seven times too often.
+    One more hop, over the fast links, removes this cost.
 
     >>> from forestcoll.topology import load_topology
     >>> for point in rate_by_depth(load_topology("dgx_a100:boxes=2")):

@@ -1,9 +1,9 @@
-"""From a network to trees that attain its optimum: one module a stage, in the order they run.
+"""ForestColl's algorithm: from a network to trees that attain its optimum, one module a stage.
 
-To read: ``pipeline``, which names the stages in order, with a ``stopwatch``; ``problem``, which
-they pass on; then ``optimality`` (or ``fixed_k``, with ``violation`` and ``balance``; with
-``any_network/`` where no cut proves the optimum),
-``tight_sets``, ``edge_splitting``, ``tree_packing``, ``assembly`` and ``path_recovery``. Each calls
-the native stage of its name. ``best_allreduce`` and ``partition_bound`` put two forests together
-and bound what came of it; ``paper`` has the paper's own algorithms for the same stages.
+To read: ``pipeline``, which runs the stages in order and times them with a ``stopwatch``. The
+stages pass on a ``problem``. They are ``optimality`` (or ``fixed_k``, with ``violation`` and
+``balance``; with ``any_network/`` where no cut proves the optimum), ``tight_sets``,
+``edge_splitting``, ``tree_packing``, ``assembly`` and ``path_recovery``. Each calls the native
+stage of the same name. ``best_allreduce`` joins two forests, and ``partition_bound`` bounds the
+result. ``paper`` has the paper's own algorithms for the same stages.
 """

@@ -1,8 +1,8 @@
-"""Trees out of a factored forest.
+"""Expansion of a factored forest to explicit trees.
 
-Problem: put the trees of all tight sets together to trees of the whole forest.
+Problem: join the trees of all tight sets to trees of the whole forest.
 Input:   a factored forest.
-Output:  explicit batches: all of them, one at a time, or their tree_depths alone.
+Output:  explicit batches: all of them, one at a time, or their depths alone.
 Cost:    linear in the tree edges of the batches (N each); memory of one batch but for `expand`.
 Source:  docs/mathematics/factored-forests.md.
 """
@@ -26,7 +26,7 @@ from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["blocks", "expand", "tree_depths", "trees"]
 
-_AT_A_TIME = 64  # batches fetched together where they are looked at one by one
+_AT_A_TIME = 64  # batches fetched together where callers look at them one by one
 _ALL = 2**62
 
 T = TypeVar("T", np.int32, np.int64)
@@ -47,18 +47,18 @@ def expand(
     *,
     progress: Callable[[int, int], None] | None = None,
 ) -> Forest | Allreduce[Forest]:
-    """Write all trees of a factored forest out, sorted by root; of an allreduce those of both.
+    """Expand a factored forest, or both of an allreduce, to explicit trees, sorted by root.
 
-    The routes are those of the factored forest, and need not have been found yet. An explicit
-    forest is returned as it is; an allreduce keeps its bound and its remark.
+    The routes are those of the factored forest; they may still be lazy. An explicit forest is
+    returned as it is. An allreduce keeps its bound and its remark.
 
     Raises
     ------
     VerificationError
-        If the parts of the forest do not fit together, or its trees and loads do not use each
-        other up exactly; names the set.
+        If the parts of the forest do not fit together, or the loads of links are not exactly those
+        of the trees; names the set.
     UnsupportedError
-        Of schedules of other types.
+        For schedules of other types.
     """
     if isinstance(schedule, Forest):
         return schedule
@@ -98,7 +98,7 @@ def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | 
 
 
 def _of_one_packing(forest: FactoredForest, batch: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Return the parents of batches of the only shape; its own memory if that is all in order."""
+    """Return the parents of batches of the only shape; a view of its memory where possible."""
     rows = forest.shapes.parent.reshape(-1, forest.topology.num_compute)
     in_order = len(batch) == len(rows) and np.array_equal(batch, np.arange(len(rows)))
     return rows if in_order else rows[batch]
@@ -109,7 +109,7 @@ def tree_depths(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Return multiplicity and depth of each tree that :func:`expand` would write out.
 
-    Heights are in GPU-to-GPU hops. No tree is kept.
+    Depths are in GPU-to-GPU hops. No tree is kept in memory.
 
     Raises
     ------
@@ -126,14 +126,14 @@ def trees(forest: FactoredForest) -> Iterator[Tree]:
     Raises
     ------
     VerificationError
-        As :func:`expand` does; numbers that do not match may show only after the last tree.
+        As :func:`expand` does; a mismatch of numbers may show only after the last tree.
     """
     for block in blocks(forest, _AT_A_TIME):
         yield from block.trees()
 
 
 def blocks(forest: FactoredForest, at_a_time: int) -> Iterator[Forest]:
-    """Yield what :func:`expand` would write out as forests of so many batches each, or fewer.
+    """Yield the trees of :func:`expand` as forests of at most ``at_a_time`` batches.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def blocks(forest: FactoredForest, at_a_time: int) -> Iterator[Forest]:
 
 
 class _Refusal:
-    """Turns what the native core says of numbers that do not match into an error of ours."""
+    """Converts the native core's error about mismatched numbers to a VerificationError."""
 
     def __enter__(self) -> None:
         pass
@@ -193,7 +193,7 @@ def _expansion(forest: FactoredForest) -> _core.Expansion:
 
 
 def _of_type(kind: type[T], array: npt.NDArray[T]) -> npt.NDArray[T]:
-    """Return an array as the core wants it, unless numbers might be cut off."""
+    """Return an array in the core's type, unless the conversion could truncate numbers."""
     if array.dtype != kind:
         raise ValueError(f"an array of {array.dtype} should hold {np.dtype(kind).name}")
     return np.ascontiguousarray(array)

@@ -1,19 +1,19 @@
-"""Out-links trimmed until no switch sends more than it receives.
+"""Trimming of out-links until no switch sends more than it receives.
 
-Problem: links of bandwidth b that may carry floor(U b) trees can leave a switch with less capacity
-         in than out, and then it cannot be split off. Trees that pass a switch take as much of its
-         in-links as of its out-links, so some of what goes out can never be used: lower it, and
-         keep every cut wide enough.
+Problem: rounding each link to floor(U b) trees can leave a switch with less capacity in than out;
+         such a switch cannot be split off. Trees use the same capacity of its in-links and of its
+         out-links, so the surplus of the out-links is useless: remove it, and keep every cut wide
+         enough.
 Input:   a topology, the trees each link may carry, wide enough for the trees of all roots.
 Output:  capacities with in >= out at every switch, still wide enough; or None.
 Cost:    one max-flow pass over the GPUs per switch where it is easy, one per out-link where not.
-Source:  ForestColl E.4 leaves networks whose rounded links are not balanced out.
+Source:  ForestColl E.4 excludes networks whose rounded links are unbalanced.
 
-Which links: those to GPUs first, then those to other switches (which may then send too much
-themselves, and are trimmed in turn); in proportion at first, then one by one as far as their cuts
-allow. Of one switch that sends to GPUs only, what can be lowered in all is the same in whatever
-order: if it is too little, these capacities carry no such trees. With several switches in a row
-the order may matter, and None says only that this order failed.
+Links to GPUs are trimmed first, then links to other switches, which may become unbalanced and are
+then trimmed themselves. Links are trimmed in proportion at first, then one by one as far as their
+cuts allow. For a switch that sends to GPUs only, the order does not change the total that can be
+trimmed; if the total is too small, these capacities carry no such trees. With several switches in
+a row the order may matter, and None means only that this order failed.
 """
 
 from __future__ import annotations
@@ -38,12 +38,12 @@ def balanced(problem: Problem, *, threads: int = 1) -> Amounts | None:
     problem : Problem
         No cut may be violated.
     threads : int
-        At most so many share the GPUs in a pass; the result does not depend on their number.
+        Threads that share the GPUs in a pass, at most; the result does not depend on it.
 
     Returns
     -------
     int64 array or None
-        New capacities, none larger, under which no cut is violated either; None if none were found.
+        New capacities, none larger than before, that violate no cut; None if none were found.
     """
     trimmed = problem.within(problem.capacity.copy())
     while (switch := _overdrawn(trimmed)) is not None:
@@ -62,7 +62,7 @@ def _overdrawn(problem: Problem) -> tuple[int, int] | None:
 
 
 class _Trimming:
-    """Lowers links in place, and gives back what a cut then lacks."""
+    """Lowers links in place, and restores what a cut then lacks."""
 
     def __init__(self, problem: Problem, threads: int) -> None:
         self._problem, self._threads = problem, threads
@@ -70,7 +70,7 @@ class _Trimming:
         self._capacity = problem.capacity
 
     def settle(self, switch: int, excess: int) -> bool:
-        """Take so much off the out-links of a switch; return whether the cuts allow all of it."""
+        """Lower the out-links of a switch by ``excess``; return whether the cuts allow all."""
         out = np.flatnonzero(self._links.tail == switch).tolist()
         to_switch = [link for link in out if self._nodes[self._links.head[link]].is_switch]
         for ports in ([link for link in out if link not in set(to_switch)], to_switch):
@@ -80,7 +80,7 @@ class _Trimming:
         return excess == 0
 
     def _lower(self, links: Sequence[int], amount: int) -> int:
-        """Take up to so much off the links, as far as no cut is violated; return how much."""
+        """Lower the links by up to ``amount`` while no cut is violated; return how much."""
         before = self._capacity[links]
         amount = min(amount, int(before.sum()))
         if amount == 0:
@@ -99,7 +99,7 @@ class _Trimming:
     def _give_back(
         self, taken: dict[int, int], shortage: int, inside: npt.NDArray[np.bool_]
     ) -> None:
-        """Raise the lowered links that leave a cut; without their loss it was wide enough."""
+        """Raise the lowered links that leave a cut; before they were lowered it was wide enough."""
         for link, amount in taken.items():
             if not inside[self._links.head[link]]:
                 back = min(amount, shortage)
@@ -110,7 +110,7 @@ class _Trimming:
 
 
 def _in_proportion(amount: int, sizes: Sequence[int]) -> list[int]:
-    """Divide an amount over sizes that hold it, each part within its size."""
+    """Divide an amount in proportion to sizes whose sum holds it, each part within its size."""
     total = sum(sizes)
     parts = [amount * size // total for size in sizes]
     left = amount - sum(parts)
@@ -130,17 +130,17 @@ def trim_to_balance(
 ) -> None:
     """Lower shares of links in place until nothing that forwards sends more than it receives.
 
-    Whatever cuts may then lack: out-links are lowered in proportion.
+    Out-links are lowered in proportion; cuts are not checked, and may then lack capacity.
 
     Parameters
     ----------
     topology : Topology
     share : list of int, one entry a link
-        What is used of it, from 0 up.
+        The used share of it, from 0 up.
     reduction : bool
         Whether nothing may receive more than it sends instead.
     forwarding : collection of int, optional
-        Nodes to be balanced; switches and relays if not given.
+        Nodes to balance; switches and relays if not given.
     """
     nodes = topology.switches if forwarding is None else sorted(forwarding)
     ends = [(link.tail, link.head) for link in topology.links]
@@ -167,7 +167,7 @@ def trim_to_balance(
 
 
 def _reductions(sent: Sequence[int], too_much: int) -> list[tuple[int, int]]:
-    """Return which shares to lower, by how much: in proportion, rounded up, until it is enough."""
+    """Return the shares to lower and by how much: in proportion, rounded up, until enough."""
     found, left, total = [], too_much, sum(sent)
     for i, one in enumerate(sent):
         taken = min(-(-too_much * one // total), left) if left > 0 else 0

@@ -1,10 +1,10 @@
-"""The best allreduce that can be made: the combination where it is provably that, else a program's.
+"""Fastest allreduce: reduce-scatter + allgather if proved optimal, else the allreduce LP's.
 
-Problem: reduce-scatter + allgather takes the sum of two least times; unequal parts at the roots,
-         and links shared otherwise than one to one, may be faster.
+Problem: reduce-scatter + allgather takes the sum of two least times. Unequal parts at the roots, or
+         phases that share links unequally, may be faster.
 Input:   the combination; sets of nodes that may be tight in both phases.
-Output:  it, with a bound that it attains; or what an allreduce program makes within a stated time,
-         with the bound that the program proves; the faster of the two, saying which.
+Output:  the combination, with a bound that it attains; otherwise the faster of it and the schedule
+         that an allreduce program finds within its time limit, with the program's bound.
 Cost:    linear in the links for each family of sets; else that of the program.
 Source:  ForestColl section 5.7 and its appendix on the optimality of allreduce;
          :mod:`forestcoll.core.partition_bound` for the proof without a program.
@@ -32,7 +32,7 @@ from forestcoll.schedule.multicast import MulticastForest
 __all__ = ["PROGRAM_STAGE", "Improved", "best_allreduce"]
 
 PROGRAM_STAGE = "allreduce program"
-"""The stage in which it runs."""
+"""The stage in which the program runs."""
 
 F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
@@ -44,11 +44,11 @@ class Improved:
     Parameters
     ----------
     schedule : Allreduce, optional
-        Without a bound; None if it came to none.
+        Without a bound; None if it found none.
     bound : AllreduceBound, optional
-        The best that it proved; None if it came to none.
+        The best bound that it proved; None if it proved none.
     remark : str
-        Why there is no schedule, or no better bound; empty if there is nothing to say.
+        Why there is no schedule, or no better bound; otherwise empty.
     """
 
     schedule: Allreduce[Any] | None
@@ -66,7 +66,7 @@ def best_allreduce(
     run: Callable[[Callable[[], Improved]], Improved] = lambda work: work(),
     hold: Callable[[Any], F] = lambda forest: forest,
 ) -> Allreduce[F]:
-    """Return the faster of a combination and what the allreduce program makes.
+    """Return the faster of a combination and the allreduce program's schedule.
 
     Parameters
     ----------
@@ -76,20 +76,20 @@ def best_allreduce(
         Partitions of the GPUs that may prove the combination optimal; single GPUs and boxes are
         tried too.
     weights : tuple of int, optional
-        Where the parts must be summed up in these proportions; anywhere if not given.
+        The fixed part of the sums at each GPU; free roots if not given.
     copying : bool
-        Whether switches marked ``multicast`` copy and add in it.
+        Whether switches marked ``multicast`` multicast and reduce.
     seconds : float
-        For the program; 0: it is not asked.
+        Time limit of the program; 0: it does not run.
     run : callable
         Runs the program, as a stage.
     hold : callable
-        Brings a forest that the program makes into the form of the combination.
+        Converts a forest of the program to the form of the combination.
 
     Returns
     -------
     Allreduce
-        With the best bound that is known, and a remark on which it is and why.
+        With the best known bound, and a remark that says which schedule it is and why.
     """
     sequential = combination.sequential_s_per_gb
     bound = best_known_bound(

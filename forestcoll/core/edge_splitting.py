@@ -1,4 +1,4 @@
-"""Switches out, logical links in, with the throughput optimum intact.
+"""Edge splitting: replace switches by logical links and keep the throughput optimum.
 
 Problem: replace pairs of links (u, w), (w, t) at every switch w by logical links (u, t) so that
          every cut still receives the trees rooted outside it.
@@ -6,8 +6,8 @@ Input:   a topology, the number of trees each link may carry, the trees rooted a
 Output:  links between GPUs only, and the splits in order: the table that leads back.
 Cost:    one max-flow pass over the GPUs per switch where the first guess holds; a pass per
          repair; a pass per pair of ports where a switch must be split exactly.
-Source:  ForestColl section 5.3, Theorems 4 to 6, Algorithms 2 and 3; whole matrices guessed and
-         repaired stand for one split at a time (see docs/mathematics/edge-splitting.md).
+Source:  ForestColl section 5.3, Theorems 4 to 6, Algorithms 2 and 3. Instead of one split at a
+         time, whole matrices are guessed and repaired (see docs/mathematics/edge-splitting.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["LogicalTopology", "Splits", "ranks", "remove_switches"]
 
 @dataclass(frozen=True, slots=True)
 class Splits:
-    """The routing table: ``amount`` trees that took from -> via -> to go over a logical link.
+    """The routing table: ``amount`` trees over from -> via -> to now use a logical link.
 
     Four arrays of one length, in the order of the splits; nodes are positions in the topology.
     """
@@ -41,7 +41,7 @@ class Splits:
 
 @dataclass(frozen=True, slots=True)
 class LogicalTopology:
-    """What is left of a network without its switches.
+    """The logical links between GPUs that remain after switch removal.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ def remove_switches(
     problem : Problem
     sets : TightSets
     sparse_exchange : bool
-        Whether equal boxes are to exchange with few others each, not with all, however few they
-        are: fewer logical links, taller trees, as fast.
+        Whether each of several equal boxes exchanges with few others instead of all. This gives
+        fewer logical links and deeper trees with the same throughput.
     progress : callable, optional
-        Told (sets finished, sets in all) now and then; may raise to stop.
+        Called with (sets finished, sets in all) now and then; may raise to stop.
 
     Raises
     ------

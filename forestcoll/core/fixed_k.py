@@ -1,22 +1,22 @@
-"""The best congestion for a given number of trees per root, with what proves it.
+"""Least congestion for a fixed number of trees per root, with its proof.
 
-Problem: the least U at which k trees per root (k w of a root of weight w) fit where a link of
-         bandwidth b carries at most floor(U b) of them, for when the optimal k is too large.
+Problem: the least U at which k trees per root (k w for a root of weight w) fit, if a link of
+         bandwidth b carries at most floor(U b) of them; for cases where the optimal k is too large.
 Input:   a topology and k; weights, a direction.
 Output:  the exact U*, and a cut, or prices, by which links carry too few trees at any smaller U;
          capacities under which such trees can be packed.
-Cost:    one max-flow pass over the GPUs per cut on the way (1 to 3 in practice), and what balancing
-         takes where rounding leaves a switch with less in than out; at worst some programs.
-Source:  ForestColl section 5.5 and appendix E.4, Theorems 11 to 13; cuts that raise U from below
-         stand for the bisection of Algorithm 5 (see docs/mathematics/optimality.md).
+Cost:    one max-flow pass over the GPUs per cut on the way (1 to 3 in practice), plus balancing
+         where rounding leaves a switch with less in than out; at worst some linear programs.
+Source:  ForestColl section 5.5 and appendix E.4, Theorems 11 to 13. Cuts that raise U from below
+         replace the bisection of Algorithm 5 (see docs/mathematics/optimality.md).
 
-If no switch is left with less in than out (links of equal bandwidth both ways see to that), the
-flow test decides: ``congestion`` is ``bound``, and exact. Otherwise out-links must be trimmed
-(:mod:`forestcoll.core.balance`). Where the cuts do not allow that, or links share a capacity, the
-program of :mod:`forestcoll.core.any_network.sub_capacities` on the rounded links says whether a
-congestion is too small, and by how much. It is exact while its solutions are whole
-(:mod:`forestcoll.core.any_network.whole_capacities`); otherwise the best lies between ``bound`` and
-``congestion``.
+Links of equal bandwidth both ways leave no switch with less in than out. Then the flow test
+decides: ``congestion`` is ``bound``, and exact. Otherwise out-links must be trimmed
+(:mod:`forestcoll.core.balance`). Where the cuts forbid that, or links share a capacity, the program
+of :mod:`forestcoll.core.any_network.sub_capacities` on the rounded links tests whether a congestion
+is too small, and by how much. It is exact while its solutions are whole
+(:mod:`forestcoll.core.any_network.whole_capacities`); otherwise the least congestion lies between
+``bound`` and ``congestion``.
 """
 
 from __future__ import annotations
@@ -53,29 +53,29 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class FixedK:
-    """The best that k trees per root can do on a network, with its witness.
+    """The least congestion of k trees per root on a network, with its witness.
 
     Parameters
     ----------
     optimum : Optimum
-        The best with any number of trees; of the same weights and direction.
+        The optimum with any number of trees, for the same weights and direction.
     k : int
-        Trees per unit of weight: per root, if all GPUs root as much.
+        Trees per unit of weight: per root, if all GPUs have equal weights.
     bound : Fraction
         No forest with this k has a smaller congestion, in trees per GB/s.
     cut : tuple of int
         Positions of the nodes of a cut S. At every U < ``bound`` its exit links (in a reduction,
         its entry links), floor(U b) trees each, carry fewer trees than are rooted in it. With
-        ``prices``, the cut that has the highest.
+        ``prices``, the cut with the highest price.
     congestion : Fraction
         U for which ``capacity`` was found: ``bound`` if ``exact``, else a little more.
     capacity : int64 array, one entry a link
-        Trees that each link may carry, at most U b: all cuts hold, no switch sends more than it
-        receives, so the trees can be packed. In a reduction the links are those of the reversed
-        topology, on which out-trees are packed.
+        Trees that each link may carry, at most U b. No cut is violated and no switch sends more
+        than it receives, so the trees can be packed. In a reduction the links are those of the
+        reversed topology, on which out-trees are packed.
     prices : RateBound, optional
-        What proves ``bound`` where one cut does not: at every smaller U, links and shared
-        capacities carry less, at these prices, than the trees take.
+        The proof of ``bound`` where one cut does not suffice: at every smaller U, links and shared
+        capacities carry less, at these prices, than the trees need.
     """
 
     optimum: Optimum
@@ -88,12 +88,12 @@ class FixedK:
 
     @property
     def exact(self) -> bool:
-        """Whether ``congestion`` is proved to be the least there is, U*(k)."""
+        """Whether ``congestion`` is proved to be the least possible, U*(k)."""
         return self.congestion == self.bound
 
     @property
     def optimal(self) -> bool:
-        """Whether k trees do as well as any number: the congestion is k / x*."""
+        """Whether k trees attain the optimum of any number: the congestion is k / x*."""
         return self.congestion == self.k * self.optimum.inverse_rate
 
     @property
@@ -121,8 +121,8 @@ class FixedK:
         """Recompute, from the topology alone, how many trees the cut lacks below the bound.
 
         At every U < ``bound`` a link of bandwidth b carries at most ceil(``bound`` b) - 1 trees. A
-        positive number of missing trees proves that ``bound`` is one. With ``prices``, trees are
-        counted at these prices.
+        positive number of missing trees proves the bound. With ``prices``, trees are counted at
+        these prices.
         """
         if self.prices is not None:
             network = self.optimum.topology
@@ -154,16 +154,16 @@ def fixed_k(
     k : int
         Trees per unit of weight.
     weights : mapping or sequence, optional
-        How much data each GPU roots, as of :func:`forestcoll.problem.weights.whole_weights`; all
-        the same, an allgather or reduce-scatter, if not given.
+        How much data each GPU roots, as for :func:`forestcoll.problem.weights.whole_weights`; if
+        not given, equal weights: an allgather or reduce-scatter.
     reduction : bool
         Whether data is summed up on its way to the roots.
     threads : int
-        At most so many share the GPUs; the result does not depend on their number.
+        Threads that share the GPUs, at most; the result does not depend on it.
     progress : callable, optional
-        Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
+        Called with (GPUs passed, GPUs in all) now and then; may raise to stop the search.
     seconds : float
-        For linear programs to raise the bound, and for those to attain it, each.
+        Time limit of the linear programs that raise the bound, and again of those that attain it.
 
     Returns
     -------
@@ -179,11 +179,11 @@ def fixed_k(
     CapacityOverflowError
         If the trees of all roots or links do not fit 62 bits in sum.
     TimeLimitError
-        As of :func:`forestcoll.core.optimality.optimum`.
+        As for :func:`forestcoll.core.optimality.optimum`.
 
     Notes
     -----
-    Theorem 13: ``bound`` is at most k / x* + 1 / (the least bandwidth), if it has no ``prices``.
+    Theorem 13: ``bound`` is at most k / x* + 1 / (the least bandwidth), if there are no ``prices``.
 
     Examples
     --------
@@ -218,7 +218,7 @@ def fixed_k(
 
 
 class _Search:
-    """The congestion at which given trees fit, approached from below."""
+    """Search from below for the least congestion at which given trees fit."""
 
     def __init__(
         self,
@@ -239,8 +239,8 @@ class _Search:
     def least_congestion(self, cut: tuple[int, ...]) -> tuple[Fraction, tuple[int, ...]]:
         """Return the least congestion at which no cut is violated, and a cut that needs it.
 
-        From a cut to start with. A cut that is violated names the least congestion that it can
-        bear, which no feasible one goes below; GPUs that passed stay reached, as capacities grow.
+        The search starts from a given cut. Each violated cut yields the least congestion at which
+        it holds, a lower bound. GPUs that passed stay reached, because capacities only grow.
         """
         inside = np.zeros(len(self._topology.nodes), dtype=np.bool_)
         inside[list(cut)] = True
@@ -275,11 +275,11 @@ class _Search:
         return self._least_for(count, int(prices.covered * whole))
 
     def _least_for(self, count: Mapping[int, int], wanted: int) -> Fraction:
-        """Return the least congestion at which so many limits of each size carry the trees wanted.
+        """Return the least congestion at which the limits carry the wanted trees.
 
-        The sum of all floor(u c) is at least its value where u times the total is the trees wanted,
-        less one for each limit; from there on one by one, in the order in which they take one
-        more tree.
+        ``count`` holds the number of limits of each size. Each floor(u c) loses less than one tree,
+        so the search starts from the u at which the unrounded total suffices. From there, one limit
+        after the other takes one more tree.
         """
         at = Fraction(wanted, sum(size * number for size, number in count.items()))
         carried = {size: at.numerator * size // at.denominator for size in count}
@@ -294,7 +294,7 @@ class _Search:
         return at * self._unit
 
     def trimmed_at(self, congestion: Fraction) -> npt.NDArray[np.int64] | None:
-        """Return capacities that out-links were trimmed to, if links share none and cuts allow it.
+        """Return capacities with trimmed out-links, if no capacity is shared and cuts allow it.
 
         No cut may be violated at the congestion.
         """
@@ -306,9 +306,9 @@ class _Search:
     def raised(self, bound: Fraction, deadline: float) -> tuple[Fraction, RateBound | None]:
         """Return the least congestion that the program does not refute, and the last prices.
 
-        The bound itself, and none, if the program does not refute it.
+        If the program does not refute the bound, return the bound and no prices.
         """
-        from forestcoll.core.any_network.optimum import limits_at  # whose libraries load slowly
+        from forestcoll.core.any_network.optimum import limits_at  # here: its libraries load slowly
         from forestcoll.core.any_network.sub_capacities import (
             Roles,
             balanced_sub_capacities,
@@ -330,11 +330,11 @@ class _Search:
     def whole_from(
         self, bound: Fraction, best: Optimum, deadline: float
     ) -> tuple[Fraction, npt.NDArray[np.int64]]:
-        """Return a congestion from the bound up, and whole capacities for it that can be packed.
+        """Return a congestion from the bound up, with whole capacities for it that can be packed.
 
-        Steps from the bound that double until some are found, then bisection; only the values at
-        which some limit takes one more tree are looked at. At the latest they are found where all
-        that the optimum uses of the links is a whole number of trees.
+        Steps from the bound double until capacities are found; bisection follows. Only values at
+        which some limit takes one more tree are tried. The search ends at the latest where the
+        optimum's use of every link is a whole number of trees.
         """
         found = self._whole_at(bound, deadline)
         if found is not None:
@@ -356,7 +356,7 @@ class _Search:
         return worked, found
 
     def _at_last(self, best: Optimum, congestion: Fraction) -> npt.NDArray[np.int64]:
-        """Return what the optimum uses, at a multiple of its own congestion."""
+        """Return the optimum's use of the links at a multiple of its own congestion."""
         return Problem.of(replace(best, congestion=congestion), self._trees).capacity
 
     def _whole_at(self, congestion: Fraction, deadline: float) -> npt.NDArray[np.int64] | None:

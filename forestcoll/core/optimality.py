@@ -1,15 +1,15 @@
-"""The throughput optimum of a network and what proves it.
+"""Throughput optimum of a network, with the bottleneck cut that proves it.
 
 Problem: 1/x* = max over node sets S that miss a GPU of w(S) / B+(S), w the weights of the GPUs:
-         all 1 in an allgather, a single 1 in a broadcast. In a reduction B-(S) stands for B+(S).
-         Where a switch sends more than it receives, or links share a capacity, less than the
-         bandwidth b of links may be usable, and a linear program takes the place of the cut.
+         all 1 in an allgather, a single 1 in a broadcast. A reduction has B-(S) in place of B+(S).
+         Where a switch sends more than it receives, or links share a capacity, not all bandwidth
+         may be usable, and a linear program replaces the cut.
 Input:   a topology (GPUs, switches, directed links), weights, a direction.
 Output:  the exact fraction, a maximising cut S* or prices, the smallest k for which trees exist.
 Cost:    one warm-started max-flow pass over the GPUs per Newton step (0 to 2 in practice); where
          needed, that of :mod:`forestcoll.core.any_network.sub_capacities`.
-Source:  ForestColl sections 4 and 5.2, Theorem 1, Proposition F13; Newton's method on the cut
-         ratio stands for the paper's bisection (see docs/mathematics/optimality.md).
+Source:  ForestColl sections 4 and 5.2, Theorem 1, Proposition F13. Newton's method on the cut
+         ratio replaces the paper's bisection (see docs/mathematics/optimality.md).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from forestcoll.topology.validation import uses_all_bandwidth, validate
 __all__ = ["SECONDS", "narrowest_cut", "optimum", "optimum_of", "rate_bound"]
 
 SECONDS = 60.0
-"""For the program of a network that needs one, if nothing else is said."""
+"""Default time limit of the linear program of networks that need one."""
 
 
 def optimum(
@@ -46,27 +46,27 @@ def optimum(
     progress: Callable[[int, int], None] | None = None,
     seconds: float = SECONDS,
 ) -> Optimum:
-    """Find the exact optimum of a network and what proves it.
+    """Find the exact optimum of a network and its proof.
 
     Parameters
     ----------
     topology : Topology
     weights : mapping or sequence, optional
-        How much data each GPU roots, as of :func:`forestcoll.problem.weights.whole_weights`; all
-        the same, an allgather or reduce-scatter, if not given.
+        How much data each GPU roots, as for :func:`forestcoll.problem.weights.whole_weights`; if
+        not given, equal weights: an allgather or reduce-scatter.
     reduction : bool
         Whether data is summed up on its way to the roots.
     threads : int
-        At most so many share the GPUs; the cut does not depend on their number.
+        Threads that share the GPUs, at most; the cut does not depend on it.
     progress : callable, optional
-        Told (GPUs passed, GPUs in all) now and then; may raise to stop the search.
+        Called with (GPUs passed, GPUs in all) now and then; may raise to stop the search.
     seconds : float
-        For the linear program of networks that need one.
+        Time limit of the linear program of networks that need one.
 
     Returns
     -------
     Optimum
-        Of all bottleneck cuts, the one whose far side the search met first.
+        With the bottleneck cut whose far side the search met first.
 
     Raises
     ------
@@ -77,8 +77,8 @@ def optimum(
     CapacityOverflowError
         If total bandwidth times total weight does not fit 62 bits after scaling to whole numbers.
     TimeLimitError
-        If the program does not end with the exact optimum: with a feasible rate as its incumbent,
-        an :class:`Optimum` that is not proved, and a bound on the algorithmic bandwidth.
+        If the program does not end with the exact optimum. The error holds a feasible rate as its
+        incumbent (an :class:`Optimum` that is not proved) and a bound on the algorithmic bandwidth.
 
     Notes
     -----
@@ -97,7 +97,7 @@ def optimum(
     validate(topology, collective_of(whole, reduction), roots)
     if not uses_all_bandwidth(topology, reduction):
         from forestcoll.core.any_network.optimum import (
-            optimum_by_program,  # whose libraries load slowly
+            optimum_by_program,  # imported here: its libraries load slowly
         )
 
         return optimum_by_program(topology, whole, reduction, seconds)
@@ -115,22 +115,22 @@ def rate_bound(
     threads: int = 1,
     seconds: float = SECONDS,
 ) -> RateBound:
-    """Return the least bound on the rate that is found in the time given.
+    """Return the best upper bound on the rate that is found in the time given.
 
-    It is the optimum itself, or of a network that needs a program perhaps a little more.
+    The bound is the optimum itself; for a network that needs a program it may be a little more.
 
     Parameters
     ----------
     copying : bool
-        Whether it is to hold where switches marked ``multicast`` copy and add, too. Such schedules
-        need not attain it.
+        Whether the bound must also hold where switches marked ``multicast`` multicast and reduce.
+        Such schedules need not attain it.
     topology, weights, reduction, threads, seconds
-        As of :func:`optimum`.
+        As for :func:`optimum`.
 
     Raises
     ------
     ForestCollError
-        As of :func:`optimum`, but no TimeLimitError.
+        As for :func:`optimum`, but no TimeLimitError.
     """
     whole = whole_weights(topology, weights)
     roots = [rank for rank, weight in enumerate(whole) if weight]
@@ -152,12 +152,12 @@ def narrowest_cut(
 ) -> tuple[int, int, npt.NDArray[np.uint8]]:
     """Return the largest w(S) / B+(S) as p and q, in units of whole capacities, and its cut.
 
-    Where a switch sends more than it receives, or links share a capacity, it is a bound only.
+    Where a switch sends more than it receives, or links share a capacity, this is only a bound.
 
     Raises
     ------
     CapacityOverflowError
-        As of :func:`optimum`.
+        As for :func:`optimum`.
     """
     links = topology.integer_capacities
     links = links.reversed() if reduction else links

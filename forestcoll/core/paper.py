@@ -1,14 +1,14 @@
-"""The ForestColl paper's own algorithms, to compare the core with: the same stages, its way.
+"""ForestColl paper's own algorithms for the stages of the core, for comparison.
 
-Problem: those of the core's stages; what is unique, the optimum, comes out the same.
+Problem: those of the core's stages. The optimum is unique, so both find the same one.
 Input:   as the core's stages, without tight sets.
 Output:  as the core's stages: optimum, logical links with their splits, batches of trees.
 Cost:    with N GPUs and B the least ingress of one: log2(N B^2) probes of N max-flows; 2 N for
          every pair of links at a switch, fewer once nothing is left to split; one for every edge
-         tried. Each starts from nothing and ends at the value asked for. All on one thread, where
-         the paper runs the first two sorts, and guesses of the third, in parallel.
+         tried. Each max-flow starts from zero and ends at the value asked for. All run on one
+         thread; the paper runs the first two sorts, and guesses of the third, in parallel.
 Source:  ForestColl sections 5.2 to 5.4, Algorithms 1 to 4, Theorems 6 and 10, appendix E.1 to
-         E.3; what is read into them in docs/mathematics/paper.md.
+         E.3; docs/mathematics/paper.md lists our interpretations of them.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None =
     ----------
     topology : Topology
     progress : callable, optional
-        Told (probes done, probes in all) now and then; may raise to stop the search.
+        Called with (probes done, probes in all) now and then; may raise to stop the search.
 
     Returns
     -------
@@ -94,12 +94,12 @@ def remove_switches(
     ----------
     problem : Problem
     progress : callable, optional
-        Told (switches removed, switches in all) now and then; may raise to stop.
+        Called with (switches removed, switches in all) now and then; may raise to stop.
 
     Returns
     -------
     LogicalTopology
-        Its only tight set is the whole network: the paper does not look for any.
+        Its only tight set is the whole network: the paper does not search for tight sets.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def pack_trees(
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
     progress : callable, optional
-        Told (trees built, trees in all) now and then; may raise to stop.
+        Called with (trees built, trees in all) now and then; may raise to stop.
 
     Raises
     ------

@@ -1,15 +1,16 @@
-"""Bounds on allreduces without a program: from sets of GPUs that are known.
+"""Partition bound on allreduces, from disjoint node sets and without a linear program.
 
 Problem: prove that reduce-scatter + allgather is the fastest allreduce, where it is.
 Input:   a topology; sets of GPUs that may be tight in both phases.
-Output:  the least of the bounds that they prove, by all at once or one by one.
+Output:  the least of the bounds that these sets prove, together or one by one.
 Cost:    linear in the links for each family of sets.
 Source:  ForestColl section 5.7 for the claim; the proof is ours.
 
-Sets X_1, .., X_m that are disjoint and hold all GPUs prove the combination optimal where each is
-tight in both phases and both have the same rate x: with price 1 for each set in each phase, and
-potential 1/2 at the switches outside of all, every root is outside of m - 1 sets, so c = 2 (m - 1),
-and what enters and leaves the sets has price 1/2, which makes W (m - 1) x: a bound of W x / 2.
+Let X_1, .., X_m be disjoint sets that hold all GPUs. They prove the combination optimal if each is
+tight in both phases and both phases have the same rate x. The proof has price 1 for each set in
+each phase, and potential 1/2 at the switches outside all sets. Every root is outside m - 1 sets,
+so c = 2 (m - 1). Links that enter and leave the sets have price 1/2, which sums to W (m - 1) x:
+a bound of W x / 2.
 """
 
 from __future__ import annotations
@@ -43,11 +44,11 @@ def best_known_bound(
     ----------
     topology : Topology
     families : iterable of sets of ranks
-        Tried first; then single GPUs and boxes.
+        Tried first; single GPUs and boxes follow.
     copying : bool
-        Whether switches marked ``multicast`` copy and add.
+        Whether switches marked ``multicast`` multicast and reduce.
     least : Fraction
-        A rate in GB/s that is attained: the search ends where it is met.
+        An attained rate in GB/s; the search ends when a bound meets it.
 
     Returns
     -------
@@ -75,7 +76,7 @@ def best_known_bound(
 
 
 def _partition_rate(topology: Topology, parts: Sequence[Sequence[int]], copying: bool) -> Fraction:
-    """Return what :func:`partition_bound` would prove, in less time."""
+    """Return the rate that :func:`partition_bound` would prove, in less time."""
     links = topology.integer_capacities
     place = np.full(len(topology.nodes), -1)
     for number, part in enumerate(parts):
@@ -97,7 +98,7 @@ def partition_bound(
     *,
     copying: bool = False,
 ) -> AllreduceBound:
-    """Bound allreduces by what enters and leaves disjoint sets of nodes, each at price 1.
+    """Bound allreduces by the bandwidth into and out of disjoint node sets, each at price 1.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def partition_bound(
     parts : sequences of node positions
         Two or more, disjoint, each with a GPU.
     copying : bool
-        As of :class:`forestcoll.problem.allreduce_bound.AllreduceBound`.
+        As for :class:`forestcoll.problem.allreduce_bound.AllreduceBound`.
     """
     one, half = Fraction(1), Fraction(1, 2)
     held = {node for part in parts for node in part}
@@ -119,7 +120,7 @@ def partition_bound(
 
 
 def families_of(forest: FactoredForest) -> Iterator[Parts]:
-    """Yield the partitions that nested sets make: those at each level, GPUs outside them alone."""
+    """Yield a partition for each level of nested sets; GPUs outside the sets stand alone."""
     sets = forest.sets
     yield from (_level(sets, depth) for depth in range(1, _depth(sets)))
 
@@ -132,7 +133,7 @@ def _depth(sets: Sets) -> int:
 
 
 def _level(sets: Sets, depth: int) -> Parts:
-    """Gather ranks by the set around them at a depth, or at the greatest up to it."""
+    """Group ranks by the set around them at a depth, or at the greatest depth below it."""
     chain: list[tuple[int, ...]] = [()] * len(sets)
     for inner in range(len(sets) - 2, -1, -1):
         chain[inner] = (*chain[sets.parent[inner]], inner)
@@ -145,7 +146,7 @@ def _level(sets: Sets, depth: int) -> Parts:
 
 
 def box_parts(topology: Topology) -> Iterator[Parts]:
-    """Yield the machines, if all GPUs are in one and there are several."""
+    """Yield the boxes as a partition, if every GPU is in one and there are several."""
     boxes: dict[int, list[int]] = {}
     for rank, gpu in enumerate(topology.compute):
         if (box := topology.nodes[gpu].box) is None:
@@ -156,9 +157,9 @@ def box_parts(topology: Topology) -> Iterator[Parts]:
 
 
 def closed(topology: Topology, parts: Parts) -> list[list[int]]:
-    """Turn ranks into nodes, with the switches from which GPUs of one set only are reached.
+    """Convert ranks to nodes; add the switches that reach GPUs of one set only.
 
-    Switches that are joined to each other go together, all or none.
+    Connected switches are added together or not at all.
     """
     part_of = {topology.compute[rank]: i for i, part in enumerate(parts) for rank in part}
     beside: dict[int, set[int]] = {switch: set() for switch in topology.switches}
@@ -175,7 +176,7 @@ def closed(topology: Topology, parts: Parts) -> list[list[int]]:
 
 
 def _joined(beside: Mapping[int, set[int]]) -> Iterator[set[int]]:
-    """Yield the switches by links between them, given what is beside each."""
+    """Yield the connected components of the switches, given the neighbours of each."""
     left = set(beside)
     while left:
         joined, found = set[int](), {min(left)}
@@ -189,7 +190,7 @@ def _joined(beside: Mapping[int, set[int]]) -> Iterator[set[int]]:
 def _cuts(
     topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], copying: bool
 ) -> list[AllreduceBound]:
-    """Return the narrowest cut around a set of the partitions, each way."""
+    """Return the narrowest cut around a set of the partitions, in each direction."""
     touching: list[list[Link]] = [[] for _ in topology.nodes]
     for link in topology.links:
         touching[link.tail].append(link)

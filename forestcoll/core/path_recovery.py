@@ -1,6 +1,6 @@
-"""Logical links back to physical paths.
+"""Path recovery: physical paths of logical links.
 
-Problem: a path through the switches for every tree on every logical link.
+Problem: find a path through the switches for every tree on every logical link.
 Input:   the topology, the splits that made the logical links, the trees packed into them.
 Output:  for each logical link in use, its physical paths with the trees each carries.
 Cost:    linear in the splits and the length of the paths.
@@ -30,7 +30,7 @@ def find_routes(
     Parameters
     ----------
     problem : Problem
-        What the splits were made of.
+        The problem from which the splits were made.
     logical : LogicalTopology
     loads : Links
         The trees packed into them.

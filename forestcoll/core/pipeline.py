@@ -1,12 +1,12 @@
-"""The pipeline: what is asked in, a schedule out, stage by stage.
+"""Pipeline of the core's stages: from a request to a schedule.
 
-Problem: trees that send out, or bring together, the parts of all roots in the least time.
+Problem: trees that distribute, or sum up, the parts of all roots in the least time.
 Input:   a request.
-Output:  a forest, written out or factored, with the optimum that it attains; of an allreduce two,
+Output:  a forest, explicit or factored, with the optimum that it attains; two for an allreduce,
          with a bound.
 Cost:    the sum of the stages; a stopwatch measures each.
-Source:  ForestColl sections 5 and 5.7: reductions are packed on the network reversed. Parallel
-         planes are packed as one switch, and its paths laid over them; ours.
+Source:  ForestColl sections 5 and 5.7: reductions are packed on the reversed network. Ours:
+         parallel planes are packed as one switch, and its paths are distributed over them.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ from forestcoll.topology.validation import check_balanced, validate
 __all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
-"""Of the method "forestcoll"; an allreduce has :data:`.best_allreduce.PROGRAM_STAGE` too."""
+"""Stages of method "forestcoll"; an allreduce has :data:`.best_allreduce.PROGRAM_STAGE` too."""
 
 PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
-"""Of the method "paper"."""
+"""Stages of the method "paper"."""
 
 F = TypeVar("F", Forest, FactoredForest)
 
 
 @dataclass(frozen=True, slots=True)
 class Form(Generic[F]):
-    """How forests are made and held.
+    """The form of forests, explicit or factored: how they are made and converted.
 
-    ``make`` makes one, beside its factored form if it has one; ``hold`` brings one that is written
-    out into this form.
+    ``make`` returns a forest, with its factored form if it has one. ``hold`` converts an explicit
+    forest to this form.
     """
 
     make: Callable[[_Phase, Stopwatch], tuple[F, FactoredForest | None]]
@@ -72,12 +72,13 @@ class Form(Generic[F]):
 
 
 def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
-    """Make one forest or two, as the collective asks.
+    """Make one forest, or two for an allreduce.
 
     Parameters
     ----------
     request : Request
-        Its ``options.multicast`` is for :mod:`forestcoll.in_network`: switches only forward here.
+        Its ``options.multicast`` is ignored: switches only forward here. See
+        :mod:`forestcoll.in_network`.
     form : Form
         :data:`EXPLICIT` or :data:`FACTORED`.
     clock : Stopwatch
@@ -85,7 +86,7 @@ def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allred
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.generation.generate`.
+        As for :func:`forestcoll.generation.generate`.
     """
     schedule: F | Allreduce[F]
     if request.collective == "allreduce":
@@ -109,9 +110,9 @@ def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allred
 def _combination(
     request: Request, form: Form[F], clock: Stopwatch
 ) -> tuple[Allreduce[F], list[Parts]]:
-    """Make both phases; where links come in pairs of equal ones, one is the other turned round.
+    """Make both phases; where every link has an equal reverse, one is the other reversed.
 
-    Returned with the partitions of the GPUs that their tight sets make.
+    Also return the partitions of the GPUs by the tight sets of the phases.
     """
     network = request.topology
     gather: tuple[F, FactoredForest | None] = form.make(_Phase(request, False), clock)
@@ -130,7 +131,7 @@ def _families(factored: FactoredForest | None) -> list[Parts]:
 
 @dataclass(frozen=True, slots=True)
 class _Phase:
-    """One forest of what is asked: which way its data runs."""
+    """One forest of a request: whether its data is distributed or summed up."""
 
     request: Request
     reduction: bool
@@ -147,17 +148,17 @@ class _Phase:
 
     @property
     def network(self) -> Topology:
-        """On which out-trees are packed: that of a reduction has every link reversed."""
+        """The network on which out-trees are packed; for a reduction, the reversed one."""
         topology = self.request.topology
         return topology.reversed() if self.reduction else topology
 
     def finished(self, forest: F) -> F:
-        """Return a forest on that network as what was asked for."""
+        """Convert a forest on :meth:`network` to the requested direction."""
         return transposed(forest, self.request.topology) if self.reduction else forest
 
 
 def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
-    """Run the stages, in their order; the paths are found when they are first asked for."""
+    """Run the stages in order; path recovery runs when the routes are first read."""
     plan = clock.run("optimality", lambda report: _planned(phase, report))
     planes, problem = _merged(plan.problem)
     threads, trees = phase.request.threads, problem.trees
@@ -196,7 +197,7 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
 
 
 def _merged(problem: Problem) -> tuple[Planes, Problem]:
-    """Merge parallel planes, where the trees that each may carry are its share of the whole."""
+    """Merge parallel planes, if each may carry exactly its share of the trees."""
     planes = merged_planes(problem.topology)
     if planes.is_trivial:
         return planes, problem
@@ -207,7 +208,7 @@ def _merged(problem: Problem) -> tuple[Planes, Problem]:
 
 
 class _Plan(NamedTuple):
-    """What a forest is to be packed into, and what it may claim."""
+    """The problem that a forest solves, and the optimum that it may claim."""
 
     k: int
     congestion: Fraction
@@ -216,7 +217,7 @@ class _Plan(NamedTuple):
 
 
 def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Plan:
-    """Find the optimum, or the best for the number of trees that was given."""
+    """Find the optimum, or the least congestion for a given number of trees."""
     request, weights = phase.request, np.array(phase.request.weights, dtype=np.int64)
     if request.options.k is None:
         best, proved = _optimum(phase, progress)
@@ -235,7 +236,7 @@ def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Pla
 
 
 def _optimum(phase: _Phase, progress: Callable[[int, int], None] | None) -> tuple[Optimum, bool]:
-    """Return the optimum, or the best that was found in time, and whether it is proved."""
+    """Return the optimum, or the best rate found in time, and whether it is proved."""
     request = phase.request
     try:
         best = optimum(
@@ -306,7 +307,7 @@ def _empty(phase: _Phase) -> Forest:
     )
 
 
-# --- its two forms ------------------------------------------------------------------------------
+# --- explicit and factored form -----------------------------------------------------------------
 
 
 def _explicit(phase: _Phase, clock: Stopwatch) -> tuple[Forest, FactoredForest | None]:
@@ -328,7 +329,7 @@ def _not_factored(phase: _Phase, clock: Stopwatch) -> Forest:
 
 
 EXPLICIT = Form(_explicit, lambda forest: forest)
-"""Trees written out."""
+"""Explicit trees."""
 
 FACTORED = Form(_factored, as_factored)
-"""Trees as the packings of tight sets."""
+"""Trees stored as packings of tight sets."""

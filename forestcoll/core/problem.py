@@ -1,4 +1,4 @@
-"""What the stages of the core pass on: trees to be packed into links."""
+"""Packing problem that the stages of the core pass on: trees, and links with capacities."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Amounts = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Out-trees that span the GPUs, so many from each, within what the links can carry.
+    """A tree packing problem: spanning out-trees of each GPU, within the links' capacities.
 
     Parameters
     ----------
     topology : Topology
-        The network on which they are packed; that of a reduction has every link reversed.
+        The network on which they are packed; for a reduction, the reversed network.
     capacity : int64 array, one entry a link
         Trees that each link of ``topology.links`` may carry.
     trees : int64 array, one entry a GPU
@@ -37,23 +37,23 @@ class Problem:
 
     @classmethod
     def at(cls, topology: Topology, congestion: Fraction, trees: Amounts) -> Problem:
-        """Return the problem in which links carry what they can at a congestion, trees per GB/s.
+        """Return the problem whose links carry all they can at a congestion in trees per GB/s.
 
         Raises
         ------
         CapacityOverflowError
-            As of :func:`tree_capacities`.
+            As for :func:`tree_capacities`.
         """
         return cls(topology, tree_capacities(topology, congestion), trees)
 
     @classmethod
     def of(cls, best: Optimum, trees: Amounts) -> Problem:
-        """Return the problem of an optimum: so many trees in what is usable of its network.
+        """Return the problem of an optimum: these trees in the usable capacities of its network.
 
         Raises
         ------
         CapacityOverflowError
-            As of :func:`tree_capacities`.
+            As for :func:`tree_capacities`.
         """
         network = best.topology.reversed() if best.reduction else best.topology
         if not best.usable_gb_s:
@@ -81,7 +81,7 @@ class Problem:
 
 
 def rooted(topology: Topology, trees: Amounts) -> Amounts:
-    """Spread over all nodes what is said of ranks."""
+    """Expand numbers of ranks to all nodes; 0 at switches."""
     at = np.zeros(len(topology.nodes), dtype=np.int64)
     at[np.array(topology.compute, dtype=np.int64)] = trees
     return at

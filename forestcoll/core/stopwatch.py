@@ -1,4 +1,4 @@
-"""Runs the stages: says where they are, and how long each took."""
+"""Stage runner that reports progress and measures the time of each stage."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeVar
 __all__ = ["Progress", "Stopwatch"]
 
 Progress = Callable[[str, int, int], None]
-"""Told (stage, done, total) now and then; may raise to stop the work."""
+"""Called with (stage, done, total) now and then; may raise to stop the work."""
 
 T = TypeVar("T")
 
@@ -22,7 +22,7 @@ class Stopwatch:
         self.seconds: dict[str, float] = {}
 
     def run(self, stage: str, work: Callable[[Callable[[int, int], None] | None], T]) -> T:
-        """Run a stage; ``work`` is given what it may tell its progress (done, total) to."""
+        """Run a stage; ``work`` gets a callable to which it may report (done, total)."""
         report = self._progress
         if report is not None:
             report(stage, 0, 1)

@@ -1,11 +1,11 @@
-"""Where a network falls apart: the node sets that every outside tree enters exactly once.
+"""Tight sets: the node sets that every outside tree enters exactly once.
 
 Problem: a laminar family of sets X that receive exactly the trees rooted outside them, h(X) = 0.
 Input:   a topology, the number of trees each link may carry, the trees rooted at each GPU.
 Output:  the smallest such set around every node, and around every set; and the capacities, trimmed
-         where only surplus kept a set from being tight.
-Cost:    one warm-started max-flow pass over the GPUs per level of nesting; where there is surplus
-         a few max-flows per set more.
+         where only surplus capacity kept a set from being tight.
+Cost:    one warm-started max-flow pass over the GPUs per level of nesting; with surplus, a few
+         more max-flows per set.
 Source:  tight sets of rooted edge connectivity (Frank); see docs/mathematics/tight-sets.md.
 """
 
@@ -50,7 +50,7 @@ class Decomposition:
     ----------
     sets : TightSets
     problem : Problem
-        Its capacities are less what only kept sets from being tight.
+        Its capacities are trimmed of the surplus that kept sets from being tight.
     """
 
     sets: TightSets
@@ -63,15 +63,15 @@ def decompose(
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Decomposition:
-    """Find the tight sets of a network, and trim where there are none.
+    """Find the tight sets of a network; trim surplus capacity where there are none.
 
     Parameters
     ----------
     problem : Problem
     threads : int
-        At most so many share the GPUs; what is found does not depend on their number.
+        Threads that share the GPUs, at most; the result does not depend on it.
     progress : callable, optional
-        Told (GPUs passed, GPUs in all) now and then; may raise to stop.
+        Called with (GPUs passed, GPUs in all) now and then; may raise to stop.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Spanning out-trees rooted at every GPU of a network without switches.
+"""Tree packing: spanning out-trees rooted at every GPU of a network without switches.
 
 Problem: trees[v] out-trees rooted at each v, all spanning, no link in more trees than it carries.
 Input:   logical links with capacities, their tight sets, the trees rooted at each GPU.
@@ -6,8 +6,8 @@ Output:  the packing of every distinct tight set, and the load of every link: a 
 Cost:    linear in links x roots of each distinct set where breadth-first or repaired shortest-path
          trees fit; else some rounds of regrowth, and about one small max-flow repair per edge of
          the trees left.
-Source:  ForestColl section 5.4, Theorems 7 to 10; one partial tree at a time stands for
-         Algorithm 4's many (see docs/mathematics/tree-packing.md).
+Source:  ForestColl section 5.4, Theorems 7 to 10. Grows one partial tree at a time, where
+         Algorithm 4 grows many (see docs/mathematics/tree-packing.md).
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ def pack_trees(
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
     thorough : bool
-        Whether to take seconds, not a tenth, to make trees lower than they come out.
+        Whether to spend seconds, not a tenth of one, to reduce the depth of the trees.
     progress : callable, optional
-        Told (sets packed, sets in all) now and then; may raise to stop.
+        Called with (sets packed, sets in all) now and then; may raise to stop.
 
     Raises
     ------

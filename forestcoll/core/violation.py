@@ -1,4 +1,4 @@
-"""Whether links that carry whole numbers of trees can carry those of all roots.
+"""Flow test of integer capacities: whether the links can carry the trees of all roots.
 
 Problem: every node set S that misses a GPU must have capacity for its trees on the links that
          leave it: condition (C), seen from the senders' side.
@@ -25,15 +25,15 @@ __all__ = ["Violation", "violated_cut", "violated_cut_between"]
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A cut that its trees cannot leave.
+    """A cut whose capacity is too small for the trees that must leave it.
 
     Parameters
     ----------
     passed : int
-        So many GPUs, in the order of their ranks, can be reached by the trees of all roots.
-        More capacity does not change that.
+        Number of GPUs, in the order of ranks, that the trees of all roots can reach. More
+        capacity does not change that.
     inside : bool array, one entry a node
-        Whether it is in the cut; the next GPU is not.
+        Whether it is in the cut; the GPU of rank ``passed`` is not.
     shortage : int
         Trees rooted inside less the capacity that leaves; positive.
     """
@@ -56,11 +56,11 @@ def violated_cut(
     ----------
     problem : Problem
     passed : int
-        So many GPUs are known to be reached by all trees and are not tested.
+        Number of first GPUs that all trees are known to reach; they are not tested.
     threads : int
-        At most so many share the GPUs; the cut does not depend on their number.
+        Threads that share the GPUs, at most; the cut does not depend on it.
     progress : callable, optional
-        Told (GPUs passed, GPUs in all) now and then; may raise to stop.
+        Called with (GPUs passed, GPUs in all) now and then; may raise to stop.
 
     Raises
     ------
@@ -97,7 +97,7 @@ def violated_cut_between(
     target : uint8 array, one entry a node
         1 where all trees must arrive; these take the place of the GPUs in ``passed``.
     topology, capacity, passed, threads, progress
-        As of :func:`violated_cut`.
+        As for :func:`violated_cut`.
     """
     links = topology.integer_capacities
     passed, cut = _core.violated_cut(

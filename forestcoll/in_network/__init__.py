@@ -1,8 +1,8 @@
-"""Switches that copy and add.
+"""In-network multicast and reduction: schedules for switches that multicast and reduce.
 
-To read: ``pruning`` (what GPUs sent in vain is dropped from the trees), ``path_choice`` (which tree
-takes which path, so that much is dropped), ``multicast_nodes`` (such switches as nodes of the
-trees), ``mixing`` (trees that pass them and trees that do not as one forest), ``numbering``
-(distinct walks without sorting), ``plane_trees`` (trees over merged planes laid over the real ones)
-and ``collectives`` (schedules of every collective made so).
+To read: ``pruning`` (drops redundant traffic from trees), ``path_choice`` (assigns trees to paths,
+so that much is dropped), ``multicast_nodes`` (multicast switches as nodes of trees), ``mixing``
+(several forests as one), ``numbering`` (distinct walks without sorting), ``plane_trees`` (trees of
+merged planes, distributed over the real ones) and ``collectives`` (schedules of every collective
+with these switches).
 """

@@ -1,15 +1,15 @@
-"""Schedules in which switches copy and add, for every collective.
+"""Collectives with in-network multicast and reduction.
 
-Problem: a collective in the least time where switches marked ``multicast`` copy data and add sums.
-Input:   a topology and a collective, as of :func:`forestcoll.generation.generate`.
-Output:  physical trees; of an allreduce with a bound on all whose switches do so.
-Cost:    that of the schedule without, and a pass over its trees; of an allreduce that its cuts do
-         not prove optimal that of two or three linear programs
-         (:mod:`forestcoll.core.best_allreduce`), too. Parallel planes are merged before.
-Source:  ForestColl section 5.6. Data that goes one way gains no time, as it must cross the
-         bottleneck cut, whoever copies: only traffic falls. An allreduce does gain time: in a box
-         the switch adds up what the GPUs send and copies the sum to all, so each sends and gets
-         the data once, not nearly twice.
+Problem: a collective in the least time where switches marked ``multicast`` multicast and reduce.
+Input:   a topology and a collective, as for :func:`forestcoll.generation.generate`.
+Output:  physical trees; for an allreduce, with a bound on all schedules of this model.
+Cost:    that of the schedule without multicast, and a pass over its trees. An allreduce that no cut
+         proves optimal adds two or three linear programs (:mod:`forestcoll.core.best_allreduce`).
+         Parallel planes are merged first.
+Source:  ForestColl section 5.6. A collective of one phase gains no time, because all data must
+         cross the bottleneck cut, whichever node copies it; only traffic falls. An allreduce gains
+         time: the switch of a box adds up the data of the GPUs and copies the sum to all. So each
+         GPU sends and receives the data once, not nearly twice.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ MULTICAST_STAGE = "multicast"
 
 
 class InNetwork(NamedTuple):
-    """What came of letting switches copy and add.
+    """A schedule with in-network multicast and reduction, with stage times and saved traffic.
 
     Parameters
     ----------
     schedule : MulticastForest or Allreduce of two
     seconds : dict
-        Of each stage.
+        Time of each stage.
     saved : dict
-        "traffic" of one phase, "traffic_of_reduce" and "traffic_of_gather" of two: what runs over
-        each class of links without and with; empty where other trees were made.
+        "traffic" of one phase, "traffic_of_reduce" and "traffic_of_gather" of two: the traffic over
+        each class of links without and with multicast; empty where other trees were made.
     """
 
     schedule: MulticastForest | Allreduce[MulticastForest]
@@ -60,12 +60,12 @@ class InNetwork(NamedTuple):
 
 
 def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
-    """Make what is asked; of an allreduce, where switches copy, the fastest that is found.
+    """Make the requested schedule; for an allreduce with multicast switches, the fastest found.
 
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.generation.generate`.
+        As for :func:`forestcoll.generation.generate`.
     """
     routed = replace(request, options=replace(request.options, routed=True))
     if request.collective == "allreduce" and any(n.multicast for n in request.topology.nodes):
@@ -97,9 +97,9 @@ def _saved(
 
 
 def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
-    """Make an allreduce where switches copy, with parallel planes merged, and lay it over them.
+    """Make an allreduce with multicast on merged planes, and distribute it over the real ones.
 
-    A given k is that of the real network, whose links hold other whole numbers of trees.
+    With a given k the planes are not merged: the real links hold other whole numbers of trees.
     """
     planes = (merged_planes if request.is_free else unmerged)(request.topology)
     small = replace(request, topology=planes.merged)
@@ -126,10 +126,10 @@ def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
 def _fastest_one_way(
     pruned: MulticastForest, request: Request, progress: Progress | None
 ) -> MulticastForest:
-    """Return trees with an optimum that holds though switches copy, or as good as are found.
+    """Return trees with an optimum that also holds with multicast, or the best trees found.
 
-    Where a cut proves the optimum of switches that forward, copying gains no time. Where a switch
-    sends more than it receives, it may; then trees that span the switches that copy compete.
+    Where a cut proves the optimum of forwarding switches, multicast gains no time. Where a switch
+    sends more than it receives, it may; then trees that span the multicast switches compete.
     """
     claim = pruned.optimum
     if claim is not None and claim.bound.copying:
@@ -147,7 +147,7 @@ def _fastest_one_way(
     plain = replace(pruned, optimum=None)
     try:
         made = schedule_of(spanning, EXPLICIT, Stopwatch(progress))
-    except DisconnectedError:  # some switch that copies is not reached by all roots
+    except DisconnectedError:  # some root does not reach every multicast switch
         return plain
     assert isinstance(made, Forest)
     best = min(plain, from_spanning(made, request.topology), key=lambda one: one.time_s_per_gb)
@@ -155,7 +155,7 @@ def _fastest_one_way(
 
 
 def _claimed(forest: MulticastForest) -> MulticastForest:
-    """Add the optimum, if the bound for switches that copy is attained."""
+    """Add the optimum, if the forest attains the bound for multicast switches."""
     bound = rate_bound(
         forest.topology, weights=forest.weights, reduction=forest.reduction, copying=True
     )
@@ -177,9 +177,9 @@ def _claimed(forest: MulticastForest) -> MulticastForest:
 def _spread(
     both: Allreduce[MulticastForest], request: Request, progress: Progress | None
 ) -> Allreduce[MulticastForest]:
-    """Return the same, or with a tree of each GPU for each switch beside it that copies, if faster.
+    """Return the same, or trees from each GPU through each adjacent multicast switch, if faster.
 
-    Of many such switches, each should copy an equal share, whatever the number of GPUs.
+    With many such switches, each should copy an equal share, whatever the number of GPUs.
     """
     nodes = request.topology.nodes
     beside = Counter(e.tail for e in request.topology.links if nodes[e.head].multicast)
@@ -193,9 +193,9 @@ def _spread(
 def _best(
     both: Allreduce[MulticastForest], request: Request, progress: Progress | None
 ) -> Allreduce[MulticastForest]:
-    """Return the fastest of this, of what programs make, and of sums at a single GPU.
+    """Return the fastest of this schedule, those of programs, and sums at a single GPU.
 
-    The time for programs is for all of them together; nothing is begun after it.
+    The time limit covers all programs together; none starts after it.
     """
     allowed = request.options.lp_time_limit_s if request.is_free else 0.0
     deadline = time.monotonic() + allowed
@@ -218,9 +218,9 @@ def _best(
 def _others(
     request: Request, deadline: float, progress: Progress | None
 ) -> Iterator[Allreduce[MulticastForest]]:
-    """Yield allreduces of switches that forward, which then copy: the best, and of single roots.
+    """Yield allreduces made for forwarding switches, then pruned: the best, and of single roots.
 
-    Of GPUs that symmetries carry into one another one root is enough.
+    One root of each orbit of GPUs is enough.
     """
     seconds = max(0.0, deadline - time.monotonic())
     left = replace(request, options=replace(request.options, lp_time_limit_s=seconds))
@@ -240,7 +240,7 @@ def _others(
 
 
 def _without_program(request: Request, *, k: int | None = None) -> Request:
-    """Return the same, with a given number of trees if there is one, for cuts to judge alone."""
+    """Return the same request without programs, and with a number of trees if given."""
     asked = request.options
     options = replace(asked, lp_time_limit_s=0.0, k=asked.k if k is None else k)
     return replace(request, options=options)

@@ -1,8 +1,8 @@
-"""Forests of several kinds of trees as one forest.
+"""Mixture of several multicast forests as one forest.
 
-Problem: some trees pass the switches that copy, others do not; each kind carries its part of the
+Problem: some trees pass the multicast switches, others do not; each kind carries its part of the
          data over its part of every link.
-Input:   forests on one network, and which part of the data each carries.
+Input:   forests on one network, and the part of the data that each carries.
 Output:  one forest with the trees of all.
 Cost:    linear in the trees and their walks.
 Source:  ours.
@@ -33,7 +33,7 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
     forests : sequence of MulticastForest
         On one topology, all for reductions or none.
     parts : sequence of Fraction
-        Of the data, for each forest; positive, of sum 1.
+        Part of the data of each forest; positive, with sum 1.
 
     Returns
     -------
@@ -82,12 +82,12 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
 
 
 def mirrored(gather: MulticastForest) -> MulticastForest:
-    """Return the reduction over the same trees, where every link has an equal one the other way."""
+    """Return the reduction over the same trees, where every link has an equal reverse."""
     return replace(gather, walks=gather.walks.backwards(), reduction=True, optimum=None)
 
 
 def one_of_each(several: Sequence[Walks]) -> tuple[Walks, npt.NDArray[np.int64]]:
-    """Return the distinct walks of all, and for each walk, one after the other, which it is."""
+    """Return the distinct walks of all, and the index of each walk among them."""
     length = np.concatenate([np.diff(walks.first_node) for walks in several])
     node = np.concatenate([walks.node for walks in several])
     first = np.concatenate([[0], np.cumsum(length)])

@@ -1,11 +1,11 @@
-"""Switches that copy and add as nodes of the trees, like GPUs that have no data of their own.
+"""Multicast switches as nodes of the trees, like GPUs without data of their own.
 
 Problem: let trees branch at switches marked ``multicast`` from the start, not only afterwards.
 Input:   a topology; a forest on the network in which these switches count as GPUs.
 Output:  that network; the forest's trees as physical trees of the topology.
 Cost:    linear in the tree edges.
-Source:  ForestColl section 5.6 drops traffic from trees of GPUs; here, beyond it, a tree spans the
-         GPUs and the switches, and the branches that serve switches only are cut off.
+Source:  ForestColl section 5.6 drops traffic from trees of GPUs. Ours goes further: a tree spans
+         the GPUs and the switches, and branches that serve switches only are cut off.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topo
     ----------
     topology : Topology
     switches : collection of int, optional
-        Which of them, by position; all if not given.
+        The switches, by position; all if not given.
     """
     nodes = tuple(
         replace(node, kind=NodeKind.COMPUTE, multicast=False)
@@ -46,7 +46,7 @@ def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topo
 
 
 def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
-    """Return a forest of :func:`as_gpus` as one of the topology, without needless branches.
+    """Convert a forest of :func:`as_gpus` to one of the topology, without needless branches.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
 
 
 def _needed(spanning: MulticastForest, topology: Topology) -> npt.NDArray[np.bool_]:
-    """Return which entries of ``walk`` lead to a GPU, or to a switch from which one does."""
+    """Return the entries of ``walk`` that lead to a GPU, directly or through switches."""
     size = len(topology.nodes)
     batch = np.repeat(np.arange(spanning.num_batches), np.diff(spanning.first_walk))
     near, far = spanning.ends()

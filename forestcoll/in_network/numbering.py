@@ -1,9 +1,9 @@
-"""Numbers for the distinct ones of many whole numbers, or rows of them, without sorting if few.
+"""Distinct values and rows of integer arrays, by counting instead of sorting.
 
-Problem: what ``np.unique`` does for millions of entries that are walks or nodes, small numbers all.
+Problem: ``np.unique`` for millions of walks or nodes, which are small numbers.
 Input:   whole numbers from 0 up.
 Output:  the distinct ones in ascending order, and the place of each entry among them.
-Cost:    linear in the entries and in the greatest number; where that is too great, a sort.
+Cost:    linear in the entries and in the largest number; if that is too large, a sort.
 Source:  counting sort.
 """
 
@@ -16,13 +16,13 @@ import numpy.typing as npt
 
 __all__ = ["distinct", "distinct_rows"]
 
-_SPARE = 2**16  # a table of so many more numbers than entries is still small
+_SPARE = 2**16  # numbers beyond the count of entries for which a table is still small
 
 _Ints = npt.NDArray[Any]
 
 
 def distinct(values: _Ints) -> tuple[_Ints, npt.NDArray[np.int64]]:
-    """Return the distinct values, ascending, and where each value is among them.
+    """Return the distinct values, ascending, and the index of each value among them.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def distinct(values: _Ints) -> tuple[_Ints, npt.NDArray[np.int64]]:
 
 
 def distinct_rows(table: _Ints) -> tuple[_Ints, npt.NDArray[np.int64]]:
-    """Return the distinct rows in lexical order, and where each row is among them.
+    """Return the distinct rows in lexical order, and the index of each row among them.
 
     Examples
     --------

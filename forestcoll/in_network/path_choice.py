@@ -1,11 +1,11 @@
-"""Which tree takes which path, where a link between two GPUs runs over several.
+"""Assignment of trees to physical paths, where a logical link has several.
 
-Problem: a forest says how many of its trees take each physical path, not which ones.
+Problem: a forest gives the number of trees on each physical path, not the trees.
 Input:   a forest.
 Output:  its batches, cut so that all trees of a part take the same paths, and those paths.
 Cost:    one sort of the tree edges; at most one cut for every path beyond the first of its link.
-Source:  ours; section 5.4 of ForestColl leaves it open. The trees over a link, batch after batch,
-         fill its paths one after the other, in the order in which both are listed.
+Source:  ours; section 5.4 of ForestColl leaves it open. The trees over a link fill its paths one
+         after the other, in the order in which batches and paths are listed.
 """
 
 from __future__ import annotations
@@ -27,24 +27,24 @@ _Exact = npt.NDArray[Any]
 
 
 class PathChoice:
-    """Batches of trees that take the same paths, in the order of the batches they come from.
+    """Batches of trees that take the same paths, in the order of the original batches.
 
     Parameters
     ----------
     forest : Forest
-        Assumed to be right; :func:`forestcoll.schedule.verify` proves that.
+        Assumed to be valid; :func:`forestcoll.schedule.verify` proves that.
 
     Attributes
     ----------
     batch : int64 array
-        The batch of the forest that each part comes from.
+        The original batch of each part.
     multiplicity : int64 array
-        How many trees each part stands for; those of a batch add up to the batch's.
+        Number of trees of each part; the parts of a batch add up to the batch's.
 
     Raises
     ------
     VerificationError
-        If a tree uses a link without paths, or a link has not as many paths as trees.
+        If a tree uses a link without paths, or a link's numbers of paths and trees differ.
     """
 
     batch: npt.NDArray[np.int64]
@@ -72,12 +72,12 @@ class PathChoice:
     def _lay_out(self, forest: Forest) -> set[tuple[int, int]]:
         """Give each edge the place of its first tree on its link; return the cuts in batches.
 
-        Places count the trees of all links one after the other, and so do the paths. Where every
-        link has a single path, they are the paths themselves.
+        Places number the trees of all links one after the other; paths are numbered the same way.
+        Where every link has a single path, places are the paths themselves.
         """
         batch, rank = np.nonzero(forest.parent >= 0)
         link = _links(forest, batch, rank)
-        if self._is_single:  # the path of each edge is that of its link, and so is their number
+        if self._is_single:  # the number of an edge's path is the number of its link
             carried = np.zeros(len(forest.routes.tail), dtype=self._upto.dtype)
             np.add.at(carried, link, forest.multiplicity[batch].astype(carried.dtype))
             _check_totals(forest, self._upto, np.cumsum(carried))
@@ -101,7 +101,7 @@ class PathChoice:
         }
 
     def paths(self, start: int, stop: int) -> npt.NDArray[np.int64]:
-        """Return the path of each rank's edge in some parts; at roots it has no meaning."""
+        """Return the path of each rank's edge in some parts; entries of roots have no meaning."""
         place = self._place[self.batch[start:stop]]
         if self._is_single:
             return place.astype(np.int64)
@@ -109,14 +109,14 @@ class PathChoice:
         return np.searchsorted(self._upto, place, side="right") - 1
 
     def blocks(self, entries: int) -> Iterator[tuple[int, int]]:
-        """Cut the parts into runs of so many edges or a few less."""
+        """Cut the parts into runs of at most ``entries`` edges."""
         rows = max(1, entries // max(1, self._place.shape[1]))
         for start in range(0, len(self), rows):
             yield start, min(start + rows, len(self))
 
 
 def _links(forest: Forest, batch: _Exact, rank: _Exact) -> npt.NDArray[np.int64]:
-    """Return the logical link of each edge, given the batch and the rank below it."""
+    """Return the logical link of each edge, given its batch and its child rank."""
     routes, ranks = forest.routes, forest.topology.num_compute
     above = forest.parent[batch, rank].astype(np.int64)
     tail, head = (rank, above) if forest.reduction else (above, rank)
@@ -129,7 +129,7 @@ def _links(forest: Forest, batch: _Exact, rank: _Exact) -> npt.NDArray[np.int64]
 
 
 def _check_totals(forest: Forest, upto: _Exact, trees: _Exact) -> None:
-    """Trees up to every link are as many as its paths, so that their places agree."""
+    """Check that the running totals of trees and of paths agree at every link."""
     if (i := first(trees != upto[forest.routes.first_path[1:]])) is not None:
         tail, head = int(forest.routes.tail[i]), int(forest.routes.head[i])
         _refuse(forest, tail, head, "has not as many paths as trees")

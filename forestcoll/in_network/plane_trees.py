@@ -1,18 +1,20 @@
-"""Physical trees of a network with merged planes, laid over the real planes.
+"""Distribution of physical trees of merged planes over the real planes.
 
-Problem: trees run through a switch that stands for several; each tree must take one of them, such
-         that every plane carries its share.
+Problem: trees run through a merged switch that represents several; each tree must take one of them,
+         so that every plane carries its share.
 Input:   an allreduce of physical trees on the merged network.
 Output:  one on the real network, as fast.
-Cost:    linear in the entries of the trees, times the planes where whole batches do not share out.
-Source:  ours; :mod:`.parallel_planes` of symmetries says why equal shares are as fast.
+Cost:    linear in the entries of the trees, times the planes where whole batches do not divide
+         evenly.
+Source:  ours; :mod:`.parallel_planes` of symmetries explains why equal shares are as fast.
 
-First whole batches take a plane each, that with the least for its share. If some link then carries
-more than its part, each batch is shared out over all planes, with as many times the trees.
+At first, each whole batch takes one plane: the plane with the least load for its share. If some
+link then carries more than its part, each batch is divided over all planes; the number of trees
+grows by the same factor.
 
 Merged switches of one *layer* have no links with one another, so a tree may take the same plane, or
 planes of the same place, in all of them. A link between two merged switches has the product of
-their shares, so layers are shared out independently.
+their shares, so layers are divided independently.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ _Ints = npt.NDArray[np.int64]
 class _Layer:
     """Merged switches without links to one another.
 
-    ``member`` holds, for each piece of the whole, the real node of each merged node, -1 of nodes
-    outside of the layer; ``weight`` how much each piece is of their sum.
+    ``member`` holds, for each piece of the whole, the real node of each merged node; -1 for nodes
+    outside the layer. ``weight`` holds the size of each piece.
     """
 
     member: _Ints
@@ -55,18 +57,18 @@ class _Layer:
 
 
 def over_planes(schedule: Allreduce[MulticastForest], planes: Planes) -> Allreduce[MulticastForest]:
-    """Return a schedule of the merged network as one of the real network.
+    """Convert a schedule of the merged network to one of the real network.
 
     Parameters
     ----------
     schedule : Allreduce of MulticastForest
-        On ``planes.merged``.
+        A schedule on ``planes.merged``.
     planes : Planes
 
     Returns
     -------
     Allreduce of MulticastForest
-        On ``planes.topology``, in the same time; without a bound.
+        A schedule on ``planes.topology`` with the same time, without a bound.
 
     Raises
     ------
@@ -88,7 +90,7 @@ def over_planes(schedule: Allreduce[MulticastForest], planes: Planes) -> Allredu
 
 
 def _layers(planes: Planes) -> list[_Layer]:
-    """Put every merged switch into the first layer without a neighbour of it."""
+    """Assign every merged switch to the first layer that has none of its neighbours."""
     beside: dict[int, set[int]] = {
         v: set() for v, members in enumerate(planes.members) if len(members) > 1
     }
@@ -107,7 +109,7 @@ def _layers(planes: Planes) -> list[_Layer]:
 
 
 def _layer(planes: Planes, switches: Sequence[int]) -> _Layer:
-    """Cut the whole wherever a plane of one of the switches ends."""
+    """Return the layer of some switches, with the whole cut wherever one of their planes ends."""
     ends = {switch: _ends(planes, switch) for switch in switches}
     cuts = sorted({Fraction(0), *(end for row in ends.values() for end in row)})
     under = math.lcm(*(cut.denominator for cut in cuts))
@@ -124,7 +126,7 @@ def _layer(planes: Planes, switches: Sequence[int]) -> _Layer:
 
 
 def _ends(planes: Planes, switch: int) -> list[Fraction]:
-    """Return where each plane's share ends, if they are laid one behind the other."""
+    """Return the end of each plane's share, with the shares one behind the other."""
     ends, upto = [], Fraction(0)
     for member in planes.members[switch]:
         upto += planes.share[member]
@@ -149,7 +151,7 @@ def _chosen(forest: MulticastForest, layers: Sequence[_Layer]) -> list[_Ints]:
         piece = np.zeros(forest.num_batches, dtype=np.int64)
         used = [0] * len(layer.weight)
         total = math.lcm(*layer.weight)
-        cost = [total // weight for weight in layer.weight]  # of a tree, on each piece
+        cost = [total // weight for weight in layer.weight]  # cost of a tree on each piece
         for at in np.flatnonzero(passing).tolist():
             trees = int(forest.multiplicity[at])
             best = min(range(len(used)), key=lambda i: (used[i] + trees * cost[i], i))
@@ -185,7 +187,7 @@ def _laid(
 
 
 def _walks(walks: Walks, planes: Planes, layers: Sequence[_Layer], code: _Ints) -> Walks:
-    """Return the real walks of codes, which tell the merged walk and a piece of each layer."""
+    """Return the real walks of codes; a code holds the merged walk and a piece of each layer."""
     pieces = []
     for layer in reversed(layers):
         code, piece = np.divmod(code, len(layer.weight))
@@ -204,7 +206,7 @@ def _walks(walks: Walks, planes: Planes, layers: Sequence[_Layer], code: _Ints) 
 
 
 def _shared(forest: MulticastForest, planes: Planes, layers: Sequence[_Layer]) -> MulticastForest:
-    """Return the forest with every batch on all pieces, each with its share of the trees."""
+    """Return the forest with every batch divided over all pieces by their shares."""
     total = math.prod(sum(layer.weight) for layer in layers)
     if forest.num_trees * total >= 2**62:
         raise CapacityOverflowError(

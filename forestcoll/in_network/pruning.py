@@ -1,23 +1,23 @@
-"""In-network multicast: let switches that can copy do so, and drop what GPUs sent in vain.
+"""Pruning for in-network multicast: drop the traffic that multicast switches make redundant.
 
 Problem: in every tree, data that a multicast switch already holds must not be sent into it again.
 Input:   a forest and its physical paths; switches marked ``multicast``, mixed with others.
-Output:  physical trees of no more load on any link; the traffic removed per class of links.
+Output:  physical trees with no more load on any link; the traffic removed per class of links.
 Cost:    O(N) steps, each linear in the batches.
 Source:  ForestColl section 5.6 and figure 8. Beyond it: paths through several switches, and equal
          trees whose links take several paths. Batches are cut where their paths change: the trees
          over a logical link, batch after batch, fill its paths one after the other.
 
-The rule. GPUs get the data in the order of their depth in the tree. On the path from its parent,
-the data start at the last node that has them already: a switch that copies, or else the parent.
-What lies before on the path is not sent, nor is a loop back into a switch that copies. From there
-on the data visit no switch that has them, so each copying node gets them once, and from a node
-that had them before: no cycle can arise. Every hop that is left was in the tree before, so no load
-rises. The time of an optimal forest stays: every tree still crosses the bottleneck cut. Two phases
-of an allreduce that share the links can take less than before.
+The rule. GPUs get the data in the order of their depth in the tree. On the path from a GPU's
+parent, the data starts at the last node that already has it: a multicast switch, or else the
+parent. The part of the path before this node is dropped, and so is a loop back into a multicast
+switch. The rest of the path visits no switch that has the data. So each copying node gets the data
+once, from a node that had it before, and no cycle can arise. Every remaining hop was in the tree
+before, so no load rises. The time of an optimal forest stays the same: every tree still crosses the
+bottleneck cut. Two phases of an allreduce that share the links can take less than before.
 
-A reduction is the mirror image: what runs from a GPU ends at the first switch on its way that adds
-up and sends on the sum anyway.
+A reduction is the mirror image: the data of a GPU ends at the first switch on its path that adds
+and sends the sum anyway.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from forestcoll.topology.symmetry.parallel_planes import Planes, unmerged
 
 __all__ = ["Traffic", "multicast", "traffic"]
 
-_BLOCK_ENTRIES = 2**20  # GPUs of batches looked at together
+_BLOCK_ENTRIES = 2**20  # GPUs of batches that are processed together
 
 _Ints = npt.NDArray[Any]
 
@@ -58,7 +58,7 @@ def multicast(
 def multicast(
     schedule: Forest | Allreduce[Forest],
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """Let the switches marked ``multicast`` copy and add, and drop the traffic that this saves.
+    """Drop the traffic that switches marked ``multicast`` make redundant.
 
     Parameters
     ----------
@@ -68,21 +68,20 @@ def multicast(
     Returns
     -------
     MulticastForest or Allreduce
-        The same trees, batches of several paths cut; its congestion is measured, and of an
-        optimal forest the same. No link carries more than before. Without marked switches the
-        loads are the same. The bound of an allreduce is dropped where switches copy: it is for
-        such as forward (:mod:`forestcoll.in_network.collectives` finds another).
+        The same trees, with batches of several paths cut. Its congestion is measured; that of an
+        optimal forest stays the same. No link carries more than before. Without marked switches the
+        loads are the same. Where switches multicast, an allreduce loses its bound, which holds for
+        forwarding switches only (:mod:`forestcoll.in_network.collectives` finds another).
 
     Raises
     ------
     VerificationError
-        If a tree uses a link without paths, or as many paths as trees are not there.
+        If a tree uses a link without paths, or a link's numbers of paths and trees differ.
 
     Notes
     -----
-    The total traffic falls, but a further marked switch need not make it fall further: the rule
-    takes paths as they are and does not search for the least set of hops, which is a Steiner
-    tree.
+    The total traffic falls, but another marked switch need not reduce it further. The rule keeps
+    the paths as they are; it does not search for the least set of hops, a Steiner tree.
     """
     if isinstance(schedule, Allreduce):
         gather = _multicast(schedule.gather)
@@ -128,12 +127,12 @@ def _multicast(forest: Forest) -> MulticastForest:
 
 
 class _Pieces:
-    """Paths cut at the switches that copy, all seen from the roots outwards.
+    """Paths cut at the multicast switches, in the direction from the roots outwards.
 
-    A piece leads from one copying node to the next. Those of path j end before ``_end[j]``;
-    ``_inner[j]`` are the switches between them, by their place among the switches that copy. They
-    stand at the right end of the row; what is left of it holds one number more, that of a
-    switch that has all data from the start.
+    A piece leads from one copying node to the next. The pieces of path j end before ``_end[j]``.
+    ``_inner[j]`` holds the switches between them, by their index among the multicast switches, at
+    the right end of the row. The rest of the row is padding: the index of a virtual switch that has
+    all data from the start.
     """
 
     def __init__(self, forest: Forest) -> None:
@@ -156,7 +155,7 @@ class _Pieces:
         self._inner = self._between(copies, node[at[1:][joined]], pieces)
 
     def _between(self, copies: _Ints, head: _Ints, pieces: _Ints) -> _Ints:
-        """Lay the switches out at the right ends of their rows."""
+        """Place the switches at the right ends of their rows."""
         width = int(pieces.max(initial=1))
         number = np.cumsum(copies) - 1
         inner = np.full((len(pieces), width), self._switches, dtype=np.int64)
@@ -167,9 +166,9 @@ class _Pieces:
         return inner
 
     def kept(self, path: _Ints) -> npt.NDArray[np.int64]:
-        """Return how many pieces at the end of each path are sent, the others being in vain.
+        """Return how many pieces at the end of each path are sent; the others are redundant.
 
-        Row by row ``path`` holds the paths of one tree, in the order in which GPUs get the data.
+        Each row of ``path`` holds the paths of one tree, in the order in which GPUs get the data.
         """
         kept = np.ones(path.shape, dtype=np.int64)
         width = self._inner.shape[1]
@@ -181,13 +180,13 @@ class _Pieces:
         has_data[:, -1] = True
         for step in range(path.shape[1]):
             switch = backwards[path[:, step]]
-            behind = has_data[rows, switch].argmax(axis=1)[:, None]  # the last that has the data
+            behind = has_data[rows, switch].argmax(axis=1)[:, None]  # last switch with the data
             kept[:, step] += behind[:, 0]
             has_data[rows, np.where(np.arange(width) < behind, switch, self._switches)] = True
         return kept
 
     def walk_of(self, path: _Ints, kept: _Ints) -> npt.NDArray[np.int64]:
-        """Return the walks of the last pieces of each path, so many as are kept."""
+        """Return the walks of the last ``kept`` pieces of each path."""
         upto = np.cumsum(kept)
         piece = np.repeat(self._end[path] - upto, kept) + np.arange(upto[-1] if len(upto) else 0)
         walk: npt.NDArray[np.int64] = self._walk[piece]
@@ -200,7 +199,7 @@ class _Pieces:
 
 
 def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.int64]]:
-    """Return the distinct rows node[start:stop], and which each one is."""
+    """Return the distinct rows node[start:stop], and the index of each row among them."""
     first = np.concatenate([[0], np.cumsum(stop - start)]).astype(np.int64)
     row = np.repeat(np.arange(len(start)), stop - start)
     entries = start[row] + np.arange(first[-1]) - first[row]
@@ -208,7 +207,7 @@ def _cut(node: _Ints, start: _Ints, stop: _Ints) -> tuple[Walks, npt.NDArray[np.
 
 
 def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _Ints]:
-    """Cut out of paths what leads from a switch that copies back into it; return rows and nodes."""
+    """Remove loops from a multicast switch back into it; return rows and nodes."""
     path = np.repeat(np.arange(len(first) - 1), np.diff(first))
     visits = (path * len(copies) + node)[copies[node]]
     if len(np.unique(visits)) == len(visits):
@@ -230,13 +229,13 @@ def _without_loops(first: _Ints, node: _Ints, copies: _Ints) -> tuple[_Ints, _In
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What runs over the links of one class before and after the switches copy.
+    """Traffic over the links of one class without and with multicast.
 
     Parameters
     ----------
     links : LinkClass
     before, after : Fraction
-        Bytes over all links of the class together, by bytes of data (in all, over all GPUs).
+        Bytes over all links of the class together, per byte of data (in all, over all GPUs).
     """
 
     links: LinkClass
@@ -264,15 +263,15 @@ class Traffic:
 def traffic(
     before: Forest, after: MulticastForest, planes: Planes | None = None
 ) -> tuple[Traffic, ...]:
-    """Compare the traffic over every class of links, those of the greatest bandwidth first.
+    """Compare the traffic over every class of links, largest bandwidth first.
 
     Parameters
     ----------
     before : Forest
     after : MulticastForest
-        What :func:`multicast` made of it.
+        The result of :func:`multicast`.
     planes : Planes, optional
-        If both are on its merged network: the classes are those of the real one.
+        If both forests are on its merged network: the classes are those of the real network.
 
     Raises
     ------

@@ -1,12 +1,13 @@
-"""What a schedule is, whoever made it: forests or steps, their proof, cost and files.
+"""Schedule types of every method, with their proof, cost model, simulation and files.
 
-To read: the types, ``forest`` (with ``tree_flow``), ``factored``, ``multicast``, ``allreduce``,
-``steps`` (of ``sends``, by a ``clock``), ``flows``, and ``program``, which all of them lower to;
-``pipelined``, the model of time; ``verification/``, which believes none of them; ``cost_model/``;
-``simulate/`` (latencies included); ``transform/``, schedules made of schedules; ``files/``;
-``msccl/`` and ``mscclpp/``, files of runtimes, ``export/``, schedules out to them, and
-``interpret/``, what they do (import these and ``simulate`` from there).
-Shared by the types: ``equality``, ``exact_sums``, ``protocols``, ``unsupported``.
+To read first, the types: ``forest`` (with ``tree_flow``), ``factored``, ``multicast``,
+``allreduce``, ``steps`` (with ``sends`` and ``clock``), ``flows``, and ``program``, to which all of
+them compile. ``pipelined`` is the model of time, ``verification/`` the independent proof,
+``cost_model/`` the theoretical costs, ``simulate/`` simulation with latencies. ``transform/`` makes
+schedules from schedules; ``files/`` reads and writes them. ``msccl/`` and ``mscclpp/`` hold the
+files of runtimes, ``export/`` writes schedules to them, and ``interpret/`` executes them (import
+these and ``simulate`` from there).
+The types share ``equality``, ``exact_sums``, ``protocols`` and ``unsupported``.
 """
 
 from __future__ import annotations

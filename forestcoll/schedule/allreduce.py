@@ -1,4 +1,4 @@
-"""Allreduces: a reduction, and then a gathering of what it has summed up.
+"""Allreduce type: a reduction and a gathering of its sums, the phases pipelined.
 
 Problem: give every GPU the sum of the data of all.
 Input:   a reduction and a gathering forest.
@@ -36,7 +36,7 @@ F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 class Allreduce(ByValue, InBrief, Generic[F]):
     """A reduction and then a gathering of the same parts: every GPU gets the sums of all.
 
-    A reduce-scatter and an allgather, or a reduce and a broadcast.
+    The phases are a reduce-scatter and an allgather, or a reduce and a broadcast.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Allreduce(ByValue, InBrief, Generic[F]):
         A bound on every allreduce of its model, with the prices that prove it; None when nothing
         is claimed. The schedule is optimal where it attains it.
     remark : str
-        Why it is this schedule, in words; not kept in files.
+        Why this schedule was chosen, in words; not kept in files.
     """
 
     reduce: F
@@ -73,20 +73,20 @@ class Allreduce(ByValue, InBrief, Generic[F]):
 
     @cached_property
     def time_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte whose pieces flow, the phases sharing the links."""
+        """Seconds for one gigabyte, pipelined; the phases share the links."""
         return pipelined(self.phases).time_s_per_gb
 
     @property
     def optimal(self) -> bool:
-        """Whether it claims to be as fast as any of its model: whether it attains its bound."""
+        """Whether it claims to be optimal in its model: whether it attains its bound."""
         return self.bound is not None and self.bound.algbw_gb_s * self.time_s_per_gb == 1
 
     @property
     def sequential_s_per_gb(self) -> Fraction:
-        """Seconds for one gigabyte if the gathering begins when the reduction has ended.
+        """Seconds for one gigabyte in sequential phases.
 
-        Each phase flows; a link's bandwidth is that of one phase at a time. Never less than
-        :attr:`time_s_per_gb`.
+        The gathering begins when the reduction has ended; each phase is pipelined and has the full
+        bandwidth of every link. Never less than :attr:`time_s_per_gb`.
         """
         return self.reduce.time_s_per_gb + self.gather.time_s_per_gb
 
@@ -102,7 +102,7 @@ class Allreduce(ByValue, InBrief, Generic[F]):
         return algbw_of(self.time_s_per_gb)
 
     def in_a_line(self) -> str:
-        """Return how fast it is on which network, and whether that is proved to be the most."""
+        """Return its speed, its network, and whether it is proved optimal."""
         speed = rate(self.algbw_gb_s) if self.time_s_per_gb else "empty"
         proved = ", optimal" if self.optimal else ""
         return f"on {self.topology.name}: {speed}{proved}"
@@ -123,7 +123,7 @@ class Allreduce(ByValue, InBrief, Generic[F]):
 TreeSchedule = (
     AnyForest | Allreduce[Forest] | Allreduce[FactoredForest] | Allreduce[MulticastForest]
 )
-"""Whatever flows in trees."""
+"""Any schedule of trees."""
 
 AnySchedule = TreeSchedule | StepSchedule | FlowSchedule
-"""Whatever a file can hold."""
+"""Any schedule that a file can hold."""

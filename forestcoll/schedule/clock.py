@@ -1,4 +1,4 @@
-"""Clocks of step schedules: when transfers begin and end."""
+"""Clocks of step schedules: start and end times of transfers."""
 
 from __future__ import annotations
 
@@ -22,27 +22,26 @@ __all__ = ["Clock", "timed"]
 
 @dataclass(frozen=True, eq=False)
 class Clock(ByValue):
-    """When each transfer starts and ends, for data of one size.
+    """Start and end of each transfer, for data of one size.
 
-    A transfer keeps each link of its path busy for as long as its bytes take to leave, at an even
-    rate; this begins on each link by the latencies of those before it later than on the first. So
-    the latency of a link keeps it from nothing else. The rates on a link never add up to more than
-    its bandwidth.
+    A transfer occupies each link of its path for as long as its bytes take to leave, at an even
+    rate. A later link is occupied later, by the latencies of the links before it. So latency does
+    not occupy a link. The rates on a link never add up to more than its bandwidth.
 
     Parameters
     ----------
     size_bytes : int
         The size of the data, M, for which these are the times.
     tick_us : Fraction
-        Of a schedule in epochs, how long one is.
+        The length of a tick; in a schedule of epochs, that of an epoch.
     start, end : int64 arrays of length T
-        In ticks from the beginning. What is sent has arrived by its start, and is there at its end.
+        In ticks from the beginning. The sender has the data by the start, the receiver by the end.
     left : int64 array of length T, optional
-        When the last byte has left its sender; it has to arrive by the end. As late as that allows,
-        which is the end less the longest latency of its paths, if not given.
+        When the last byte has left its sender; it must arrive by the end. If not given, as late as
+        that allows: the end less the longest latency of its paths.
     message : int32 array of length T, optional
-        Transfers of the same number (from 0) are one message: from one end to another on one way,
-        they start together and end together. -1: a message of its own; all -1 if not given.
+        Transfers with the same number (from 0) are one message: they have the same ends and path,
+        start together and end together. -1: a message of its own; all -1 if not given.
     """
 
     size_bytes: int
@@ -66,7 +65,7 @@ def timed(
     Raises
     ------
     ValueError
-        If some say what they carry of their chunk, or when it has left, and others do not.
+        If only some give their interval of the chunk, or the time when it has left.
     """
     rows = sorted(sends, key=lambda row: (row.start, *row[2:5], row.first))
     start, end = (np.array([row[i] for row in rows], dtype=np.int64) for i in range(2))

@@ -1,4 +1,4 @@
-"""Equality of what holds arrays: the same values, field by field.
+"""Equality and hashes of dataclasses that hold arrays, field by field.
 
 Problem: ``==`` of two numpy arrays is an array, so a dataclass that holds them cannot use it.
 Input:   two dataclasses of one kind.
@@ -23,11 +23,11 @@ _HASHED = 16  # entries of an array, at either end
 class ByValue:
     """A base of frozen dataclasses that hold arrays, declared with ``eq=False``.
 
-    Two of them are equal if their fields are: arrays by shape and entries, whatever type of
-    integers holds them, all else by ``==``. A field with ``compare=False`` does not count. Equal
-    ones have equal hashes, so they may be members of sets and keys of mappings; a field with
-    ``hash=False`` is left out of the hash alone: what is slow to hash, or need not have been found
-    yet. Subclasses that add no field are of the same kind; nothing of another kind is equal.
+    Two of them are equal if their fields are. Arrays compare by shape and entries, whatever their
+    integer type; all other fields by ``==``. A field with ``compare=False`` does not count. Equal
+    objects have equal hashes, so they can be members of sets and keys of mappings. ``hash=False``
+    leaves a field out of the hash alone: one that is slow to hash, or is still lazy. Subclasses
+    that add no field are of the same kind; nothing of another kind is equal.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _kind(array: npt.NDArray[Any]) -> str:
 
 
 def _hashable(value: Any) -> Any:
-    """Return what stands for a value in a hash: of an array its shape and its ends."""
+    """Return a hashable stand-in for a value; for an array its shape and its ends."""
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype.kind not in "iub":

@@ -1,4 +1,4 @@
-"""What the checks of explicit and of factored forests share."""
+"""Overflow-free sums and searches in arrays, shared by the checks of forests."""
 
 from __future__ import annotations
 

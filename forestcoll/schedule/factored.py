@@ -1,15 +1,15 @@
-"""Forests in factored form: the trees of every tight set by itself, and the links between them.
+"""Factored forests: the trees of every tight set by itself, and the links between the sets.
 
-A family of nested sets of GPUs; the items of a set are the GPUs it holds directly and its child
-sets, numbered by the smallest rank in each. Every set has a packing of out-trees that span its
+A factored forest has a family of nested sets of GPUs. The items of a set are the GPUs that it holds
+directly and its child sets, by smallest rank. Every set has a packing of out-trees that span its
 items; equal sets share one, their *shape*. A logical link belongs to the smallest set that holds
 both of its ends, where it joins two items. A tree of the whole forest takes, in the set of all
 GPUs and then in every set that it enters, one tree of the set's packing rooted at the item where
 it starts or comes in, and one unit of a link's load for every edge of that tree.
 
-The numbers say all: loads of links, congestion and time are exact without expansion, and
-:func:`forestcoll.schedule.verify` proves a factored forest as it is. Which trees result is up to
-:mod:`forestcoll.core.assembly`.
+Loads of links, congestion and time are exact without expansion, and
+:func:`forestcoll.schedule.verify` proves a factored forest as it is.
+:mod:`forestcoll.core.assembly` decides which trees result.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Shapes(ByValue):
     items, batches : int32 and int64 arrays, one entry a shape
         Number of items, and of batches of equal trees.
     root, multiplicity : int32 and int64 arrays, one entry a batch
-        The item the trees are rooted at, and how many they are; shape after shape.
+        The item at which the trees are rooted, and their number; shape after shape.
     parent : int32 array
         The parent of each item in each batch, -1 at the root: a row of ``items`` entries a batch.
     """
@@ -77,7 +77,7 @@ class Shapes(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class Links(ByValue):
-    """Logical links in use: from rank ``tail[i]`` to ``head[i]`` run ``load[i]`` trees.
+    """Logical links in use: ``load[i]`` trees run from rank ``tail[i]`` to ``head[i]``.
 
     int32, int32 and int64 arrays, sorted by (tail, head), each link once. They run as the data
     does: in a reduction from child to parent.
@@ -93,17 +93,17 @@ class Links(ByValue):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FactoredForest(TreeFlow):
-    """Trees as of :class:`forestcoll.schedule.Forest`, not written out.
+    """The trees of a :class:`forestcoll.schedule.Forest` in factored form.
 
     Parameters
     ----------
     topology : Topology
     method : str
-        Who made it.
+        The name of the method that made it.
     k : int
         Trees per unit of weight, counted with multiplicity.
     congestion : Fraction
-        U, in trees per GB/s, as of :class:`forestcoll.schedule.Forest`.
+        U, in trees per GB/s, as in :class:`forestcoll.schedule.Forest`.
     sets : Sets
     shapes : Shapes
     links : Links
@@ -112,7 +112,7 @@ class FactoredForest(TreeFlow):
     optimum : Optimum, optional
         The bound this forest attains, with the cut that proves it; None when nothing is claimed.
     weights : tuple of int
-        Of each rank, from 0 up, without a common divisor: rank r roots k w(r) trees. All 1 if not
+        For each rank, from 0 up, without a common divisor: rank r roots k w(r) trees. All 1 if not
         given.
     reduction : bool
         Whether the trees sum up what they carry on the way to their roots.
@@ -134,7 +134,7 @@ class FactoredForest(TreeFlow):
     def num_trees(self) -> int:
         """Number of trees counted with multiplicity, W k in a complete forest.
 
-        Every tree passes the set of all GPUs once, so its packing has as many.
+        Every tree passes the set of all GPUs once, so that set's packing has as many trees.
         """
         batches = self.shapes.batches
         last = np.repeat(np.arange(len(batches)), batches) == self.sets.shape[-1]
@@ -142,5 +142,5 @@ class FactoredForest(TreeFlow):
 
     @property
     def num_packed(self) -> int:
-        """Number of batches held: a few for every distinct set, not one for every tree."""
+        """Number of batches stored: a few for every distinct set, not one for every tree."""
         return len(self.shapes.root)

@@ -1,7 +1,7 @@
-"""Flow schedules: an all-to-all in which every pair's data flows at once over paths of its own.
+"""Flow schedules: an all-to-all with fractional paths for every pair of GPUs.
 
-GPUs appear by *rank*. Unlike in trees and steps, data passes through GPUs that neither want nor
-change it: a GPU may forward, as a switch does.
+GPUs appear by *rank*. Unlike in trees and steps, a GPU may forward data that it does not want, as a
+switch does.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ __all__ = ["FlowSchedule"]
 
 @dataclass(frozen=True, eq=False)
 class FlowSchedule(ByValue):
-    """An all-to-all as a fluid, over paths.
+    """An all-to-all as a fluid over paths.
 
-    The data M is what nccl-tests call its size: what one GPU sends in all, to itself too. So each
+    The data M is the size of nccl-tests: all data that one GPU sends, itself included. So each
     pair has M / N. A path of weight w carries w / ``whole`` of its pair's part.
 
     Parameters
     ----------
     topology : Topology
     method : str
-        Who made it.
+        The name of the method that made it.
     whole : int
-        What the weights of each pair's paths add up to.
+        The sum of the weights of each pair's paths.
     routes : Routes
         The paths of every ordered pair of ranks, from ``routes.tail`` to ``routes.head``, in
         compressed rows; the weight of a path is its multiplicity. Between its ends a path may visit
@@ -47,5 +47,5 @@ class FlowSchedule(ByValue):
 
     @property
     def num_paths(self) -> int:
-        """Paths of all pairs together."""
+        """Number of paths of all pairs together."""
         return len(self.routes.multiplicity)

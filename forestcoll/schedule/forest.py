@@ -23,7 +23,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["Forest", "Path", "Routes", "Tree"]
 
 _ENTRIES = 2**18
-"""Of the table of parents that are looked at together."""
+"""Entries of the table of parents that are processed together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ class Routes(ByValue):
 
     @classmethod
     def later(cls, find: Callable[[], Routes]) -> Routes:
-        """Return routes that are found when an array of theirs is first asked for.
+        """Return lazy routes: the first access to any of their arrays calls ``find``.
 
-        They are found once, whichever threads ask; what ``find`` raises goes to who asked, and the
-        next one to ask has it tried again.
+        ``find`` runs once, even with several threads. If it raises, the caller gets the error and
+        the next access runs it again.
         """
         routes = object.__new__(_RoutesLater)
         vars(routes).update(_find=find, _lock=RLock())
@@ -108,20 +108,20 @@ class Routes(ByValue):
 
 
 class _RoutesLater(Routes):
-    """Routes whose arrays are missing at first; whatever asks for one has all of them found."""
+    """Lazy routes: the first access to an array computes all of them."""
 
     _find: Callable[[], Routes]
-    _lock: RLock  # of one thread more than once, so that a ``find`` that asks for itself ends
+    _lock: RLock  # re-entrant, so that a ``find`` that reads its own routes does not deadlock
 
     def __getattr__(self, name: str) -> Any:
         names = [array.name for array in fields(Routes)]
         if name not in names:
             raise AttributeError(f"routes have no attribute {name!r}")
         with self._lock:
-            if name not in vars(self):  # unless another thread has had them found meanwhile
+            if name not in vars(self):  # another thread may have found them meanwhile
                 found = self._find()
                 vars(self).update({array: getattr(found, array) for array in names})
-                del vars(self)["_find"]  # it may hold on to much
+                del vars(self)["_find"]  # its closure may hold much memory
         return vars(self)[name]
 
     def __reduce__(self) -> tuple[type[Routes], tuple[Any, ...]]:
@@ -141,23 +141,23 @@ class Forest(TreeFlow):
     ----------
     topology : Topology
     method : str
-        Who made it: "forestcoll", "forestcoll-paper" (the paper's own algorithms), or a baseline's
-        name.
+        The method that made it: "forestcoll", "forestcoll-paper" (the paper's own algorithms), or a
+        baseline's name.
     k : int
         Trees per unit of weight, counted with multiplicity.
     congestion : Fraction
         U, in trees per GB/s: no link of bandwidth b carries more than U b trees. The time for M
         gigabytes is M U / (W k) seconds.
     root, multiplicity : int32 and int64 arrays of length B
-        The batches of equal trees: whose shard they carry (in a reduction, to whom), and how
-        many trees they stand for.
+        The batches of equal trees: the rank whose shard they carry (in a reduction, to which they
+        carry it), and how many trees they stand for.
     parent : int32 array of shape (B, N)
         Rank of the parent of each rank in each batch; -1 at the root.
     routes : Routes
     optimum : Optimum, optional
         The bound this forest attains, with the cut that proves it; None when nothing is claimed.
     weights : tuple of int
-        Of each rank, from 0 up, without a common divisor: rank r roots k w(r) trees. All 1 if not
+        For each rank, from 0 up, without a common divisor: rank r roots k w(r) trees. All 1 if not
         given.
     reduction : bool
         Whether the trees sum up what they carry on the way to their roots.
@@ -188,8 +188,8 @@ class Forest(TreeFlow):
     def depths(self) -> npt.NDArray[np.int32]:
         """Hops from the root to each rank in each batch, shape (B, N).
 
-        Pointer doubling: log2(depth) passes over the parents, some batches at a time. Meaningful
-        for trees only.
+        Pointer doubling: log2(depth) passes over the parents, some batches at a time. The result
+        has no meaning if the parents do not form trees.
         """
         depth = np.zeros(self.parent.shape, dtype=np.int32)
         rows = max(1, _ENTRIES // max(self.parent.shape[1], 1))
@@ -198,7 +198,7 @@ class Forest(TreeFlow):
         return depth
 
     def tree_depths(self) -> npt.NDArray[np.int32]:
-        """Height of each batch's tree in GPU-to-GPU hops, length B."""
+        """Depth of each batch's tree in GPU-to-GPU hops, length B."""
         if self.parent.size == 0:
             return np.zeros(0, dtype=np.int32)
         return np.asarray(self.depths().max(axis=1), dtype=np.int32)

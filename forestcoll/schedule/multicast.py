@@ -1,17 +1,17 @@
-"""Forests whose trees are physical: who passes the data to whom, switches that copy included.
+"""Multicast forests: physical trees through switches that multicast and reduce.
 
-A node that *copies* holds the data of a tree and sends them as often as needed: a GPU, or a switch
+A node that *copies* holds the data of a tree and sends it as often as needed: a GPU, or a switch
 marked ``multicast``. A *walk* leads from one such node to the next, through nodes that only
-forward. A tree is a set of walks in which every copying node but the root gets the data once, so a
+forward. A tree is a set of walks in which every copying node but the root gets the data once. So a
 unit that enters a forwarding node leaves it once, on the same walk.
 
-In a reduction the walks run the other way: every node but the root sends what it has added up
-once, and a marked switch adds as a GPU does.
+In a reduction the walks run the other way: every node but the root sends its sum once, and a marked
+switch adds as a GPU does.
 
 NVLS sends more than that: a switch copies to all GPUs of its box, the sender included, and adds
-what all of them have, the receiver of the sum included. A walk from a switch back to a GPU that
-sends to it in the same tree is *loopback*; in a reduction, one from a GPU to the switch that sends
-it the sum. Loopback loads its links and is no part of the tree.
+the data of all of them, that of the sum's receiver included. *Loopback* is a walk from a switch
+back to a GPU that sends to it in the same tree; in a reduction, a walk from a GPU to the switch
+that sends it the sum. Loopback loads its links but is not part of the tree.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ __all__ = ["MulticastForest", "PhysicalTree", "Walks"]
 
 @dataclass(frozen=True, eq=False)
 class Walks(ByValue):
-    """Ways through the network from one copying node to another, in compressed rows.
+    """Paths through the network from one copying node to another, in compressed rows.
 
     Walk i visits ``node[first_node[i]:first_node[i + 1]]`` (int64 rows, int32 positions in the
     topology), both ends included, in the direction of the data.
@@ -91,29 +91,29 @@ class PhysicalTree:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class MulticastForest(TreeFlow):
-    """A tree-flow schedule in which marked switches copy (or, in a reduction, add).
+    """A tree-flow schedule in which marked switches multicast (or, in a reduction, reduce).
 
     Parameters
     ----------
     topology : Topology
     method : str
-        Who made the forest that this one comes from.
+        The method that made the original forest.
     k : int
         Trees per root, counted with multiplicity.
     congestion : Fraction
-        U, in trees per GB/s, as of :class:`forestcoll.schedule.Forest`.
+        U, in trees per GB/s, as in :class:`forestcoll.schedule.Forest`.
     root, multiplicity : int32 and int64 arrays of length B
         The batches of equal trees.
     first_walk : int64 array of length B + 1
         The walks of batch b are ``walk[first_walk[b]:first_walk[b + 1]]``.
     walk : int32 array
-        Numbers of walks, in each batch those nearest the root first.
+        Numbers of walks; in each batch, those nearest the root come first.
     walks : Walks
         Each walk in use, once.
     optimum : Optimum, optional
         The bound this forest attains, with the cut that proves it; None when nothing is claimed.
     weights : tuple of int
-        Of each rank, as of :class:`forestcoll.schedule.Forest`.
+        One for each rank, as in :class:`forestcoll.schedule.Forest`.
     reduction : bool
         Whether the trees sum up what they carry on the way to their roots.
     """
@@ -144,7 +144,7 @@ class MulticastForest(TreeFlow):
     def loads(self, counted: npt.NDArray[np.bool_] | None = None) -> tuple[int, ...]:
         """Return the trees over each link of the topology, in its order, exactly.
 
-        Walks are taken to run over links of the topology; ``verify`` proves that.
+        Walks are assumed to run over links of the topology; ``verify`` proves that.
 
         Parameters
         ----------
@@ -167,9 +167,9 @@ class MulticastForest(TreeFlow):
 
     @property
     def loopback(self) -> npt.NDArray[np.bool_]:
-        """Whether each entry of ``walk`` leads back over a switch to where the data are already.
+        """Whether each entry of ``walk`` is loopback: it brings data to a node that has it.
 
-        In its tree there is a walk the other way: from the GPU to the switch.
+        Its tree also has the opposite walk, from the GPU to the switch.
         """
         near, far = (end.astype(np.int64) for end in self.ends())
         size = len(self.topology.nodes)
@@ -183,9 +183,9 @@ class MulticastForest(TreeFlow):
         return np.asarray(leads_back[self.walk] & found)
 
     def measured(self) -> MulticastForest:
-        """Return the same with the congestion that its loads make; as it is if no data move.
+        """Return the same forest with the congestion of its loads; unchanged if no data moves.
 
-        A shared capacity has the loads of all its links.
+        The load of a shared capacity is the sum over its links.
         """
         loads = self.loads()
         most: dict[int, int] = {}  # links of one bandwidth are compared as whole numbers
@@ -201,8 +201,8 @@ class MulticastForest(TreeFlow):
     def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.
 
-        A hop into a switch that copies counts as one, and so does a hop out of it. With ``links``
-        each walk counts with its links.
+        A hop into a copying switch counts as one, and so does a hop out of it. With ``links``, each
+        walk counts the links that it has.
         """
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
         near, far = self.ends()

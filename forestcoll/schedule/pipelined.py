@@ -1,17 +1,17 @@
-"""The model of time: all pieces of the data flow at once, and phases share the links.
+"""Pipelined throughput model: all pipeline chunks in flight, all phases sharing the links.
 
 Problem: T(M) = M max over links e of (the sum over the phases of load(e) / (W k)) / b(e), W the sum
-         of the weights of a phase; likewise of shared capacities, which all their links load.
+         of the weights of a phase; the same for shared capacities, which all their links load.
 Input:   schedules of trees; or loads of links as parts of the data.
-Output:  the exact time per gigabyte, the first link that takes so long, the loads.
+Output:  the exact time per gigabyte, the first link that takes this long, the loads.
 Cost:    one pass over the hops of the physical paths.
-Source:  ForestColl section 2 (pure throughput: latency and the number of pieces are outside the
-         model); section 5.7 and its appendix on allreduce, whose capacities of both phases add up
-         to the bandwidth.
+Source:  ForestColl section 2 (pure throughput: latency and the number of pipeline chunks are
+         outside the model); section 5.7 and its appendix on allreduce, where the capacities of both
+         phases add up to the bandwidth.
 
-The data is cut into pieces that follow one another, so many that the first and the last do not
-count; while a piece is gathered the next is still being summed up.
-:mod:`forestcoll.schedule.cost_model.measures` puts this model and two others before the user;
+The data is cut into so many pipeline chunks that the first and the last do not count. While one is
+gathered, the next is still being summed up.
+:mod:`forestcoll.schedule.cost_model.measures` offers this model and two others to users;
 ``verify`` computes its own.
 """
 
@@ -39,7 +39,7 @@ AnyForest = Forest | FactoredForest | MulticastForest
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """What flows over the links, and how long it takes.
+    """Link loads of a pipelined schedule, and its time.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Flow:
         Tail and head of the (first) link that is busy for longest, or the name of a shared
         capacity; None if nothing moves.
     loads : tuple of int
-        Over each link of the topology, in its order: ``loads[i] / whole`` of the data.
+        The load of each link of the topology, in its order: ``loads[i] / whole`` of the data.
     whole : int
     """
 
@@ -60,7 +60,7 @@ class Flow:
 
 
 def pipelined(phases: Sequence[AnyForest]) -> Flow:
-    """Let all phases of a schedule flow at once; a link's loads in each are added.
+    """Compute the pipelined time of all phases at once; a link's loads in each are added.
 
     Raises
     ------
@@ -107,7 +107,7 @@ def loads_of_routes(topology: Topology, routes: Routes) -> list[int]:
 
 
 def flow_of_loads(topology: Topology, loads: Sequence[int], whole: int) -> Flow:
-    """Return how long links take for ``loads[i] / whole`` of the data, all at once."""
+    """Return the pipelined time of links with loads of ``loads[i] / whole`` of the data."""
     congestion, busiest = slowest_of_loads(topology, loads)
     return Flow(congestion / whole, busiest, tuple(loads), whole)
 
@@ -115,13 +115,13 @@ def flow_of_loads(topology: Topology, loads: Sequence[int], whole: int) -> Flow:
 def slowest_of_loads(
     topology: Topology, loads: Sequence[int | Fraction]
 ) -> tuple[Fraction, tuple[str, ...] | None]:
-    """Return the largest load / bandwidth and the first link or shared capacity that has it.
+    """Return the largest load / bandwidth and the first link or shared capacity with it.
 
     A link is named by its tail and head, a shared capacity by its name; None if nothing moves. The
     load of a shared capacity is that of all its links together.
     """
     congestion, busiest = Fraction(0), None
-    most: dict[int, int | Fraction] = {}  # of each bandwidth, so that few fractions are compared
+    most: dict[int, int | Fraction] = {}  # one for each bandwidth: few fractions are compared
     widths = topology.whole_bandwidths[1]
     for load, width, link in zip(loads, widths, topology.links, strict=True):
         if load <= most.get(width, 0):

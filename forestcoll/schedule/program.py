@@ -1,15 +1,14 @@
-"""Programs: a schedule of any kind as transfers, each with what it waits for.
+"""Programs: a schedule of any kind as transfers with dependencies.
 
-The form that whatever carries a schedule out reads. A transfer moves an interval of a chunk between
-two nodes over one physical path, as soon as those that it *needs* have finished. Nothing else says
-when: a forest flows, steps follow one another, an allreduce is both phases at once, all by needs
-alone.
+Simulators, exporters and interpreters read this form. A transfer moves an interval of a chunk
+between two nodes over one physical path, as soon as its *dependencies* have finished. Dependencies
+alone set the order, in pipelined forests, in steps and between the phases of an allreduce.
 
-What a transfer brings is its sender's own part of the data, to which the transfers that it needs
-are applied in the order of their numbers: one that adds is added, any other replaces what was
-there. What has come to the sender besides is not part of it. (So two GPUs that swap their sums do
-not need each other.) A switch has no part of its own. What a GPU has in the end are all transfers
-to it, applied in the same way.
+The content of a transfer is its sender's own part of the data, to which its dependencies are
+applied in the order of their numbers: a transfer that adds is added, any other replaces the data.
+Other transfers to the sender are not part of it. (So two GPUs that swap their sums do not need each
+other.) A switch has no part of its own. The final data of a GPU is the result of all transfers to
+it, applied in the same way.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ __all__ = ["Program", "Starts"]
 
 @dataclass(frozen=True, eq=False)
 class Starts(ByValue):
-    """When each transfer of a schedule with a clock starts; it need not, but may not before.
+    """Earliest start of each transfer of a schedule with a clock.
 
     Parameters
     ----------
@@ -48,45 +47,46 @@ class Starts(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class Program(ByValue):
-    """Who sends what to whom over which path, after what.
+    """Transfers with their senders, receivers, paths and dependencies.
 
     Parameters
     ----------
     topology : Topology
     method : str
-        Who made the schedule that this comes from.
+        The method that made the original schedule.
     collective : str
         One of :data:`forestcoll.schedule.steps.COLLECTIVES`.
     chunks : Chunks
-        One for each root with a part of the data, in an all-to-all for each root and target. In an
-        allreduce of forests one for each root of their trees, of steps as these cut the data.
+        One for each root with a part of the data; in an all-to-all, for each root and target. An
+        allreduce of forests has one for each root of their trees; one of steps has their chunks.
     chunk : int32 array of length T
     first, amount : int64 arrays of length T
-        What each transfer moves: ``amount`` units of its chunk from ``first`` on, which is
+        Each transfer moves ``amount`` units of its chunk from ``first`` on, which is
         ``amount / chunks.whole`` of the data.
     tail, head : int32 arrays of length T
-        From where to where: nodes, as in :attr:`Topology.ends`.
+        Sender and receiver: nodes, as in :attr:`Topology.ends`.
     path : int32 array of length T
-        Over which of the paths.
+        The number of its path.
     reduce : bool array of length T
         Whether the receiver adds what comes in.
     first_need : int64 array of length T + 1
         Transfer t needs ``need[first_need[t]:first_need[t + 1]]``.
     need : int32 array
-        Numbers of transfers, in order, each smaller than that of the one that needs it.
+        Numbers of transfers, in order. A dependency always has a smaller number than the transfer
+        that needs it.
     message : int32 array of length T
         Transfers of one number start together, as one message; -1: alone.
     step : int32 array of length T
-        In which step the schedule sends it, from 0 up: the hop of a forest, the phases of an
-        allreduce one behind the other; of a schedule with a clock the number of its start. Who
-        carries a program out need not keep to it.
+        The schedule's step that sends it, from 0 up: the hop in a forest, with the phases of an
+        allreduce one behind the other; the number of its start if there is a clock. An executor
+        may ignore it.
     paths : Walks
         Physical paths, in positions of the topology.
     starts : Starts, optional
-        Of a schedule with a clock.
+        Start times of a schedule with a clock.
     weights : tuple of int
-        Of each rank, from 0 up, without a common divisor, in an allgather or reduce-scatter: rank r
-        has w(r) parts of the data. All 1 if not given.
+        One for each rank, from 0 up, without a common divisor: rank r has w(r) parts of the data.
+        All 1 if not given; others only in an allgather or reduce-scatter.
     """
 
     topology: Topology
@@ -118,9 +118,9 @@ class Program(ByValue):
         return len(self.chunk)
 
     def size(self, transfer: int) -> Fraction:
-        """Return how much of the data a transfer moves."""
+        """Return the part of the data that a transfer moves."""
         return Fraction(int(self.amount[transfer]), self.chunks.whole)
 
     def dependencies(self, transfer: int) -> npt.NDArray[np.int32]:
-        """Return the transfers that one waits for."""
+        """Return the dependencies of a transfer."""
         return self.need[self.first_need[transfer] : self.first_need[transfer + 1]]

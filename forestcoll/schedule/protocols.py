@@ -1,4 +1,4 @@
-"""What schedules of different types have in common, for whoever reads several of them alike."""
+"""Protocols of schedule types: the fields that several types share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Batches", "Claims", "Made", "OnNetwork", "Routed", "Schedule", "Weig
 
 
 class OnNetwork(Protocol):
-    """What all schedules have in common."""
+    """Any schedule."""
 
     @property
     def topology(self) -> Topology:
@@ -24,15 +24,15 @@ class OnNetwork(Protocol):
 
 
 class Made(Protocol):
-    """What all schedules of one phase have in common."""
+    """Any schedule of one phase."""
 
     @property
     def method(self) -> str:
-        """Who made it."""
+        """The name of the method that made it."""
 
 
 class Routed(OnNetwork, Protocol):
-    """What all schedules have in common whose GPUs send to GPUs."""
+    """Any schedule with logical links and routes."""
 
     @property
     def routes(self) -> Routes:
@@ -40,11 +40,11 @@ class Routed(OnNetwork, Protocol):
 
 
 class Weighted(OnNetwork, Protocol):
-    """What all schedules of shards have in common: how large they are, and which way they go."""
+    """Any schedule of shards: their sizes, and whether it sums up."""
 
     @property
     def weights(self) -> tuple[int, ...]:
-        """Of each rank: so many parts of the data."""
+        """Number of parts of the data of each rank."""
 
     @property
     def reduction(self) -> bool:
@@ -52,7 +52,7 @@ class Weighted(OnNetwork, Protocol):
 
 
 class Claims(Made, Weighted, Protocol):
-    """What all forests have in common: what they say of themselves."""
+    """Any forest, with its claims."""
 
     @property
     def k(self) -> int:
@@ -60,27 +60,27 @@ class Claims(Made, Weighted, Protocol):
 
     @property
     def congestion(self) -> Fraction:
-        """Claimed, in trees per GB/s."""
+        """The claimed congestion, in trees per GB/s."""
 
     @property
     def collective(self) -> str:
-        """What it is to be."""
+        """The collective that it claims to be."""
 
     @property
     def optimum(self) -> Optimum | None:
-        """The bound that is claimed to be attained."""
+        """The bound that it claims to attain."""
 
 
 class Schedule(Claims, Routed, Protocol):
-    """What explicit and factored forests have in common."""
+    """Any explicit or factored forest."""
 
 
 class Batches(Claims, Protocol):
-    """What explicit forests have in common, their trees physical or not."""
+    """Any forest of explicit trees, physical or logical."""
 
     @property
     def root(self) -> npt.NDArray[np.int32]:
-        """The rank that the trees of each batch are rooted at."""
+        """The rank at which the trees of each batch are rooted."""
 
     @property
     def multiplicity(self) -> npt.NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Transfers of step schedules: who sends which part of which chunk to whom."""
+"""Transfers and chunks of step schedules."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class Chunks(ByValue):
-    """The pieces that the data is cut into, C of them; transfers may cut them further.
+    """The C chunks of the data; transfers may cut them further.
 
-    The data M is what nccl-tests call its size: in an allgather or reduce-scatter that of all GPUs
-    together, in an all-to-all what one GPU sends in all (to itself too), else the buffer.
+    The data M is the size of nccl-tests. In an allgather or reduce-scatter it is the data of all
+    GPUs together. In an all-to-all it is all that one GPU sends, to itself too. Otherwise it is the
+    buffer.
 
     Parameters
     ----------
     size : int64 array of length C
-        Chunk c is ``size[c] / whole`` of the data: so many units.
+        Units of each chunk: chunk c is ``size[c] / whole`` of the data.
     whole : int
     root : int32 array of length C
         The rank that has the chunk at first, or, in a reduce-scatter or reduce, at last; -1 in an
         allreduce, where every rank has its part of every chunk at first and the sum at last.
     target : int32 array of length C
-        In an all-to-all the rank that gets the chunk; -1 in all others.
+        In an all-to-all the rank that gets the chunk; otherwise -1.
     """
 
     size: npt.NDArray[np.int64]
@@ -52,7 +53,7 @@ class Chunks(ByValue):
 
     @classmethod
     def equal(cls, root: npt.ArrayLike, whole: int, size: int = 1) -> Chunks:
-        """Chunks of one size with these roots, for everything but an all-to-all."""
+        """Return chunks of one size with these roots, for any collective but an all-to-all."""
         roots = np.asarray(root, dtype=np.int32)
         return cls(
             size=np.full(len(roots), size, dtype=np.int64),
@@ -93,7 +94,7 @@ class TimedSend(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Intervals(ByValue):
-    """Which part of its chunk each transfer carries: ``amount`` units from ``first`` on.
+    """The interval of its chunk that each transfer carries: ``amount`` units from ``first`` on.
 
     int64 arrays of length T.
     """
@@ -104,21 +105,21 @@ class Intervals(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class Sends(ByValue):
-    """The transfers, T of them, sorted by step.
+    """The T transfers, sorted by step.
 
     Parameters
     ----------
     step, chunk, tail, head : int32 arrays of length T
         In this step (from 0) the end ``tail`` sends (an interval of) the chunk to the end ``head``.
     reduce : bool array of length T
-        Whether the receiver adds what comes in to its own part; if not, it keeps what comes in
-        instead of its own. Nothing else may come in for a part of a chunk in the step in which it
-        is replaced: the order of arrivals within a step does not matter.
+        Whether the receiver adds the data to its own part; if not, the data replaces its own. In
+        the step that replaces a part of a chunk, nothing else may come in for it: the order of
+        arrivals within a step does not matter.
     interval : Intervals, optional
-        What of the chunks is sent; all of them if not given.
+        The interval of the chunk that is sent; whole chunks if not given.
     path : int32 array of length T, optional
-        The path that a transfer takes, by its place in the routes, where it is one of those of its
-        logical link; -1: it is divided over all of them. All -1 if not given.
+        The path of a transfer, by its place in the routes, among those of its logical link. -1: the
+        transfer is divided over all of them. All -1 if not given.
     """
 
     step: npt.NDArray[np.int32]
@@ -139,7 +140,7 @@ class Sends(ByValue):
         Raises
         ------
         ValueError
-            If some say what they carry of their chunk and others do not.
+            If only some give their interval of the chunk.
         """
         rows = list(sends)
         step, chunk, tail, head = (np.array([row[i] for row in rows], np.int32) for i in range(4))
@@ -149,9 +150,9 @@ class Sends(ByValue):
 
     @classmethod
     def joined(cls, parts: Sequence[Sends], chunks: Chunks | None = None) -> Sends:
-        """Put transfers one behind the other, each in the step that it names.
+        """Concatenate transfers, each in the step that it names.
 
-        The chunks must be given if some carry parts of them and others do not say.
+        The chunks must be given if only some transfers give their intervals.
         """
         step, chunk, tail, head, adds = (
             np.concatenate([getattr(part, column) for part in parts])
@@ -173,7 +174,7 @@ class Sends(ByValue):
         interval: Intervals | None = None,
         path: npt.ArrayLike | None = None,
     ) -> Sends:
-        """Take arrays in any order and sort them by (step, chunk, tail, head, first unit)."""
+        """Make transfers from arrays in any order, by (step, chunk, tail, head, first unit)."""
         when, what, start, end = (np.asarray(a, dtype=np.int32) for a in (step, chunk, tail, head))
         adds = (
             np.zeros(len(when), dtype=np.bool_) if reduce is None else np.asarray(reduce, np.bool_)
@@ -203,7 +204,7 @@ class Sends(ByValue):
         )
 
     def intervals(self, chunks: Chunks) -> Intervals:
-        """Return what each transfer carries of its chunk, whole chunks written out."""
+        """Return the interval of each transfer, also of whole chunks."""
         if self.interval is not None:
             return self.interval
         return Intervals(np.zeros(len(self), dtype=np.int64), chunks.size[self.chunk])
@@ -215,7 +216,7 @@ class Sends(ByValue):
 
 
 def _intervals_in(parts: Sequence[Sends], chunks: Chunks | None) -> Intervals | None:
-    """What the transfers of all parts carry, one behind the other; None if that is all of each."""
+    """Return the intervals of all parts, concatenated; None if all are whole chunks."""
     written = [part.interval for part in parts]
     if chunks is not None and any(each is not None for each in written):
         written = [part.intervals(chunks) for part in parts]
@@ -231,7 +232,7 @@ def _intervals_in(parts: Sequence[Sends], chunks: Chunks | None) -> Intervals | 
 
 
 def intervals_of(rows: list[Send] | list[TimedSend]) -> Intervals | None:
-    """Return what transfers carry; None if none of them says."""
+    """Return the intervals of transfers; None if none gives one."""
     silent = [row.amount is None for row in rows]
     if all(silent):
         return None
@@ -242,7 +243,7 @@ def intervals_of(rows: list[Send] | list[TimedSend]) -> Intervals | None:
 
 
 def paths_of(rows: list[Send] | list[TimedSend]) -> npt.NDArray[np.int32] | None:
-    """The path that each row names; None if none does."""
+    """Return the path that each row names; None if none does."""
     path = np.array([row.path for row in rows], dtype=np.int32)
     return None if (path == -1).all() else path
 

@@ -1,19 +1,20 @@
-"""Step schedules: who sends which part of the data to whom, and in what order.
+"""Step schedules: transfers in numbered steps, with or without a clock.
 
-Tree-flow schedules let all data flow at once; here everything happens in steps. What is sent in a
-step was there before the step began, and has arrived when it ends. A schedule made in continuous
-time, or in epochs, has a clock besides: when each transfer starts and ends, for one size of the
-data.
+Tree-flow schedules are pipelined; a step schedule has synchronous steps. The sender of a transfer
+has the data before the step begins, and the receiver has it when the step ends. A schedule made in
+continuous time, or in epochs, also has a clock: the start and end of each transfer, for one size of
+the data.
 
 The two *ends* of a transfer are nodes, numbered as in :attr:`Topology.ends`: a GPU by its rank, the
-i-th of the other nodes by N + i. A GPU keeps what it gets. A switch that is marked ``stores`` does
-so too; any other passes on at once what comes in: in the next step (with a clock: from the moment
-in which it has arrived), or in the same one, as it comes in and no faster. A switch marked
-``multicast`` may send it to several, or add what comes in from several, each to the first sum that
-it can leave with; any other sends it once. Sums are complete at GPUs, not at switches.
+i-th of the other nodes by N + i. A GPU keeps the data that it gets, and so does a switch marked
+``stores``. Any other switch passes data on at once. It does so in the next step (with a clock: from
+the moment of arrival), or in the same step, as the data comes in and no faster. A switch marked
+``multicast`` may send data to several ends, or add data from several ends, each to the first sum
+with which it can leave. Any other switch sends data once. Sums are complete at GPUs, not at
+switches.
 
-On its way from end to end a transfer may pass through switches and GPUs. These only forward, in the
-same step: they neither keep nor add to what passes, and the links of the path carry it all at once.
+From end to end a transfer may pass through switches and GPUs. These only forward, in the same step:
+they neither keep nor add data, and all links of the path carry it at once.
 """
 
 from __future__ import annotations
@@ -50,23 +51,23 @@ COLLECTIVES = (
     "allreduce",
     "all-to-all",
 )
-"""What a step schedule can do."""
+"""Collectives of step schedules."""
 
 REDUCTIONS = ("reduce-scatter", "reduce", "allreduce")
-"""Those of them that sum up."""
+"""Collectives that sum up data."""
 
 WEIGHTED = ("allgather", "reduce-scatter")
-"""Those in which the parts of the GPUs may differ."""
+"""Collectives in which the parts of the GPUs may differ."""
 
 
 def _all_minus_one(column: npt.NDArray[np.int32] | None, sends: Sends) -> bool:
-    """Whether a column of the transfers says nothing of any of them."""
+    """Whether a column of the transfers is missing or -1 for all of them."""
     return column is not None and column.shape == sends.step.shape and bool((column == -1).all())
 
 
 @dataclass(frozen=True, eq=False)
 class StepSchedule(ByValue):
-    """Who sends what to whom in which step.
+    """Transfers in steps, with their chunks and routes.
 
     Parameters
     ----------
@@ -79,13 +80,13 @@ class StepSchedule(ByValue):
     sends : Sends
         With a clock the steps only number the starts: transfers of one step start together.
     routes : Routes
-        The physical paths from end to end; links by ends, not ranks alone. A transfer that names
-        no path is divided over those of its logical link in proportion to their multiplicities
-        (equal-cost multipath, taken as a fluid).
+        The physical paths from end to end; logical links join ends, not only ranks. A transfer that
+        names no path is divided over those of its logical link in proportion to their
+        multiplicities (equal-cost multipath as a fluid).
     clock : Clock, optional
     weights : tuple of int
-        Of each rank, from 0 up, without a common divisor, in an allgather or reduce-scatter: rank r
-        has w(r) parts of the data. All 1 if not given.
+        One for each rank, from 0 up, without a common divisor: rank r has w(r) parts of the data.
+        All 1 if not given; others only in an allgather or reduce-scatter.
     """
 
     topology: Topology = field(hash=False)
@@ -112,10 +113,10 @@ class StepSchedule(ByValue):
         return self.collective in REDUCTIONS
 
     def in_short(self) -> StepSchedule:
-        """Return the same schedule, with nothing written out that goes without saying.
+        """Return the canonical form of the schedule, without redundant columns.
 
-        Transfers of one step are in the order of :meth:`Sends.in_order`. Of arrays that do not fit
-        together all is kept.
+        Transfers of one step are in the order of :meth:`Sends.in_order`. Arrays of different
+        lengths are all kept.
         """
         ordered = self._in_order()
         sends, clock = ordered.sends, ordered.clock
@@ -126,7 +127,7 @@ class StepSchedule(ByValue):
         return replace(self, sends=replace(sends, interval=interval, path=path), clock=clock)
 
     def _in_order(self) -> StepSchedule:
-        """Sort the transfers, and their times with them, if they are not."""
+        """Sort the transfers and their times, if they are not sorted."""
         sends, interval, clock = self.sends, self.sends.interval, self.clock
         keys: list[npt.NDArray[Any]] = [sends.step, sends.chunk, sends.tail, sends.head]
         keys += [] if interval is None else [interval.first]
@@ -142,7 +143,7 @@ class StepSchedule(ByValue):
         return replace(self, sends=sends.taken(order), clock=clock)
 
     def _sends_whole_chunks(self) -> bool:
-        """Whether the intervals that are written out are those of whole chunks."""
+        """Whether the given intervals are whole chunks."""
         interval, chunk, size = self.sends.interval, self.sends.chunk, self.chunks.size
         if interval is None or interval.first.shape != chunk.shape or interval.first.any():
             return False
@@ -160,5 +161,5 @@ class StepSchedule(ByValue):
 
     @property
     def intervals(self) -> Intervals:
-        """What each transfer carries of its chunk, whole chunks written out."""
+        """Return the interval of each transfer, also of whole chunks."""
         return self.sends.intervals(self.chunks)

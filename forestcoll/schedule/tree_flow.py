@@ -1,4 +1,4 @@
-"""What tree-flow schedules have in common, in whatever form their trees are held."""
+"""Base class of tree-flow schedules: explicit, factored and multicast forests."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["TreeFlow"]
 
 
 class TreeFlow(ByValue, InBrief):
-    """W k trees of equal bandwidth, W the sum of the weights; a base of the dataclasses.
+    """W k trees of equal bandwidth, W the sum of the weights; base class of forests.
 
-    Weights that are not given are all 1.
+    If weights are not given, all are 1.
     """
 
     topology: Topology
@@ -33,7 +33,7 @@ class TreeFlow(ByValue, InBrief):
 
     @property
     def collective(self) -> str:
-        """What it is: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
+        """The collective: "allgather", "reduce-scatter", "broadcast" or "reduce"."""
         return collective_of(self.weights, self.reduction)
 
     @property
@@ -58,13 +58,13 @@ class TreeFlow(ByValue, InBrief):
         """Trees, counted with their multiplicity."""
 
     def in_a_line(self) -> str:
-        """Return what it does on which network, and how fast."""
+        """Return its collective, network and speed."""
         speed = rate(self.algbw_gb_s) if self.time_s_per_gb else "empty"
         trees = f"k = {self.k}, {self.num_trees} trees"
         return f"{self.collective} on {self.topology.name}: {speed}, {trees}"
 
     def in_a_table(self) -> dict[str, object]:
-        """Return the same, fact by fact."""
+        """Return the same facts as a table."""
         return {
             "topology": self.topology.name,
             "collective": self.collective,

@@ -1,4 +1,4 @@
-"""What an operation says of what it does not take."""
+"""Error for arguments of a type that an operation does not support."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ __all__ = ["not_taken"]
 
 
 def not_taken(operation: str, found: object, takes: str = "a schedule") -> UnsupportedError:
-    """Return the error of an operation that was given something else than it takes.
+    """Return the error of an operation that got an argument of the wrong type.
 
     Examples
     --------

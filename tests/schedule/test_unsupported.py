@@ -1,4 +1,4 @@
-"""What an operation says of what it does not take."""
+"""Error for arguments of a type that an operation does not support."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""The optimum where switches send more than they receive, or links share a capacity.
+"""Optimum of networks with unbalanced switches or shared capacities, by linear programs.
 
-To read: ``optimum`` (what comes out), ``sub_capacities`` (the theorem, and the rounds),
-``cut_program`` (rows, columns, solutions), ``exact_basis`` (floats made exact), and
-``whole_capacities`` (the same in whole trees, for fixed k too).
+To read: ``optimum`` (the entry), ``sub_capacities`` (the theorem, and the cutting-plane rounds),
+``cut_program`` (rows, columns, solutions), ``exact_basis`` (exact solutions from floats), and
+``whole_capacities`` (capacities in whole trees, for fixed k too).
 """

@@ -1,20 +1,21 @@
-"""The program of balanced sub-capacities: rows, columns and solutions.
+"""The linear program of balanced sub-capacities: rows, columns and solutions.
 
 Problem: maximise x over capacities 0 <= c_e <= b_e such that
 
-             c(links that leave S) >= x w(S)    for every node set S that was stated
+             c(links that leave S) >= x w(S)    for every node set S added so far
              c(into s) >= c(out of s)           for every switch s
              c(links of K) <= C_K               for every shared capacity K.
 
-Input:   a network, limits of its links in whole numbers, weights, orbits; node sets as they come.
+Input:   a network, limits of its links in whole numbers, weights, orbits; node sets, one by one.
          One column stands for all links of an orbit.
-Output:  a solution in floats, and the exact one that its basis stands for, with its prices.
-Cost:    a simplex solution for each round, which starts from the one before.
+Output:  a solution in floats, and the exact solution of its basis, with its prices.
+Cost:    a simplex run for each round, which starts from the basis of the one before.
 Source:  :mod:`forestcoll.core.any_network.sub_capacities` says why this is the optimum. The solver
          is HiGHS.
 
-Links whose capacity nobody has an interest to lower keep it and have no column: those that leave a
-GPU and are in no shared capacity, and those of switches that surely receive enough.
+A link has a column only if a lower capacity can help. Two kinds keep their capacity and have no
+column: links out of a GPU that are in no shared capacity, and links out of switches that surely
+receive enough.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ _OPTIONS = {
 }
 
 _SMALL = 10**6
-"""Largest denominator of prices that are read off floats."""
+"""Largest denominator of prices that are rounded from floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +79,11 @@ Kind = Literal["cut", "switch", "shared"]
 
 
 class Stated(NamedTuple):
-    """A row of the program: what its columns add up to is ``side`` or more.
+    """A row of the program: the sum over its columns is ``side`` or more.
 
-    ``kind`` and ``members`` say where it comes from: a node set ("cut", which of the sets stated),
-    switches ("switch", their positions), shared capacities ("shared", their numbers). Switches, and
-    shared capacities, whose rows are the same by symmetry are members of one row.
+    ``kind`` and ``members`` give its source: a node set ("cut", the number of the set), switches
+    ("switch", their positions) or shared capacities ("shared", their numbers). Switches with the
+    same row by symmetry are members of one row; so are shared capacities.
     """
 
     row: Row
@@ -92,17 +93,17 @@ class Stated(NamedTuple):
 
 
 class ExactPoint(NamedTuple):
-    """What a basis stands for, in fractions.
+    """The solution of a basis, in fractions.
 
     Parameters
     ----------
     capacity : list of Fraction
-        Of each link, in the unit of the limits.
+        One for each link, in the unit of the limits.
     rate : Fraction
         x, in that unit per unit of weight.
     prices : dict
-        Of each row stated that has one, by its number. They may be negative if the basis is not
-        exactly optimal.
+        The price of each row that has one, by the row's number. Prices may be negative if the basis
+        is not exactly optimal.
     """
 
     capacity: list[Fraction]
@@ -111,21 +112,21 @@ class ExactPoint(NamedTuple):
 
 
 class CutProgram:
-    """The program with the node sets that were stated so far.
+    """The program with the node sets added so far.
 
     Parameters
     ----------
     network : Topology
-        Out-trees are packed into it: that of a reduction has every link reversed.
+        Out-trees are packed on it; a reduction has the reversed network here.
     limits : Limits
     weights : sequence of int
-        Of each node; 0 where nothing is rooted.
+        One for each node; 0 where nothing is rooted.
     forwarding : collection of int
-        Nodes that send on what they receive, once.
+        Nodes that send what they receive once.
     orbits : Orbits
-        Under symmetries that keep limits, weights and what forwards.
+        Orbits of symmetries that keep limits, weights and forwarding nodes.
     unit : int, optional
-        In which floats count capacities; the widest link if not given.
+        The unit of capacities in floats; the widest link if not given.
     """
 
     def __init__(
@@ -162,7 +163,7 @@ class CutProgram:
     def _started(self) -> highspy.Highs:
         import highspy
 
-        # Its pool of threads outlives a solver, and one of another size makes the next run fail.
+        # HiGHS keeps one thread pool per process; a run that asks for another size would fail.
         highspy.Highs.resetGlobalScheduler(True)
         solver = highspy.Highs()
         for option, value in _OPTIONS.items():
@@ -200,15 +201,15 @@ class CutProgram:
             self._state(held, -self.limits.shared[number], "shared", number)
 
     def add_all(self, sets: Iterable[Inside]) -> bool:
-        """State node sets; return whether any of them is new."""
+        """Add the rows of node sets; return whether any of them is new."""
         return any([self.add(inside) for inside in sets])  # noqa: C419 (each must be stated)
 
     def add(self, inside: Inside) -> bool:
-        """State a node set; return False if it, or one alike by symmetry, is stated already."""
+        """Add the row of a node set; return False if it or a symmetric one has a row already."""
         leaving = np.flatnonzero(inside[self._tail] & ~inside[self._head]).tolist()
         rooted = sum(self.weights[v] for v in np.flatnonzero(inside).tolist())
         if not self._state([(link, 1) for link in leaving], 0, "cut", len(self.sets), rooted):
-            return False  # the set that was stated stands for it
+            return False  # the row of the symmetric set covers it
         self.sets.append(inside.copy())
         return True
 
@@ -242,7 +243,7 @@ class CutProgram:
         return True
 
     def fix_rate(self, *, whole: bool) -> None:
-        """Ask for a rate of 1 and the largest capacities that go with it; whole ones, if so."""
+        """Fix the rate at 1 and maximise the capacities; in whole numbers if ``whole``."""
         import highspy
 
         self._solver.changeColBounds(
@@ -259,14 +260,14 @@ class CutProgram:
     # --- solutions ------------------------------------------------------------------------------
 
     def solve(self, deadline: float) -> tuple[npt.NDArray[np.float64], float]:
-        """Return the capacity of each link, in units of the widest, and x times all weights.
+        """Return the capacity of each link in units of the widest, and x times the total weight.
 
         Raises
         ------
         TimeLimitError
             At the deadline, of ``time.monotonic``.
         InfeasibleError
-            If no capacities have the rate that was fixed.
+            If no capacities attain the fixed rate.
         SolverError
             If the solver stops without an answer.
         """
@@ -332,7 +333,7 @@ class CutProgram:
     def near_prices(self) -> dict[int, Fraction]:
         """Return prices near those of the last solution, as fractions of small denominators.
 
-        Before there is one, that of the first set alone.
+        Before the first solution, only the first set has a price.
         """
         near = (Fraction(abs(one)).limit_denominator(_SMALL) for one in self._duals)
         return {i: price for i, price in enumerate(near) if price} or self._first_cut()
@@ -342,7 +343,7 @@ class CutProgram:
         return {number: Fraction(1)}
 
     def satisfies(self, point: ExactPoint) -> bool:
-        """Whether limits and all rows that were stated hold, exactly."""
+        """Whether the limits and all rows hold exactly."""
         links = zip(point.capacity, self.limits.link, strict=True)
         if not all(0 <= capacity <= limit for capacity, limit in links):
             return False
@@ -359,7 +360,7 @@ class CutProgram:
 def _columns(
     network: Topology, limits: Limits, forwarding: frozenset[int], orbits: Orbits
 ) -> list[int]:
-    """Return the column of each link; -1 of links that keep their capacity."""
+    """Return the column of each link; -1 for links that keep their capacity."""
     lowered = _lowered(network, limits, forwarding)
     number: dict[int, int] = {}
     return [
@@ -369,10 +370,10 @@ def _columns(
 
 
 def _lowered(network: Topology, limits: Limits, forwarding: frozenset[int]) -> set[int]:
-    """Return the links of which less may have to be used.
+    """Return the links whose capacity may have to be lowered.
 
-    They are those of shared capacities, and those out of switches that may receive too little:
-    that send more than they receive, or receive over links of which less is used.
+    They are the links of shared capacities, and the links out of switches that may receive too
+    little: unbalanced switches, and switches with an in-link that may be lowered itself.
     """
     excess: dict[int, int] = defaultdict(int)
     out: dict[int, list[int]] = defaultdict(list)

@@ -1,6 +1,6 @@
-"""The exact solution that a basis of a linear program stands for.
+"""Exact solution of a linear program's basis, in fractions.
 
-Problem: a solver's floats name the rows and columns that bind; solve these equations in fractions.
+Problem: a solver's floats tell which rows and columns bind; solve these equations in fractions.
 Input:   a square system of whole numbers, a dict for each row; right-hand sides.
 Output:  the solution as Fractions, or None if the system is singular.
 Cost:    Gaussian elimination on sparse rows, the row and column with fewest entries first; bases
@@ -21,7 +21,7 @@ from forestcoll.errors import TimeLimitError
 __all__ = ["Row", "solve_exactly", "transposed"]
 
 Row = dict[int, int]
-"""Coefficients by column; those not named are 0."""
+"""Coefficients by column; all others are 0."""
 
 
 def solve_exactly(
@@ -34,9 +34,9 @@ def solve_exactly(
     rows : sequence of dict
         As many as there are columns, which are numbered from 0.
     sides : sequence of Fraction or int
-        What each row must come to.
+        The right-hand side of each row.
     deadline : float
-        Of ``time.monotonic``: fractions may grow long, and rows fill in.
+        A time of ``time.monotonic``: fractions may grow long, and rows fill in.
 
     Raises
     ------

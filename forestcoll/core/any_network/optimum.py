@@ -1,6 +1,6 @@
-"""The optimum of a network whose switches send more than they receive, or whose links share limits.
+"""Optimum of networks with unbalanced switches or shared capacities, with its proof.
 
-Problem: name the largest rate, prove it, and say how many trees attain it within which capacities.
+Problem: find the largest rate, its proof, the number of trees that attain it, and the capacities.
 Input:   a topology on which the collective can run, weights, a direction, a time limit.
 Output:  an optimum with its prices and the capacities that trees may use.
 Cost:    a linear program (:mod:`forestcoll.core.any_network.sub_capacities`), and a second one for
@@ -27,30 +27,30 @@ from forestcoll.topology.model import Topology
 __all__ = ["bound_by_program", "limits_at", "optimum_by_program"]
 
 _MOST_TREES = 2**40
-"""On a link, in the program for whole numbers; beyond it floats could not tell them apart."""
+"""Most trees on a link in the integer program; floats could not tell larger numbers apart."""
 
 
 def optimum_by_program(
     topology: Topology, weights: tuple[int, ...], reduction: bool, seconds: float
 ) -> Optimum:
-    """Find the optimum where trees may have to leave some of the bandwidth unused.
+    """Find the optimum of a network in which some bandwidth may be unusable.
 
     Parameters
     ----------
     topology : Topology
-        On which the collective can run.
+        A network on which the collective can run.
     weights : tuple of int
-        Of each rank.
+        One for each rank.
     reduction : bool
         Whether data is summed up on its way to the roots.
     seconds : float
-        For the programs.
+        Time limit of the programs.
 
     Raises
     ------
     TimeLimitError
-        If the exact optimum is not found: with a feasible rate as its incumbent, an Optimum that is
-        not proved, and a bound on the algorithmic bandwidth.
+        If the exact optimum is not found. The error holds a feasible rate as its incumbent (an
+        Optimum that is not proved) and a bound on the algorithmic bandwidth.
     SolverError
         If HiGHS fails.
     """
@@ -111,8 +111,8 @@ def _in_whole_trees(
 ) -> tuple[int, Sequence[Fraction | int]]:
     """Return trees per unit of weight, and how many each link then carries.
 
-    The least number for which U b is whole everywhere, if whole capacities are found for it; else
-    the least for which the sub-capacities that were found are.
+    The number is the least for which U b is whole on every link, if whole capacities are found for
+    it. Otherwise it is the least for which the known sub-capacities are whole.
     """
     k = math.lcm(*((width / rate).denominator for width in _widths(network)))
     share = k / (rate * unit)
@@ -137,10 +137,10 @@ def bound_by_program(
     *,
     copying: bool,
 ) -> RateBound:
-    """Return the least bound on the rate that is found in so many seconds.
+    """Return the best upper bound on the rate that is found in the time given.
 
-    With ``copying`` it also holds where switches marked ``multicast`` copy and add. Trees need not
-    attain it then: who must receive is fewer than who copies, and such trees are Steiner trees.
+    With ``copying`` it also holds where switches marked ``multicast`` multicast and reduce. Trees
+    need not attain it then: they must reach the GPUs only, so they are Steiner trees.
     """
     network = topology.reversed() if reduction else topology
     unit, roles = _unit(network), Roles.of(network, weights, copying=copying)
@@ -151,18 +151,18 @@ def bound_by_program(
 
 
 def limits_at(network: Topology, congestion: Fraction | int) -> Limits:
-    """Return how many trees links and shared capacities carry at most, at so many per GB/s."""
+    """Return the most trees that links and shared capacities carry at a congestion."""
     trees = [math.floor(congestion * width) for width in _widths(network)]
     links = len(network.links)
     return Limits(tuple(trees[:links]), tuple(trees[links:]))
 
 
 def _unit(network: Topology) -> int:
-    """Return how many whole units a GB/s has, so that all bandwidths are whole."""
+    """Return the units per GB/s in which all bandwidths are whole numbers."""
     return math.lcm(*(width.denominator for width in _widths(network)))
 
 
 def _widths(network: Topology) -> list[Fraction]:
-    """Return what links, and then shared capacities, carry in GB/s."""
+    """Return the bandwidths of the links, then of the shared capacities, in GB/s."""
     links = [link.bandwidth_gb_s for link in network.links]
     return links + [group.bandwidth_gb_s for group in network.shared]

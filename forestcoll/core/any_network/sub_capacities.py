@@ -1,6 +1,6 @@
-"""The optimum of any directed network: capacities below those of the links, balanced at switches.
+"""Optimum of any directed network: capacities within the links that balance every switch.
 
-Problem: what a schedule uses of every link is a vector c with
+Problem: the bandwidth that a schedule uses of every link is a vector c with
 
              (a) 0 <= c_e <= b_e for every link e, c(links of K) <= C_K for every shared capacity K,
              (b) c(into s) >= c(out of s) for every switch s: each unit that enters leaves once,
@@ -8,12 +8,12 @@ Problem: what a schedule uses of every link is a vector c with
 
          Conversely, trees of rate x can be packed into any such c, as it is balanced. So the
          optimum x* is the largest x with such a c.
-Input:   a network, its limits in whole numbers, weights; what forwards and what must be reached.
+Input:   a network, its limits in whole numbers, weights; which nodes forward, which are targets.
 Output:  c and x in fractions, and prices of (a), (b), (c) that prove that no x is larger.
 Cost:    a linear program with one variable for each orbit of links that may have to be lowered;
-         per round one solution and a pass of max-flows over the GPUs. A network whose switches
-         receive what they send and that has no shared capacities needs none of this.
-Source:  ForestColl asks for balance at every node (its section 4); this is what takes its place.
+         per round one solution and a pass of max-flows over the GPUs. A network of balanced
+         switches without shared capacities needs none of this.
+Source:  ForestColl assumes balance at every node (its section 4); this drops the assumption.
          docs/mathematics/any-network.md has the proof.
 
 Floats only propose: rounds end when no cut is violated by more than the solver's tolerance, then
@@ -52,18 +52,18 @@ __all__ = [
 ]
 
 _MISSED = 4e-9
-"""By how much a cut must be violated, in units of the widest link, to be stated before the end."""
+"""A cut gets a row before the end if its violation exceeds this, in units of the widest link."""
 
 _GRID = 2.0**40
 
 _COARSE = 2**20
-"""Steps of the widest link, for capacities that are not exact."""
+"""Steps into which the widest link is divided, for capacities that are not exact."""
 
 _MOST_NODES = 4 * 10**6
-"""In the images of all priced cuts together."""
+"""Most nodes in the images of all priced cuts together."""
 
 _SYMMETRY_SHARE = 0.2
-"""Of the time, for finding symmetries."""
+"""Share of the time for the search for symmetries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,11 +73,11 @@ class Roles:
     Parameters
     ----------
     weights : tuple of int, one entry a node
-        What is rooted there.
+        The weight rooted there.
     targets : tuple of bool, one entry a node
         Whether all data must arrive there.
     forwarding : tuple of bool, one entry a node
-        Whether it sends on what it receives, once.
+        Whether it sends what it receives once.
     """
 
     weights: tuple[int, ...]
@@ -86,7 +86,7 @@ class Roles:
 
     @classmethod
     def of(cls, topology: Topology, weights: Sequence[int], *, copying: bool = False) -> Roles:
-        """GPUs root by rank and are targets, all others forward; unless they copy, if some do."""
+        """GPUs are roots and targets; all other nodes forward, unless they multicast (copying)."""
         rooted = dict(zip(topology.compute, weights, strict=True))
         return cls(
             tuple(rooted.get(v, 0) for v in range(len(topology.nodes))),
@@ -97,7 +97,7 @@ class Roles:
 
 @dataclass(frozen=True, slots=True)
 class SubCapacities:
-    """Balanced capacities, the rate that trees in them attain, and a bound on every rate.
+    """Balanced capacities, the rate that their trees attain, and a bound on every rate.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class SubCapacities:
     bound : Fraction
         No rate is larger.
     prices : RateBound
-        What proves the bound; of the network, whichever way its links run.
+        The proof of the bound, in terms of the given network.
     """
 
     capacity: list[Fraction] = field(repr=False)
@@ -134,13 +134,13 @@ def balanced_sub_capacities(
     Parameters
     ----------
     network : Topology
-        Out-trees are packed into it: that of a reduction has every link reversed.
+        Out-trees are packed on it; a reduction has the reversed network here.
     limits : Limits
     roles : Roles
     deadline : float
-        Of ``time.monotonic``.
+        A time of ``time.monotonic``.
     orbits : Orbits, optional
-        Under symmetries that keep limits and roles; searched for if not given.
+        Orbits of symmetries that keep limits and roles; searched for if not given.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def find_symmetries(network: Topology, roles: Roles, deadline: float) -> Orbits:
 def _solved(
     network: Topology, limits: Limits, roles: Roles, deadline: float, orbits: Orbits
 ) -> SubCapacities | None:
-    """Run the rounds; None if the cuts that bind are too many to be listed."""
+    """Run the cutting-plane rounds; None if too many cuts bind to be listed."""
     forwarding = [v for v, forwards in enumerate(roles.forwarding) if forwards]
     program = CutProgram(network, limits, roles.weights, forwarding, orbits)
     separation = Separation(network, roles)
@@ -205,7 +205,7 @@ def _solved(
 
 
 def first_sets(network: Topology, roles: Roles) -> Iterator[Inside]:
-    """All nodes but one target, for each; all but the nodes of a box, for each."""
+    """Yield, for each target, all nodes but it; for each box, all nodes outside it."""
     size = len(network.nodes)
     boxes: dict[int, list[int]] = {}
     for v, node in enumerate(network.nodes):
@@ -225,7 +225,7 @@ def first_sets(network: Topology, roles: Roles) -> Iterator[Inside]:
 
 
 class Separation:
-    """Finds cuts that capacities and a rate violate."""
+    """Separation oracle: cuts that given capacities and a rate violate."""
 
     def __init__(self, network: Topology, roles: Roles) -> None:
         self._network = network
@@ -234,9 +234,9 @@ class Separation:
         self._whole = sum(roles.weights)
 
     def near(self, capacity: npt.NDArray[np.float64], rate: float) -> list[Inside]:
-        """Return a set for each target that floats, rounded down, clearly do not reach.
+        """Return a violated set for each target that floats, rounded down, clearly do not reach.
 
-        ``rate`` is that of all weights together, in the unit of the capacities.
+        ``rate`` is x times the total weight, in the unit of the capacities.
         """
         trees = [int(rate / self._whole * _GRID * int(weight)) for weight in self._weights]
         rooted = np.array(trees, dtype=np.int64)
@@ -244,7 +244,7 @@ class Separation:
         return list(self._violated(grid, rooted, int(_MISSED * _GRID)))
 
     def exactly(self, point: ExactPoint) -> list[Inside]:
-        """Return a set for each target that an exact point does not reach.
+        """Return a violated set for each target that an exact point does not reach.
 
         Raises
         ------
@@ -260,7 +260,7 @@ class Separation:
         return list(self._violated(np.array(numbers, dtype=np.int64), rooted, 0))
 
     def of_whole(self, capacity: npt.NDArray[np.int64]) -> list[Inside]:
-        """Return a set for each target that as many trees as the weights say do not reach."""
+        """Return a violated set for each target that the trees of the weights do not reach."""
         return list(self._violated(capacity, self._weights.astype(np.int64), 0))
 
     def _violated(
@@ -278,11 +278,11 @@ class Separation:
             passed = found.passed + 1
 
 
-# --- what comes out -----------------------------------------------------------------------------
+# --- results ------------------------------------------------------------------------------------
 
 
 def _proved(program: CutProgram, orbits: Orbits, point: ExactPoint) -> SubCapacities | None:
-    """Return an exact point with the bound of its prices; None if they are too many to list."""
+    """Return an exact point with the bound of its prices; None if there are too many to list."""
     prices = _spread(program, orbits, point.prices)
     if prices is None:
         return None
@@ -309,7 +309,7 @@ def _rounded(
 
 
 def _within(network: Topology, limits: Limits, capacity: npt.NDArray[np.float64]) -> list[int]:
-    """Round capacities down to steps that no limit of a link or shared capacity is exceeded by."""
+    """Round capacities down to steps, within the limits of links and shared capacities."""
     widest = max(limits.link)
     steps = np.floor(capacity * _COARSE).astype(np.int64).tolist()
     steps = [
@@ -351,7 +351,7 @@ def _bound(program: CutProgram, prices: RateBound) -> Fraction:
 def _spread(
     program: CutProgram, orbits: Orbits, prices: Mapping[int, Fraction]
 ) -> RateBound | None:
-    """Give each cut, switch and shared capacity that is alike an even share of its row's price."""
+    """Divide the price of a row evenly over its symmetric cuts, switches or shared capacities."""
     network = program.network
     moves = [np.argsort(generator) for generator in orbits.generators]
     room = _MOST_NODES // len(network.nodes)
@@ -385,7 +385,7 @@ def _spread(
 def _images(
     inside: Inside, moves: Sequence[npt.NDArray[np.int64]], most: int
 ) -> Iterator[tuple[int, ...]]:
-    """Yield the images of a set under a group, itself first, up to one more than so many."""
+    """Yield the images of a set under a group, itself first; one more than the limit at most."""
     seen = {inside.tobytes()}
     waiting = [inside]
     while waiting:

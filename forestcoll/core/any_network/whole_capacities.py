@@ -1,16 +1,15 @@
 """Balanced capacities in whole numbers of trees.
 
-Problem: links carry whole numbers of trees at most; which of it can trees use that leave no switch
-         with less in than out, and share what links share?
+Problem: links carry whole numbers of trees at most; find whole capacities within these limits that
+         balance every switch and respect shared capacities.
 Input:   a network, whole limits, the trees rooted at each node.
-Output:  whole capacities within the limits that carry the trees, or that none were found.
+Output:  whole capacities within the limits that carry the trees, or None.
 Cost:    a linear program, by cutting planes as in
          :mod:`forestcoll.core.any_network.sub_capacities`; where its vertex is not whole, an
          integer program.
-Source:  ForestColl E.4 leaves networks whose rounded links are not balanced out. Without shared
-         capacities the linear program had a whole vertex in all of some 5,800 cases that were
-         tried, which is not proved. With them there may be no whole solution where there is
-         a fractional one.
+Source:  ForestColl E.4 excludes networks whose rounded links are unbalanced. Without shared
+         capacities, the linear program had a whole vertex in all of some 5,800 cases tried; this
+         is not proved. With them, a fractional solution may exist where no whole one does.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from forestcoll.topology.symmetry.automorphism import no_symmetry
 __all__ = ["whole_capacities"]
 
 _NEAR = 2.0**-20
-"""By how much a float may miss the whole number that it stands for; that one is then checked."""
+"""Largest distance of a float from its whole number; the whole numbers are checked exactly."""
 
 
 def whole_capacities(
@@ -42,16 +41,16 @@ def whole_capacities(
     network : Topology
         Out-trees are packed into it.
     limits : Limits
-        In trees.
+        Limits in trees.
     trees : Roles
         Its weights are the trees rooted at each node.
     deadline : float
-        Of ``time.monotonic``.
+        A time of ``time.monotonic``.
 
     Returns
     -------
     int64 array or None
-        Of each link. None if there are none, or none were found by the deadline.
+        One for each link. None if there are none, or none were found by the deadline.
     """
     # No link carries a tree more often than there are GPUs behind it; floats like small numbers.
     most = sum(trees.weights) * sum(trees.targets)

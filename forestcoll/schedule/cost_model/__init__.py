@@ -1,7 +1,6 @@
-"""What a schedule costs in theory; the model of time itself is
-:mod:`forestcoll.schedule.pipelined`.
+"""Theoretical cost of schedules; :mod:`forestcoll.schedule.pipelined` is the model of time.
 
-To read: ``measures``, then ``step_loads`` (what each step puts on the links).
+To read: ``measures``, then ``step_loads`` (the link loads of each step).
 """
 
 from forestcoll.schedule.cost_model.measures import (

@@ -1,20 +1,20 @@
-"""What a schedule costs in theory: the same three measures for every method.
+"""Theoretical time of a schedule: pipelined, in synchronous steps, and the makespan of a clock.
 
-Problem: seconds for a gigabyte, latencies left out, *pipelined*: M max over links of load / b,
-         where the data is cut into pieces that are all under way at once and the phases of an
-         allreduce share the links (a shared capacity counts as a link that bears the loads of all
-         of its links); *in steps*: M times the sum over the steps of their slowest links, where
-         nothing is passed on before a step has ended; and the *finish* of a clock, where a schedule
-         has one.
+Problem: seconds for a gigabyte without latencies, in two models. *Pipelined*: M max over links of
+         load / b; all pipeline chunks are in flight at once, and the phases of an allreduce share
+         the links. A shared capacity counts as a link with the loads of all its links.
+         *Synchronous steps*: M times the sum over the steps of their slowest links; nothing is
+         passed on before a step has ended. The third measure is the *makespan* of a clock, if
+         there is one.
 Input:   a schedule; a forest's claimed congestion is not used.
 Output:  exact times, algorithmic bandwidths, the load of every link.
 Cost:    one pass over the hops of the physical paths, in each step.
 Source:  pipelined: ForestColl sections 2 and 5.7 (:mod:`forestcoll.schedule.pipelined`). In steps:
          T_B of Zhao et al. (BFB, NSDI 2025), section 3.
 
-Flowing is what "algbw" means without a word before it. Every step schedule can flow: cut into
-pieces, each of which goes through the steps one behind the other, so in the limit a link works all
-the time for what it carries in all steps. Every forest can go in steps: hop by hop.
+"algbw" without a qualifier is the pipelined one. Every step schedule can be pipelined: its pipeline
+chunks go through the steps one behind the other. In the limit, only the total load of a link over
+all steps counts. Every forest can run in synchronous steps, hop by hop.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _Tree = AnyForest | Allreduce[Any]
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The theoretical time of a schedule whose data flows.
+    """The theoretical time of a pipelined schedule.
 
     Parameters
     ----------
@@ -54,8 +54,8 @@ class Cost:
         Tail and head of the (first) link that is busy for longest, or the name of a shared
         capacity.
     loads : tuple of int
-        Over each link of the topology, in its order: ``loads[i] / whole`` of the data. Of a single
-        forest, in trees.
+        The load of each link of the topology, in its order: ``loads[i] / whole`` of the data. For a
+        single forest, loads are in trees.
     whole : int
     """
 
@@ -76,14 +76,14 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class Steps:
-    """The theoretical time of a schedule that goes step by step.
+    """The theoretical time of a schedule in synchronous steps.
 
     Parameters
     ----------
     time_s_per_gb : Fraction
         The sum over the steps of what their slowest links take for one gigabyte of data.
     steps : int
-        How many follow one another; of forests, hops from GPU to GPU in the tallest tree.
+        Number of steps; for forests, GPU hops of the deepest tree.
     """
 
     time_s_per_gb: Fraction
@@ -102,14 +102,14 @@ class Steps:
 
 
 def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:
-    """Compute the time of a schedule whose data flows, from the loads of its physical paths.
+    """Compute the pipelined time of a schedule from the loads of its physical paths.
 
     Parameters
     ----------
     schedule : any
         Assumed to do what it claims; :func:`forestcoll.schedule.verify` proves that. The phases of
-        an allreduce share the links: a link's loads in both are added. One after the other, they
-        take ``schedule.sequential_s_per_gb``.
+        an allreduce share the links: a link's loads in both are added. In sequential phases the
+        time is ``schedule.sequential_s_per_gb``.
 
     Raises
     ------
@@ -141,7 +141,7 @@ def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
     Raises
     ------
     UnsupportedError
-        If it is none.
+        If it is not a schedule.
     """
     if isinstance(schedule, AnyForest):
         return (schedule,)
@@ -154,20 +154,20 @@ def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
 
 
 def synchronous(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
-    """Compute the time of a schedule that passes nothing on before a step has ended.
+    """Compute the time of a schedule in synchronous steps, with a barrier after each.
 
     Parameters
     ----------
     schedule : any but an all-to-all of flows
-        A forest goes hop by hop (:func:`forestcoll.schedule.lockstep`), the gathering of an
-        allreduce after its reduction; where switches copy, a hop leads from one node that copies to
-        the next. Of a schedule with a clock the steps are those in which transfers start.
+        A forest goes hop by hop (:func:`forestcoll.schedule.lockstep`); in an allreduce the
+        gathering follows the reduction. Where switches multicast, a hop leads from one multicasting
+        node to the next. With a clock, the steps are those in which transfers start.
 
     Raises
     ------
     UnsupportedError
-        Of a factored forest, whose trees are not known one by one; expand it. Of a flow schedule,
-        all of whose data flows at once, and of anything but a schedule.
+        For a factored forest, whose trees are not known one by one (expand it); for a flow
+        schedule, which has no steps; for anything but a schedule.
     """
     if isinstance(schedule, FlowSchedule):
         raise UnsupportedError(
@@ -183,9 +183,9 @@ def synchronous(schedule: _Tree | StepSchedule | FlowSchedule) -> Steps:
 
 
 def makespan_s_per_gb(schedule: _Tree | StepSchedule | FlowSchedule) -> Fraction | None:
-    """Return the finish of a schedule with a clock, over its size; None if there is no clock.
+    """Return the makespan of a schedule with a clock over its size; None if there is no clock.
 
-    Latencies count, as far as the topology has any.
+    The latencies of the topology's links are included.
     """
     clock = schedule.clock if isinstance(schedule, StepSchedule) else None
     return None if clock is None else clock.finish_us * 1000 / clock.size_bytes
@@ -204,10 +204,10 @@ def _hop_by_hop(forest: AnyForest) -> Steps:
 
 
 def _walk_by_walk(forest: MulticastForest) -> Steps:
-    """Add up the slowest links of each depth; that of a reduction's walks counts from the leaves.
+    """Add up the slowest links of each depth; in a reduction, depth counts from the leaves.
 
-    What a tree does first in a reduction is what it does last when it sends out, so the loads of
-    the steps are the same ones in reverse order: all trees end together.
+    A reduction performs the steps of the matching broadcast in reverse order, so the loads of the
+    steps are the same in reverse order, and all trees end together.
     """
     whole, total = sum(forest.weights) * forest.k, Fraction(0)
     depths = forest.depths()

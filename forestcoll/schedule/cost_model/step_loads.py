@@ -1,14 +1,14 @@
-"""What the steps of a schedule put on the links of the network.
+"""Link loads of every step of a schedule.
 
-Problem: the load of every physical link in every step, and how long the slowest takes.
-Input:   a step schedule, whose steps are as it says; or a forest that goes hop by hop.
+Problem: the load of every physical link in every step, and the time of the slowest link.
+Input:   a step schedule with its own steps; or a forest that goes hop by hop.
 Output:  exact loads and times.
 Cost:    one pass over the transfers or tree edges, and over the paths in use in every step.
-Source:  the step model of the peers: sum over the steps of max load(e) / b(e); a transfer is
+Source:  the step model of the baselines: sum over the steps of max load(e) / b(e); a transfer is
          divided over the paths of its logical link as a fluid.
 
-A forest is measured without writing down its steps, as :func:`forestcoll.schedule.lockstep` does:
-the trees over each logical link are counted depth by depth.
+A forest is measured without making the steps of :func:`forestcoll.schedule.lockstep`: the trees
+over each logical link are counted depth by depth.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from forestcoll.topology.model import Topology
 __all__ = ["Traffic", "measure_hops", "measure_steps"]
 
 _CELLS = 2**24
-"""Of the table of trees, depth by link, that is held at once."""
+"""Entries of the table of trees, depth by link, that is held at once."""
 
 _EDGES = 2**20
-"""Of trees that are looked at together."""
+"""Entries of the trees that are processed together."""
 
 _Amounts = npt.NDArray[Any]
 """int64 where sums of them fit, else Python ints."""
@@ -43,7 +43,7 @@ _Amounts = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """What a schedule loads the links with.
+    """Link loads of a schedule and the time of its steps.
 
     Parameters
     ----------
@@ -51,9 +51,9 @@ class Traffic:
         The sum over the steps of the time of their slowest links (or shared capacities), for one
         gigabyte of data.
     steps : int
-        How many there are; of a forest, hops of the tallest tree.
+        Number of steps; for a forest, hops of the deepest tree.
     loads : tuple of int
-        Over each link of the topology, in all steps: ``loads[i] / whole`` of the data.
+        The load of each link of the topology in all steps: ``loads[i] / whole`` of the data.
     whole : int
     """
 
@@ -78,10 +78,10 @@ def measure_steps(schedule: StepSchedule) -> Traffic:
 
 
 def measure_hops(forest: Forest) -> Traffic:
-    """Add up the loads of each hop of all trees; those of a reduction end together.
+    """Add up the loads of each hop of all trees; in a reduction all trees end together.
 
-    What a tree does first in a reduction is what it does last when it sends out: the loads of the
-    hops are the same ones in reverse order.
+    A reduction performs the hops of the matching broadcast in reverse order, so the loads of the
+    hops are the same in reverse order.
 
     Raises
     ------
@@ -147,11 +147,11 @@ def _measure(
     topology : Topology
     routes : Routes
     sent : iterable of arrays
-        What each step sends over each logical link, and behind these over each path by itself where
-        transfers name theirs; ``whole`` is all of the data.
+        The amount that each step sends over each logical link; behind these, the amount over each
+        path that transfers name. ``whole`` is all of the data.
     whole : int
     most : int
-        All steps and links together send no more.
+        Upper limit of the amount over all steps and links together.
     """
     hops = _links_of_hops(topology, routes)
     shares, common = _shares(routes)
@@ -161,7 +161,7 @@ def _measure(
     link_of_hop = np.repeat(np.arange(links), np.diff(rows[routes.first_path]) if links else 0)
     path_of_hop = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
     slowness, of_groups, per = _slowness(topology)
-    often = int(np.diff(rows).max(initial=1))  # a path may come over a link, or its group, again
+    often = int(np.diff(rows).max(initial=1))  # a path may use a link, or its group, repeatedly
     greatest = max([1, *slowness.tolist(), *of_groups.tolist()])
     kind = np.int64 if most * common * often * greatest < 2**63 else object
     share, slowness, of_groups = (each.astype(kind) for each in (share, slowness, of_groups))
@@ -201,7 +201,7 @@ def _links_of_hops(topology: Topology, routes: Routes) -> Ints:
 
 
 def _shares(routes: Routes) -> tuple[_Amounts, int]:
-    """Return the share of each path in the traffic of its link, and what the shares add up to."""
+    """Return the share of each path in the traffic of its link, and the sum of the shares."""
     if not len(routes.multiplicity):
         return routes.multiplicity.astype(object), 1
     starts, many = routes.first_path[:-1], np.diff(routes.first_path)
@@ -213,9 +213,9 @@ def _shares(routes: Routes) -> tuple[_Amounts, int]:
 
 
 def _slowness(topology: Topology) -> tuple[_Amounts, _Amounts, int]:
-    """Return whole numbers in proportion to 1 / bandwidth, and what 1 s per GB is among them.
+    """Return whole numbers in proportion to 1 / bandwidth, and the number for 1 s per GB.
 
-    First those of the links, then those of the shared capacities.
+    The links come first, then the shared capacities.
     """
     widths = [link.bandwidth_gb_s for link in topology.links]
     limits = [limit for _, limit in topology.shared_places]

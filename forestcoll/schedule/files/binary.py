@@ -1,4 +1,4 @@
-"""Schedules in numpy's npz files: for networks whose trees would fill gigabytes as JSON.
+"""Binary schedule files (npz), for networks whose trees would fill gigabytes as JSON.
 
 Every array is a member of its own, integers in the narrowest type that holds them; ``head`` is the
 text of a JSON document. Nothing is pickled, and nothing compressed: a member is as long as its
@@ -90,7 +90,7 @@ _UNREADABLE = (
     *(ValueError, struct.error, tokenize.TokenError),
 )
 
-_LONGEST = 200  # letters of an error of others
+_LONGEST = 200  # longest quotation of a library's error, in characters
 
 _Array = npt.NDArray[np.integer[Any]]
 
@@ -101,7 +101,7 @@ def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
     Raises
     ------
     ExportError
-        If an array holds a number beyond 64 bits with a sign.
+        If an array holds a number beyond signed 64 bits.
     """
     if isinstance(schedule, StepSchedule | FlowSchedule):
         steps = arrays_of_steps(schedule) if isinstance(schedule, StepSchedule) else {}
@@ -181,7 +181,7 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
 def _stepwise(
     document: Record, topology: Topology, members: dict[str, _Array]
 ) -> StepSchedule | FlowSchedule:
-    """Return the schedule in steps, or of flows, that an archive holds."""
+    """Return the step schedule or flow schedule of an archive."""
     steps = document["form"] == "steps"
     kinds = {**(STEP_ARRAYS if steps else {}), **_ROUTES}
     may = set(OPTIONAL_ARRAYS) if steps else set()
@@ -230,7 +230,7 @@ def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> A
 
 
 def _check_trees(arrays: dict[str, _Array], prefix: str, ranks: int) -> None:
-    """Every batch of trees has a root, a multiplicity, and a parent for each rank."""
+    """Check that every batch of trees has a root, a multiplicity, and a parent for each rank."""
     shape, found = (len(arrays["root"]), ranks), arrays["parent"].shape
     if found != shape:
         _refuse(f"array {prefix}parent has shape {found}; it must have {shape}")
@@ -247,7 +247,7 @@ def _check_roots(arrays: dict[str, _Array], prefix: str, ranks: int) -> None:
 
 
 def _check_walks(arrays: dict[str, _Array], prefix: str, ranks: int, nodes: int) -> None:
-    """Every batch of physical trees has its walks, and every walk its nodes."""
+    """Check that every batch of physical trees has its walks, and every walk its nodes."""
     _check_roots(arrays, prefix, ranks)
     walks, visited = max(len(arrays["walks.first_node"]) - 1, 0), arrays["walks.node"]
     batches, entries = len(arrays["root"]), len(arrays["walk"])
@@ -258,7 +258,7 @@ def _check_walks(arrays: dict[str, _Array], prefix: str, ranks: int, nodes: int)
 
 
 def _routes(arrays: dict[str, _Array], nodes: int, ends: int, prefix: str = "") -> Routes:
-    """Return the paths of logical links that join some of the first ``ends`` ends."""
+    """Return the routes, whose logical links join ends below ``ends``."""
     routes: Routes = _part(Routes, "routes", arrays)
     check_routes(routes, nodes, ends, prefix)
     return routes
@@ -269,9 +269,9 @@ def _part(kind: Any, prefix: str, arrays: dict[str, _Array]) -> Any:
 
 
 def _members(archive: ZipFile) -> dict[str, _Array]:
-    """Return all arrays by name; together they are no longer than the file.
+    """Return all arrays by name; together they must not be longer than the file.
 
-    An archive may list one stretch of bytes under many names, and so ask for any amount of memory.
+    Otherwise an archive could list the same bytes under many names and fill the memory.
     """
     due, found = sum(info.file_size for info in archive.infolist()), _length(archive)
     if due > found:
@@ -295,7 +295,7 @@ def _length(archive: ZipFile) -> int:
 
 
 def _array(name: str, member: IO[bytes], size: int) -> _Array:
-    """Read an array whose header agrees with the size of the member."""
+    """Read an array; its header must agree with the size of the member."""
     shape, by_columns, kind = _header(name, member)
     if kind.kind not in "iu" or (by_columns and len(shape) > 1):
         _refuse(f"array {name} holds {kind}; it must hold integers, row by row")
@@ -313,7 +313,7 @@ def _header(name: str, member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dty
         if version == (1, 0):
             return np.lib.format.read_array_header_1_0(member)
         return np.lib.format.read_array_header_2_0(member)
-    except MemoryError:  # of Python's parser, of a few thousand brackets or signs
+    except MemoryError:  # Python's parser raises it for a few thousand nested brackets or signs
         _refuse(f"array {name} has a header that is nested too deeply")
 
 
@@ -327,7 +327,7 @@ def _text(array: _Array) -> str:
 
 
 def _typed(name: str, array: _Array, kind: type) -> _Array:
-    """Return an array in its type in memory, if it has the dimensions and its values fit."""
+    """Convert an array to its type in memory; check its dimensions and the range of its values."""
     dimensions = 2 if name in ("parent", "reduce.parent", "gather.parent") else 1
     if array.ndim != dimensions:
         _refuse(f"array {name} has {array.ndim} dimensions; it must have {dimensions}")

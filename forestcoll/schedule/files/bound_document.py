@@ -1,4 +1,4 @@
-"""Bounds as JSON data in schedule files, of an allreduce or of one way: written, read in form."""
+"""Bounds of schedules as JSON data: writing, and reading with checks of form."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CUT, _SWITCH, _SHARED = ("nodes", "price"), ("switch", "price"), ("name", "pric
 
 
 def bound_document(bound: AllreduceBound) -> Record:
-    """Return a bound as JSON data; weights are left out where parts may be summed up anywhere."""
+    """Return a bound as JSON data; free roots have no weights."""
     names = [node.name for node in bound.topology.nodes]
     document: Record = {"algbw_gb_s": str(bound.algbw_gb_s), "copying": bound.copying}
     if bound.weights:
@@ -54,7 +54,7 @@ def _prices(priced: PricedSet | Potential) -> dict[str, str]:
 
 
 def parse_bound(document: Record, topology: Topology) -> AllreduceBound:
-    """Read a bound; nothing in it is added up.
+    """Read a bound; check its form only.
 
     Raises
     ------
@@ -135,7 +135,7 @@ def prices_document(bound: RateBound) -> Record:
 def parse_prices(
     document: Record, topology: Topology, weights: tuple[int, ...], reduction: bool
 ) -> RateBound:
-    """Read prices; nothing in them is added up.
+    """Read prices; check their form only.
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""The edges of trees, read line by line without a Python object for each of a million numbers.
+"""Fast parser of tree edges in JSON files, without a Python object for each number.
 
-Problem: half of a schedule file are pairs of small numbers, which are slow to make lists of.
+Problem: half of a schedule file are pairs of small numbers, which are slow to parse as lists.
 Input:   the bytes of a JSON file.
-Output:  the same without the edges of trees that stand on a line each, as ``write_schedule`` puts
-         them; then, of what was parsed of that, the same data with arrays for edges.
+Output:  the bytes without the edges of trees on lines of their own, as ``write_schedule`` formats
+         them; later, the parsed data with arrays in place of the edges.
 Cost:    linear.
-Source:  none. No text in quotes runs over the end of a line, so a line that is an object is one.
+Source:  none. JSON strings cannot span lines, so a line that looks like an object is one.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ __all__ = ["UnreadableError", "edges_lifted", "edges_put_back"]
 _START = b'\n    {"root": '
 _TREE = re.compile(rb'\n    \{"root": [0-9]+, "multiplicity": [0-9]+, "edges": \[\[')
 _CLOSE = b"]]}"
-_ENDS = (b"", b",", b"\r", b",\r")  # of a line, after the tree
+_ENDS = (b"", b",", b"\r", b",\r")  # rest of a line after the tree
 _BETWEEN = b"],["
 _DIGITS = b"0123456789"
-_MOST_DIGITS = 18  # of what surely fits 64 bits
+_MOST_DIGITS = 18  # numbers of so many digits always fit 64 bits
 
 
 class UnreadableError(Exception):
-    """What is not read quickly, right or wrong."""
+    """Input that the fast parser does not read, valid or not."""
 
 
 def edges_lifted(content: bytes) -> tuple[bytes, list[bytes]]:
-    """Take the edges out of the lines of trees; each leaves its number behind: ``[0]``, ``[1]``...
+    """Remove the edges from the lines of trees and leave their numbers: ``[0]``, ``[1]``...
 
     Returns
     -------
     rest : bytes
     taken : list of bytes
-        What stood between the outermost brackets of each list of edges; not checked.
+        The text between the outermost brackets of each list of edges; not checked.
     """
     pieces, taken = list[bytes](), list[bytes]()
     copied, start = 0, content.find(_START)
@@ -57,15 +57,15 @@ def edges_lifted(content: bytes) -> tuple[bytes, list[bytes]]:
 
 
 def edges_put_back(data: Any, taken: list[bytes]) -> None:
-    """Put arrays of shape (edges, 2) in the place of the numbers that were left behind.
+    """Replace the numbers that were left behind by arrays of shape (edges, 2).
 
-    That an object of a line stands in a list of trees, and nowhere else, is not checked: nowhere
-    else does the format allow it.
+    There is no check that such objects stand in lists of trees: the format allows them nowhere
+    else.
 
     Raises
     ------
     UnreadableError
-        If not every tree has left one, or what was taken are not pairs of whole numbers.
+        If some tree left no number, or the removed text is not pairs of whole numbers.
     """
     if not taken:
         return
@@ -81,7 +81,7 @@ def edges_put_back(data: Any, taken: list[bytes]) -> None:
 
 
 def _trees(data: Any) -> Iterator[Any]:
-    """Yield whatever stands in lists of trees, in the order of the file."""
+    """Yield the entries of lists of trees, in the order of the file."""
     for key, value in data.items() if isinstance(data, dict) else ():
         if key == "trees" and isinstance(value, list):
             yield from value
@@ -90,7 +90,7 @@ def _trees(data: Any) -> Iterator[Any]:
 
 
 def _pairs(text: bytes, count: int) -> npt.NDArray[np.int64]:
-    """Return the numbers of ``1,2],[3,4`` and so on, a row for each pair."""
+    """Parse text such as ``1,2],[3,4`` to an array with a row for each pair."""
     signs = text.translate(None, _DIGITS)
     flat = text.replace(_BETWEEN, b",")
     if signs + _BETWEEN != (b"," + _BETWEEN) * count or b",," in b",%s," % flat:

@@ -1,7 +1,7 @@
-"""Fields of JSON objects, checked in form: what is missing, of another type or out of range.
+"""Form checks of JSON fields: missing fields, wrong types and values out of range.
 
-Columns of one field over all records are checked at a time, since a file has a million of them;
-only a fault is looked up one by one. Every refusal names the field, the value found and the values
+A file can have a million records, so one field of all records is checked at a time; only the search
+for a fault goes record by record. Every error names the field, the value found and the values
 allowed.
 """
 
@@ -43,14 +43,14 @@ __all__ = [
 ]
 
 LARGEST = 2**63 - 1
-"""The greatest whole number that is read."""
+"""Largest whole number that a file may hold."""
 
-_FRACTION = re.compile("[0-9]{1,300}(/[0-9]{1,300})?")  # few enough digits to fit a float
+_FRACTION = re.compile("[0-9]{1,300}(/[0-9]{1,300})?")  # 300 digits still fit a float's range
 
 Record = dict[str, Any]
 
 Where = Callable[[int], str]
-"""Names the i-th record of a column: "trees[3]"."""
+"""Function that names the i-th record of a column: "trees[3]"."""
 
 
 def within(where: Where, key: str) -> Where:
@@ -61,7 +61,7 @@ def within(where: Where, key: str) -> Where:
 def node_positions(
     lists: list[list[Any]], topology: Topology, where: Where
 ) -> npt.NDArray[np.int32]:
-    """Return the positions of the nodes named in some lists, one after the other."""
+    """Return the positions of the nodes named in some lists, concatenated."""
     position = topology.position_of
     names = list(chain.from_iterable(lists))
     if not (set(map(type, names)) <= {str} and position.keys() >= set(names)):
@@ -73,7 +73,7 @@ def node_positions(
 
 
 def check_records(records: list[Any], fields: Collection[str], where: Where) -> None:
-    """Every record is an object with exactly these fields."""
+    """Check that every record is an object with exactly these fields."""
     of_type(records, dict, where)
     check_fields(records, fields, lambda i: f"{where(i)}.")
 
@@ -81,7 +81,7 @@ def check_records(records: list[Any], fields: Collection[str], where: Where) -> 
 def check_fields(
     records: list[Record], fields: Collection[str], prefix: Where, optional: Collection[str] = ()
 ) -> None:
-    """Every record has exactly these fields; the optional ones it may have."""
+    """Check that every record has all these fields, and no others but the optional ones."""
     wanted, may = set(fields), set(optional)
     known = {keys: set(keys) - may == wanted for keys in set(map(tuple, records))}
     if all(known.values()):
@@ -96,7 +96,7 @@ def check_fields(
 
 
 def column(records: list[Record], key: str, kind: type, where: Where) -> list[Any]:
-    """Return a field of all records, of one type."""
+    """Return a field of all records; check its type."""
     return of_type(list(map(itemgetter(key), records)), kind, within(where, key))
 
 
@@ -112,7 +112,7 @@ def numbers(values: list[int], low: int, high: int, where: Where) -> npt.NDArray
     """Return integers as an array if all lie between low and high."""
     try:
         array = np.fromiter(values, np.int64, len(values))
-    except OverflowError:  # which is beyond what any field may hold
+    except OverflowError:  # beyond 64 bits, so beyond the range of any field
         array = None
     if array is None or (array.size and not low <= array.min() <= array.max() <= high):
         at = next(i for i, value in enumerate(values) if not low <= value <= high)
@@ -130,7 +130,7 @@ _KINDS: Mapping[type, str] = {
 
 
 def one(record: Record, key: str, kind: type, prefix: str = "") -> Any:
-    """Return a field of a record, of a type."""
+    """Return a field of a record; check its type."""
     return of_type([record[key]], kind, lambda _: prefix + key)[0]
 
 
@@ -151,7 +151,7 @@ def amount(record: Record, key: str, prefix: str = "") -> int:
 
 
 def maker(record: Record) -> str:
-    """Return the field that names who made a schedule."""
+    """Return the field with the method of a schedule."""
     method: str = one(record, "method", str)
     if not method or not method.isprintable():
         wrong("method", method, "the printable name of who made the schedule")
@@ -170,7 +170,7 @@ def weights_of(record: Record, topology: Topology) -> tuple[int, ...]:
 
 
 def fraction(record: Record, key: str, prefix: str = "") -> Fraction:
-    """Return a field that is an exact number from 0 up, as text."""
+    """Return a field that holds an exact number from 0 up as text."""
     value: str = one(record, key, str, prefix)
     top, _, bottom = value.partition("/")
     if not _FRACTION.fullmatch(value) or not int(bottom or 1):
@@ -179,12 +179,12 @@ def fraction(record: Record, key: str, prefix: str = "") -> Fraction:
 
 
 def wrong(field: str, found: object, allowed: str) -> NoReturn:
-    """Refuse a value."""
+    """Raise an error about a value."""
     refuse(f"{field} is {reprlib.repr(found)}; it must be {allowed}")
 
 
 def refuse(problem: str) -> NoReturn:
-    """Refuse a file.
+    """Raise an error about a file.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a schedule file says of a forest apart from its trees and routes, whatever its format."""
+"""Writer of the headers of schedule files: network, claims and weights, in any format."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["head_document", "phase_document"]
 def head_document(schedule: AnySchedule) -> dict[str, Any]:
     """Return the head as JSON data; :mod:`forestcoll.schedule.files.parsing` reads it.
 
-    That of an allreduce has a head of each phase in it.
+    The head of an allreduce contains a head for each phase.
     """
     topology = topology_document(schedule.topology)
     if isinstance(schedule, StepSchedule | FlowSchedule):
@@ -38,9 +38,9 @@ def head_document(schedule: AnySchedule) -> dict[str, Any]:
 
 
 def phase_document(forest: Claims, **topology: Any) -> dict[str, Any]:
-    """Return what is said of one forest; the topology, if given, comes before the optimum.
+    """Return the head of one forest; the topology, if given, comes before the optimum.
 
-    Weights are left out where all are 1.
+    Weights are omitted if all are 1.
     """
     document: dict[str, Any] = {
         "collective": forest.collective,

@@ -1,4 +1,4 @@
-"""What a schedule file says apart from its trees and routes: version, network, claims."""
+"""Parser of the headers of schedule files: version, network and claims."""
 
 from __future__ import annotations
 
@@ -44,11 +44,11 @@ FORMAT = "forestcoll-schedule"
 
 
 VERSION = 1
-"""Of files that hold forests and allreduces of them."""
+"""Version of files that hold forests and allreduces of them."""
 
 
 STEPWISE_VERSION = 2
-"""Of files that hold step schedules and flow schedules."""
+"""Version of files that hold step schedules and flow schedules."""
 
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "broadcast", "reduce")
@@ -58,7 +58,7 @@ _OPTIMUM = ("inverse_rate", "k", "congestion", "cut")
 
 
 def stepwise_form(document: Record) -> str:
-    """Return what a file of the second version holds.
+    """Return the form of a file of the second version: steps or flows.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def claimed_bound(document: Record, topology: Topology) -> AllreduceBound | None
 
 @dataclass(frozen=True)
 class Head:
-    """What a schedule says apart from its trees and routes, as the fields of a forest."""
+    """The head of a schedule, without trees and routes, as the fields of a forest."""
 
     topology: Topology
     method: str
@@ -96,7 +96,7 @@ def parse_topology(document: Record) -> Topology:
 
 
 def parse_head(document: Record, topology: Topology) -> Head:
-    """Return what a forest says of itself."""
+    """Return the head of a forest."""
     collective = one(document, "collective", str)
     if collective not in _COLLECTIVES:
         wrong("collective", collective, f"one of {', '.join((*_COLLECTIVES, 'allreduce'))}")
@@ -113,7 +113,7 @@ def parse_head(document: Record, topology: Topology) -> Head:
 
 
 def checked(data: Any) -> Record:
-    """Check that data is a schedule of the version we read."""
+    """Check that data is a schedule of a supported version."""
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         refuse(f'not a schedule; a schedule is a JSON object with "format": "{FORMAT}"')
     known = (VERSION, STEPWISE_VERSION)
@@ -124,7 +124,7 @@ def checked(data: Any) -> Record:
 
 
 def _check_decimal(document: Record, congestion: Fraction) -> None:
-    """The decimal beside the exact congestion is the nearest to it, so that nobody is misled."""
+    """Check that the decimal next to the exact congestion is the nearest float."""
     found = document["congestion_decimal"]
     if type(found) not in (Decimal, int) or float(str(found)) != float(congestion):
         wrong("congestion_decimal", found, f"{float(congestion)}, which is {congestion}")

@@ -1,4 +1,4 @@
-"""From the text of a schedule file to a schedule, refusing whatever is not in the format."""
+"""Parser of schedule files; it rejects all input that is not in the format."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _stepwise(document: Record) -> StepSchedule | FlowSchedule:
 
 
 def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
-    """Read the head of a binary file of steps or flows; None if it is one of forests.
+    """Read the head of a binary file of steps or flows; None if the file holds forests.
 
     Raises
     ------
@@ -149,7 +149,7 @@ def _in_phase(
     document: Record,
     more: Callable[[Record], Collection[str]] = lambda _: (),
 ) -> T:
-    """Read a phase of an allreduce; what is wrong in it is named as a field of it."""
+    """Read a phase of an allreduce; errors name the phase before the field."""
     phase: Record = one(document, name, dict)
     try:
         check_fields([phase], (*_PHASE, *more(phase)), lambda _: "", _MAY)
@@ -163,7 +163,7 @@ def _in_phase(
 def parse_heads(text: str) -> tuple[dict[str, Head], str, AllreduceBound | None]:
     """Read the head of a binary schedule file: phases, the form of their trees, a bound.
 
-    The phases of an allreduce are "reduce" and "gather"; any other schedule is one, "".
+    The phases of an allreduce are "reduce" and "gather"; any other schedule has one phase, "".
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""From the bytes of a schedule file to plain data: dictionaries, lists, text and whole numbers.
+"""JSON reader of schedule files, with exact decimals and a limit on the number of values.
 
-Problem: read megabytes of JSON in a fraction of a second, and name what is wrong in the others.
+Problem: read megabytes of JSON in a fraction of a second, and name the fault of invalid files.
 Input:   the bytes or the text of a file.
-Output:  its one object; a number with a point is its text, a field twice in one object a fault.
+Output:  its one object. A number with a point is kept as text; a repeated field is an error.
 Cost:    linear.
-Source:  jiter (pydantic's parser) for what is right; Python's json, slower, for what
-         is not, as it tells the line.
+Source:  jiter (pydantic's parser) for valid files; Python's json, which is slower but reports the
+         line, for invalid ones.
 """
 
 from __future__ import annotations
@@ -33,31 +33,31 @@ MOST_OBJECT_BYTES = 1_200_000_000
 T = TypeVar("T")
 
 _NESTING = (dict, list, jiter.LosslessFloat)
-_MANY = ("trees", "routes", "walks")  # hold megabytes, and no number with a point
+_MANY = ("trees", "routes", "walks")  # fields with megabytes and without decimals
 
 
 class Decimal(str):
-    """A number with a point, kept as its text: nothing is lost, and it is no integer."""
+    """A number with a point, kept as text, so that it stays exact and is not an integer."""
 
     __slots__ = ()
     __repr__ = str.__str__
 
 
 def read_document(content: bytes, build: Callable[[Any], T]) -> T:
-    """Build something of the JSON data of a file.
+    """Build an object from the JSON data of a file.
 
     Parameters
     ----------
     content : bytes
     build : callable
         Called with the data, in which edges of trees may be arrays of shape (edges, 2). If it
-        refuses them, once more with the data as :func:`full_document` reads them, so that what is
-        told of them is told of the very text.
+        rejects them, it is called again with the data of :func:`full_document`, so that errors
+        quote the original text.
 
     Raises
     ------
     InvalidScheduleError
-        If the content is not JSON, or ``build`` refuses it.
+        If the content is not JSON, or ``build`` rejects it.
     UnicodeDecodeError
         If it is not text in UTF-8.
     """
@@ -68,9 +68,9 @@ def read_document(content: bytes, build: Callable[[Any], T]) -> T:
 
 
 def _quick_document(content: bytes) -> Any:
-    """Parse JSON; what is read is what :func:`full_document` reads, but for numbers in trees.
+    """Parse JSON fast; the result equals that of :func:`full_document`, except in trees.
 
-    Edges may be arrays, and numbers with a point in trees are not text: none is right there.
+    Edges may be arrays, and numbers with a point in trees are not text: none is valid there.
     """
     rest, taken = edges_lifted(content.removeprefix(b"\xef\xbb\xbf"))
     if object_bytes(rest) > MOST_OBJECT_BYTES:
@@ -89,7 +89,7 @@ def _quick_document(content: bytes) -> Any:
 
 
 def _with_decimals(value: Any) -> Any:
-    """Put the text of numbers with a point in their place, in the data itself."""
+    """Replace numbers with a point by their text, in place."""
     kind = type(value)
     if kind is jiter.LosslessFloat:
         return Decimal(bytes(value).decode())
@@ -103,7 +103,7 @@ def _with_decimals(value: Any) -> Any:
 
 
 def _text(content: bytes) -> str:
-    """Return the text, its lines ended as Python's files end them."""
+    """Return the text with universal newlines, as Python's files have them."""
     return io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig").read()
 
 
@@ -113,8 +113,8 @@ def full_document(text: str) -> Any:
     Raises
     ------
     InvalidScheduleError
-        If it is none, with the line; if a field is given twice in one object; if there are more
-        values than memory should hold.
+        If it is not JSON, with the line; if an object repeats a field; if there are too many values
+        for the memory limit.
     """
     expect_few_objects(text, "", InvalidScheduleError, MOST_OBJECT_BYTES)
     try:
@@ -126,7 +126,7 @@ def full_document(text: str) -> Any:
         refuse(f"line {error.lineno}: not JSON: {error.msg}; is it complete?")
     except RecursionError:
         refuse("nested too deeply to be a schedule")
-    except ValueError:  # an integer of more digits than Python converts
+    except ValueError:  # an integer with more digits than Python's conversion limit
         refuse("holds an integer of thousands of digits; no schedule needs one")
 
 
@@ -141,7 +141,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> Record:
 
 @contextmanager
 def _collector_paused() -> Iterator[None]:
-    """Hold the garbage collector while a million small lists are made: they take half the time."""
+    """Pause the garbage collector while a million small lists are made; this halves the time."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,9 +1,9 @@
-"""Whether what was read can be indexed: numbers in range, rows that follow one another.
+"""Range checks of arrays from files, so that later indexing is safe.
 
-Problem: a file may hold numbers of chunks, nodes and paths that there are not; whoever indexes with
-         them fails far from the file, or is silently led to another entry.
-Input:   arrays that were read.
-Output:  nothing, or a refusal that names the entry, what was found and what is allowed.
+Problem: a file may hold numbers of chunks, nodes or paths that do not exist. Indexing with them
+         fails far from the file, or silently returns another entry.
+Input:   arrays from a file.
+Output:  nothing, or an error that names the entry, the value found and the values allowed.
 Cost:    a pass or two over each array.
 Source:  ours.
 """
@@ -29,7 +29,7 @@ def entry_of(array: str) -> Where:
 
 
 def check_range(values: _Array, low: int, high: int, where: Where) -> None:
-    """All values, in one dimension, lie between low and high."""
+    """Check that an array has one dimension and values between low and high."""
     if not len(values) or low <= int(values.min()) <= int(values.max()) <= high:
         return
     at = int(np.flatnonzero((values < low) | (values > high))[0])
@@ -37,7 +37,7 @@ def check_range(values: _Array, low: int, high: int, where: Where) -> None:
 
 
 def check_rows(name: str, first: _Array, rows: int, entries: int) -> None:
-    """Compressed rows start at 0, do not decrease, and end at the last of the entries."""
+    """Check that compressed rows start at 0, do not decrease, and end at the last entry."""
     if len(first) != rows + 1:
         refuse(f"array {name} has {len(first)} entries; it must have {rows + 1}")
     if first[0] != 0 or first[-1] != entries:
@@ -48,7 +48,7 @@ def check_rows(name: str, first: _Array, rows: int, entries: int) -> None:
 
 
 def check_routes(routes: Routes, nodes: int, ends: int, prefix: str = "") -> None:
-    """Links join some of the first ``ends`` ends, and rows lead to paths, and to nodes."""
+    """Check that links join ends below ``ends``, and that rows lead to paths and to nodes."""
     links, paths = len(routes.tail), len(routes.multiplicity)
     if len(routes.head) != links:
         refuse(f"array {prefix}routes.head has {len(routes.head)} entries; routes.tail has {links}")
@@ -65,7 +65,7 @@ def check_routes(routes: Routes, nodes: int, ends: int, prefix: str = "") -> Non
 
 
 def check_path_rows(routes: Routes) -> None:
-    """Every logical link of a schedule in steps or of flows has a path, and every path a hop."""
+    """Check that every logical link of steps or flows has a path, and every path a hop."""
     if len(empty := np.flatnonzero(np.diff(routes.first_path) < 1)):
         refuse(f"routes: {_link(routes, int(empty[0]))} has no path; leave it out")
     if len(short := np.flatnonzero(np.diff(routes.first_hop) < 2)):

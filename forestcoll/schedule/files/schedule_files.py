@@ -1,10 +1,9 @@
-"""Schedules in files: JSON or, for large ones, numpy's npz; written whole or not at all.
+"""Read and write schedule files, in JSON or npz, atomically.
 
-The formats are described in docs/schedule-format.md and docs/schemas/; a name that
-ends in ".npz" asks for the binary one, which holds factored forests too. Reading checks the form
-only, and that numbers of nodes, chunks and paths are those of some (and what the arrays of a forest
-cannot hold, a GPU with two parents in one tree); :func:`forestcoll.schedule.verify` judges the
-content.
+docs/schedule-format.md and docs/schemas/ describe the formats. A name that ends in ".npz" selects
+the binary format, which also holds factored forests. Reading checks the form, and that nodes,
+chunks and paths exist. It also rejects a GPU with two parents in one tree, which the arrays of a
+forest cannot hold. :func:`forestcoll.schedule.verify` checks the content.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ from forestcoll.schedule.unsupported import not_taken
 __all__ = ["MOST_BINARY_BYTES", "MOST_BYTES", "read_schedule", "write_schedule"]
 
 MOST_BYTES = 256_000_000
-"""Of a JSON file: 25 MB hold the forest of 1024 GPUs, so this is for some 3000."""
+"""Size limit of a JSON file: 25 MB hold the forest of 1024 GPUs, so this is for some 3000."""
 
 MOST_BINARY_BYTES = 4_000_000_000
-"""Of an npz file: the explicit forest of 1024 GPUs takes 5 MB, so this is for some 20,000."""
+"""Size limit of an npz file: the explicit forest of 1024 GPUs takes 5 MB, this some 20,000."""
 
 _MARK = re.compile(rb'"format"\s{0,99}:\s{0,99}"' + FORMAT.encode() + b'"')
 
-_LARGE = 1_000_000  # what is shorter is parsed whatever it is, to say what is wrong
+_LARGE = 1_000_000  # shorter files are always parsed, so that the error can name the fault
 _AS_NPZ = "write the schedule as .npz, a fifth of the size"
 
 
@@ -67,8 +66,8 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
     Returns
     -------
     Forest, FactoredForest, MulticastForest, Allreduce, StepSchedule or FlowSchedule
-        As it was written; only an npz file holds a factored one. In form; whether it does what
-        it claims is for :func:`forestcoll.schedule.verify`.
+        As it was written; only an npz file holds a factored one. Its form is checked; its claims
+        are not (see :func:`forestcoll.schedule.verify`).
 
     Raises
     ------
@@ -88,7 +87,7 @@ def read_schedule(path: str | os.PathLike[str]) -> AnySchedule:
 
 
 def _content(path: Path) -> bytes:
-    """Return the bytes of a JSON file; of a large one that is no schedule, none is kept."""
+    """Return the bytes of a JSON file; a large file that is no schedule is not kept in memory."""
     with open_regular(path, MOST_BYTES, InvalidScheduleError, _AS_NPZ) as file:
         if os.fstat(file.fileno()).st_size > _LARGE and not contains(file, _MARK, MOST_BYTES):
             raise InvalidScheduleError(
@@ -101,7 +100,7 @@ def _content(path: Path) -> bytes:
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Put the name of the file before what is wrong in it."""
+    """Put the name of the file before the message of an error."""
     try:
         yield
     except UnicodeDecodeError:
@@ -135,7 +134,7 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
 
 
 def _check_type(schedule: object, path: Path) -> None:
-    """Refuse what files of this name do not hold."""
+    """Reject schedules that the format of this file name cannot hold."""
     if isinstance(schedule, StepSchedule | FlowSchedule):
         return
     parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
@@ -149,7 +148,7 @@ def _check_type(schedule: object, path: Path) -> None:
 
 
 def _write(draft: Path, schedule: AnySchedule, path: Path) -> None:
-    """Write what a file of this name holds to its draft."""
+    """Write the schedule to the draft, in the format of the file name."""
     if _is_binary(path):
         try:
             with draft.open("wb") as file:
@@ -162,7 +161,7 @@ def _write(draft: Path, schedule: AnySchedule, path: Path) -> None:
 
 
 def _within_limit(lines: Iterable[str], path: Path) -> Iterator[str]:
-    """Pass lines on, up to the length that is read again."""
+    """Yield the lines, up to the size that can be read again."""
     length = 0
     for line in lines:
         length += len(line)
@@ -202,7 +201,7 @@ def _lines(schedule: AnySchedule) -> Iterator[str]:
 
 
 def _stepwise(head: dict[str, Any], schedule: StepSchedule | FlowSchedule) -> Iterator[str]:
-    """Yield the fields of a schedule in steps, or of one that flows over paths."""
+    """Yield the fields of a step schedule or a flow schedule."""
     yield from (f"  {_field(key, value)},\n" for key, value in head.items())
     if isinstance(schedule, StepSchedule):
         columns = send_columns(schedule)
@@ -213,7 +212,7 @@ def _stepwise(head: dict[str, Any], schedule: StepSchedule | FlowSchedule) -> It
 
 
 def _phase(head: dict[str, Any], forest: Any) -> Iterator[str]:
-    """Yield the fields of a forest; those of a phase are not indented more."""
+    """Yield the fields of a forest; those of a phase have no extra indentation."""
     yield from (f"  {_field(key, value)},\n" for key, value in head.items())
     if isinstance(forest, MulticastForest):
         yield f'  "trees": {_list(_physical_trees(forest), "    ")},\n'
@@ -268,7 +267,7 @@ def _trees(forest: Forest) -> Iterator[str]:
     parents = np.take_along_axis(forest.parent, order, axis=1)
     has_parent = parents >= 0
     nodes = range(parents.shape[1])
-    senders = np.array([f"[{node}," for node in nodes], dtype=object)  # quicker than each anew
+    senders = np.array([f"[{node}," for node in nodes], dtype=object)  # formatted once: faster
     receivers = np.array([f"{node}]" for node in nodes], dtype=object)
     heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
     for batch, (root, multiplicity) in enumerate(heads):
@@ -295,7 +294,7 @@ def _routes(forest: Routed) -> Iterator[str]:
 
 
 def _physical_trees(forest: MulticastForest) -> Iterator[str]:
-    """Yield the batches of a forest in which switches copy."""
+    """Yield the batches of a multicast forest."""
     walk, first = forest.walk.tolist(), forest.first_walk.tolist()
     heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
     for batch, (root, multiplicity) in enumerate(heads):

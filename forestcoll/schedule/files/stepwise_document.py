@@ -1,7 +1,7 @@
-"""Step schedules and flow schedules as JSON data and arrays; read by :mod:`.stepwise_parsing`.
+"""Writer of step and flow schedules as JSON data and arrays; see :mod:`.stepwise_parsing`.
 
-What goes without saying is left out: intervals that are whole chunks, paths that are those of the
-logical links, messages of one. So the same schedule is the same data, however it was made.
+Redundant columns are omitted: intervals that are whole chunks, paths that are those of the logical
+links, messages of one transfer. So equal schedules give equal data.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ __all__ = [
 ]
 
 STEP_FIELDS = ("collective", "method", "whole", "clock")
-"""What the head of a step schedule says, besides format, version, form and topology.
+"""Fields of the head of a step schedule, besides format, version, form and topology.
 
-Weights are said too where not all are 1.
+Weights are included if not all are 1.
 """
 
 FLOW_FIELDS = ("collective", "method", "whole")
-"""The same of a flow schedule."""
+"""Fields of the head of a flow schedule."""
 
 ALWAYS = ("step", "chunk", "from", "to")
-"""What is said of every transfer of every schedule."""
+"""Columns of every transfer in every schedule."""
 
 COLUMNS = (*ALWAYS, "reduce", "first", "amount", "path", "start", "end", "left", "message")
-"""What can be said of a transfer, in this order."""
+"""All columns of a transfer, in this order."""
 
 NARROW = ("step", "chunk", "from", "to", "reduce", "path", "message")
-"""Of these, those that fit 32 bits."""
+"""Columns that fit 32 bits."""
 
 AS_ARRAYS = {
     "step": "sends.step",
@@ -78,13 +78,13 @@ OPTIONAL_ARRAYS = (
     *("chunks.root", "chunks.target"),
     *(array for name, array in AS_ARRAYS.items() if name not in ALWAYS),
 )
-"""Those that are there only if they say something."""
+"""Arrays that are omitted if redundant."""
 
 _Column = npt.NDArray[np.integer[Any]]
 
 
 def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
-    """Return what there is to say of a step schedule apart from its lists."""
+    """Return the head of a step schedule, without its lists."""
     clock = schedule.clock
     told = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
     values = (schedule.collective, schedule.method, schedule.chunks.whole, told)
@@ -93,13 +93,13 @@ def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
 
 
 def head_of_flows(schedule: FlowSchedule) -> dict[str, Any]:
-    """Return what there is to say of a flow schedule apart from its routes."""
+    """Return the head of a flow schedule, without its routes."""
     values = (schedule.collective, schedule.method, schedule.whole)
     return dict(zip(FLOW_FIELDS, values, strict=True))
 
 
 def send_columns(schedule: StepSchedule) -> dict[str, _Column]:
-    """Return what is said of every transfer, column by column."""
+    """Return the columns of the transfers."""
     short = schedule.in_short()
     sends, clock = short.sends, short.clock
     said: dict[str, _Column | None] = {

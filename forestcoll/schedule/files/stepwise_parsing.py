@@ -1,6 +1,6 @@
-"""From JSON data or arrays to step schedules and flow schedules, refusing what cannot be one.
+"""Parser of step and flow schedules from JSON data or arrays.
 
-What is read can be indexed; whether it delivers is for :func:`forestcoll.schedule.verify`.
+It guarantees safe indexing; :func:`forestcoll.schedule.verify` proves delivery.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _Column = npt.NDArray[np.integer[Any]]
 
 
 def steps_of_lists(document: Record, topology: Topology, routes: Routes) -> StepSchedule:
-    """Read a step schedule of a JSON file, whose routes were read.
+    """Read a step schedule of a JSON file, given its routes.
 
     Raises
     ------
@@ -81,12 +81,12 @@ def _inside(name: str) -> Where:
 def steps_of_arrays(
     document: Record, topology: Topology, arrays: Mapping[str, _Column], routes: Routes
 ) -> StepSchedule:
-    """Put a step schedule of a binary file together, whose head and arrays were read.
+    """Make a step schedule from the head and arrays of a binary file.
 
     Raises
     ------
     InvalidScheduleError
-        If arrays have different lengths, or name chunks, nodes or paths that there are not.
+        If arrays have different lengths, or name chunks, nodes or paths that do not exist.
     """
     size = arrays["chunks.size"]
     nobody = np.full(len(size), -1, dtype=np.int32)
@@ -112,7 +112,7 @@ def steps_of_arrays(
 
 
 def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedule:
-    """Read a flow schedule, whose routes were read.
+    """Read a flow schedule, given its routes.
 
     Raises
     ------
@@ -131,7 +131,7 @@ def _steps(
     routes: Routes,
     where: Callable[[str], Where],
 ) -> StepSchedule:
-    """Put a step schedule together, whose numbers are named by their column and place."""
+    """Make a step schedule; errors name the column and index of a number."""
     collective = one(document, "collective", str)
     if collective not in COLLECTIVES:
         wrong("collective", collective, f"one of {', '.join(COLLECTIVES)}")
@@ -169,7 +169,7 @@ def _check_columns(
     routes: Routes,
     where: Callable[[str], Where],
 ) -> None:
-    """Transfers name steps, chunks, ends and paths that there are."""
+    """Check that the steps, chunks, ends and paths of transfers exist."""
     nodes, from_0 = len(topology.nodes), (0, LARGEST)
     ranges = {
         "step": (0, max(len(columns["step"]) - 1, 0)),
@@ -194,7 +194,7 @@ def _check_columns(
 
 
 def _weights(document: Record, topology: Topology) -> tuple[int, ...]:
-    """Return the weights of all ranks; only where data is shared out may they differ."""
+    """Return the weights of all ranks; they may differ only in collectives of shards."""
     weights = weights_of(document, topology)
     if set(weights) != {1} and (found := document["collective"]) not in WEIGHTED:
         refuse(f"weights is given; a schedule of {found} has none, so leave it out")

@@ -1,8 +1,7 @@
-"""Trees, routes and walks of schedule files, from lists to arrays.
+"""Parser of trees, routes and walks in schedule files, from lists to arrays.
 
-A file of 1024 GPUs has a million edges and a hundred thousand paths, so fields are checked as
-columns, one field over all trees (or routes, or paths) at a time; only a fault is looked up one
-by one.
+A file of 1024 GPUs has a million edges and a hundred thousand paths. So one field of all trees (or
+routes, or paths) is checked at a time; only the search for a fault goes one by one.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ _ROUTE = ("from", "to", "paths")
 _PATH = ("nodes", "multiplicity")
 
 
-_CERTAINLY_HELD = 10**8  # entries of an array that any machine has room for
+_CERTAINLY_HELD = 10**8  # entries of an array that fit the memory of any machine
 
 
 def parse_trees(
@@ -87,7 +86,7 @@ def _roots(trees: list[Record], ranks: int) -> tuple[npt.NDArray[np.int32], npt.
 
 
 def _check_size(edges: int, batches: int, ranks: int) -> None:
-    """A few megabytes of trees without edges do not ask for an array of gigabytes."""
+    """Reject a few megabytes of trees without edges that would need gigabytes of arrays."""
     if batches * ranks > _CERTAINLY_HELD and 2 * edges < batches * (ranks - 1):
         refuse(
             f"trees lists {edges} edges in all, but {batches} trees on {ranks} GPUs have "
@@ -96,15 +95,15 @@ def _check_size(edges: int, batches: int, ranks: int) -> None:
 
 
 def _lifted(arrays: list[npt.NDArray[np.int64]], ranks: int) -> npt.NDArray[np.int64]:
-    """Return the edges of all trees, one after the other, if all are among the ranks."""
+    """Return the edges of all trees, concatenated; check that they join existing ranks."""
     ends = np.concatenate(arrays)
     if ends.size and not 0 <= ends.min() <= ends.max() < ranks:
-        refuse(f"an edge leads beyond rank {ranks - 1}")  # to be told in full of its list
+        refuse(f"an edge leads beyond rank {ranks - 1}")  # the slow parser then names the edge
     return ends
 
 
 def _edges(lists: list[list[Any]], ranks: int) -> npt.NDArray[np.int64]:
-    """Return the edges of all trees, one after the other, as rows (sender, receiver)."""
+    """Return the edges of all trees, concatenated, as rows (sender, receiver)."""
     edges = list(chain.from_iterable(lists))
 
     def edge(i: int) -> str:
@@ -125,7 +124,7 @@ def _two_parents(
     batch: npt.NDArray[np.int64],
     ends: npt.NDArray[np.int64],
 ) -> NoReturn:
-    """Name the first tree in which a GPU has two parents, and its first such GPU."""
+    """Raise an error about the first tree in which a GPU has two parents."""
     names = [head.topology.nodes[position].name for position in head.topology.compute]
     entry = batch * len(names) + ends[:, 1]
     entries, counts = np.unique(entry, return_counts=True)
@@ -143,7 +142,7 @@ def _two_parents(
 def parse_routes(routes: list[Any], topology: Topology, *, in_order: bool = False) -> Routes:
     """Return the paths of all logical links, sorted by (tail, head).
 
-    Those of a step schedule are listed in order, as transfers may name paths by their place; they
+    Routes of a step schedule are listed in order, because transfers may name paths by index; they
     join any nodes.
     """
     check_records(routes, _ROUTE, _route)
@@ -204,7 +203,7 @@ def parse_walks(document: Record, head: Head) -> MulticastForest:
 
 
 def _rows(lists: list[list[Any]]) -> npt.NDArray[np.int64]:
-    """Return where each list starts, and the last one ends, when they stand one after the other."""
+    """Return the starts of concatenated lists, and the end of the last one."""
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     return np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)])
 

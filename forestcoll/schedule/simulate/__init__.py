@@ -1,8 +1,8 @@
-"""How long a schedule takes for some size of the data, latencies included: in simulation.
+"""Simulation of schedules with latencies, for any size of the data.
 
-To read: ``alpha_beta`` (what is assumed), ``native_form`` (a program, as the native simulator takes
-it), ``simulator`` (one size, so many pipeline chunks), ``pipeline_chunks`` (how many to take),
-``reach`` (the latency that no schedule is below).
+To read: ``alpha_beta`` (the assumptions), ``native_form`` (a program in the arrays of the native
+simulator), ``simulator`` (one size, a number of pipeline chunks), ``pipeline_chunks`` (the best
+number of them), ``reach`` (a lower bound on latency).
 """
 
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Sharing

@@ -1,13 +1,13 @@
-"""What a simulation assumes: latencies, bandwidths, and who waits for whom.
+"""Alpha-beta-gamma model of the simulation: latencies, bandwidths, and waiting.
 
-A transfer of n bytes over one path takes, where it has its links for itself,
+A transfer of n bytes that shares its links with no other takes
 
     alpha * (GPUs on its path that send) + latencies of its links + n / (slowest bandwidth)
 
 and a receiver that adds takes ``gamma * n`` more. Switches cost their links' latencies only: a hop
-from GPU to GPU over switches is one alpha. While it waits for its latency it uses no bandwidth, but
-the next pipeline chunk of the same transfer waits as well, so that a pipeline chunk has a price and
-more of them are not always better.
+from GPU to GPU over switches is one alpha. A transfer uses no bandwidth while it waits for its
+latency. But the next pipeline chunk of the same transfer waits as well, so every pipeline chunk has
+a price, and more of them are not always better.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from forestcoll.topology.numbers import Exact, exact
 __all__ = ["DEFAULT_ALPHA_US", "AlphaBeta", "Sharing"]
 
 DEFAULT_ALPHA_US = Fraction(10)
-"""Of a hop, where nothing is known of a machine: that of the simulations of the BFB paper."""
+"""Default latency of a hop: that of the simulations in the BFB paper."""
 
 _MOST_US = 10**9
 
 
 class Sharing(StrEnum):
-    """What happens to transfers that meet on a link.
+    """How transfers share a link.
 
-    FAIR: they share it, by max-min fairness in proportion to their sizes, so that a transfer cut
-    into two has the share of both. FIFO: one after the other as they come; switches hold the rest.
+    FAIR: max-min fair rates in proportion to the transfers' sizes, so a transfer in two halves has
+    the rate of the whole. FIFO: one after the other as they come; switches queue the rest.
     """
 
     FAIR = "fair"
@@ -46,17 +46,15 @@ class AlphaBeta:
     Parameters
     ----------
     alpha_us : int, Fraction or str
-        Microseconds of every hop from GPU to GPU, beside the latencies of its links.
+        Microseconds of every hop from GPU to GPU, in addition to the latencies of its links.
     gamma_s_per_gb : int, Fraction or str
         Seconds that a GPU takes to add one gigabyte to what it has.
     sharing : Sharing
     lockstep : bool
-        Whether nothing of a step starts before all of the steps before has ended: what step
-        schedules are made for. Cut into pipeline chunks, the steps of different pipeline chunks go
-        side by side. Else transfers wait for what they need, and for nothing else.
+        Whether there is a barrier after each step, as step schedules assume. The steps of different
+        pipeline chunks run side by side. Without it, transfers wait only for their dependencies.
     keep_clock : bool
-        Whether a schedule with a clock keeps to its times; for its size and one pipeline chunk
-        only.
+        Whether a schedule with a clock keeps its times; only for its size and one pipeline chunk.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""A program as the native simulator takes it: transfers over links of a few kinds.
+"""Native simulator's form of a program: transfers over links of a few kinds.
 
 Problem: rates and latencies change from simulation to simulation, transfers do not.
 Input:   a program.
-Output:  a native simulator; the bandwidths and latencies that its kinds stand for.
+Output:  a native simulator; the bandwidth or latency of each kind.
 Cost:    linear in the transfers and their hops.
 """
 
@@ -27,17 +27,17 @@ _Numbers = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Kinds:
-    """What the kinds of links and of ways stand for.
+    """Bandwidths of the kinds of links, and latencies of the kinds of paths.
 
     Parameters
     ----------
     bandwidths_gb_s : tuple of Fraction
-        Of each kind of link or shared capacity; that of the adders, which is behind them, is not
-        among them.
+        One for each kind of link or shared capacity. The kind of the adders comes behind them and
+        is not included.
     hops : tuple of int
-        Of each kind of way: how many GPUs send.
+        Number of sending GPUs for each kind of path.
     latencies_us : tuple of Fraction
-        Of each kind of way: that of its links.
+        Latency of the links for each kind of path.
     """
 
     bandwidths_gb_s: tuple[Fraction, ...]
@@ -48,8 +48,8 @@ class Kinds:
 class NativeForm:
     """The transfers of a program in arrays of the native simulator.
 
-    Resources are the links of the topology, in its order, behind them its shared capacities, and
-    then an adder for each GPU. What goes over a link uses the shared capacities that hold it, too.
+    Resources are the links of the topology, in its order, then its shared capacities, then an adder
+    for each GPU. A transfer over a link also uses the shared capacities that hold it.
 
     Raises
     ------
@@ -73,11 +73,11 @@ class NativeForm:
 
     @property
     def by_class(self) -> bool:
-        """Whether transfers of one class may be simulated as one: none starts with others."""
+        """Whether transfers of one class may be simulated as one: there are no messages."""
         return not (self.program.message >= 0).any()
 
     def native(self, *, adding: bool) -> NativeSimulator:
-        """Return the simulator, with adders or without; made once each."""
+        """Return the simulator with or without adders; each is made once."""
         if adding not in self._native:
             program = self.program
             self._native[adding] = NativeSimulator(
@@ -96,17 +96,17 @@ class NativeForm:
         return self._native[adding]
 
     def loads(self) -> npt.NDArray[np.float64]:
-        """Return what goes over each link, in units of the data."""
+        """Return the load of each link, in units of the data."""
         over = np.bincount(
             self.program.path, weights=self.program.amount, minlength=len(self.program.paths)
         )
         on_hops = np.repeat(over, np.diff(self.first_link))
         links = len(self.program.topology.links)
         loads = np.bincount(self.link, weights=on_hops, minlength=links)
-        return loads.astype(np.float64)  # of nothing it counts integers
+        return loads.astype(np.float64)  # bincount of an empty array returns integers
 
     def _adders(self) -> npt.NDArray[np.int32]:
-        """Return the adder of each transfer that a GPU adds; -1 of any other."""
+        """Return the adder of each transfer that a GPU adds; -1 for any other."""
         program, topology = self.program, self.program.topology
         adds = program.reduce & (program.head < topology.num_compute)
         before = len(topology.links) + len(topology.shared)
@@ -114,7 +114,7 @@ class NativeForm:
 
 
 def _gates(message: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
-    """Number what starts together by its first transfer."""
+    """Number each group that starts together by its first transfer."""
     gate = np.arange(len(message), dtype=np.int32)
     which = np.flatnonzero(message >= 0)
     _, first, row = np.unique(message[which], return_index=True, return_inverse=True)
@@ -170,7 +170,7 @@ def _delays(
     whole = np.array([int(latency * unit) for latency in exact], dtype=object)
     of_kind, kind = np.unique(whole, return_inverse=True)
     kind = kind.reshape(-1)
-    if len(of_kind) == 1:  # nearly all topologies: a path's latency is that of its length
+    if len(of_kind) == 1:  # nearly all topologies: a path's latency depends on its length only
         summed = np.diff(first_link).astype(object) * of_kind[0]
     else:
         summed = np.add.reduceat(whole[link], first_link[:-1])

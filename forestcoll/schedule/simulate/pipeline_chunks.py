@@ -1,6 +1,6 @@
-"""How many pipeline chunks to cut the data into.
+"""Search for the best number of pipeline chunks.
 
-Problem: few pipeline chunks leave links idle while the first are on their way, many pay latencies
+Problem: few pipeline chunks leave links idle while the first are in flight; many pay latencies
          often.
 Input:   a simulator, a size and a model.
 Output:  the simulation with the number of pipeline chunks that is best among those tried.
@@ -8,10 +8,10 @@ Cost:    some ten to thirty simulations, each of as many events as it has pipeli
 Source:  ours. Over h hops, c pipeline chunks take (h + c - 1) (alpha + T / c) in the simplest case,
          which is least at c = sqrt((h - 1) T / alpha): the start.
 
-Tried are powers of two and the numbers half way between: all those up to that start, which together
-cost about three times what the start does, and those above it for as long as it gets better. The
-time need not have a single valley: the start is far too high where steps do not wait for others.
-No pipeline chunk of any transfer is smaller than a byte, unless there is one pipeline chunk only.
+The search tries powers of two and the numbers half way between. It tries all up to the start, which
+together cost about three times the start alone, and larger ones while the time improves. The time
+need not have a single minimum, and the start is far too high where steps do not wait for others. No
+pipeline chunk of any transfer is smaller than a byte, unless there is only one pipeline chunk.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from forestcoll.schedule.simulate.simulator import Simulation, Simulator
 __all__ = ["MOST_PIPELINE_CHUNKS", "best_chunk_count"]
 
 MOST_PIPELINE_CHUNKS = 2**14
-"""More are not tried."""
+"""Largest number of pipeline chunks to try."""
 
-_MOST_WORK = 2**26  # of one simulation: some seconds
-_PATIENCE = 2  # larger numbers that are worse before it ends
+_MOST_WORK = 2**26  # work limit of one simulation: some seconds
+_PATIENCE = 2  # number of larger, worse candidates after which the search ends
 
 
 def best_chunk_count(
@@ -40,25 +40,25 @@ def best_chunk_count(
     most: int = MOST_PIPELINE_CHUNKS,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
-    """Simulate with as many pipeline chunks as are best among those tried.
+    """Simulate with the number of pipeline chunks that is best among those tried.
 
     Parameters
     ----------
     simulator : Simulator
     size_bytes : int
     model : AlphaBeta, optional
-        With its defaults if not given. One that keeps to a clock allows one pipeline chunk only.
+        With its defaults if not given. A model that keeps a clock allows one pipeline chunk only.
     most : int
-        No more pipeline chunks are tried, nor more than the smallest transfer has bytes; and, where
-        there is no closed form, no more than make a simulation of some seconds (by what events look
-        at, not by a clock).
+        Largest number of pipeline chunks to try. The bytes of the smallest transfer also limit it.
+        So does, without a closed form, the work of a simulation: some seconds, counted in events,
+        not by a clock.
     progress : callable, optional
-        As of :meth:`Simulator.run`, of each simulation.
+        As for :meth:`Simulator.run`, in each simulation.
 
     Raises
     ------
     InvalidParameterError, CapacityOverflowError, VerificationError
-        As :meth:`Simulator.run`; the first also if ``most`` is no number from 1 up.
+        As for :meth:`Simulator.run`; the first also if ``most`` is no number from 1 up.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InvalidParameterError(f"most is {most!r}; it must be a whole number from 1")
@@ -90,14 +90,14 @@ def _bytes_of_smallest(simulator: Simulator, size_bytes: int) -> int:
 
 
 def _grid(most: int) -> list[int]:
-    """1, 2, 3, 4, 6, 8, 12 and so on."""
+    """Return 1, 2, 3, 4, 6, 8, 12 and so on, up to ``most``."""
     powers = (2**i for i in range(max(1, most).bit_length()))
     found = sorted({number for power in powers for number in (power, power + power // 2)})
     return [number for number in found if number <= max(1, most)]
 
 
 def _guess(simulator: Simulator, size_bytes: int, model: AlphaBeta, grid: list[int]) -> int:
-    """The place of the least number of pipeline chunks that is as many as the formula says."""
+    """Return the grid index of the smallest number that is not below the formula's."""
     steps = int(simulator.program.step.max(initial=0)) + 1
     alpha_s = simulator.slowest_hop_s(model)
     ideal = math.inf

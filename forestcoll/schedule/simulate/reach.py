@@ -1,11 +1,11 @@
-"""The latency that no schedule is below: that of the way between the two GPUs farthest apart.
+"""Lower bound on the latency of any schedule: the network diameter in time.
 
 Problem: a bound on any simulation of any schedule, for sizes at which bandwidth does not matter.
-Input:   a topology, what is to be done, the model.
+Input:   a topology, a collective, the model.
 Output:  seconds.
-Cost:    a shortest-path search from every GPU that must be heard of.
-Source:  ours. Each bit that must come from one GPU to another pays one alpha for every GPU that
-         sends it on, and the latencies of its links, one after the other.
+Cost:    a shortest-path search from every GPU whose data others need.
+Source:  ours. A bit that must travel from one GPU to another pays one alpha for every GPU that
+         sends it, and the latencies of its links, one after the other.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ def least_latency_s(
     root: int | None = None,
     weights: Sequence[int | Fraction] | None = None,
 ) -> float:
-    """Return the seconds that the first bit takes at least, in any schedule.
+    """Return a lower bound on the latency of any schedule, in seconds.
 
     Parameters
     ----------
     topology : Topology
     collective : str
-        A broadcast leads from the root to all, a reduce from all to the root; an allgather from
-        those that have data to all, a reduce-scatter from all to those; an allreduce or all-to-all
-        from every GPU to every other one.
+        It sets the pairs of GPUs. Broadcast: from the root to all; reduce: from all to the root.
+        Allgather: from GPUs with data to all; reduce-scatter: from all to these. Allreduce and
+        all-to-all: from every GPU to every other one.
     model : AlphaBeta, optional
         With its defaults if not given.
     root : int, optional
         Rank of the root of a broadcast or reduce; 0 if not given.
     weights : sequence, optional
-        Of each rank: its part of the data; they say more than a root.
+        The part of the data of each rank; weights take precedence over a root.
 
     Raises
     ------
     UnsupportedError
         If there is no such collective.
     InvalidParameterError
-        If the root is no rank, or there is not a weight for each.
+        If the root is no rank, or the number of weights is wrong.
     DisconnectedError
         If a GPU cannot be reached.
 
@@ -63,7 +63,7 @@ def least_latency_s(
     >>> least_latency_s(load_topology("ring:nodes=6"), "allgather", AlphaBeta(alpha_us=2))
     6e-06
     """
-    from scipy.sparse import csr_array  # here, as scipy loads for longer than most commands run
+    from scipy.sparse import csr_array  # here: importing scipy takes longer than most commands
     from scipy.sparse.csgraph import dijkstra
 
     model = AlphaBeta() if model is None else model
@@ -85,7 +85,7 @@ def least_latency_s(
     if collective in ("reduce", "reduce-scatter"):
         tails, heads = heads, tails
     nodes = len(topology.nodes)
-    # Stored zeros are links here, as scipy takes them.
+    # An explicit zero is a link of zero latency: scipy keeps stored zeros as edges.
     ways = csr_array((np.array([float(p) for p in prices]), (tails, heads)), (nodes, nodes))
     apart = dijkstra(ways, indices=rooted)[:, gpus]
     if not np.isfinite(apart).all():
@@ -99,7 +99,7 @@ def _roots(
     root: int | None,
     weights: Sequence[int | Fraction] | None,
 ) -> list[int]:
-    """Return the ranks that everything leads from, or to."""
+    """Return the ranks from which, or to which, all data leads."""
     ranks = range(topology.num_compute)
     if weights is not None and len(weights) != len(ranks):
         raise InvalidParameterError(f"there are {len(weights)} weights for {len(ranks)} GPUs")

@@ -1,19 +1,19 @@
-"""Simulations of one schedule: for any size of the data, in any number of pipeline chunks.
+"""Simulator of one schedule, for any size of the data and any number of pipeline chunks.
 
-Problem: when the last byte is where it belongs, if a schedule is carried out for so much data.
+Problem: the time at which the last byte arrives, if a schedule is executed for a size of data.
 Input:   a program; a size; the model (:mod:`forestcoll.schedule.simulate.alpha_beta`).
 Output:  the finish, in floating point; the use of the links over time.
-Cost:    of fair shares: one event for each class of transfers that cannot be told apart, and
-         pipeline chunk; a closed form where everything goes in rounds. First come, first served:
-         one for each transfer, pipeline chunk and link.
+Cost:    fair sharing: one event for each class of indistinguishable transfers and pipeline chunk,
+         or a closed form if everything runs in rounds. First come, first served: one event for
+         each transfer, pipeline chunk and link.
 Source:  ours; weighted max-min fairness as of Bertsekas and Gallager, Data Networks, section 6.5.
 
-The data is cut into equal pipeline chunks, each of which goes through the whole schedule: a
-pipeline chunk of a transfer needs the same pipeline chunk of what the transfer needs, and follows
-the one before it. Pipeline chunks on their way at once share the links in proportion to their
-sizes, and likewise the shared capacities of these links. So each has at least the rate that it has
-when all of the schedule flows: c pipeline chunks over h hops take at most (h + c - 1) (alpha + T /
-c) where T is the time of :func:`forestcoll.schedule.cost`, and never less than T.
+The data is cut into equal pipeline chunks, each of which goes through the whole schedule. A
+pipeline chunk of a transfer depends on the same pipeline chunk of the transfer's dependencies, and
+follows the one before it. Pipeline chunks in flight at once share the links in proportion to their
+sizes, and likewise the shared capacities of these links. So each has at least its rate in the
+pipelined model. With c pipeline chunks over h hops the time is at most (h + c - 1) (alpha + T / c),
+where T is the time of :func:`forestcoll.schedule.cost`, and never less than T.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ __all__ = ["LinkUsage", "Simulation", "Simulator"]
 Progress = Callable[[int, int], None]
 
 _BYTES_PER_GB = 10**9
-# A tick, in powers of two: of the whole time at hand, and of that of the busiest link; but so large
-# that no simulation has more of them than 64 bits count.
+# A tick is a power of two, as a fraction of the whole time and of the busiest link's time. It is
+# large enough that 64 bits count all ticks of a simulation.
 _OF_ALL, _OF_FLOWING, _MOST_TICKS = -40, -24, 58
 _MOST_PIPELINE_CHUNKS = 2**20
 _MOST_BINS = 10**5
@@ -54,14 +54,14 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class LinkUsage:
-    """What links carry over time, as a share of what they could.
+    """Utilisation of the links over time.
 
     Parameters
     ----------
     bin_s : float
-        Seconds of a bin; the first begins with the simulation.
+        Length of a bin in seconds; the first bin begins with the simulation.
     share : float array, links x bins
-        In the order of the topology's links.
+        Used share of the bandwidth, in the order of the topology's links.
     """
 
     bin_s: float
@@ -70,23 +70,23 @@ class LinkUsage:
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """How long a schedule takes, in simulation.
+    """The simulated time of a schedule.
 
     Parameters
     ----------
     size_bytes : int
-        Of the data, as nccl-tests define it.
+        Size of the data, as nccl-tests define it.
     pipeline_chunks : int
-        How many it is cut into.
+        Number of pipeline chunks.
     time_s : float
-        Seconds until the last byte is where it belongs.
+        Seconds until the last byte arrives.
     model : AlphaBeta
     closed : bool
-        Whether it comes from a closed form: everything goes in rounds.
+        Whether the time comes from a closed form: everything runs in rounds.
     work : int
-        What it took: the lanes that its events looked at; 0 of a closed form.
+        Cost of the simulation: the lanes that its events visited; 0 for a closed form.
     usage : LinkUsage, optional
-        If it was asked for.
+        If requested.
     """
 
     size_bytes: int
@@ -112,7 +112,7 @@ class Simulation:
 
 
 class Simulator:
-    """Simulates one schedule, as often as asked; what all simulations need is done once.
+    """Simulator of one schedule; work that all simulations share is done once.
 
     Parameters
     ----------
@@ -141,15 +141,15 @@ class Simulator:
 
     @property
     def streams(self) -> int:
-        """How many classes of transfers there are, which cost an event a pipeline chunk each."""
+        """Number of classes of transfers; each costs one event per pipeline chunk."""
         if not self._form.by_class:
             return self.program.num_transfers
         return int(self._form.native(adding=False).classes()[0].max(initial=-1)) + 1
 
     def pipelined_s(self, size_bytes: int) -> float:
-        """Return what the busiest link takes for all that it carries, without any latency.
+        """Return the time of the busiest link for its whole load, without latency.
 
-        Shared capacities count as links that carry what all of theirs do.
+        A shared capacity counts as a link with the loads of all its links.
         """
         topology = self.program.topology
         rates = np.array([float(link.bandwidth_gb_s) for link in topology.links])
@@ -168,7 +168,7 @@ class Simulator:
         events: bool = False,
         progress: Progress | None = None,
     ) -> Simulation:
-        """Simulate it.
+        """Simulate the schedule.
 
         Parameters
         ----------
@@ -177,21 +177,21 @@ class Simulator:
             With its defaults if not given.
         pipeline_chunks : int
         bins : int
-            At least half as many, and at most so many, bins of time of the use of the links, up to
-            100,000; none is kept if 0.
+            Largest number of time bins of the links' utilisation, up to 100,000; at least half as
+            many result. None is kept if 0.
         events : bool
-            Whether to go event by event even where there is a closed form.
+            Whether to simulate event by event even where there is a closed form.
         progress : callable, optional
-            Told (pipeline chunks of transfers that have arrived, all) now and then; may raise to
-            stop it.
+            Called with (pipeline chunks of transfers that have arrived, all) now and then; may
+            raise to stop the simulation.
 
         Raises
         ------
         InvalidParameterError
-            If the size, the number of pipeline chunks or of bins is out of range, or the clock is
-            to be kept to and there is none for this size.
+            If the size, the number of pipeline chunks or of bins is out of range, or ``keep_clock``
+            is set and there is no clock for this size.
         CapacityOverflowError
-            If times differ so much that 64-bit ticks do not hold them.
+            If times differ so much that 64-bit ticks cannot hold them.
         VerificationError
             If transfers wait for one another in a cycle.
         """
@@ -253,7 +253,7 @@ class Simulator:
             )
 
     def _rates(self, size_bytes: int, model: AlphaBeta) -> _Floats:
-        """Units a second of every kind of link, and of the adders."""
+        """Return units per second of every kind of link, and of the adders."""
         whole = self.program.chunks.whole
         per_gb = Fraction(whole * _BYTES_PER_GB, size_bytes)
         gamma = model.gamma
@@ -270,7 +270,7 @@ class Simulator:
         return float(self._latencies(model).max(initial=0.0))
 
     def _tick(self, size_bytes: int, model: AlphaBeta, pipeline_chunks: int) -> float:
-        """A power of two far below anything that counts, in seconds."""
+        """Return a tick in seconds: a power of two far below any time that matters."""
         pipelined, adding = self.pipelined_s(size_bytes), float(model.gamma) * size_bytes / 10**9
         scale = math.frexp(pipelined + adding + self.slowest_hop_s(model))[1]
         rounds = int(self.program.step.max(initial=0)) + 1 + pipeline_chunks
@@ -278,7 +278,7 @@ class Simulator:
         return math.ldexp(1.0, max(fine, scale + rounds.bit_length() - _MOST_TICKS))
 
     def _starts(self, tick: float) -> npt.NDArray[np.int64]:
-        """The ticks before which each step does not start."""
+        """Return the earliest start of each step, in ticks."""
         starts = self.program.starts
         if starts is None:
             return np.zeros(0, dtype=np.int64)
@@ -295,7 +295,7 @@ class Simulator:
     def _usage(
         self, carried: _Floats, width: int, ticks: int, tick: float, rate: _Floats
     ) -> LinkUsage:
-        """Shares of the links out of what they carry in each bin of so many ticks."""
+        """Return the utilisation of the links from the amounts that they carry in each bin."""
         links = self.program.topology.links
         used = -(-ticks // width)
         known = {bandwidth: i for i, bandwidth in enumerate(self._form.kinds.bandwidths_gb_s)}

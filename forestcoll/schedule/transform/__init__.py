@@ -1,11 +1,11 @@
-"""Schedules made of schedules.
+"""Transformations of schedules: reversal, factoring, steps, and the parts of compilation.
 
-To read: ``reverse`` (forests turned round: reductions), ``factoring`` (held in factored form),
-``plane_routes`` (paths laid over parallel planes), ``synchronous_steps`` (forests hop by hop); of
-steps ``time_reversal``, ``sequential_phases`` (one phase, then the other) and ``shards`` (cut
-alike); and what lowering is made of: ``single_paths`` (one path each), ``timed_transfers``
-(transfers with times), ``dependencies`` (who waits for whom), ``program_steps`` (programs as
-steps).
+To read, for forests: ``reverse`` (reductions from reversed forests), ``factoring`` (explicit to
+factored form), ``plane_routes`` (paths distributed over parallel planes) and ``synchronous_steps``
+(forests hop by hop). For steps: ``time_reversal``, ``sequential_phases`` (one phase, then the
+other) and ``shards`` (common chunks). For compilation: ``single_paths`` (one path per transfer),
+``timed_transfers`` (transfers with times), ``dependencies`` (waiting between transfers) and
+``program_steps`` (programs as steps).
 """
 
 from forestcoll.schedule.transform.program_steps import stepwise

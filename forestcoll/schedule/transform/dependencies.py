@@ -1,21 +1,21 @@
-"""What each transfer waits for.
+"""Dependencies of transfers.
 
-Problem: of every transfer, those that must have brought what it sends.
-Input:   transfers with their times, of a schedule that is right.
-Output:  the transfers in an order in which each comes after what it needs, and these needs.
-Cost:    sorts of the transfers, and the pairs of one that comes in somewhere and one that leaves
-         there with some of the same units; the pairs are looked at a few millions at a time.
-Source:  ours; what comes in *feeds* what goes out as in
+Problem: for every transfer, find the transfers that bring the data that it sends.
+Input:   transfers with their times, from a valid schedule.
+Output:  the transfers, sorted so that each comes after its dependencies; the dependencies.
+Cost:    sorts of the transfers, and the pairs of a transfer into a node and one out of it that have
+         units in common; a few million pairs are processed at a time.
+Source:  ours; transfers in *feed* transfers out as in
          :mod:`forestcoll.schedule.verification.steps.switches`.
 
-- A copy needs the copies that brought its units to the sender; those that no copy has brought, all
-  that was added up there by then.
-- A sum needs all that has come to the sender by then for its units.
-- A switch that does not keep what it gets sends on what has just come in, or what comes in at the
-  same time: that is a need too, though such a transfer could begin while what it needs is still
-  under way. Who reads a program may so wait a little longer than the schedule does, never less.
-- A switch that is not marked ``multicast`` sends each unit on once: the first to leave takes what
-  came in first. One that adds puts what comes in into the first to leave.
+- A copy depends on the copies that brought its units to the sender. For units that no copy has
+  brought, it depends on all that was added at the sender by then.
+- A sum depends on all transfers of its units that have reached the sender by then.
+- A switch without storage sends data that has just come in, or that comes in at the same time.
+  Both are dependencies, though such a transfer could begin while its dependency is in flight. So
+  an executor may wait a little longer than the schedule, never less.
+- A switch that is not marked ``multicast`` sends each unit once: the first transfer out takes the
+  unit that came in first. A switch that adds puts data into the first transfer out.
 """
 
 from __future__ import annotations
@@ -34,26 +34,26 @@ __all__ = ["Flags", "Numbers", "met", "with_dependencies"]
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-_AT_ONCE = 2**22  # pairs looked at together
-_MOST = 2**29  # needs in all
+_AT_ONCE = 2**22  # pairs that are processed together
+_MOST = 2**29  # most dependencies in all
 
 
 def with_dependencies(
     transfers: Transfers, topology: Topology
 ) -> tuple[Transfers, Numbers, npt.NDArray[np.int32]]:
-    """Sort transfers by their times and find what they need.
+    """Sort transfers by their times and find their dependencies.
 
     Returns
     -------
     transfers : Transfers
         In the new order.
     first_need, need : int64 and int32 arrays
-        In compressed rows, as of :class:`forestcoll.schedule.program.Program`.
+        In compressed rows, as in :class:`forestcoll.schedule.program.Program`.
 
     Raises
     ------
     UnsupportedError
-        If there are too many needs to hold, or a switch divides what comes in between transfers of
+        If there are too many dependencies, or a switch divides incoming data between transfers of
         the same units.
     """
     ends = _Ends(topology)
@@ -61,7 +61,7 @@ def with_dependencies(
     many = np.zeros(len(transfers), dtype=np.int64)
     needs = [np.zeros(0, dtype=np.int32)]
     taken, total = _Taken(transfers), 0
-    for late, early in met(transfers):  # by the number of the later one, its pairs all together
+    for late, early in met(transfers):  # sorted by the later transfer: its pairs come together
         late, early = _feeding(transfers, ends, late, early)
         late, early = np.divmod(np.sort(late * len(transfers) + early), len(transfers))
         late, early = _once(transfers, ends, taken, late, early)
@@ -80,18 +80,18 @@ def with_dependencies(
 
 
 class _Ends:
-    """What the ends of transfers do with what they get.
+    """How the ends of transfers treat the data that they get.
 
     Attributes
     ----------
     keeps : bool array
-        GPUs, and switches that copy and store: send it as often as they like.
+        GPUs, and multicast switches that store: they may send it any number of times.
     stores : bool array
-        May send it later.
+        Ends that may send it later.
     once : bool array
-        Send it once.
+        Ends that send it once.
     adds : bool array
-        May copy what comes in, or put it into sums, at once.
+        Ends that may copy incoming data, or put it into sums, at once.
     """
 
     def __init__(self, topology: Topology) -> None:
@@ -105,7 +105,7 @@ class _Ends:
 
 
 def _in_order(transfers: Transfers, ends: _Ends) -> Transfers:
-    """Sort by start; at switches, what comes in before what goes out at the same time."""
+    """Sort by start; at a switch, transfers in come before transfers out of the same time."""
     wave = np.zeros(len(transfers), dtype=np.int64)
     passing = np.flatnonzero(~ends.keeps[transfers.tail])
     pairs = [
@@ -113,7 +113,7 @@ def _in_order(transfers: Transfers, ends: _Ends) -> Transfers:
         for late, early in met(transfers, passing)
         for same in [transfers.start[late] == transfers.start[early]]
     ]
-    for _ in range(len(ends.keeps) + 1):  # no way passes more switches than there are
+    for _ in range(len(ends.keeps) + 1):  # no path passes more switches than exist
         before = wave.copy()
         for late, early in pairs:
             np.maximum.at(wave, late, before[early] + 1)
@@ -137,13 +137,14 @@ def _in_order(transfers: Transfers, ends: _Ends) -> Transfers:
 
 
 def met(transfers: Transfers, leaving: Numbers | None = None) -> Iterator[tuple[Numbers, Numbers]]:
-    """Yield pairs of transfers: one that leaves an end, one that comes in there; units in common.
+    """Yield pairs of a transfer out of an end and one into it, with units in common.
 
     Parameters
     ----------
     transfers : Transfers
     leaving : int64 array, optional
-        Which of those that leave, in this order; all if not given. The pairs of one come together.
+        The transfers out to consider, in this order; all if not given. The pairs of one transfer
+        come together.
     """
     which = np.arange(len(transfers)) if leaving is None else leaving
     if not len(which):
@@ -176,7 +177,7 @@ def met(transfers: Transfers, leaving: Numbers | None = None) -> Iterator[tuple[
 def _feeding(
     transfers: Transfers, ends: _Ends, late: Numbers, early: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Keep the pairs in which what comes in is there, or comes in as it is sent on."""
+    """Keep the pairs whose incoming data has arrived, or arrives as it is sent."""
     leaves, arrived = transfers.start[late], transfers.finish[early]
     feeds = arrived <= leaves
     if not ends.keeps.all():
@@ -192,7 +193,7 @@ _Parts = list[tuple[int, int]]
 
 
 class _Taken:
-    """What is left of transfers, and what has found where it comes from: by number, in parts."""
+    """Unused units of incoming transfers and sourced units of outgoing ones, by number."""
 
     def __init__(self, transfers: Transfers) -> None:
         self._moves = transfers
@@ -200,7 +201,7 @@ class _Taken:
         self._wanted: dict[int, _Parts] = {}
 
     def take(self, late: int, early: int) -> bool:
-        """Use up what two transfers have in common; tell whether there is any."""
+        """Use up the units that two transfers have in common; return whether there are any."""
         has, wants = self._of(self._left, early), self._of(self._wanted, late)
         common = _common(has, wants)
         self._left[early], self._wanted[late] = _without(has, common), _without(wants, common)
@@ -212,7 +213,7 @@ class _Taken:
         return bool(common)
 
     def copy(self, late: int, early: int) -> bool:
-        """Find the one copy of units that one transfer sends on; tell whether it is this."""
+        """Mark the source of copied units; return whether this pair is the one."""
         wants = self._of(self._wanted, late)
         common = _common(self._of({}, early), wants)
         self._wanted[late] = _without(wants, common)
@@ -222,7 +223,7 @@ class _Taken:
         return _common(self._of({}, early), self._of({}, late))
 
     def put(self, late: int, early: int) -> bool:
-        """Use up what one transfer has of another's units; tell whether there is any."""
+        """Use up one transfer's share of another's units; return whether there is any."""
         has = self._of(self._left, early)
         common = _common(has, self._of({}, late))
         self._left[early] = _without(has, common)
@@ -253,7 +254,7 @@ def _without(parts: _Parts, taken: _Parts) -> _Parts:
 def _once(
     transfers: Transfers, ends: _Ends, taken: _Taken, late: Numbers, early: Numbers
 ) -> tuple[Numbers, Numbers]:
-    """Of what a switch sends on once, copies, or adds to one sum, keep the pairs that do."""
+    """Keep the pairs in which a switch sends once, copies, or adds to one sum."""
     at, sums = transfers.tail[late], transfers.reduce[late]
     keep = ends.keeps[at] | (transfers.reduce[early] == sums)  # no sum is complete at such a switch
     late, early, at, sums = late[keep], early[keep], at[keep], sums[keep]
@@ -271,7 +272,7 @@ def _once(
 
 
 def _replaced(transfers: Transfers, late: Numbers, early: Numbers) -> tuple[Numbers, Numbers]:
-    """Leave out what was added up at a sender before copies replaced all that it sends."""
+    """Drop sums at a sender that copies had replaced before it sent."""
     adds = transfers.reduce[early] & ~transfers.reduce[late]
     if not adds.any():
         return late, early

@@ -1,4 +1,4 @@
-"""Forests written out, held in factored form.
+"""Conversion of explicit forests to factored form.
 
 Problem: one type where some forests are factored and some are not.
 Input:   an explicit forest.
@@ -21,7 +21,7 @@ __all__ = ["as_factored"]
 
 
 def as_factored(forest: Forest) -> FactoredForest:
-    """Hold an explicit forest in factored form: one set of all GPUs.
+    """Convert an explicit forest to factored form with one set of all GPUs.
 
     Raises
     ------

@@ -1,20 +1,20 @@
-"""Physical paths of a network with merged planes, laid over the real planes.
+"""Distribution of physical paths of merged planes over the real planes.
 
-Problem: trees run over paths through a switch that stands for several; share the paths out such
-         that no link of a plane carries more trees than it may.
-Input:   paths on the merged network, that of whose links the planes carry whole parts.
+Problem: paths run through a merged switch that represents several; distribute them so that no link
+         of a plane carries more trees than it may.
+Input:   paths on the merged network, whose planes carry whole parts of the trees on every link.
 Output:  paths on the real network.
-Cost:    linear in the paths that come out; of the trees that do not share out evenly a max-flow
-         for each plane beyond the first.
+Cost:    linear in the resulting paths; for trees that do not divide evenly, a max-flow for each
+         plane beyond the first.
 Source:  ours. A merged switch is a bipartite multigraph: a tree that comes from u and goes on to w
          is an edge (u, w). Planes of whole weights w_i without a common divisor, of sum W, split
          its edges into parts such that plane i has w_i / W of every degree, where this is a
          multiple of W: the same part of every edge is a fractional split, and such flows are whole.
 
-Of a edges between u and w first floor(a / W) w_i go to plane i. Edges to a node of its own make the
-degrees of what is left multiples of W; they stay within what the links may carry, which is such a
-multiple. Then the planes are halved again and again: each half takes its exact part of every
-degree, and of the edges between two nodes its part rounded up or down, which is a max-flow.
+Let u and w have a edges. First, floor(a / W) w_i of them go to plane i. Edges to an extra node then
+make all remaining degrees multiples of W; they stay within the capacities, which are such
+multiples. Then the planes are halved again and again. Each half takes its exact part of every
+degree; of the edges between two nodes it takes its part rounded up or down. This is a max-flow.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ _Ints = npt.NDArray[np.int64]
 
 
 def paths_over_planes(routes: Routes, planes: Planes) -> Routes:
-    """Lay the paths of a merged network over the planes.
+    """Distribute the paths of a merged network over the planes.
 
     Parameters
     ----------
     routes : Routes
-        On ``planes.merged``, with no more trees on a link than a number of which each plane
+        Routes on ``planes.merged``. No link has more trees than a number of which each plane
         carries its share in whole trees (:func:`.symmetry.parallel_planes.merged_capacities`).
     planes : Planes
 
     Returns
     -------
     Routes
-        On ``planes.topology``: each link has as many trees over as many paths or more.
+        Routes on ``planes.topology``: each link has as many trees, over as many paths or more.
     """
     if planes.is_trivial:
         return routes
     size = len(planes.topology.nodes)
-    # Real positions; beyond them, merged switches that have not been looked at yet.
+    # Real positions; beyond them, merged switches that are not yet distributed.
     label = [
         members[0] if len(members) == 1 else size + v for v, members in enumerate(planes.members)
     ]
@@ -86,7 +86,7 @@ class _Paths:
 
 
 def _layers(planes: Planes) -> list[list[int]]:
-    """Gather merged switches of the same weights without links to one another."""
+    """Group merged switches of equal weights without links to one another."""
     switches = planes.merged_switches
     beside: dict[int, set[int]] = {v: set() for v in switches}
     for link in planes.merged.links:
@@ -113,7 +113,7 @@ def _weights(planes: Planes, switch: int) -> tuple[int, ...]:
 
 
 def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> _Paths:
-    """Lay all passages through some merged switches over their planes, cutting paths for it."""
+    """Distribute all passages through some merged switches over their planes; cut paths."""
     at = np.flatnonzero(np.isin(paths.hop, np.array(switches) + size))
     if not len(at):
         return paths
@@ -123,7 +123,7 @@ def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> 
     ends = np.stack([paths.hop[at - 1], paths.hop[at], paths.hop[at + 1]])
     key = (ends[1] * most + ends[0]) * most + ends[2]
     order = np.argsort(key, kind="stable")
-    start = np.zeros(len(at), dtype=np.int64)  # of each passage, on a line of all of them
+    start = np.zeros(len(at), dtype=np.int64)  # start of each passage, on a line of all of them
     start[order] = np.concatenate([[0], np.cumsum(paths.trees[row[order]])])[:-1]
     edge, first = np.unique(key[order], return_index=True)
     amount = np.add.reduceat(paths.trees[row[order]], first)
@@ -150,7 +150,7 @@ def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> 
 
 
 def _cuts(paths: _Paths, row: _Ints, start: _Ints, upto: _Ints) -> tuple[_Ints, _Ints]:
-    """Return the parts of all paths, in order: the path of each, and its first tree's number."""
+    """Return the parts of all paths, in order: the path and the first tree of each part."""
     near = np.searchsorted(upto, start, side="right")
     far = np.searchsorted(upto, start + paths.trees[row], side="left")
     count = far - near
@@ -180,16 +180,16 @@ def _entries(first: _Ints, rows: _Ints) -> _Ints:
 
 
 def split_edges(near: _Ints, far: _Ints, amount: _Ints, weights: Sequence[int]) -> _Ints:
-    """Split bundles of parallel edges into parts such that no degree has more than its part.
+    """Split bundles of parallel edges into parts that each take their share of every degree.
 
     Parameters
     ----------
     near, far : int64 array, one entry a bundle
-        Its ends, numbers of any size on either side; no two bundles have both in common.
+        The ends of each bundle, any numbers on either side; no two bundles have both in common.
     amount : int64 array
-        Edges of each.
+        Edges of each bundle.
     weights : sequence of int
-        Of the parts, without a common divisor; W their sum.
+        Weights of the parts, without a common divisor; W their sum.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def split_edges(near: _Ints, far: _Ints, amount: _Ints, weights: Sequence[int]) 
 
 
 def _split_rest(near: _Ints, far: _Ints, amount: _Ints, weights: Sequence[int]) -> _Ints:
-    """Make all degrees multiples of W by edges to a node more on either side, and halve."""
+    """Make all degrees multiples of W by edges to an extra node on either side, and halve."""
     total, rows, columns = sum(weights), int(near.max()) + 1, int(far.max()) + 1
     lacks = [
         -np.bincount(side, amount, minlength=size).astype(np.int64) % total
@@ -243,7 +243,7 @@ def _halve(near: _Ints, far: _Ints, amount: _Ints, weights: Sequence[int], parts
 
 
 def _part(near: _Ints, far: _Ints, amount: _Ints, over: int, under: int) -> _Ints:
-    """Return over / under of every degree, and of every bundle, this rounded up or down."""
+    """Return exactly over / under of every degree; for every bundle, rounded up or down."""
     import scipy.sparse as sp
     from scipy.sparse.csgraph import maximum_flow
 
@@ -265,7 +265,8 @@ def _part(near: _Ints, far: _Ints, amount: _Ints, over: int, under: int) -> _Int
     shape = (sink + 1, sink + 1)
     graph = sp.csr_array((capacity[used].astype(np.int32), (tail[used], head[used])), shape=shape)
     flow = maximum_flow(graph, source, sink)
-    assert flow.flow_value == int(wanted[0].sum())  # a fractional flow saturates, so does a whole
+    # The fractional flow over / under saturates the source; by integrality a whole flow does too.
+    assert flow.flow_value == int(wanted[0].sum())
     through = flow.flow.tocsr()[near[extra], far[extra] + rows]
     found[extra] += np.asarray(through).ravel()
     return found

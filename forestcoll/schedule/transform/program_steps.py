@@ -1,14 +1,14 @@
-"""Programs as step schedules.
+"""Conversion of programs to step schedules.
 
-Problem: prove a program, or look at it step by step.
+Problem: prove a program, or show it step by step.
 Input:   a program.
-Output:  a step schedule in which every transfer is sent in the step after the last one it needs.
-Cost:    linear in the needs, as often as something has to wait for a switch or for a sum.
+Output:  a step schedule that sends every transfer in the step after its last dependency.
+Cost:    linear in the dependencies, once for each round of delays for a switch or a sum.
 Source:  ours.
 
-Some transfers are sent later than they could be: one to a switch that does not keep what it gets,
-so that the switch can pass it on at once; one to a sender whose sum, sent later, is to be without
-it; and one that repeats another.
+Three kinds of transfers are delayed: a transfer to a switch without storage, so that the switch can
+pass it on at once; a transfer to a sender whose later sum must not include it; and a transfer that
+repeats another.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ _Numbers = npt.NDArray[np.int64]
 
 
 def stepwise(program: Program) -> StepSchedule:
-    """Write a program as a step schedule, without a clock; every transfer names its path.
+    """Convert a program to a step schedule without a clock; every transfer names its path.
 
     Raises
     ------
     VerificationError
-        If a transfer needs one that does not come before it, or no order of steps keeps what is
-        added to a sum out of what is sent before.
+        If a dependency does not come before its transfer, or no order of steps keeps later
+        additions out of a sum that was sent before.
     """
     step = _steps(program)
     routes, path = _routes(program)
@@ -61,7 +61,7 @@ def stepwise(program: Program) -> StepSchedule:
 
 
 def _steps(program: Program) -> _Numbers:
-    """Find the first step of each transfer that all of this leaves it."""
+    """Find the first possible step of each transfer."""
     count, many = program.num_transfers, np.diff(program.first_need)
     late, early = np.repeat(np.arange(count), many), program.need.astype(np.int64)
     if (early >= late).any():
@@ -87,7 +87,7 @@ def _steps(program: Program) -> _Numbers:
 
 
 def _after_needs(program: Program, late: _Numbers, early: _Numbers, least: _Numbers) -> _Numbers:
-    """Return the first steps after those of all needs, from ``least`` up; wave by wave."""
+    """Return the first steps after all dependencies, from ``least`` up; wave by wave."""
     step, open_needs = least.copy(), np.diff(program.first_need)
     users = late[np.argsort(early, kind="stable")]
     first_user = np.concatenate([[0], np.cumsum(np.bincount(early, minlength=len(step)))])
@@ -104,7 +104,7 @@ def _after_needs(program: Program, late: _Numbers, early: _Numbers, least: _Numb
 
 
 def _ends(program: Program) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Tell of each end whether it sends what it gets as often as it likes; whether also later."""
+    """Return whether each end may send its data any number of times, and whether later."""
     nodes = [program.topology.nodes[position] for position in program.topology.ends]
     stores = np.array([not node.is_switch or node.stores for node in nodes], dtype=np.bool_)
     copies = np.array([not node.is_switch or node.multicast for node in nodes], dtype=np.bool_)
@@ -112,7 +112,7 @@ def _ends(program: Program) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_
 
 
 def _repeated(program: Program) -> tuple[_Numbers, _Numbers]:
-    """Return transfers of the same to the same, the one before the other: not in one step."""
+    """Return pairs of transfers of the same units to the same end; they need separate steps."""
     keys = (program.first, program.head, program.tail, program.chunk)
     order = np.lexsort(keys)
     same = np.ones(max(len(order) - 1, 0), dtype=np.bool_)
@@ -124,10 +124,10 @@ def _repeated(program: Program) -> tuple[_Numbers, _Numbers]:
 def _without(
     program: Program, late: _Numbers, early: _Numbers, keeps: npt.NDArray[np.bool_]
 ) -> tuple[_Numbers, _Numbers]:
-    """Return what is sent, and for each what comes to its sender that must not be in it.
+    """Return pairs of a transfer and one to its sender that must not be part of it.
 
-    That is, to a sum of a GPU, whatever of the same units it does not need; to what a switch sends
-    on, whatever comes later.
+    For a sum of a GPU, these are transfers of the same units that are not its dependencies. For a
+    transfer of a switch, these are all later ones.
     """
     count = program.num_transfers
     alone = np.zeros(count, dtype=np.int64)
@@ -156,7 +156,7 @@ def _without(
 
 
 def _routes(program: Program) -> tuple[Routes, npt.NDArray[np.int32]]:
-    """Return the paths in use, by their ends, and of each transfer its place among them."""
+    """Return the paths in use, by their ends, and the index of each transfer's path."""
     used, which = np.unique(program.path, return_index=True)
     order = np.lexsort((used, program.head[which], program.tail[which]))
     used, which = used[order], which[order]

@@ -1,11 +1,11 @@
-"""Reductions, made of forests that send data out.
+"""Transposition of forests: reductions from forests on the reversed network.
 
 Problem: sum up the data of all GPUs at roots.
 Input:   a forest on the network with every link reversed.
 Output:  the same trees on the network itself, with the data running from child to parent.
 Cost:    linear in the links and the hops of the paths.
 Source:  ForestColl section 5.7: a reduce-scatter is an allgather on the network with every link
-         turned round.
+         reversed.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ F = TypeVar("F", Forest, FactoredForest)
 
 
 def transposed(forest: F, topology: Topology) -> F:
-    """Turn a forest on the reversed network into a reduction on the network itself.
+    """Convert a forest on the reversed network to a reduction on the network itself.
 
     Parameters
     ----------
     forest : Forest or FactoredForest
-        Sends data out over ``topology.reversed()``. Its routes need not have been found yet.
+        An allgather or broadcast on ``topology.reversed()``. Its routes may still be lazy.
     topology : Topology
 
     Returns
     -------
     Forest or FactoredForest
-        The same trees; data runs from child to parent, and routes and links with it.
+        The same trees; data, routes and links run from child to parent.
     """
     best = forest.optimum
     changes: dict[str, Any] = {
@@ -53,7 +53,7 @@ def transposed(forest: F, topology: Topology) -> F:
 
 
 def _reversed_claim(best: Optimum, topology: Topology) -> Optimum:
-    """Return the same claim, and its prices, of the reduction: the cuts are entered, not left."""
+    """Return the claim and its prices for the reduction: data enters the cuts, not leaves them."""
     prices = best.prices
     if prices is not None:
         prices = replace(prices, topology=topology, reduction=True)
@@ -61,17 +61,17 @@ def _reversed_claim(best: Optimum, topology: Topology) -> Optimum:
 
 
 def reversed_links(links: Links) -> Links:
-    """Turn every logical link round."""
+    """Reverse every logical link."""
     order = np.lexsort((links.tail, links.head))
     return Links(links.head[order], links.tail[order], links.load[order])
 
 
 def reversed_routes(routes: Routes) -> Routes:
-    """Turn every logical link and its paths round."""
+    """Reverse every logical link and its paths."""
     order = np.lexsort((routes.tail, routes.head))
     paths, first_path = _rows(routes.first_path, order)
     hops, first_hop = _rows(routes.first_hop, paths)
-    # Row by row the hops come in order; counted from the other end of their row, backwards.
+    # Rows keep their order; within a row, indices count from its other end.
     ends = np.repeat(first_hop[:-1] + first_hop[1:] - 1, np.diff(first_hop))
     backwards = hops[ends - np.arange(len(hops))]
     return Routes(
@@ -95,7 +95,7 @@ def reversed_paths(routes: Routes) -> npt.NDArray[np.int32]:
 def _rows(
     first: npt.NDArray[np.int64], order: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Take compressed rows in another order: the entries of each, and where the rows now start."""
+    """Reorder compressed rows: return the entries of each, and the new starts of rows."""
     lengths = np.diff(first)[order]
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     entries = np.arange(starts[-1]) + np.repeat(first[:-1][order] - starts[:-1], lengths)

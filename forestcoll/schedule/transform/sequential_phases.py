@@ -1,4 +1,4 @@
-"""Allreduces in steps: a reduction, and when its last sum is complete, a gathering of the sums.
+"""Allreduces of sequential phases: a step schedule that reduces first and then gathers.
 
 Problem: give every GPU the sum of the data of all.
 Input:   the step schedules of a reduce-scatter and an allgather, or of a reduce and a broadcast.
@@ -6,8 +6,8 @@ Output:  one step schedule, whose transfers load each link as those of both do.
 Cost:    linear in the transfers; a dictionary of the paths of both.
 Source:  an allreduce is both, one after the other (Zhao et al., NSDI 2025, sections 4 and 6).
 
-The phases may cut the data differently (:mod:`forestcoll.schedule.transform.shards`), and divide a
-logical link differently over its paths: transfers over such a link then name theirs
+The phases may cut the data differently (:mod:`forestcoll.schedule.transform.shards`). They may also
+divide a logical link differently over its paths; transfers over such a link then name their paths
 (:mod:`forestcoll.schedule.transform.single_paths`).
 """
 
@@ -35,7 +35,7 @@ _PHASES = (("reduce-scatter", "allgather"), ("reduce", "broadcast"))
 
 
 def sequential(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
-    """Make an allreduce: when the last sum is complete, the gathering of the sums begins.
+    """Make an allreduce whose gathering begins when the last sum is complete.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def sequential(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
     Returns
     -------
     StepSchedule
-        By the method of the gathering, with the chunks of both, or one for each root if these
+        With the method of the gathering, and the chunks of both, or one for each root if these
         differ. Every transfer keeps the shares of its paths.
 
     Raises
@@ -85,7 +85,7 @@ def sequential(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
 def _with_one_set_of_paths(
     reduce: StepSchedule, gather: StepSchedule
 ) -> tuple[StepSchedule, StepSchedule]:
-    """Give both phases the paths of both, and those that differ in their shares named paths."""
+    """Give both phases the union of paths; transfers over links with other shares name paths."""
     union = united(reduce.routes, gather.routes)
     first, then = (
         _renumbered(_named(phase, differ), union.routes, numbers)
@@ -128,7 +128,7 @@ def _renumbered(
 
 
 def _one_after_the_other(first: Clock | None, then: Clock | None) -> Clock | None:
-    """One clock for both, the second set to where the first stops."""
+    """Return one clock for both phases; the second starts when the first ends."""
     if first is None or then is None:
         if first is not then:
             raise UnsupportedError(

@@ -1,12 +1,11 @@
-"""Step schedules that speak of the same data in the same units.
+"""Common units and chunks for two step schedules of the same data.
 
-Problem: two schedules may cut the same data into other chunks, in other units.
+Problem: two schedules may cut the same data into different chunks, in different units.
 Input:   step schedules.
-Output:  the same ones, in units as small as need be, or with one chunk for each shard.
+Output:  the same schedules in a common unit, or with one chunk for each shard.
 Cost:    linear in the transfers.
-Source:  ours. The *shard* of a root is all that it has at first, or gets at last: its chunks one
-         behind the other in the order in which they are listed; in an all-to-all what one GPU has
-         for one other.
+Source:  ours. The *shard* of a root is all data that it has at first, or gets at last: its chunks
+         in the order of their list. In an all-to-all, a shard is the data of one GPU for another.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ from forestcoll.schedule.steps import StepSchedule
 __all__ = ["MOST", "by_shards", "finer", "with_one_cut"]
 
 MOST = 2**63 - 1
-"""What an int64 holds at most."""
+"""Largest int64."""
 
 
 def finer(schedule: StepSchedule, factor: int) -> StepSchedule:
-    """Return the same schedule, its unit of the data cut into so many.
+    """Return the same schedule with its unit of the data divided by a factor.
 
     Raises
     ------
@@ -53,7 +52,7 @@ def finer(schedule: StepSchedule, factor: int) -> StepSchedule:
 
 
 def by_shards(schedule: StepSchedule) -> StepSchedule:
-    """Return the same schedule with one chunk for each shard, of which transfers carry intervals.
+    """Return the same schedule with one chunk for each shard; transfers carry intervals of it.
 
     Shards are sorted by root and target. An allreduce has a single one.
 
@@ -95,7 +94,7 @@ def by_shards(schedule: StepSchedule) -> StepSchedule:
 
 
 def with_one_cut(one: StepSchedule, other: StepSchedule) -> tuple[StepSchedule, StepSchedule]:
-    """Bring two schedules to the same chunks: their own, or shards where these differ.
+    """Convert two schedules to the same chunks: their own, or shards where these differ.
 
     Raises
     ------

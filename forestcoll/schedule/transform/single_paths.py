@@ -1,10 +1,10 @@
-"""Transfers that take one path each.
+"""Division of transfers over several paths into transfers of one path each.
 
-Problem: a transfer that is divided over the paths of its logical link, as several with one path.
+Problem: a transfer that is divided over the paths of its logical link, as several of one path.
 Input:   a step schedule; or the routes of two, which may divide the same link differently.
 Output:  the same schedule, its transfers cut in exact proportion; the paths of both.
 Cost:    linear in the transfers that result; a dictionary of the paths of both.
-Source:  ours. The unit of the data is made as small as the exact cut asks for.
+Source:  ours. The unit of the data becomes as small as the exact cut requires.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def links_of(schedule: StepSchedule) -> _Numbers:
     Raises
     ------
     VerificationError
-        If it is none of them.
+        If the routes lack the logical link of a transfer.
     """
     sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
     known = routes.tail.astype(np.int64) * nodes + routes.head
@@ -49,21 +49,21 @@ def links_of(schedule: StepSchedule) -> _Numbers:
 
 
 def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSchedule:
-    """Return the same schedule, in which every transfer over some links names its one path.
+    """Return the same schedule with a single named path for every transfer over some links.
 
-    A transfer over several paths becomes one for each, with as much of its interval as the path's
-    share, one behind the other. Their messages are told apart by their paths.
+    A transfer over several paths becomes one for each path. Each takes the path's share of the
+    interval, one behind the other. Messages are divided by path.
 
     Parameters
     ----------
     schedule : StepSchedule
     links : bool array, one entry a logical link, optional
-        Which of them; all if not given.
+        The links to treat; all if not given.
 
     Raises
     ------
     UnsupportedError
-        If the units that the exact cut asks for do not fit 64 bits.
+        If the units that the exact cut requires do not fit 64 bits.
     VerificationError
         If the routes have no path for a transfer.
     """
@@ -96,7 +96,7 @@ def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSche
 
 
 def _shares(routes: Routes) -> tuple[_Numbers, _Numbers]:
-    """Return the multiplicities of each link's paths without a common divisor, and their sums."""
+    """Return the coprime multiplicities of each link's paths, and their sums."""
     starts, many = routes.first_path[:-1], np.diff(routes.first_path)
     if not len(many):
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
@@ -135,12 +135,12 @@ class Union:
     Parameters
     ----------
     routes : Routes
-        Of links that both use in the same proportions, or that one of them uses: as there. Of
-        others each path once, with multiplicity 1: their transfers must name theirs.
+        Links that both divide alike, or that only one uses, keep their paths. Other links have each
+        path once, with multiplicity 1; their transfers must name their paths.
     numbers : tuple of two int32 arrays
-        Of each path of the one and of the other, its place in ``routes``.
+        Index in ``routes`` of each path of the one and of the other.
     differ : tuple of two bool arrays
-        Of each link of the one and of the other, whether the two divide it differently.
+        Whether the two divide a link differently, for each link of the one and of the other.
     """
 
     routes: Routes
@@ -152,7 +152,7 @@ _Ways = dict[tuple[int, ...], int]
 
 
 def united(one: Routes, other: Routes) -> Union:
-    """Put the paths of two schedules together."""
+    """Return the union of the paths of two schedules."""
     phases = _ways(one), _ways(other)
     routes: dict[tuple[int, int], list[Path]] = {}
     differ = set()
@@ -177,7 +177,7 @@ def united(one: Routes, other: Routes) -> Union:
 
 
 def _ways(routes: Routes) -> dict[tuple[int, int], _Ways]:
-    """Return the paths of each link, none of them twice."""
+    """Return the distinct paths of each link."""
     found: dict[tuple[int, int], _Ways] = {}
     for link, paths in routes.paths().items():
         ways = found.setdefault(link, {})

@@ -1,6 +1,6 @@
-"""Forests in lockstep: hop by hop instead of all at once.
+"""Forests in synchronous steps, hop by hop.
 
-Problem: what a forest takes if a GPU passes nothing on before a step has ended.
+Problem: the time of a forest if a GPU passes nothing on before a step has ended.
 Input:   a forest, or an allreduce of two.
 Output:  a step schedule: each tree is a chunk, and its edges at depth d are sent in step d.
 Cost:    linear in the tree edges.
@@ -22,7 +22,7 @@ __all__ = ["lockstep"]
 
 
 def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
-    """Send a forest hop by hop.
+    """Convert a forest to a step schedule, hop by hop.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
     Returns
     -------
     StepSchedule
-        Logical links keep their paths. Of an allreduce see
+        Logical links keep their paths. For an allreduce see
         :func:`forestcoll.schedule.transform.sequential_phases`.
 
     Raises
@@ -54,7 +54,7 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
 
 
 def _chunks(forest: Forest) -> Chunks:
-    """Each batch of trees is a chunk; a single GPU, which needs no tree, has all data in one."""
+    """Return a chunk for each batch of trees; a single GPU, without trees, has one chunk."""
     if forest.topology.num_compute == 1:
         return Chunks.equal([0], whole=1)
     return Chunks(
@@ -66,7 +66,7 @@ def _chunks(forest: Forest) -> Chunks:
 
 
 def _sends(forest: Forest) -> Sends:
-    """From parent to child one hop deeper in each step, or in a reduction one hop higher."""
+    """Return the transfers: each step is one hop deeper, or in a reduction one hop higher."""
     depth = forest.depths()
     chunk, child = np.nonzero(forest.parent >= 0)
     parent, at = forest.parent[chunk, child], depth[chunk, child]

@@ -1,20 +1,19 @@
-"""Step schedules backwards in time, on the network with every link reversed.
+"""Time reversal of step schedules, on the network with every link reversed.
 
-Problem: sum up what a schedule hands out, or hand out what it sums up.
+Problem: turn a distribution of data into a reduction, or a reduction into a distribution.
 Input:   a step schedule on the reversed network.
 Output:  its mirror image on the network itself: the last step comes first, receivers send.
 Cost:    a sort of the transfers.
-Source:  a reduce-scatter is an allgather backwards in time on the network with every link turned
-         round (Zhao et al., NSDI 2025, sections 4 and 6).
+Source:  a reduce-scatter is an allgather backwards in time on the network with every link reversed
+         (Zhao et al., NSDI 2025, sections 4 and 6).
 
-Of a clock too everything is mirrored, but for one thing: bytes leave first and arrive later,
-whichever way time runs. Forwards a link is busy from when the links before it on the path have
-passed the bytes on; backwards from when those behind it have. On each link this transfers what
-loads it by the link's latency and by what time the transfer has to spare on its way. So the rates
-on a link are those of before, all moved alike, if the paths of each transfer have one latency and
-it ends when its last byte arrives; where it is otherwise they may come to overlap, and what passes
-a switch as it comes in may pass it too late. A switch that gets what it does not send on would send
-what it did not get. ``verify`` finds all three.
+A clock is mirrored too, with one exception: bytes leave before they arrive, in either direction of
+time. Forwards, a link is busy once the links before it on the path have passed the bytes on;
+backwards, once the links behind it have. This shifts the load of each link by the link's latency
+and by the slack of the transfer. If the paths of each transfer have one latency, and it ends when
+its last byte arrives, all rates on a link shift by the same time. Otherwise rates may overlap, and
+data that passes a switch as it comes in may pass too late. A switch that gets data without sending
+it would, backwards, send data that it did not get. ``verify`` finds all three faults.
 """
 
 from __future__ import annotations
@@ -42,22 +41,22 @@ _MIRRORED = {
 
 
 def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
-    """Turn a schedule on the reversed network into its mirror image on the network.
+    """Convert a schedule on the reversed network to its mirror image on the network.
 
-    An allgather becomes a reduce-scatter, a broadcast a reduce, and the other way round; what was
-    copied is added. In an all-to-all chunks go from their targets to their roots.
+    An allgather becomes a reduce-scatter, a broadcast a reduce, and vice versa; copies become
+    additions. In an all-to-all, chunks go from their targets to their roots.
 
     Parameters
     ----------
     schedule : StepSchedule
-        On ``topology.reversed()``.
+        A schedule on ``topology.reversed()``.
     topology : Topology
 
     Raises
     ------
     UnsupportedError
-        If copies are turned round and a GPU gets what it has: backwards it would be counted twice.
-        If sums are, and a GPU sends one twice, or the root one: it would be handed out twice. Of an
+        If a GPU gets a copy of data that it has: backwards, it would be counted twice. If a GPU
+        sends a sum twice, or the root sends one: backwards, it would be distributed twice. For an
         allreduce, which is both.
     """
     if schedule.collective not in _MIRRORED:
@@ -94,10 +93,10 @@ def time_reversed(schedule: StepSchedule, topology: Topology) -> StepSchedule:
 
 
 def _check_once(schedule: StepSchedule) -> None:
-    """Every GPU gets a unit once at most, and the root does not.
+    """Check that every GPU gets a unit at most once, and the root does not get it.
 
-    Of what is to be copied backwards, sums and the chunks of an all-to-all: it sends it once at
-    most, and where it ends does not.
+    Sums and the chunks of an all-to-all are copied backwards: every GPU must send them at most
+    once, and the GPU where they end must not send them.
     """
     sends, interval, nodes = schedule.sends, schedule.intervals, len(schedule.topology.nodes)
     aimed = schedule.collective == "all-to-all"

@@ -1,9 +1,9 @@
-"""Schedules of every kind as one kind of transfers, each over one path and with its times.
+"""Schedules of every kind as timed transfers over one path each.
 
-Problem: whoever looks for what a transfer waits for should know one kind of schedule only.
+Problem: the search for dependencies should handle one kind of schedule only.
 Input:   a forest, also of physical trees, a step schedule, or the flows of an all-to-all.
 Output:  its chunks, its transfers in columns, its paths.
-Cost:    a sort of the tree edges of a forest by their links; linear in all others.
+Cost:    a sort of the tree edges of a forest by their links; linear for all others.
 Source:  ours. Times are those of the schedule; a forest goes hop by hop, as in
          :func:`forestcoll.schedule.lockstep`.
 """
@@ -42,7 +42,7 @@ _Places = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Transfers:
-    """Transfers in columns, as of :class:`forestcoll.schedule.program.Program`.
+    """Transfers in columns, as in :class:`forestcoll.schedule.program.Program`.
 
     ``start`` and ``finish`` are int64 arrays of times: steps, or ticks of a clock.
     """
@@ -67,14 +67,14 @@ class Transfers:
 
     @classmethod
     def joined(cls, one: Transfers, other: Transfers) -> Transfers:
-        """Put transfers one behind the other."""
+        """Concatenate transfers."""
         columns = (column.name for column in fields(cls))
         return cls(*(np.concatenate([getattr(one, c), getattr(other, c)]) for c in columns))
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a schedule transfers, and over which paths."""
+    """The transfers of a schedule, with its chunks and paths."""
 
     chunks: Chunks
     transfers: Transfers
@@ -84,14 +84,14 @@ class Plan:
 def of_forest(forest: Forest) -> Plan:
     """Send every tree hop by hop, each unit of an edge over one path.
 
-    The trees over a link, batch after batch, fill its paths one after the other.
+    The trees over a link, batch after batch, fill its paths in order.
 
     Raises
     ------
     UnsupportedError
         If there are too many trees to number them in 64 bits.
     VerificationError
-        If a link has not as many paths as trees.
+        If a link's numbers of paths and trees differ.
     """
     chunks, chunk, first = _data(forest)
     batch, child = np.nonzero(forest.parent >= 0)
@@ -113,7 +113,7 @@ def of_forest(forest: Forest) -> Plan:
 def _by_path(
     routes: Routes, forest: Forest, batch: _Numbers, tail: _Places, head: _Places
 ) -> tuple[_Numbers, _Numbers, _Numbers, _Numbers]:
-    """Cut tree edges where their paths change: of which edge, from which tree, how many, path."""
+    """Cut tree edges where paths change; return edge, first tree, number and path of each part."""
     gpus = forest.topology.num_compute
     known = routes.tail.astype(np.int64) * gpus + routes.head
     link = np.searchsorted(known, tail.astype(np.int64) * gpus + head)
@@ -143,7 +143,7 @@ def _by_path(
 def of_multicast(forest: MulticastForest, *, loopback: bool = True) -> Plan:
     """Send every physical tree walk by walk, with loopback or without.
 
-    A GPU keeps its own part of a sum, so that what loopback sends to the switch is not added there.
+    A GPU keeps its own part of a sum, so the switch does not add what loopback sends to it.
 
     Raises
     ------
@@ -197,7 +197,7 @@ def of_steps(schedule: StepSchedule) -> Plan:
     Raises
     ------
     UnsupportedError
-        If the units that the exact cut asks for do not fit 64 bits.
+        If the units that the exact cut requires do not fit 64 bits.
     """
     schedule = along_paths(schedule)
     if schedule.collective != "allreduce":
@@ -216,7 +216,7 @@ def of_steps(schedule: StepSchedule) -> Plan:
 
 
 def refined(plan: Plan, factor: int) -> Plan:
-    """Return the same transfers, their unit of the data cut into so many.
+    """Return the same transfers with their unit of the data divided by a factor.
 
     Raises
     ------
@@ -241,14 +241,14 @@ def refined(plan: Plan, factor: int) -> Plan:
 
 
 def in_windows(plan: Plan, pipeline_chunks: int) -> Plan:
-    """Cut every chunk into so many equal windows, and transfers at their borders.
+    """Cut every chunk into equal windows, one per pipeline chunk, and transfers at their borders.
 
     The parts of a message that lie in one window stay together.
 
     Raises
     ------
     UnsupportedError
-        If the unit that this asks for does not fit 64 bits.
+        If the required unit does not fit 64 bits.
     """
     divisor = int(np.gcd.reduce(plan.chunks.size)) if len(plan.chunks) else 1
     plan = refined(plan, pipeline_chunks // int(np.gcd(divisor, pipeline_chunks)))
@@ -272,7 +272,7 @@ def in_windows(plan: Plan, pipeline_chunks: int) -> Plan:
 
 
 def _data(forest: Forest | MulticastForest) -> tuple[Chunks, _Numbers, _Numbers]:
-    """Return the shards of a forest, and of each batch its shard and its place there."""
+    """Return the shards of a forest, and the shard of each batch with its place there."""
     weights = forest.weights
     if sum(weights) * forest.k > MOST:
         raise UnsupportedError(
@@ -306,7 +306,7 @@ def _copies(
     path: npt.ArrayLike,
     start: _Numbers,
 ) -> Transfers:
-    """Return transfers that copy, take one step each, and are messages by themselves."""
+    """Return copying transfers of one step each, without shared messages."""
     what, begin, end, way = (np.asarray(a, dtype=np.int32) for a in (chunk, tail, head, path))
     low, many = (np.asarray(a, dtype=np.int64) for a in (first, amount))
     adds, alone = np.zeros(len(what), dtype=np.bool_), np.full(len(what), -1, dtype=np.int32)
@@ -318,5 +318,5 @@ def _walks(routes: Routes) -> Walks:
 
 
 def _places(many: _Numbers) -> _Numbers:
-    """Count from 0 up in every row of so many."""
+    """Count from 0 up in every row, given the lengths of rows."""
     return np.asarray(np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many))

@@ -1,10 +1,9 @@
 """Independent proof of schedules and certificates; shares no code with what makes them.
 
-To read: ``dispatch`` (:func:`verify` of any schedule) and ``verdict``, then what it calls:
-``trees/`` (forests of every form, and allreduces of two), ``steps/`` (step schedules), ``flows``,
-and what these share: ``arrays`` (the form of arrays), ``paths`` (physical paths and link loads),
-``prices`` (what the prices of a bound prove) and ``naming`` (how a counter-example calls things).
-``certificates/`` proves certificates.
+To read: ``dispatch`` (:func:`verify` of any schedule) and ``verdict``. Then the proofs: ``trees/``
+(forests of every form, and allreduces of two), ``steps/`` (step schedules) and ``flows``. They
+share ``arrays`` (the form of arrays), ``paths`` (physical paths and link loads), ``prices`` (bounds
+by prices) and ``naming`` (names in counter-examples). ``certificates/`` proves certificates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Whether a forest's arrays can be read at all: shapes, types, rows and ranges.
+"""Checks of a forest's arrays: shapes, types, rows and ranges.
 
 The first step of :func:`forestcoll.schedule.verify`; after it, indexing is safe.
 """
@@ -30,13 +30,13 @@ __all__ = [
 ]
 
 DIGITS = 300
-"""Of a number that a file holds, at most; floats go as far."""
+"""Most digits of a number in a file; floats have the same range."""
 
 _Ints = npt.NDArray[np.integer[Any]]
 
 
 def check_arrays(forest: Forest) -> None:
-    """Arrays of an explicit forest are integers of matching shapes, with ids in range."""
+    """Check that arrays of an explicit forest are integers, match in shape, and are in range."""
     ranks, batches = forest.topology.num_compute, np.size(forest.root)
     check_ranks(forest)
     check_array("root", forest.root, (batches,), 0, ranks - 1)
@@ -46,7 +46,7 @@ def check_arrays(forest: Forest) -> None:
 
 
 def check_ranks(forest: Weighted) -> None:
-    """There is a GPU, and each has a weight: whole numbers without a common divisor."""
+    """Check that there is a GPU, and that weights are coprime whole numbers, one per GPU."""
     if not (ranks := forest.topology.num_compute):
         fail(f"{forest.topology.name} has no GPU; a schedule needs at least one")
     weights = forest.weights
@@ -68,7 +68,7 @@ def check_ranks(forest: Weighted) -> None:
 
 
 def check_routes(schedule: Routed, *, ends: bool = False) -> None:
-    """Arrays of routes are integers of matching shapes, with rows in order and ids in range.
+    """Check that arrays of routes are integers, match in shape, and are in order and range.
 
     Logical links join GPUs, or ``ends``: any nodes.
     """
@@ -95,8 +95,9 @@ def check_array(
     low: int | None = None,
     high: int | None = None,
 ) -> None:
-    """One array has the shape, signed integers, and no value outside low to high."""
-    wrong = not isinstance(array, np.ndarray) or hasattr(array, "mask")  # of numpy.ma
+    """Check that an array has the shape, signed integers, and values from low to high."""
+    # Masked arrays of numpy.ma would hide values from all later checks.
+    wrong = not isinstance(array, np.ndarray) or hasattr(array, "mask")
     if wrong or array.dtype.kind != "i":
         found = getattr(array, "dtype", type(array).__name__)
         fail(f"array {name} holds {found}; it must be a numpy array of signed integers")
@@ -110,7 +111,7 @@ def check_array(
 
 
 def length(name: str, array: _Ints) -> int:
-    """Return the length of an array, which must be one, of one dimension."""
+    """Return the length of an array; check that it is an array of one dimension."""
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         found = getattr(array, "shape", type(array).__name__)
         fail(f"array {name} is {found}; it must be a numpy array of one dimension")
@@ -118,20 +119,20 @@ def length(name: str, array: _Ints) -> int:
 
 
 def check_method(schedule: Made) -> None:
-    """It says who made it, in a way that can be printed."""
+    """Check that the name of the method is printable text."""
     method = schedule.method
     if not isinstance(method, str) or not method or not method.isprintable():
         fail(f"the method is {method!r}; it must be the printable name of who made the schedule")
 
 
 def check_count(what: str, number: int, of: str) -> None:
-    """One number is whole, positive, and short enough for a file."""
+    """Check that a number is whole, positive, and short enough for a file."""
     if type(number) is not int or not 1 <= number < 10**DIGITS:
         fail(f"{what} is {number!r} {of}; it must be a positive int of at most {DIGITS} digits")
 
 
 def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) -> None:
-    """Compressed rows start at 0, end at the last entry, and each holds ``least`` or more."""
+    """Check that compressed rows span all entries, and that each holds ``least`` or more."""
     check_array(name, first, (rows + 1,), 0, entries)
     if first[0] != 0 or first[-1] != entries:
         fail(f"array {name} runs from {first[0]} to {first[-1]}; it must run from 0 to {entries}")
@@ -145,7 +146,7 @@ def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) 
 
 
 def check_link_order(schedule: OnNetwork, tail: _Ints, head: _Ints) -> None:
-    """Logical links are sorted by (tail, head) and none is listed twice."""
+    """Check that logical links are sorted by (tail, head), each listed once."""
     key = tail.astype(np.int64) * len(schedule.topology.nodes) + head
     wrong = np.flatnonzero(np.diff(key) <= 0)
     if wrong.size:

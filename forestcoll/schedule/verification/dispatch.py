@@ -1,10 +1,10 @@
-"""Independent proof that a schedule does what its collective asks and attains what it claims.
+"""Independent proof that a schedule performs its collective and attains its claims.
 
 Problem: does every tree span, does every shard reach every GPU (in a reduction, every contribution
          its root exactly once), is load(e) <= U b(e) on every link e, and is the time the optimum
          where that is claimed?
 Input:   a forest, explicit or factored: batches of trees over the GPUs or over the items of tight
-         sets, and the physical paths of their edges; or physical trees, in which switches copy; or
+         sets, and the physical paths of their edges; or physical trees with multicast switches; or
          two of one kind, an allreduce.
 Output:  a verdict with the congestion measured exactly, or the first violation, by name.
 Cost:    O(log depth) passes over the B x N parents for B batches over N GPUs, and one sort-free
@@ -49,13 +49,13 @@ def verify(schedule: AnySchedule) -> Verdict | AllreduceVerdict | StepVerdict | 
 def verify(
     schedule: AnySchedule,
 ) -> Verdict | AllreduceVerdict | StepVerdict | FlowVerdict:
-    """Prove that a schedule does what its collective asks, within its claims.
+    """Prove that a schedule performs its collective within its claims.
 
     Parameters
     ----------
     schedule : Forest, FactoredForest, MulticastForest, Allreduce, StepSchedule or FlowSchedule
-        From anywhere: nothing in it is believed. A factored forest is proved as it is, not
-        expanded; its verdict is that of the forest it stands for.
+        From any source: nothing in it is trusted. A factored forest is proved as it is, not
+        expanded; its verdict is that of the expanded forest.
 
     Returns
     -------
@@ -72,10 +72,9 @@ def verify(
     Notes
     -----
     Checked in this order: arrays, roots and multiplicities, trees, paths, the paths' multiplicities
-    against the trees, link loads against the claimed congestion, the claimed optimum. Of a step
+    against the trees, link loads against the claimed congestion, the claimed optimum. For a step
     schedule: arrays, chunks, paths, steps, delivery (with a clock: times before it, rates after).
-    Of a flow schedule: arrays, pairs, paths, and that those of each pair carry the whole of its
-    part.
+    For a flow schedule: arrays, pairs, paths, and that the paths of each pair carry its whole part.
     """
     if isinstance(schedule, FlowSchedule):
         return verify_flows(schedule)
@@ -89,7 +88,7 @@ def verify(
 
 
 def _verify_phases(schedule: Allreduce[Any]) -> AllreduceVerdict:
-    """Both phases do their part, what the first sums up the second sends out, the bound holds."""
+    """Check both phases, that the second gathers the sums of the first, and the bound."""
     verdicts, loads = [], []
     for phase in schedule.phases:
         if not isinstance(phase, AnyForest):

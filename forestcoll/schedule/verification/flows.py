@@ -1,4 +1,4 @@
-"""Whether a flow schedule delivers every pair's data over links of the network, and what they bear.
+"""Proof of flow schedules: delivery of every pair's data, and link loads.
 
 Part of :func:`forestcoll.schedule.verify`.
 """
@@ -21,7 +21,7 @@ __all__ = ["FlowVerdict", "verify_flows"]
 
 @dataclass(frozen=True, slots=True)
 class FlowVerdict:
-    """What was proved about a flow schedule.
+    """The proved facts about a flow schedule.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def verify_flows(schedule: FlowSchedule) -> FlowVerdict:
 
 
 def _check_pairs(schedule: FlowSchedule) -> None:
-    """Every ordered pair of different ranks is there; they are sorted, each once, already."""
+    """Check that no ordered pair is missing; earlier checks prove that pairs are sorted, unique."""
     routes, gpus = schedule.routes, schedule.topology.num_compute
     if (pair := first(routes.tail == routes.head)) is not None:
         fail(f"{gpu_name(schedule, int(routes.tail[pair]))} has paths to itself; leave them out")
@@ -106,7 +106,7 @@ def _check_pairs(schedule: FlowSchedule) -> None:
 
 
 def _check_simple(schedule: FlowSchedule) -> None:
-    """No path visits a node twice."""
+    """Check that no path visits a node twice."""
     routes = schedule.routes
     path = np.repeat(np.arange(schedule.num_paths, dtype=np.int64), np.diff(routes.first_hop))
     visits: Ints = np.sort(path * len(schedule.topology.nodes) + routes.hop)
@@ -117,7 +117,7 @@ def _check_simple(schedule: FlowSchedule) -> None:
 
 
 def _check_parts(schedule: FlowSchedule) -> None:
-    """The weights of each pair's paths add up to the whole."""
+    """Check that the weights of each pair's paths add up to the whole."""
     routes = schedule.routes
     weight = exact(routes.multiplicity, schedule.num_paths)
     upto = np.concatenate([[0], np.cumsum(weight)])

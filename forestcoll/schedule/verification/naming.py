@@ -1,4 +1,4 @@
-"""How a counter-example calls the trees, links and paths of a forest: by the topology's names."""
+"""Names of trees, links and paths in counter-examples, from the topology's names."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ __all__ = [
     "walk",
 ]
 
-_SHOWN_NODES = 8  # of a long cycle or path
+_SHOWN_NODES = 8  # nodes shown of a long cycle or path
 
 
 def fail(message: str) -> NoReturn:
-    """Raise the counter-example."""
+    """Raise a VerificationError with the counter-example."""
     raise VerificationError(message)
 
 

@@ -1,4 +1,4 @@
-"""Whether the physical paths of a forest are walks of the network, and what they load.
+"""Checks of physical paths against the network, and their link loads.
 
 Part of :func:`forestcoll.schedule.verify`; the same for explicit and factored forests.
 """
@@ -28,10 +28,10 @@ __all__ = [
 
 
 def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = False) -> Ints:
-    """Paths join their GPUs over links of the topology; return the link of every hop.
+    """Check that paths join their GPUs over links of the topology; return the link of every hop.
 
-    Between its ends a path visits switches only, unless it may go through GPUs; it always may where
-    links join ``ends``, which are any nodes.
+    Between its ends a path visits switches only, unless ``through_gpus``. With ``ends``, logical
+    links join any nodes, and their paths may always go through GPUs.
     """
     _check_ends(forest)
     if not (through_gpus or ends):
@@ -40,7 +40,7 @@ def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = Fals
 
 
 def _check_ends(forest: Routed) -> None:
-    """Every path has a positive multiplicity and joins the two ends of its logical link."""
+    """Check that multiplicities are positive and paths join the ends of their logical links."""
     routes, nodes = forest.routes, np.array(forest.topology.ends)
     if (path := first(routes.multiplicity < 1)) is not None:
         name, found = path_name(forest, path), routes.multiplicity[path]
@@ -57,7 +57,7 @@ def _check_ends(forest: Routed) -> None:
 
 
 def _check_interior(forest: Routed) -> None:
-    """Between its ends a path visits switches only."""
+    """Check that between its ends a path visits switches only."""
     routes = forest.routes
     is_gpu = np.array([not node.is_switch for node in forest.topology.nodes])
     through = is_gpu[routes.hop]
@@ -70,7 +70,7 @@ def _check_interior(forest: Routed) -> None:
 
 
 def _check_hops(forest: Routed) -> Ints:
-    """Every hop of a path is a link of the topology; return the links, hop by hop."""
+    """Check that every hop of a path is a link of the topology; return the links, hop by hop."""
     routes, topology = forest.routes, forest.topology
     size = len(topology.nodes)
     tails, heads = topology.link_ends
@@ -87,7 +87,7 @@ def _check_hops(forest: Routed) -> Ints:
 
 
 def check_loads(forest: Schedule, needed: npt.NDArray[Any]) -> None:
-    """As many paths as trees run over every logical link, counted with multiplicity."""
+    """Check that every logical link has as many paths as trees, counted with multiplicity."""
     carried = exact(forest.routes.multiplicity, len(forest.routes.multiplicity))
     upto = np.concatenate([[0], np.cumsum(carried)])
     given = upto[forest.routes.first_path[1:]] - upto[forest.routes.first_path[:-1]]
@@ -108,10 +108,10 @@ def link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
 
 
 def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, tuple[str, ...]]:
-    """Return the largest load / bandwidth and the first link that has it, exactly.
+    """Return the largest load / bandwidth and the first link with it, exactly.
 
-    Shared capacities come behind the links; they carry what all their links carry, and are named
-    by their name alone.
+    Shared capacities come behind the links. Their load is that of all their links, and they are
+    named by their name alone.
     """
     most, per, busiest = 0, 1, topology.links[0]
     under, widths = topology.whole_bandwidths
@@ -143,7 +143,7 @@ def busiest_group(topology: Topology, load: Sequence[Any]) -> tuple[Fraction, st
 
 
 def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, ...]) -> None:
-    """No link or shared capacity carries more than U trees per GB/s of its bandwidth."""
+    """Check that no link or shared capacity carries more than U trees per GB/s of bandwidth."""
     if congestion > forest.congestion:
         topology = forest.topology
         if len(busiest) == 1:
@@ -160,5 +160,5 @@ def check_congestion(forest: Claims, congestion: Fraction, busiest: tuple[str, .
 
 
 def _path_of(forest: Routed, hop: int) -> int:
-    """Return the path that a place in ``routes.hop`` belongs to."""
+    """Return the path of an index of ``routes.hop``."""
     return int(np.searchsorted(forest.routes.first_hop, hop, side="right")) - 1

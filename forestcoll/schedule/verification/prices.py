@@ -1,8 +1,8 @@
-"""What the prices of a rate bound prove, added up anew.
+"""Proof of rate bounds from their prices.
 
 Problem: do prices of cuts, switches and shared capacities prove a bound, and which?
-Input:   a rate bound; nothing in it is believed.
-Output:  1/x*, or what its links carry; or the first violation.
+Input:   a rate bound; nothing in it is trusted.
+Output:  1/x*, or the priced capacity of its links; or the first violation.
 Cost:    one pass over the links for each cut.
 Source:  weak duality (:mod:`forestcoll.problem.rate_bound`). Shares no code with it, nor with the
          program that finds prices.
@@ -27,12 +27,12 @@ def priced_inverse_rate(bound: RateBound, *, copies: bool) -> Fraction:
     ----------
     bound : RateBound
     copies : bool
-        Whether switches marked ``multicast`` may copy and add, which no price may forbid.
+        Whether switches marked ``multicast`` may multicast and reduce, which no price may forbid.
 
     Raises
     ------
     VerificationError
-        If the prices are not such, or prove nothing.
+        If the prices are not valid, or prove nothing.
     """
     weight = priced_weight(bound, copies=copies)
     room = priced_room(bound, lambda bandwidth: bandwidth)
@@ -42,7 +42,7 @@ def priced_inverse_rate(bound: RateBound, *, copies: bool) -> Fraction:
 
 
 def priced_weight(bound: RateBound, *, copies: bool) -> Fraction:
-    """Check the prices; return what they take of a schedule for each unit of its rate."""
+    """Check the prices; return the priced cost of a schedule per unit of its rate."""
     topology = bound.topology
     _check_prices(bound)
     gpus = dict(zip(topology.compute, bound.weights, strict=True))
@@ -68,7 +68,7 @@ def priced_weight(bound: RateBound, *, copies: bool) -> Fraction:
 
 
 def _check_prices(bound: RateBound) -> None:
-    """Every price is an exact number from 0 up; no switch or shared capacity has two."""
+    """Check that prices are exact and not negative, one for each switch or shared capacity."""
     known = {group.name for group in bound.topology.shared}
     prices = [one.price for one in bound.cuts]
     prices += [one.price for one in bound.switches]
@@ -90,13 +90,13 @@ def _check_once(names: Sequence[int | str], what: str) -> None:
 
 
 def priced_room(bound: RateBound, carried: Callable[[Fraction], Fraction | int]) -> Fraction:
-    """Return the sum of what links and shared capacities carry, times what the rate needs of them.
+    """Return the sum of the capacities of links and shared capacities, times their prices.
 
     Parameters
     ----------
     bound : RateBound
     carried : callable
-        What a bandwidth, in GB/s, carries.
+        Converts a bandwidth in GB/s to a capacity.
     """
     topology = bound.topology
     needed = {(e.tail, e.head): Fraction(0) for e in topology.links}

@@ -1,4 +1,4 @@
-"""What was proved about a forest, and about an allreduce of two."""
+"""Verdicts of verification: the proved facts about a forest or an allreduce."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ __all__ = ["AllreduceVerdict", "Verdict"]
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Verdict(InBrief):
-    """What was proved about a forest.
+    """The proved facts about a forest.
 
     Parameters
     ----------
     collective : str
-        What the forest does: "allgather", "reduce-scatter", "broadcast" or "reduce".
+        "allgather", "reduce-scatter", "broadcast" or "reduce".
     gpus, roots : int
         Number of GPUs, and of GPUs that root trees: those with a positive weight.
     k : int
         Trees per unit of weight, counted with multiplicity.
     batches, trees : int
-        Distinct trees, and trees counted with multiplicity. Of a factored forest the distinct
+        Distinct trees, and trees counted with multiplicity. For a factored forest, the distinct
         trees of its shapes.
     tree_edges : int
         Edges of the distinct trees.
     logical_links, paths : int
         GPU-to-GPU links that the trees use, and the physical paths behind them.
     deliveries : int
-        (shard, GPU) pairs for which it was proved that the whole shard reaches the GPU: the shard
-        of a root travels in trees that span, so it reaches the N - 1 other GPUs. In a reduction,
-        that the GPU's contribution to the whole shard is counted once at the root.
+        (shard, GPU) pairs with proved delivery of the whole shard to the GPU: the shard of a root
+        travels in spanning trees, so it reaches the N - 1 other GPUs. In a reduction, pairs whose
+        contribution of the GPU to the whole shard is counted once at the root.
     depth : int
-        Hops from GPU to GPU in the tallest tree; of a factored forest a bound that no tree of
-        it exceeds. Where switches copy, they count as GPUs do, in links and edges too.
+        Hops from GPU to GPU in the deepest tree; for a factored forest, an upper bound on the depth
+        of its trees. Multicast switches count as GPUs do, in links and edges too.
     congestion : Fraction
         Measured: the largest load / bandwidth of a link, in trees per GB/s.
     busiest_link : tuple of str, optional
@@ -46,10 +46,10 @@ class Verdict(InBrief):
         Seconds for one gigabyte of data in all at that congestion, and its inverse (None in an
         empty schedule, which takes no time).
     optimal : bool
-        Whether a cut or prices were shown that no schedule of ``model`` can beat; False when
-        nothing was claimed.
+        Whether a cut or prices prove that no schedule of ``model`` is faster; False when nothing
+        was claimed.
     model : str, optional
-        Which schedules these are, in words; None when nothing was claimed.
+        The schedules that the proof covers, in words; None when nothing was claimed.
     """
 
     collective: str
@@ -83,24 +83,24 @@ class Verdict(InBrief):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AllreduceVerdict(InBrief):
-    """What was proved about an allreduce: both phases, that they fit, and the bound it claims.
+    """The proved facts about an allreduce: both phases, their match, and the claimed bound.
 
     Parameters
     ----------
     reduce, gather : Verdict
-        Each phase by itself; its ``optimal`` says that no phase of its kind is faster, which makes
-        no optimal allreduce of the two.
+        Each phase by itself. Its ``optimal`` means that no phase of its kind is faster; two optimal
+        phases need not make an optimal allreduce.
     time_s_per_gb, algbw_gb_s : Fraction
-        Seconds for one gigabyte of data whose pieces flow, the phases sharing the links, and the
-        inverse (None in an empty schedule).
+        Seconds for one gigabyte, pipelined, with phases that share the links, and the inverse
+        (None in an empty schedule).
     busiest_link : tuple of str, optional
-        Tail and head of the (first) link that takes so long, or the name of a shared capacity.
+        Tail and head of the (first) link that takes this long, or the name of a shared capacity.
     sequential_s_per_gb : Fraction
-        Seconds for one gigabyte, one phase after the other.
+        Seconds for one gigabyte in sequential phases.
     bound_gb_s : Fraction, optional
         No allreduce of ``model`` is faster; None when nothing was claimed.
     model : str, optional
-        Which allreduces the bound is about, in words.
+        The allreduces that the bound covers, in words.
     optimal : bool
         Whether the bound is attained.
     """
@@ -121,7 +121,7 @@ class AllreduceVerdict(InBrief):
         return "allreduce"
 
     def in_a_line(self) -> str:
-        """Return how fast it is, and whether that is proved to be the most."""
+        """Return its speed, and whether it is proved optimal."""
         speed = "empty" if self.algbw_gb_s is None else rate(self.algbw_gb_s)
         return f"{speed}, optimal" if self.optimal else speed
 

@@ -1,8 +1,8 @@
 """Proof of the certificate of an allreduce from its own numbers.
 
-Problem: do the prices prove the bound, do the loads make the time, and are there trees that load
-         the links so?
-Input:   a certificate; nothing in it is believed.
+Problem: do the prices prove the bound, do the loads give the time, and do trees with these link
+         loads exist?
+Input:   a certificate; nothing in it is trusted.
 Output:  a verdict, or the first violation, by name.
 Cost:    one pass over the links and sets, and two max-flows for each GPU.
 Source:  weak duality (:mod:`forestcoll.problem.allreduce_bound`), Theorem 5 and Edmonds' theorem.
@@ -29,13 +29,13 @@ __all__ = ["AllreduceCertificateVerdict", "verify_allreduce_certificate"]
 
 @dataclass(frozen=True, slots=True)
 class AllreduceCertificateVerdict:
-    """What was proved.
+    """The proved facts.
 
     Parameters
     ----------
     network : str
     gpus, roots, links : int
-        Of the network that the certificate lists; roots have a weight.
+        Counts of the network that the certificate lists; roots have a weight.
     time_s_per_gb, algbw_gb_s : Fraction
         Of both phases at once; trees that do so exist.
     bound_gb_s : Fraction
@@ -62,7 +62,7 @@ class AllreduceCertificateVerdict:
 
 
 def verify_allreduce_certificate(certificate: AllreduceCertificate) -> AllreduceCertificateVerdict:
-    """Add up a certificate anew.
+    """Verify a certificate from its own numbers.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def _time(certificate: AllreduceCertificate, whole: int) -> Fraction:
 
 
 def _check_phases(certificate: AllreduceCertificate) -> None:
-    """There are trees of either phase that load the links so."""
+    """Check that trees of either phase with these link loads exist."""
     for phase, k in (("reduce", certificate.k_reduce), ("gather", certificate.k_gather)):
         loads = TreeLoads(
             roots={gpu.name: k * gpu.weight for gpu in certificate.gpus},

@@ -1,9 +1,9 @@
-"""Proof of a certificate from its own numbers: that the bound holds, and that it is attained.
+"""Proof of a certificate from its own numbers: the bound holds and is attained.
 
-Problem: is the cut as narrow as is said, or do the prices prove the bound, does no link carry more
-         than U b trees, is that as fast as the bound allows, and are there trees that load the
-         links so?
-Input:   a certificate; nothing in it is believed.
+Problem: is the cut as narrow as claimed, or do the prices prove the bound? Does no link carry more
+         than U b trees, and is that as fast as the bound allows? Do trees with these link loads
+         exist?
+Input:   a certificate; nothing in it is trusted.
 Output:  a verdict, or the first violation, by name.
 Cost:    one pass over the links, and a max-flow for each GPU from those done before: short ones.
 Source:  ForestColl section 2 (the cut bound), section 5.5 and appendix E.4 (fixed k), Theorem 5 and
@@ -48,13 +48,13 @@ __all__ = ["CertificateVerdict", "verify_certificate"]
 
 @dataclass(frozen=True, slots=True)
 class CertificateVerdict:
-    """What was proved.
+    """The proved facts.
 
     Parameters
     ----------
     collective, network : str
     gpus, roots, links : int
-        Of the network that the certificate lists.
+        Counts of the network that the certificate lists.
     k, trees : int
         Trees per unit of weight, and in all.
     congestion, time_s_per_gb, algbw_gb_s : Fraction
@@ -93,7 +93,7 @@ def verify_certificate(
 def verify_certificate(
     certificate: AnyCertificate,
 ) -> CertificateVerdict | AllreduceCertificateVerdict:
-    """Add up a certificate anew.
+    """Verify a certificate from its own numbers.
 
     Raises
     ------
@@ -149,7 +149,7 @@ _ANY, _FORWARDING = "any schedule", "switches only forward"
 
 
 def _prices_switches(certificate: Certificate) -> bool:
-    """Whether a bound assumes that switches send on what they receive, once."""
+    """Whether a bound assumes that switches send what they receive only once."""
     bounds = (certificate.optimum, certificate.fixed_k)
     return any(isinstance(one, Prices) and bool(one.switches) for one in bounds)
 
@@ -174,7 +174,7 @@ def _check_once(names: Iterable[str], what: str) -> None:
 
 
 def _check_weights(certificate: Certificate) -> None:
-    """Weights make the collective, and every GPU roots k times its own."""
+    """Check that the weights match the collective, and every GPU roots k times its weight."""
     weights = [gpu.weight for gpu in certificate.gpus]
     if len(weights) < 2 or math.gcd(*weights) != 1:
         fail(
@@ -198,7 +198,7 @@ def _check_weights(certificate: Certificate) -> None:
 
 
 def _check_optimum(certificate: Certificate, claim: OptimumCut) -> None:
-    """The cut has the weight, the bandwidth and the ratio that are claimed."""
+    """Check the claimed weight, bandwidth and ratio of the cut."""
     crossing = _crossing(certificate, "optimum", claim)
     bandwidth = sum((link.bandwidth_gb_s for link in crossing), start=Fraction(0))
     if claim.bandwidth_gb_s != bandwidth:
@@ -211,7 +211,7 @@ def _check_optimum(certificate: Certificate, claim: OptimumCut) -> None:
 
 
 def _check_limit(certificate: Certificate, claim: LimitOfK) -> None:
-    """Below the congestion claimed, the links of the cut carry fewer trees than must cross."""
+    """Check that below the claimed congestion, too few trees can cross the cut."""
     crossing = _crossing(certificate, "fixed_k", claim)
     room = sum(math.ceil(claim.congestion * link.bandwidth_gb_s) - 1 for link in crossing)
     lacking = certificate.k * claim.weight - room
@@ -253,7 +253,7 @@ def _crossing(
 
 
 def _check_speed(certificate: Certificate) -> None:
-    """The loads make the congestion, that the time, and that is the bound unless k limits it."""
+    """Check congestion and time from the loads; the time is the bound, unless k limits it."""
     limits: list[CertifiedLink | SharedLimit] = [*certificate.links, *certificate.shared]
     busiest = max(limits, key=lambda one: one.trees / one.bandwidth_gb_s)
     measured = busiest.trees / busiest.bandwidth_gb_s
@@ -280,7 +280,7 @@ def _check_speed(certificate: Certificate) -> None:
 
 
 def _check_trees(certificate: Certificate) -> None:
-    """There are trees that load the links so, k times its weight rooted at every GPU."""
+    """Check that trees with these loads exist, k times its weight rooted at every GPU."""
     check_trees_exist(
         TreeLoads(
             roots={gpu.name: gpu.trees for gpu in certificate.gpus},

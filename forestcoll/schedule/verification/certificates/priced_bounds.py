@@ -1,7 +1,7 @@
 """Proof of the bounds of a certificate by prices, from its own numbers.
 
-Problem: do the prices of cuts, of what forwards and of shared capacities add up to the bound?
-Input:   a certificate whose network was checked; nothing else in it is believed.
+Problem: do the prices of cuts, forwarding nodes and shared capacities add up to the bound?
+Input:   a certificate whose network was checked; nothing else in it is trusted.
 Output:  nothing, or the first violation, by name.
 Cost:    one pass over the links for each cut.
 Source:  weak duality (:mod:`forestcoll.problem.rate_bound`).
@@ -27,14 +27,14 @@ __all__ = ["check_priced_limit", "check_priced_optimum"]
 
 
 def check_priced_optimum(certificate: Certificate, claim: OptimumPrices) -> None:
-    """The prices prove the 1/x* that is claimed."""
+    """Check that the prices prove the claimed 1/x*."""
     proved = priced_inverse_rate(_bound(certificate, claim), copies=False)
     if claim.inverse_rate != proved:
         fail(f"the optimum claims 1/x* = {claim.inverse_rate}; its prices prove {proved}")
 
 
 def check_priced_limit(certificate: Certificate, claim: PricedLimitOfK) -> None:
-    """Below the congestion claimed, links and shared capacities carry too little, by the prices."""
+    """Check by prices that below the claimed congestion, the links carry too little."""
     bound = _bound(certificate, claim)
     needed = certificate.k * priced_weight(bound, copies=False)
     room = priced_room(bound, lambda width: math.ceil(claim.congestion * width) - 1)

@@ -1,14 +1,14 @@
-"""Whether there are spanning trees that load the links as is said.
+"""Proof that spanning trees with given link loads exist.
 
-Problem: are loads of links those of trees, so many rooted at each GPU, that reach all GPUs?
+Problem: are the loads of the links those of spanning trees, a given number rooted at each GPU?
 Input:   trees rooted at each GPU, trees over each link, nodes that only forward.
 Output:  nothing, or the GPU or node at which it fails.
 Cost:    a max-flow for each GPU from those done before: short ones.
 Source:  ForestColl Theorem 5 and Edmonds' theorem. Part of the proof of certificates.
 
-If every node that only forwards sends as many as it receives, it can be removed with all cuts kept,
-and if then the trees of all roots can flow to every GPU, there are such spanning trees. So the
-loads alone prove that some schedule is as fast; which one, only its file says.
+A forwarding node that sends as many trees as it receives can be removed with all cuts kept. If the
+trees of all roots can then flow to every GPU, such spanning trees exist. So the loads alone prove
+that some schedule is as fast; only its file holds the schedule itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["TreeLoads", "check_trees_exist"]
 
 @dataclass(frozen=True, slots=True)
 class TreeLoads:
-    """What links carry, by the names of nodes.
+    """Tree loads of links, by the names of nodes.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ class TreeLoads:
 
 
 def check_trees_exist(loads: TreeLoads) -> None:
-    """Raise VerificationError unless there are trees that load the links so."""
+    """Raise VerificationError unless trees with these link loads exist."""
     _check_ends(loads)
     flows = _Flows(loads)
     for gpu in loads.roots:
@@ -56,7 +56,7 @@ def check_trees_exist(loads: TreeLoads) -> None:
 def _check_ends(loads: TreeLoads) -> None:
     """Each tree of another root enters a GPU once (in a reduction: leaves it once).
 
-    What forwards sends as many as it receives.
+    A forwarding node sends as many trees as it receives.
     """
     received: Counter[str] = Counter()
     sent: Counter[str] = Counter()
@@ -76,7 +76,7 @@ def _check_ends(loads: TreeLoads) -> None:
 
 
 class _Left(dict[str, int]):
-    """What is left of the supplies in one flow; looked up where the flow comes by."""
+    """Remaining supplies in one flow; computed only at nodes that the flow visits."""
 
     def __init__(self, supply: dict[str, int]) -> None:
         super().__init__()
@@ -89,8 +89,8 @@ class _Left(dict[str, int]):
 class _Flows:
     """Flows of trees over the loads, in the direction from root to leaves.
 
-    A GPU that they reach stands for all roots: no narrower cut separates it from them. So each
-    flow is searched for from its end, and mostly found nearby.
+    A GPU that they reach can supply the trees of all roots: no narrower cut separates it from them.
+    So each flow is searched from its end, and mostly found nearby.
     """
 
     def __init__(self, loads: TreeLoads) -> None:
@@ -132,7 +132,7 @@ class _Flows:
         used: Counter[tuple[str, str]],
         left: _Left,
     ) -> list[str]:
-        """Return a shortest way on which more trees can flow to a GPU; nothing if there is none."""
+        """Return a shortest augmenting path to a GPU; empty if there is none."""
         after = {gpu: ""}
         queue = [gpu]
         for node in queue:  # grows as it is walked

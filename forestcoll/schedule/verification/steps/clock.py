@@ -1,7 +1,7 @@
-"""Whether the times of a schedule with a clock are such.
+"""Checks of the times of a schedule with a clock.
 
-Part of :func:`forestcoll.schedule.verify`: times are in order, and messages are such. Whether data
-is there when it is sent, and whether links are wide enough, is looked at elsewhere.
+Part of :func:`forestcoll.schedule.verify`: times are in order, and messages are valid. Other
+modules check that senders have their data in time, and that links are wide enough.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NEVER = int(np.iinfo(np.int64).max)
 
 
 def check_times(schedule: StepSchedule, clock: Clock) -> None:
-    """Times are whole numbers in order; transfers start together when their step is the same."""
+    """Check that times are ordered whole numbers, and that a step's transfers start together."""
     count = len(schedule.sends)
     check_count("the size that the clock is for", clock.size_bytes, "bytes")
     if not isinstance(clock.tick_us, Fraction) or clock.tick_us <= 0:
@@ -48,7 +48,7 @@ def check_times(schedule: StepSchedule, clock: Clock) -> None:
 
 
 def _check_messages(schedule: StepSchedule, clock: Clock) -> None:
-    """The transfers of a message have the same ends and times, and the same way."""
+    """Check that the transfers of a message have the same ends, times and path."""
     sends, message = schedule.sends, clock.message
     assert message is not None
     check_array("clock.message", message, (len(sends),), -1, max(len(sends) - 1, 0))

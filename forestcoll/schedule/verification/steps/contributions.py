@@ -1,9 +1,9 @@
-"""What every rank has added up at every moment: contributions followed one by one.
+"""Proof of sums in step schedules, by tracking every contribution at every rank.
 
-Part of :func:`forestcoll.schedule.verify`. A rank holds of every unit of a chunk a set of
-contributions, as bits. A transfer takes what its sender has when it starts; what is added must be
-disjoint from what is there, so that nothing is ever counted twice. Exact for whatever may be sent
-and added; its memory is bounded by looking at some units at a time.
+Part of :func:`forestcoll.schedule.verify`. A rank holds a set of contributions to every unit of a
+chunk, as bits. A transfer takes its sender's set when it starts. Added sets must be disjoint from
+the receiver's set, so that nothing is counted twice. The check is exact for all transfers and
+sums; it processes a block of units at a time to bound its memory.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from forestcoll.schedule.verification.steps.transfers import Rows, send_name, to
 
 __all__ = ["check_contributions"]
 
-_BLOCK_BYTES = 2**26  # of contributions and moves looked at together
-_MOVE_BYTES = 100  # what a transfer of an atom takes besides its bits
+_BLOCK_BYTES = 2**26  # bytes of contributions and moves processed together
+_MOVE_BYTES = 100  # memory of a transfer of an atom besides its bits
 
 _Bits = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
 class _Moves:
-    """What some transfers do to some atoms: units that nobody tells apart.
+    """Effects of some transfers on some atoms: units that all transfers treat alike.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class _Moves:
 
 
 def check_contributions(rows: Rows) -> None:
-    """Follow all contributions; every one gets to where its sum is due, exactly once.
+    """Check that every contribution reaches the place of its sum exactly once.
 
     All ends are GPUs.
     """
@@ -129,7 +129,7 @@ def _check_complete(rows: Rows, part: _Bits, chunk: Ints) -> None:
 
 
 def _arrive(rows: Rows, sends: Ints, atom: Ints, coming: _Bits, part: _Bits) -> None:
-    """Take in all that arrives at one moment; the order in which it does must not matter."""
+    """Apply all arrivals of one moment; their order must not matter."""
     schedule, head = rows.schedule, rows.head[sends]
     reduce = schedule.sends.reduce[sends]
     cell = atom * part.shape[1] + head

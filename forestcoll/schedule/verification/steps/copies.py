@@ -1,7 +1,7 @@
-"""Whether copies are sent from where they are, get to all that they are due to, and get there once.
+"""Proof of copies in step schedules: senders have the data, receivers get it exactly once.
 
-Part of :func:`forestcoll.schedule.verify`. Time and memory grow with the transfers, not with chunks
-times GPUs times units: each receiver may have cut its chunks up in a way of its own.
+Part of :func:`forestcoll.schedule.verify`. Each receiver may cut its chunks differently, so time
+and memory grow with the transfers, not with chunks times GPUs times units.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Times = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What ends have without getting it as a copy: intervals of chunks, and since when.
+    """Intervals of chunks that ends have without a copy, and the times since when.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Held:
 
 
 def held_at_roots(rows: Rows) -> Held:
-    """Every root has its chunk from the beginning."""
+    """Return the initial data: every root has its chunk from the beginning."""
     chunks = np.arange(len(rows.size), dtype=np.int64)
     nothing = np.zeros(len(chunks), dtype=np.int64)
     root = rows.schedule.chunks.root.astype(np.int64)
@@ -78,7 +78,7 @@ def check_copies(rows: Rows, copies: Ints, held: Held) -> None:
 
 
 def _check_once(rows: Rows, into: Ints, pieces: Pieces) -> None:
-    """No end that keeps what it gets gets anything twice, or what it has."""
+    """Check that no storing end gets data twice, or data that it has."""
     twice = pieces.depth > 1
     if not twice.any():
         return
@@ -99,7 +99,7 @@ def _fail_unsendable(rows: Rows, send: int) -> None:
 
 
 def _check_due(rows: Rows, pieces: Pieces, cells: Ints) -> None:
-    """Every chunk gets to all GPUs, or to its target; ``cells`` is where any of it gets to."""
+    """Check that every chunk reaches all GPUs or its target; ``cells`` are the places reached."""
     chunks = rows.schedule.chunks
     which = np.arange(len(rows.size), dtype=np.int64)
     everywhere = rows.schedule.collective != "all-to-all"

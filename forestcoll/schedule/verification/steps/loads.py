@@ -1,4 +1,4 @@
-"""How long the transfers of a step schedule keep the links busy, added up anew.
+"""Independent link loads and times of step schedules.
 
 Problem: over the links and shared capacities e, t(s, e) seconds in step s for a gigabyte of data:
          pipelined, max over e of the sum over s of t(s, e); in steps, the sum over s of max over e
@@ -7,7 +7,7 @@ Input:   a step schedule whose paths and steps were proved; the logical link of 
          the physical link of each hop.
 Output:  both times, exact, and the link that is busy for longest.
 Cost:    linear in the hops of the transfers.
-Source:  T_B of Zhao et al. (BFB, NSDI 2025) section 3; ForestColl section 2 for what flows.
+Source:  T_B of Zhao et al. (BFB, NSDI 2025) section 3; ForestColl section 2 for pipelined time.
 
 Part of :func:`forestcoll.schedule.verify`: no code is shared with :func:`forestcoll.schedule.cost`.
 All transfers of a block of steps are spread at once over a table of times, step by link.
@@ -32,10 +32,10 @@ from forestcoll.topology.model import Topology
 __all__ = ["StepTimes", "time_steps"]
 
 _CELLS = 2**22
-"""Of the table of times that is held at once."""
+"""Entries of the table of times that is held at once."""
 
 _TRANSFERS = 2**20
-"""Spread over it at once."""
+"""Entries spread over the table at once."""
 
 _Numbers = npt.NDArray[Any]
 """int64 where all sums of them fit, else Python ints."""
@@ -60,7 +60,7 @@ class StepTimes:
 
 @dataclass(frozen=True, slots=True)
 class _Use:
-    """Which links a transfer keeps busy on its way, and for how long.
+    """Links that a transfer occupies on its path, and for how long.
 
     Parameters
     ----------

@@ -1,12 +1,12 @@
-"""Whether every contribution has one way to go, which leads to where its sum is due.
+"""Proof of sums in step schedules, where every contribution has a single path to its sum.
 
-Part of :func:`forestcoll.schedule.verify`. If of every unit of a chunk each GPU but one sends its
-sum once, and only after all that is added to it has come in, then time moves on along the way of
-each contribution, the ways join, and all end at the one GPU that sends nothing: each contribution
-is counted there exactly once. This holds for trees of sums however chunks are cut, and is looked up
-in time and memory that grow with the transfers; it is not necessary (a GPU may send twice what is
-used once), so what fails here is for :mod:`forestcoll.schedule.verification.steps.contributions` to
-judge.
+Part of :func:`forestcoll.schedule.verify`. The condition, for every unit of a chunk: each GPU but
+one sends its sum once, and only after everything that is added to it has come in. Then time
+increases along the path of each contribution, and all paths end at the one GPU that sends nothing.
+Each contribution is counted there exactly once. The condition holds for trees of sums however
+chunks are cut, and its check takes time and memory that grow with the transfers. It is sufficient,
+not necessary: a GPU may send twice what is used once. So
+:mod:`forestcoll.schedule.verification.steps.contributions` decides the schedules that fail here.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def problem_of_sums(rows: Rows, sums: Ints) -> str | None:
     """Return why some transfers do not bring every sum together; None if they do.
 
     In an allreduce each unit may be summed up at a GPU of its own; in a reduction it is the root.
-    Switches that pass sums on at once are looked at elsewhere.
+    Other checks cover switches that pass sums on at once.
     """
     keeps = keeping_ends(rows.schedule.topology)
     out, into = sums[keeps[rows.tail[sums]]], sums[keeps[rows.head[sums]]]

@@ -1,8 +1,8 @@
-"""Intervals on many lines at once: what they cover, how often, and what holds all along.
+"""Interval arithmetic on many lines at once: coverage, depth and range queries.
 
 Part of :func:`forestcoll.schedule.verify`. A *cell* is a line of its own, such as a chunk at a GPU.
-The intervals given cut the lines into segments, between whose ends nothing changes; a question
-about an interval is one about the segments that it meets.
+The given intervals cut the lines into segments, and nothing changes within a segment. A query about
+an interval is a query about the segments that it meets.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from forestcoll.schedule.exact_sums import Ints
 __all__ = ["EARLIEST", "LATEST", "Pieces", "extreme"]
 
 LATEST = np.iinfo(np.int64).max
-"""After all times: of what never comes."""
+"""A time after all others: the time of data that never arrives."""
 
 EARLIEST = np.iinfo(np.int64).min
-"""Before all times."""
+"""A time before all others."""
 
-_AT_ONCE = 2**22  # pairs of interval and segment looked at together
+_AT_ONCE = 2**22  # pairs of interval and segment processed together
 
 _Flags = npt.NDArray[np.bool_]
 

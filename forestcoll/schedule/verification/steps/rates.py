@@ -1,4 +1,4 @@
-"""Whether the links are wide enough for the times of a schedule with a clock.
+"""Proof that the rates of a schedule with a clock never exceed a link's bandwidth.
 
 Problem: at no moment do the rates of the transfers over a link, or over all links of a shared
          capacity, add up to more than its bandwidth.
@@ -39,7 +39,7 @@ _Numbers = npt.NDArray[Any]
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """What a transfer does to links.
+    """Use of links by a kind of transfer.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether a step schedule is well formed: its arrays, chunks, ways and steps.
+"""Checks of the form of a step schedule: its arrays, chunks, paths and steps.
 
 Part of :func:`forestcoll.schedule.verify`; after it, indexing is safe and all data is
 accounted for.
@@ -34,7 +34,7 @@ _MOST = 2**63 - 1
 
 
 def check_step_arrays(schedule: StepSchedule) -> None:
-    """Arrays are integers of matching shapes, ids in range; the collective is known."""
+    """Check that arrays match in shape, ids are in range, and the collective is known."""
     _check_types(schedule)
     check_method(schedule)
     check_ranks(schedule)
@@ -63,7 +63,7 @@ def check_step_arrays(schedule: StepSchedule) -> None:
 
 
 def _check_types(schedule: StepSchedule) -> None:
-    """Its parts are of the types that they are to be of."""
+    """Check the types of the schedule's parts."""
     parts: list[tuple[str, Any, type]] = [
         ("topology", schedule.topology, Topology),
         ("chunks", schedule.chunks, Chunks),
@@ -83,7 +83,7 @@ def _check_types(schedule: StepSchedule) -> None:
 
 
 def _check_relays(schedule: StepSchedule) -> None:
-    """Ends are GPUs of the group, or switches: GPUs outside it only forward."""
+    """Check that ends are GPUs of the group or switches; GPUs outside the group only forward."""
     topology, sends = schedule.topology, schedule.sends
     kinds = [topology.nodes[position].kind for position in topology.ends]
     outside = np.array([kind is NodeKind.RELAY for kind in kinds])
@@ -94,7 +94,7 @@ def _check_relays(schedule: StepSchedule) -> None:
 
 
 def _check_intervals(schedule: StepSchedule, interval: Intervals) -> None:
-    """Every transfer carries something, and no more than there is of its chunk."""
+    """Check that every transfer carries a non-empty interval of its chunk."""
     shape = (len(schedule.sends),)
     check_array("sends.interval.first", interval.first, shape, 0, _MOST)
     check_array("sends.interval.amount", interval.amount, shape, 1, _MOST)
@@ -108,7 +108,7 @@ def _check_intervals(schedule: StepSchedule, interval: Intervals) -> None:
 
 
 def check_chunks(schedule: StepSchedule) -> None:
-    """The chunks make up the data: every shard, the whole of it."""
+    """Check that the chunks make up the data: every shard, completely."""
     chunks, gpus = schedule.chunks, schedule.topology.num_compute
     check_count("the whole", chunks.whole, "units of size")
     rooted, aimed = schedule.collective != "allreduce", schedule.collective == "all-to-all"
@@ -140,7 +140,7 @@ def check_chunks(schedule: StepSchedule) -> None:
 
 
 def _check_pairs(schedule: StepSchedule, size: npt.NDArray[Any]) -> None:
-    """Every GPU has its part for every other; what one sends to itself need not be mentioned."""
+    """Check that every GPU has its part for every other; its part for itself is optional."""
     chunks, gpus = schedule.chunks, schedule.topology.num_compute
     pair = chunks.root.astype(np.int64) * gpus + chunks.target
     pairs, which = np.unique(pair, return_inverse=True)
@@ -191,7 +191,7 @@ def ways_used(schedule: StepSchedule) -> Ints:
 
 
 def check_steps(schedule: StepSchedule) -> None:
-    """Steps follow one another without a gap, and no transfer is listed twice."""
+    """Check that steps have no gaps, and that no transfer is listed twice."""
     sends, interval = schedule.sends, schedule.intervals
     if not len(sends):
         return

@@ -1,8 +1,8 @@
-"""Whether a step schedule delivers what its collective asks, and how long its steps take.
+"""Proof that a step schedule performs its collective, with the times of its steps.
 
-Part of :func:`forestcoll.schedule.verify`. Where data is only copied, a node has a part of a chunk
-or has it not. Where it is summed up, either every contribution has one way to go, or the
-contributions that each rank holds are followed one by one.
+Part of :func:`forestcoll.schedule.verify`. For copies, a node has a part of a chunk or not. For
+sums, either every contribution has a single path, or the contributions of each rank are tracked one
+by one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["StepVerdict", "verify_steps"]
 
 @dataclass(frozen=True, slots=True)
 class StepVerdict:
-    """What was proved about a step schedule.
+    """The proved facts about a step schedule.
 
     Parameters
     ----------
@@ -53,8 +53,8 @@ class StepVerdict:
         Tail and head of the (first) link that is busy for longest in all, or the name of a shared
         capacity; None if nothing is sent.
     time_s_per_gb, algbw_gb_s : Fraction
-        Seconds for one gigabyte of data that flows, cut into pieces that are under way in all steps
-        at once: what the busiest link takes. And the inverse, None if nothing is sent.
+        Seconds for one gigabyte, pipelined: the time of the busiest link, with pipeline chunks in
+        flight in all steps at once. And the inverse, None if nothing is sent.
     synchronous_s_per_gb : Fraction
         Seconds for one gigabyte, step after step: the sum over the steps of their slowest links.
         Latencies are left out of both.
@@ -120,7 +120,7 @@ def _finish(clock: Clock) -> Fraction:
 
 
 def _deliveries(schedule: StepSchedule) -> int:
-    """How many (chunk, GPU) pairs the collective asks for that need a transfer."""
+    """Return the number of (chunk, GPU) pairs of the collective that need a transfer."""
     gpus, chunks = schedule.topology.num_compute, schedule.chunks
     match schedule.collective:
         case "allgather" | "broadcast":
@@ -133,7 +133,7 @@ def _deliveries(schedule: StepSchedule) -> int:
 
 
 def _check_delivery(schedule: StepSchedule) -> None:
-    """Whatever is sent is there, and everything due gets to where it is due, once."""
+    """Check that senders have what they send, and that everything due arrives once."""
     rows = rows_of(schedule)
     every = np.arange(len(schedule.sends))
     if not schedule.reduction:

@@ -1,13 +1,13 @@
-"""Whether switches pass on what comes in: at once unless they store, once unless they copy or add.
+"""Proof of forwarding: switches pass data on at once unless they store, once unless they copy.
 
-Part of :func:`forestcoll.schedule.verify`. What comes in *feeds* what goes out if the one has
-arrived when the other starts, or comes in at least as early and as fast as the other leaves. If
-the switch does not store, the other starts no later than the first has arrived.
+Part of :func:`forestcoll.schedule.verify`. A transfer in *feeds* a transfer out if it has arrived
+when the other starts, or comes in at least as early and as fast as the other leaves. If the switch
+does not store, the transfer out starts no later than the transfer in has arrived.
 
-A switch that copies and stores is like a GPU, and not looked at here. Of copies, whatever goes out
-is covered by what feeds it; they are followed in the order of time. Of sums, whatever comes in is
-carried on by something that it feeds: at a switch that adds by the first of these to leave, at
-another by one that carries nothing else. They are followed backwards, from where they go.
+A switch that copies and stores is like a GPU, and is not checked here. Copies out must be covered
+by transfers in that feed them; the check runs forwards in time. Sums in must be carried on by a
+transfer that they feed: at a switch that adds, by the first of these to leave; at another, by one
+that carries nothing else. This check runs backwards in time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _NOWHERE = "what it is sent on with gets nowhere"
 
 
 def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
-    """Prove that switches have what they send; what others send them is taken as proved.
+    """Prove that switches have what they send; transfers of other ends are taken as proved.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
 
 
 def check_adding_switches(rows: Rows, into: Ints, out: Ints) -> None:
-    """Prove that switches send on every sum that comes in, once, and nothing else.
+    """Prove that switches send every incoming sum once, and nothing else.
 
     Parameters
     ----------
@@ -398,7 +398,7 @@ class _Links:
     latency_us: dict[tuple[int, int, int], Fraction] = field(default_factory=dict)
 
     def feeds(self, into: int, out: int, switch: Node) -> bool:
-        """Tell whether what comes in with one transfer can go out with another."""
+        """Return whether one transfer in can feed another out."""
         rows = self.rows
         arrived, leaves = int(rows.finish[into]), int(rows.start[out])
         if leaves > arrived and not switch.stores:

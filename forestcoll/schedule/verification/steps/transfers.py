@@ -1,4 +1,4 @@
-"""The transfers of a step schedule as whoever checks them reads them: what, from where, when.
+"""Transfers of a step schedule in the columns that its checks read.
 
 Part of :func:`forestcoll.schedule.verify`. With or without a clock a transfer has a time at which
 it starts and one at which it has arrived: without one, its step and the next.
@@ -36,7 +36,7 @@ class Rows:
     size : int64 array of length C
         The end of each chunk.
     span : int
-        More than any place in a chunk.
+        A number above any position in a chunk.
     """
 
     schedule: StepSchedule
@@ -101,8 +101,8 @@ def keeping_ends(topology: Topology) -> npt.NDArray[np.bool_]:
 def too_few(rows: Rows, cells: Ints, least: int) -> int | None:
     """Return the first chunk that is in too few cells (chunk, end) of GPUs, if there is one.
 
-    Asked first, so that nothing of the size of all chunks times all GPUs is made for a schedule
-    that has not as many transfers.
+    This check comes first: it avoids arrays of chunks times GPUs for a schedule with too few
+    transfers.
     """
     different = np.unique(cells)
     gpus = different[different % rows.ends < rows.gpus]

@@ -1,4 +1,4 @@
-"""Proof of forests: that trees span and load what they claim.
+"""Proof of forests: trees span, and link loads are as claimed.
 
 To read: ``forest`` (one phase, whatever its form), then ``spanning`` (explicit trees), ``sums``
 (those of reductions), ``factored`` (trees not written out), ``multicast`` (physical trees, in which

@@ -1,4 +1,4 @@
-"""Whether two phases make an allreduce, how long both take at once, and the bound that is claimed.
+"""Proof of an allreduce of two phases: their match, their joint time, and the claimed bound.
 
 Part of :func:`forestcoll.schedule.verify`. The bound is added up from its sets, prices and
 potentials alone: no allreduce of its model is faster, by weak duality
@@ -30,7 +30,7 @@ _OPEN_RUNS = 128
 
 @dataclass(frozen=True, slots=True)
 class PhaseLoads:
-    """What a phase puts on each link, in trees, and how many trees the data is shared out over."""
+    """Load of each link in a phase, in trees, and the number of trees that share the data."""
 
     trees: Sequence[int]
     whole: int
@@ -38,7 +38,7 @@ class PhaseLoads:
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """What was proved of two phases that share the links.
+    """The proved facts about two phases that share the links.
 
     ``time_s_per_gb`` with the first link or shared capacity that takes so long (None if nothing
     moves), the bound in GB/s if one is claimed, and whether it is attained.
@@ -51,7 +51,7 @@ class Shared:
 
 
 def check_allreduce(schedule: Allreduce[Any], reduce: PhaseLoads, gather: PhaseLoads) -> Shared:
-    """What the first phase sums up the second sends out; add up loads, and check the bound."""
+    """Check that the second phase gathers the sums of the first; add up loads; check the bound."""
     _check_parts(schedule)
     time, busiest = _time(schedule.topology, reduce, gather)
     bound = schedule.bound
@@ -92,7 +92,7 @@ def _time(
     """
     slowest: Fraction = Fraction(0)
     busiest: tuple[str, ...] | None = None
-    most: dict[int, int] = {}  # of each bandwidth, so that few fractions are compared
+    most: dict[int, int] = {}  # one for each bandwidth: few fractions are compared
     whole = reduce.whole * gather.whole
     parts = [
         int(one) * gather.whole + int(other) * reduce.whole
@@ -116,7 +116,7 @@ def _time(
 
 
 def _check_claim(schedule: Allreduce[Any], bound: AllreduceBound) -> None:
-    """The bound is about this network and schedules like this one."""
+    """Check that the bound covers this network and schedules like this one."""
     nodes = bound.topology.nodes
     if bound.topology != schedule.topology:
         fail(f"the bound is that of another topology, {bound.topology.name}")
@@ -143,7 +143,7 @@ def check_bound(bound: AllreduceBound) -> Fraction:
 
 
 def _check_numbers(bound: AllreduceBound) -> None:
-    """Sets have GPUs, potentials are of switches that forward, and prices are from 0 up."""
+    """Check that sets have GPUs, potentials are at forwarding switches, no price is negative."""
     _check_sets(bound)
     _check_potentials(bound)
     _check_shared(bound)
@@ -209,7 +209,7 @@ def _proved(bound: AllreduceBound) -> Fraction:
 
 
 def _charged(bound: AllreduceBound, unit: int) -> tuple[Fraction, list[int]]:
-    """Return what shared capacities cost, and what they pay on each link for both phases."""
+    """Return the cost of shared capacities, and the price that they add to each link."""
     links, limits = bound.topology.links, Fraction(0)
     paid = [0] * len(links)
     place = {(link.tail, link.head): i for i, link in enumerate(links)}
@@ -223,7 +223,7 @@ def _charged(bound: AllreduceBound, unit: int) -> tuple[Fraction, list[int]]:
 
 
 def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
-    """Return what the gathering and the reduction pay on each link, in parts of the unit."""
+    """Return the price of each link in the gathering and in the reduction, in units."""
     nodes, links = bound.topology.nodes, bound.topology.links
     most = sum(_parts(price, unit) for one in _priced(bound) for price in _of(one))
     kind = np.dtype(np.int64 if most < 2**62 else object)  # no sum is beyond that of all prices
@@ -253,8 +253,8 @@ def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDAr
 def _apart(bound: AllreduceBound) -> list[list[tuple[list[int], PricedSet, bool]]]:
     """Gather the sets in runs without a common node: nodes, set, and whether they are its rest.
 
-    Of a set with most of the nodes it is the rest that is looked at. Few runs mean few passes over
-    the links; more than the last ``_OPEN_RUNS`` are not searched for room.
+    A set with most of the nodes is replaced by its complement. Few runs mean few passes over the
+    links; only the last ``_OPEN_RUNS`` are searched for room.
     """
     everything = range(len(bound.topology.nodes))
     runs: list[list[tuple[list[int], PricedSet, bool]]] = []

@@ -1,4 +1,4 @@
-"""Whether a factored forest stands for an explicit one, proved without writing the trees out.
+"""Proof that a factored forest represents an explicit one, without its expansion.
 
 Part of :func:`forestcoll.schedule.verify`. W k trees are asked for, k w(r) rooted at every rank r.
 In a set X, let c and d be items; a link belongs to the smallest set that holds both of its ends.
@@ -12,9 +12,8 @@ Then
 These suffice, however trees are put together, and they are necessary; so the equalities are strict,
 and factored and expanded form get the same verdict: docs/mathematics/factored-forests.md.
 
-In a reduction the data runs from child to parent, and links with it. All of the above then holds
-of in-trees, with every link read backwards: trees end where they started, and leave where they
-entered.
+In a reduction, data and links run from child to parent. All of the above then holds for in-trees
+with every link reversed: trees end where they started, and leave where they entered.
 
 Shares no code with the expansion.
 """
@@ -42,7 +41,7 @@ _BLOCK_ENTRIES = 2**20  # parents whose edges are looked up together
 
 
 def check_factored_arrays(forest: FactoredForest) -> None:
-    """Arrays are integers of matching shapes, ids are in range, parents of sets come after them."""
+    """Check that arrays match, ids are in range, and every set comes before its parent."""
     sets, shapes, links = forest.sets, forest.shapes, forest.links
     ranks, num_sets, num_shapes = forest.topology.num_compute, len(sets), len(shapes)
     check_ranks(forest)
@@ -76,7 +75,7 @@ def check_factored_arrays(forest: FactoredForest) -> None:
 
 
 def check_sets(forest: FactoredForest) -> int:
-    """Every set's packing spans and its numbers match; return a bound on the trees' tree_depths."""
+    """Check the packing of every set and its numbers; return a bound on the depth of trees."""
     family = _Family.of(forest)
     tree_depths = _check_shapes(forest, family)
     edges = _contracted(forest, family)
@@ -186,7 +185,7 @@ def _first_sets(forest: FactoredForest) -> npt.NDArray[np.int64]:
 
 
 def _check_shapes(forest: FactoredForest, family: _Family) -> list[int]:
-    """Every batch spans the items of the sets of its shape; return the depth of each shape."""
+    """Check that every batch spans the items of its shape; return the depth of each shape."""
     items = np.diff(family.first)
     due = forest.shapes.items[forest.sets.shape]
     if (number := first(items != due)) is not None:
@@ -282,7 +281,7 @@ def _contracted(forest: FactoredForest, family: _Family) -> _Edges:
 
 
 def _check_roots(forest: FactoredForest, family: _Family, edges: _Edges) -> None:
-    """As many trees are packed from each item as start in it or enter it from outside the set."""
+    """Check that each item roots as many trees as start in it or enter it from outside the set."""
     shapes = forest.shapes
     packed = []
     for batches, parent in _rows(forest):
@@ -308,7 +307,7 @@ def _check_roots(forest: FactoredForest, family: _Family, edges: _Edges) -> None
 
 
 def _check_edges(forest: FactoredForest, family: _Family, edges: _Edges) -> None:
-    """As many trees use each edge as the links behind it carry."""
+    """Check that the trees over each edge match the loads of its links."""
     first_sets = _first_sets(forest)
     uses = []
     for shape, (batches, parent) in enumerate(_rows(forest)):
@@ -337,7 +336,7 @@ def _check_edges(forest: FactoredForest, family: _Family, edges: _Edges) -> None
 
 
 def _as_data_runs(forest: FactoredForest, edge: tuple[int, int]) -> tuple[int, int]:
-    """Turn an edge from parent to child into sender and receiver."""
+    """Convert an edge from parent to child to sender and receiver."""
     return edge[::-1] if forest.reduction else edge
 
 

@@ -1,4 +1,4 @@
-"""Whether a forest, in whatever form its trees are held, does what it claims."""
+"""Proof that a forest of any form performs its collective and attains its claims."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def verify_forest(forest: AnyForest) -> tuple[Verdict, list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Facts:
-    """What was proved about a forest, as in a verdict."""
+    """The proved facts about a forest, as in a verdict."""
 
     batches: int
     edges: int
@@ -98,7 +98,7 @@ def _prove_logical(forest: Forest | FactoredForest) -> _Facts | None:
 
 
 def _prove_physical(forest: MulticastForest) -> _Facts | None:
-    """Prove trees in which switches copy or add; None if there is a single GPU."""
+    """Prove trees with multicast switches; None if there is a single GPU."""
     check_multicast_arrays(forest)
     _check_claims(forest)
     if _is_without_trees(forest, len(forest.root) + len(forest.walks)):
@@ -116,7 +116,7 @@ def _prove_physical(forest: MulticastForest) -> _Facts | None:
 
 
 def _verify_empty(forest: Claims) -> Verdict:
-    """A single GPU has all data and all sums: nothing moves and nothing is claimed."""
+    """Return the facts for a single GPU: nothing moves and nothing is claimed."""
     if forest.congestion != 0 or forest.optimum is not None:
         fail(
             f"the schedule of a single GPU is empty; its congestion must be 0, not "
@@ -144,7 +144,7 @@ def _verify_empty(forest: Claims) -> Verdict:
 
 @dataclass(frozen=True)
 class _Trees:
-    """What was proved about trees, and how to count those over each link of the routes."""
+    """The proved facts about trees, and a function that counts trees over each logical link."""
 
     batches: int
     edges: int
@@ -153,7 +153,7 @@ class _Trees:
 
 
 def _check(forest: Forest) -> _Trees:
-    """The arrays are sound and the trees span."""
+    """Check that the arrays are sound and the trees span."""
     check_arrays(forest)
     _check_claims(forest)
     batches = len(forest.root)
@@ -166,7 +166,7 @@ def _check(forest: Forest) -> _Trees:
 
 
 def _check_factored(forest: FactoredForest) -> _Trees:
-    """The arrays are sound, the trees of all sets span, and their numbers match."""
+    """Check that the arrays are sound, the trees of all sets span, and their numbers match."""
     check_factored_arrays(forest)
     check_routes(forest)
     _check_claims(forest)

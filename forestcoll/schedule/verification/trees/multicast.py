@@ -1,11 +1,11 @@
-"""Whether physical trees, in which marked switches copy or add, deliver what they must.
+"""Proof of physical trees with switches that multicast or reduce.
 
-Part of :func:`forestcoll.schedule.verify`. Switches that are not marked cannot do wrong: they stand
-only inside walks, and each walk carries what it carries from its start to its end.
+Part of :func:`forestcoll.schedule.verify`. Unmarked switches need no check: they stand only inside
+walks, and each walk carries the same data from its start to its end.
 
-Walks back from a switch to a GPU that the same tree sends to that switch (in a reduction from a GPU
-to the switch that sends it its sum) are loopback: NVLS copies to the sender too, and adds the
-receiver's part in the switch. They count as load alone.
+A walk from a switch back to a GPU that sends to it in the same tree is loopback; in a reduction, a
+walk from a GPU to the switch that sends it the sum. NVLS copies to the sender too, and adds the
+receiver's part in the switch. Loopback counts as load alone.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from forestcoll.schedule.verification.naming import arrows, fail, tree_name
 
 __all__ = ["PhysicalTrees", "check_multicast", "check_multicast_arrays"]
 
-_BLOCK_ENTRIES = 2**22  # nodes of trees looked at together
+_BLOCK_ENTRIES = 2**22  # nodes of trees processed together
 
 
 @dataclass(frozen=True, slots=True)
 class PhysicalTrees:
-    """What was proved about physical trees.
+    """The proved facts about physical trees.
 
     ``edges`` counts the walks of all batches, ``pairs`` the distinct (start, end) of walks;
     ``depth`` is the greatest number of walks from a root to a node, ``loads`` are the trees over
@@ -57,7 +57,7 @@ def check_multicast_arrays(forest: MulticastForest) -> None:
 
 
 def check_multicast(forest: MulticastForest) -> PhysicalTrees:
-    """Walks lead between nodes that copy, trees reach every GPU; add up the loads."""
+    """Check that walks join copying nodes and trees reach every GPU; add up the loads."""
     _check_walks(forest)
     links = _check_links(forest)
     depth = _check_trees(forest)
@@ -70,7 +70,7 @@ def check_multicast(forest: MulticastForest) -> PhysicalTrees:
 
 
 def _check_walks(forest: MulticastForest) -> None:
-    """Walks start and end at nodes that copy, pass through no GPU, and are all in use."""
+    """Check that walks join copying nodes, pass through no GPU, and are all in use."""
     nodes, walks = forest.topology.nodes, forest.walks
     copies = np.array([not node.is_switch or node.multicast for node in nodes], dtype=bool)
     for verb, end in (("starts", walks.tail), ("ends", walks.head)):
@@ -162,7 +162,7 @@ def _loopback(
 ) -> npt.NDArray[np.bool_]:
     """Find walks from switches back to GPUs that send to them; each is in its tree once.
 
-    A switch to which two send is refused later, whichever of them is looked at here.
+    A later check rejects a switch with two senders, so it does not matter which one is used here.
     """
     size = len(forest.topology.nodes)
     switch = np.array([node.is_switch for node in forest.topology.nodes], dtype=bool)
@@ -179,7 +179,7 @@ def _loopback(
 
 
 def _check_once(forest: MulticastForest, start: int, far: Ints) -> None:
-    """No node of a batch is at the far end of two walks."""
+    """Check that no node of a batch is at the far end of two walks."""
     counts = np.bincount(far)
     if (at := first(counts > 1)) is not None:
         fault = "sends its sum" if forest.reduction else "gets the data"
@@ -187,7 +187,7 @@ def _check_once(forest: MulticastForest, start: int, far: Ints) -> None:
 
 
 def _check_members(forest: MulticastForest, start: int, above: Ints) -> None:
-    """The root and only the root has nobody above it, and only GPUs have nobody below."""
+    """Check that only the root has no parent, and that only GPUs are leaves."""
     nodes, size = forest.topology.nodes, len(forest.topology.nodes)
     gpu = np.array(forest.topology.compute)
     rows = len(above) // size
@@ -213,7 +213,7 @@ def _check_members(forest: MulticastForest, start: int, above: Ints) -> None:
 
 
 def _check_rooted(forest: MulticastForest, start: int, above: Ints) -> int:
-    """Whoever has somebody above comes to the root; return the greatest number of steps."""
+    """Check that every node with a parent leads to the root; return the greatest depth."""
     size = len(forest.topology.nodes)
     jump = np.append(np.where(above < 0, len(above), above), len(above))
     depth = np.append((above >= 0).astype(np.int32), np.int32(0))

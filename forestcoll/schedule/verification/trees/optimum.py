@@ -1,4 +1,4 @@
-"""Whether the optimum that a forest claims is proved, by its cut or its prices, and attained."""
+"""Proof of the optimum that a forest claims, from its cut or its prices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["check_optimum"]
 
 
 def check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Literal[True]:
-    """The claimed cut, or prices, prove the claimed bound, and the forest attains it."""
+    """Check that the claimed cut or prices prove the bound, and that the forest attains it."""
     if claim.topology != forest.topology:
         fail(f"the optimum claimed is that of another topology, {claim.topology.name}")
     if (claim.weights, claim.reduction) != (forest.weights, forest.reduction):
@@ -59,7 +59,7 @@ def check_optimum(forest: Claims, claim: Optimum, congestion: Fraction) -> Liter
 
 
 def _copies(forest: Claims) -> bool:
-    """Whether its switches may copy or add: then no bound may assume that they do not."""
+    """Whether its switches may multicast or reduce; then no bound may assume otherwise."""
     return isinstance(forest, MulticastForest)
 
 

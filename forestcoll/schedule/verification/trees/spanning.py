@@ -1,4 +1,4 @@
-"""Whether the trees of an explicit forest span, and how often they use each logical link.
+"""Proof that the trees of an explicit forest span, with their loads of logical links.
 
 Part of :func:`forestcoll.schedule.verify`.
 """
@@ -19,13 +19,13 @@ from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_sum
 
 __all__ = ["check_roots", "check_spanning", "check_trees", "tree_loads"]
 
-_BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the cache
+_BLOCK_ENTRIES = 2**18  # parents processed together: few enough to stay in the cache
 
 _Name = Callable[[int], str]
 
 
 def check_roots(forest: Batches) -> None:
-    """Every GPU roots trees, of positive multiplicities that add up to k times its weight."""
+    """Check that the multiplicities of each root are positive and add up to k times its weight."""
     if (batch := first(forest.multiplicity < 1)) is not None:
         tree, found = tree_name(forest, batch), forest.multiplicity[batch]
         fail(f"{tree}: multiplicity is {found}; it must be positive")
@@ -47,7 +47,7 @@ def check_roots(forest: Batches) -> None:
 
 
 def check_trees(forest: Forest) -> int:
-    """Every batch is a spanning tree, out of its root or into it; return the greatest depth."""
+    """Check that every batch is a spanning out-tree or in-tree; return the greatest depth."""
     check = check_summing if forest.reduction else check_spanning
     return check(
         forest.parent,
@@ -58,7 +58,7 @@ def check_trees(forest: Forest) -> int:
 
 
 def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
-    """Every row of parents is an out-tree that spans its nodes; return the greatest depth.
+    """Check that every row of parents is a spanning out-tree; return the greatest depth.
 
     ``tree`` and ``node`` name a row and a column for the counter-example.
     """
@@ -77,7 +77,7 @@ def check_spanning(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int
 
 
 def _check_parents(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
-    """In every tree, the root and only the root is without a parent."""
+    """Check that in every tree only the root has no parent."""
     own = parent[np.arange(len(root)), root] < 0
     if own.all() and np.count_nonzero(parent < 0) == len(root):
         return
@@ -93,7 +93,7 @@ def _check_parents(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
 
 
 def _check_cycles(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:
-    """Every GPU's ancestors end at the root (by pointer doubling); return the greatest depth."""
+    """Check by pointer doubling that all ancestors end at the root; return the greatest depth."""
     rows, ranks = parent.shape
     row = np.arange(rows, dtype=np.intp)[:, None] * ranks
     goal = row + root[:, None]

@@ -1,9 +1,9 @@
-"""Whether the trees of a reduction sum up everything exactly once.
+"""Proof that the trees of a reduction count every contribution exactly once.
 
 Part of :func:`forestcoll.schedule.verify`. In a reduction a GPU adds what it receives to what it
-has, and sends the sum to its parent once. So a contribution is counted exactly once at the root if
-it gets there at all: it has one way to go. It gets there unless a GPU on its way sends to nobody
-or the way runs into a cycle, and the sum stays there if the root sends to nobody.
+has, and sends the sum to its parent once. So each contribution has a single path, and the root
+counts it exactly once if the path reaches the root. The path fails only at a GPU without a parent,
+or in a cycle. The sum stays at the root because the root sends to nobody.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from forestcoll.schedule.verification.naming import arrows, fail
 
 __all__ = ["are_one_cycle", "check_summing", "rows_together"]
 
-_BLOCK_ENTRIES = 2**18  # parents looked at together: few enough to stay in the cache
+_BLOCK_ENTRIES = 2**18  # parents processed together: few enough to stay in the cache
 
 _Name = Callable[[int], str]
 
 
 def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
-    """In every row the contributions of all nodes reach the root; return the greatest depth.
+    """Check that all contributions of every row reach the root; return the greatest depth.
 
     ``tree`` and ``node`` name a row and a column for the counter-example.
     """
@@ -42,7 +42,7 @@ def check_summing(parent: Ints, root: Ints, *, tree: _Name, node: _Name) -> int:
 
 
 def rows_together(ranks: int, entries: int) -> int:
-    """Return how many rows to look at together: all roots of a ring, if these are not too many."""
+    """Return how many rows to process together: all roots of a ring, if not too many."""
     rows = max(1, entries // ranks)
     if rows >= ranks:
         return rows - rows % ranks
@@ -73,7 +73,7 @@ def are_one_cycle(parent: Ints, root: Ints) -> bool:
 
 
 def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None:
-    """Every node but the root sends its sum to another; the root keeps its own."""
+    """Check that every node but the root sends its sum to another, and the root keeps its own."""
     onward = parent[np.arange(len(root)), root]
     if (row := first(onward >= 0)) is not None:
         to = node(int(onward[row]))
@@ -87,7 +87,7 @@ def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None
 
 
 def _follow(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:
-    """Follow all contributions, twice as far each time; return the hops of the longest way."""
+    """Follow all contributions by pointer doubling; return the hops of the longest path."""
     rows, ranks = parent.shape
     first_of_row = np.arange(rows, dtype=np.intp)[:, None] * ranks  # in the block, laid out flat
     goal = np.broadcast_to(first_of_row + root[:, None], parent.shape)
