@@ -1,4 +1,4 @@
-"""The command that carries a schedule file out between processes."""
+"""The command ``forestcoll execute``: run a schedule file between processes."""
 
 from __future__ import annotations
 
