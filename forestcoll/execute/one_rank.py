@@ -43,7 +43,7 @@ class Task:
     repetitions : int
         Number of timed runs of plan and collective.
     seconds : int
-        Time after which the process ends itself.
+        Time limit; an alarm a little later ends a process that nobody else has ended.
     seed : int
         Of the data.
     """
