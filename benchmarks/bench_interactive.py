@@ -1,4 +1,4 @@
-"""What people wait for: start-up, files, what-if questions and a new schedule after a failure.
+"""Measure interactive waiting times: start-up, files, what-if, rescheduling after a failure.
 
     python -m benchmarks.bench_interactive [--runs 5] [--beside OTHER/.venv/bin/python]
 

@@ -1,4 +1,4 @@
-"""What a measurement needs to be worth anything: the machine named, a median, the peak of memory.
+"""Measurement helpers: name of the machine, median times, peak memory.
 
 Shared by the benchmarks.
 """

@@ -1,11 +1,11 @@
-"""Measure how long schedules of a thousand GPUs take to become programs.
+"""Measure the compilation of schedules of a thousand GPUs to programs.
 
     python -m benchmarks.schedules.bench_program --only A100 --pipeline-chunks 4
 
-"Lower" is from the schedule, its physical paths found, to the program with what every transfer
-waits for; the torus goes hop by hop, as a step schedule. Medians. Beside them the transfers, what
-they need in all, and the peak of memory of the whole process so far. With ``--check`` every program
-is written in steps and verified, after the measurement.
+"Lower" is the compilation from a schedule with physical paths to a program with dependencies. The
+torus goes hop by hop, as a step schedule. Times are medians. Further columns are the transfers,
+their dependencies, and the peak memory of the process so far. With ``--check`` every program is
+written in steps and verified after the measurement.
 """
 
 from __future__ import annotations
