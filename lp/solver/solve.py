@@ -212,6 +212,7 @@ def _is_proved(program: Program, solution: Solution) -> bool:
     largest = float(np.abs(program.cost).max(initial=0))
     allowed = _allowed(settings) * (objective + largest)
     if program.whole is not None:
+        # Branch and cut stops at the requested gap, so its bound may be that far away.
         allowed += settings.gap * objective
     return abs(solution.objective - solution.bound) <= allowed
 

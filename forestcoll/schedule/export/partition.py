@@ -58,4 +58,5 @@ class Partition:
         return self.span(chunk, 0, self._size[chunk])[1]
 
     def _border(self, chunk: int, unit: int) -> int:
+        # Round positions in the whole data, not lengths: then touching intervals share a border.
         return int((self._before[chunk] + unit) * self._elements // self._whole)

@@ -165,6 +165,7 @@ class _Buffers:
 
     def _free(self, gpu: int, held: _Held, place: Place, value: int) -> bool:
         there = [held.versions.get(one) for one in self._same(gpu, place)]
+        # An aliased place counts, too: a result in place would overwrite the GPU's own part.
         return all(
             one is None
             or one.value == value

@@ -81,6 +81,7 @@ class _Sequence:
             if piece not in self.pieces[one].needs:
                 return False
         for one in self._open_before(piece, self.coming[there]):
+            # Sums commute, so two of them may swap; a copy would overwrite a sum, or be added to.
             if not (self.pieces[one].adds and self.pieces[piece].adds):
                 return False
         return True

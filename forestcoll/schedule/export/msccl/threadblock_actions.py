@@ -114,7 +114,8 @@ def _fused(operations: Sequence[Operation], ends: _Ends) -> list[_Draft]:
     """Fuse receives with the sends that forward them.
 
     A forwarding step works slice by slice, so all forwarding steps of a chain run at the same time.
-    None of them may wait for another one to end, unlike steps of one GPU.
+    None of them may wait for another one to end. Steps of one GPU may wait for each other, so a
+    run of forwarding steps visits each GPU only once.
     """
     drafts: list[_Draft] = []
     came: _Draft | None = None

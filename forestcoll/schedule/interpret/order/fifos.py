@@ -65,6 +65,7 @@ def _room(pushes: Ints, push_keys: Ints, pops: Ints, pop_keys: Ints, depth: int,
     room = np.full(size, -1, dtype=np.int64)
     late = push_keys % size >= depth
     freed = _looked_up(push_keys[late] - depth, pop_keys, pops)
+    # -2, unlike -1: the FIFO is full and no receive empties it, so the send never runs.
     room[pushes[late]] = np.where(freed < 0, -2, freed)
     return room
 
