@@ -36,7 +36,7 @@ MEMBERS = 128
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured: a collective on a network made anew for each run."""
+    """A measured case: a collective on a network that is made anew for each run."""
 
     name: str
     gpus: int

@@ -199,7 +199,7 @@ def multiples(row: Row, fields: Fields) -> dict[str, float]:
 
 
 def verdict(row: Row, fields: Fields) -> str:
-    """Say how many times its budget a row takes, and what else exceeds a budget."""
+    """Describe a row's time as a multiple of its budget, and other exceeded budgets."""
     found = multiples(row, fields)
     words = []
     if "time" in found:
@@ -273,7 +273,7 @@ def forests_table(measured: list[tuple[Row, Fields]]) -> Table:
 
 
 def held_against(row: Row) -> Fields:
-    """Return the figures beside a row's own, for the file."""
+    """Return the reference figures of a row, for the file."""
     return {
         field.name: getattr(row, field.name)
         for field in dataclasses.fields(row)

@@ -38,7 +38,7 @@ PACKED = ("dgx_a100:boxes=1", "mi250:boxes=1", "dgx_a100:boxes=2", "dgx_a100:box
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What is shared among groups."""
+    """A network that groups share."""
 
     name: str
     make: Callable[[], Topology]

@@ -78,7 +78,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many mutants of a module were made, tried, called equivalent, and killed."""
+    """Counts of a module's mutants: made, tried, equivalent, killed."""
 
     made: int = 0
     tried: int = 0

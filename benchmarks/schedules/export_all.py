@@ -94,12 +94,12 @@ class Verdict:
 
     @property
     def case(self) -> Case:
-        """What it is of."""
+        """Method, collective and topology."""
         return self.method, self.collective, self.topology
 
 
 def verdict(case: Case, limit_s: float, kind: str = "msccl") -> Verdict:
-    """Try one case in one of the formats for so many seconds; 0 is no limit."""
+    """Try one case in one of the formats within a number of seconds; 0 is no limit."""
     began = time.monotonic()
     try:
         with _limited(limit_s):

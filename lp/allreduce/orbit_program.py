@@ -269,7 +269,7 @@ class CutProgram:
         return sp.hstack([none, each, each], "csr")
 
     def _balances(self) -> list[Vector]:
-        """What a switch of each orbit gets, less what it sends; in the reduction the reverse."""
+        """For a switch of each orbit, its received minus its sent share; reversed in reductions."""
         switches = np.array(self.roles.forwarding, dtype=np.int64)
         _, first = np.unique(self.orbits.node[switches], return_index=True)
         rows = []

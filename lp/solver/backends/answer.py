@@ -11,7 +11,7 @@ __all__ = ["Answer", "Outcome"]
 
 
 class Outcome(Enum):
-    """How a solver stopped."""
+    """Outcome of a solve."""
 
     OPTIMAL = auto()
     INFEASIBLE = auto()

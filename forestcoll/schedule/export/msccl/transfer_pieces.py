@@ -94,7 +94,7 @@ def _columns(program: Program) -> _Transfers:
     need, first_need = program.need.tolist(), program.first_need.tolist()
     needs = [need[low:high] for low, high in pairwise(first_need)]
     step = program.step.tolist()
-    for transfer, needed in enumerate(needs):  # as they are in all programs that are lowered
+    for transfer, needed in enumerate(needs):  # already so in compiled programs
         step[transfer] = max([step[transfer], *(step[one] + 1 for one in needed)])
     return _Transfers(
         step=step,
