@@ -2,11 +2,10 @@
 
     python -m benchmarks.bench_collectives --only broadcast --runs 5
 
-"Native" is from the topology object to the factored forest, made anew for each run: the checks and
-all stages but the routing, whose physical paths are found when they are first asked for; "with
-paths" adds that stage. Medians. Beside them the depth in GPU hops, its bound and the distinct
-trees. A group has 128 members, as whole boxes or with the same GPUs of every box. Every forest is
-verified once, after the measurement.
+"Native" is from a new topology object to the factored forest: the checks and all stages except the
+routing, which happens on first use; "with paths" adds it. Times are medians. Further columns are
+the depth in GPU hops, its bound and the distinct trees. A group has 128 members: whole boxes, or
+the same GPUs of every box. Every forest is verified once, after the measurement.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ MEMBERS = 128
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured: a collective on a network made anew for each run."""
+    """A measured case: a collective on a network that is made anew for each run."""
 
     name: str
     gpus: int

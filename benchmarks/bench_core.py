@@ -1,4 +1,4 @@
-"""Measure the generation of small clusters, beside the public implementation.
+"""Measure the generation of small clusters, compared with the public implementation.
 
 Run with ``make bench``; `bench_generate` measures large ones. Every figure is the median of five
 runs on all cores, each on a topology object made anew; the public implementation's figures are

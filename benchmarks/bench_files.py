@@ -1,4 +1,4 @@
-"""Measure how long schedule files take to write and to read, JSON beside npz.
+"""Measure writing and reading of schedule files, JSON and npz.
 
     python -m benchmarks.bench_files --runs 5 --only a100
 

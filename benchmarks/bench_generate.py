@@ -1,12 +1,12 @@
-"""Measure generation at the sizes that matter, beside the budget, the prototype and the paper.
+"""Measure generation at large sizes, compared with the budget, the prototype and the paper.
 
     python -m benchmarks.bench_generate --only torus --runs 5 --limit 120 --json rows.json
 
-"Native" is what the budgets are about: from the topology object to the forest, whose physical
-paths are found when they are first asked for; "with paths" adds that stage. For rows that make no
-forest, both are what the row names. Every row runs in a process of its own, with its peak of memory
-and within a time limit, and every run on a topology object made anew. The forest is verified once,
-after the measurement. A row that does not end is a row too.
+Budgets apply to "native": from the topology object to the forest, without its physical paths, which
+are found on first use. "With paths" adds that stage. For rows without a forest, both are the time
+of the named work. Every row runs in its own process, with a time limit and its own peak memory.
+Every run uses a new topology object. The forest is verified once, after the measurement. A row that
+does not end is a row too.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ FAR = 3
 
 
 def measure(row: Row, runs: int, limit_s: float) -> None:
-    """Do the work again and again; print a JSON object after each run, as long as time allows."""
+    """Repeat the work while time allows; print a JSON object after each run."""
     print(json.dumps({"gpus": row.make().num_compute}), flush=True)
     began = time.perf_counter()
     for number, (seconds, fields) in enumerate(timings(row.make, lambda made: work(row, made))):
@@ -73,7 +73,7 @@ def measure(row: Row, runs: int, limit_s: float) -> None:
 
 
 def work(row: Row, topology: Topology) -> Fields:
-    """Do what a row measures; return what there is to say about it."""
+    """Do the work of a row; return its details."""
     if row.work == "command":
         with tempfile.TemporaryDirectory() as folder:
             return command(topology.name, Path(folder) / "schedule.json")
@@ -109,7 +109,7 @@ def command(spec: str, path: Path) -> Fields:
 
 
 def described(forest: Forest | FactoredForest) -> Fields:
-    """Count the distinct trees and measure their tree_depths; no tree is written out for that."""
+    """Count the distinct trees and measure their depths, without writing out any tree."""
     if isinstance(forest, Forest):
         multiplicity, depth = forest.multiplicity, forest.tree_depths()
     else:
@@ -145,7 +145,7 @@ def run(row: Row, runs: int, limit_s: float, folder: Path | None = None) -> Fiel
 
 
 def collected(row: Row, told: list[Fields]) -> Fields:
-    """Put together what a row's process told: medians, and the first run's details."""
+    """Combine the reports of a row's process: medians, and the first run's details."""
     fields: Fields = {"name": row.name}
     for one in reversed(told):
         fields |= one
@@ -184,7 +184,7 @@ def verify_budget(row: Row, fields: Fields) -> float | None:
 
 
 def multiples(row: Row, fields: Fields) -> dict[str, float]:
-    """Divide what was measured by its budget, where there is one."""
+    """Divide each measurement by its budget, if it has one."""
     found_and_budget = {
         "time": (fields["native_s"], row.budget_s),
         "depth": (fields.get("depth"), row.budget_height),
@@ -199,7 +199,7 @@ def multiples(row: Row, fields: Fields) -> dict[str, float]:
 
 
 def verdict(row: Row, fields: Fields) -> str:
-    """Say how many times its budget a row takes, and what else exceeds a budget."""
+    """Describe a row's time as a multiple of its budget, and other exceeded budgets."""
     found = multiples(row, fields)
     words = []
     if "time" in found:
@@ -273,7 +273,7 @@ def forests_table(measured: list[tuple[Row, Fields]]) -> Table:
 
 
 def held_against(row: Row) -> Fields:
-    """Return the figures beside a row's own, for the file."""
+    """Return the reference figures of a row, for the file."""
     return {
         field.name: getattr(row, field.name)
         for field in dataclasses.fields(row)
@@ -282,7 +282,7 @@ def held_against(row: Row) -> Fields:
 
 
 def digits(value: float) -> str:
-    """Write a time with three digits that count."""
+    """Write a time with three significant digits."""
     if value == 0:
         return "0"
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f}"

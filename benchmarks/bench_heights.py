@@ -1,4 +1,4 @@
-"""Measure what throughput low trees cost: the fastest found at each depth, beside a bound.
+"""Measure the throughput of depth-bounded trees: the fastest found at each depth, and a bound.
 
     python -m benchmarks.bench_heights --only MI250 --json rows.json
 

@@ -1,4 +1,4 @@
-"""What people wait for: start-up, files, what-if questions and a new schedule after a failure.
+"""Measure interactive waiting times: start-up, files, what-if, rescheduling after a failure.
 
     python -m benchmarks.bench_interactive [--runs 5] [--beside OTHER/.venv/bin/python]
 
@@ -86,7 +86,7 @@ def questions(whole: Topology, old: Any) -> dict[str, Callable[[], object]]:
 
 
 def dense_yaml(side: int) -> str:
-    """Return a topology file of so many GPUs, each with a link to each of as many switches."""
+    """Return a topology file with N GPUs and N switches, each GPU linked to each switch."""
     lines = ["name: dense", "nodes:"]
     lines += [f"  - {{name: g{i}, kind: compute}}" for i in range(side)]
     lines += [f"  - {{name: s{i}, kind: switch}}" for i in range(side)]

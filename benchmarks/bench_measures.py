@@ -1,4 +1,4 @@
-"""Tables of what every method reaches, by each measure, from the rows of experiments.
+"""Print tables of the results of every method, by measure, from the rows of experiments.
 
     forestcoll run experiments/own/measures-allgather.yaml
     python -m benchmarks.bench_measures results/measures-allgather

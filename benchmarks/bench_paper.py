@@ -1,4 +1,4 @@
-"""Measure the paper's own algorithms beside the core, stage by stage, in one run.
+"""Measure the paper's own algorithms and the core, stage by stage, in one run.
 
 ``python -m benchmarks.bench_paper`` takes 16 and 32 GPUs of A100 and 32 and 64 of MI250; ``--full``
 adds 64 and 128 GPUs of both. Both methods run here, in C++, on one thread; every forest is

@@ -1,10 +1,10 @@
-"""Does a run survive ``kill -9``? Kill it at random moments, go on, and count the rows.
+"""Crash test of experiment runs: ``kill -9`` at random moments, restart, and check the rows.
 
-Each round runs an experiment of points that nap, compute, hang in native code beyond their limit,
-and leave children behind. Until the experiment is finished, the harness, or a watchdog, or a worker
-is killed at a random moment, and the run is started again; at last once more in peace. Then there
-must be exactly one final row for each point with the status it should have, every row that was
-there before a kill must still be there as it was, and no process may be left.
+Each round runs an experiment of points that sleep, compute, hang in native code beyond their limit,
+and leave children behind. Until the experiment is finished, the harness, a watchdog or a worker is
+killed at a random moment, and the run is restarted; the last run is undisturbed. Then each point
+must have exactly one final row with the correct status. Every row from before a kill must be
+unchanged, and no process may be left.
 
     python benchmarks/kill_loop.py --rounds 50
 """

@@ -1,4 +1,4 @@
-"""What a measurement needs to be worth anything: the machine named, a median, the peak of memory.
+"""Measurement helpers: name of the machine, median times, peak memory.
 
 Shared by the benchmarks.
 """
@@ -49,7 +49,7 @@ def _timed(made: RunResult, work: Callable[[RunResult], T]) -> tuple[float, T]:
 def median_of(
     runs: int, make: Callable[[], RunResult], work: Callable[[RunResult], T]
 ) -> tuple[float, T]:
-    """Return the median seconds of so many runs, and the last result."""
+    """Return the median seconds of a number of runs, and the last result."""
     measured = list(itertools.islice(timings(make, work), runs))
     return statistics.median(seconds for seconds, _ in measured), measured[-1][1]
 

@@ -1,4 +1,4 @@
-"""What `bench_generate` measures, and what to hold the figures against.
+"""Rows of `bench_generate`, with the reference figures for comparison.
 
 - budget: what this project sets itself, on two cores; a target may be missed for a reason given.
   Seconds are those of the forest without its physical paths, which are found when asked for.

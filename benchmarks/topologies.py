@@ -147,7 +147,7 @@ def dragonfly(
 
 
 def random_regular(nodes: int, degree: int, seed: int) -> Topology:
-    """Digraph of GPUs that all have so many links in and out: a sum of random cycles through all.
+    """Random regular digraph of GPUs: a sum of random Hamiltonian cycles.
 
     The first cycle goes in order of the numbers. Where two cycles take the same step, the
     bandwidths add up.

@@ -34,7 +34,7 @@ def allreduce_optimum(
     time_limit: Annotated[
         float,
         typer.Option(
-            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="For the linear program."
+            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the linear program."
         ),
     ] = 300.0,
     solver: Annotated[
@@ -47,7 +47,7 @@ def allreduce_optimum(
         bool, typer.Option("--json", help="Write one JSON document to stdout.")
     ] = False,
 ) -> None:
-    """Find the fastest allreduce whose switches forward, and how reduce-scatter + allgather does.
+    """Find the fastest allreduce with forwarding switches; compare reduce-scatter + allgather.
 
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
@@ -87,7 +87,7 @@ def allreduce_optimum(
 
 
 def _best(found: AllreduceOptimum, combination: Allreduce[Forest]) -> Allreduce[Forest]:
-    """Return reduce-scatter + allgather if that attains the program's bound, or else a better one.
+    """Return reduce-scatter + allgather if it attains the program's bound, else a better schedule.
 
     The lower of both bounds goes with it.
     """
@@ -102,7 +102,7 @@ def _best(found: AllreduceOptimum, combination: Allreduce[Forest]) -> Allreduce[
 
 
 def _facts(found: AllreduceOptimum, combination: Allreduce[Forest]) -> dict[str, Any]:
-    """Hold the program's value against the combination."""
+    """Compare the program's value with the combination."""
     topology = found.topology
     return {
         "topology": topology.name,
@@ -143,7 +143,7 @@ def _cut(found: AllreduceOptimum, cut: BindingCut) -> dict[str, Any]:
 
 
 def _for_people(facts: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what fills the screen, and give rates the digits that they have."""
+    """Omit long fields, and print rates with their significant digits."""
     cuts = [f"{cut['in_words']}, price {cut['price']:.4g}" for cut in facts["binding_cuts"]]
     hidden = len(cuts) - _SHOWN_CUTS
     if hidden > 0:

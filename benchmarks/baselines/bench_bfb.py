@@ -1,9 +1,9 @@
-"""ForestColl beside BFB on the same graphs: steps, both measures of time, times by message size.
+"""Compare ForestColl with BFB on the same graphs: steps, both measures of time, message sizes.
 
 An allgather of M bytes takes T_L + T_B, in the model of Zhao et al. (NSDI 2025): alpha for every
-step (10 us) and what the links of a GPU (100 Gb/s together) need. In steps both are what they say;
-pipelined, all pieces of ForestColl's trees are under way at once, which pipelining comes near for
-large M. One table and one figure::
+step (10 us), and the time of a GPU's links (100 Gb/s together). In synchronous steps both are
+exact. Pipelined, all pipeline chunks of ForestColl's trees are in flight; large M come near that.
+One table and one figure::
 
     python -m benchmarks.baselines.bench_bfb results/bfb
 

@@ -1,4 +1,4 @@
-"""Blink and Blink+Switch beside ForestColl, in theory.
+"""Compare Blink and Blink+Switch with ForestColl, in theory.
 
 ``python -m benchmarks.baselines.bench_blink`` prints the allreduce of both on two MI250 boxes, with
 the phases one after the other and overlapped (the loads of both added on every link), beside what

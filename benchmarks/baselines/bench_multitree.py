@@ -1,4 +1,4 @@
-"""MultiTree beside the optimum, from one box to 1024 GPUs, with different unit bandwidths.
+"""Compare MultiTree with the optimum, from one box to 1024 GPUs, by unit bandwidth.
 
     python -m benchmarks.baselines.bench_multitree --family mi250 --units slowest,2,8
 

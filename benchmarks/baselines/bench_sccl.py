@@ -1,4 +1,4 @@
-"""Measure SCCL's synthesis with CP-SAT, beside the times of SCCL's public code with z3.
+"""Measure SCCL's synthesis with CP-SAT, compared with SCCL's public code with z3.
 
     python -m benchmarks.baselines.bench_sccl --only DGX-1 --seconds 60
 

@@ -1,4 +1,4 @@
-"""How long MultiTree and TACOS take by size, what they hold, and how both grow.
+"""Measure time and memory of MultiTree and TACOS by network size, with growth exponents.
 
     python -m benchmarks.baselines.bench_sizes tacos --family mi250 --most 2048
 

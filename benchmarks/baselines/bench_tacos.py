@@ -1,4 +1,4 @@
-"""Hold our TACOS against the public code: how long its schedules take, and how long to make them.
+"""Compare our TACOS with the public code: times of its schedules, and synthesis times.
 
     python -m benchmarks.baselines.bench_tacos --seeds 5
 

@@ -1,9 +1,9 @@
-"""Conjecture 1 of Zhao et al. (NSDI 2025), and its kind for twisted tori, graph by graph.
+"""Check Conjecture 1 of Zhao et al. (NSDI 2025) on circulants and twisted tori, graph by graph.
 
-Every circulant has a bandwidth-optimal breadth-first broadcast, it says; for two offsets it is
-proved. Here it is computed, exactly, for all circulants of few GPUs, and for twisted tori (of which
-the paper has checked those up to 10^4 GPUs). What fails is listed with the GPU and step that show
-it: more shards come than links can bring evenly.
+It says that every circulant has a bandwidth-optimal breadth-first broadcast; for two offsets it is
+proved. This script checks it exactly for all circulants of few GPUs, and for twisted tori (the
+paper has checked those up to 10^4 GPUs). It lists failures with the GPU and the step at which more
+shards arrive than the links can carry evenly.
 
     python -m benchmarks.baselines.check_circulants results/bfb/conjecture1.csv
 """
@@ -34,7 +34,7 @@ MOST_TWISTED = 10_000
 
 
 def turned(size: int) -> Alike:
-    """Rank 0 of a circulant stands for all, turned."""
+    """Rank 0 of a circulant stands for all ranks, by rotation."""
     ranks = np.arange(size, dtype=np.int32)
     image = (ranks[:, None] + ranks[None, :]) % size
     return Alike(np.zeros(size, dtype=np.int32), image.astype(np.int32).ravel())

@@ -1,1 +1,1 @@
-"""Measurements of the programs of lp: allreduces, all-to-alls, groups."""
+"""Benchmarks of the linear programs: allreduce, all-to-all, process groups."""

@@ -1,4 +1,4 @@
-"""Solve the allreduce program on the networks of the ForestColl paper, and hold it to N x* / 2.
+"""Solve the allreduce program on the ForestColl paper's networks, and compare with N x* / 2.
 
     python -m benchmarks.lp.bench_allreduce_lp --only h100
 

@@ -1,4 +1,4 @@
-"""All-to-all rates of direct-connect networks, beside those published.
+"""Compare all-to-all rates of direct-connect networks with published values.
 
     python -m benchmarks.lp.bench_alltoall --only 1024 --limit 60
     python -m benchmarks.lp.bench_alltoall --only 64 --csv results/all_to_all/table.csv

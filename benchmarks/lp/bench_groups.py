@@ -1,11 +1,11 @@
-"""Process groups at once, and fractional packings: bound, attained rate, seconds.
+"""Measure concurrent process groups and fractional packings: bound, attained rate, seconds.
 
     python -m benchmarks.lp.bench_groups --only H100
 
-Of every cluster the GPUs of each index across the boxes (data parallelism), and of each box (tensor
-parallelism). "alone" is the rate of the first group if it had the network to itself, "equal" that
-of all groups if each had the same part of every link. All forests are verified, alone and
-together. Below, the packings of :mod:`lp.allgather.fractional_packing` beside the core's optimum.
+Groups are the GPUs of each index across the boxes (data parallelism) and those of each box (tensor
+parallelism). "alone" is the rate of the first group with the network to itself; "equal" is that of
+all groups with equal parts of every link. All forests are verified, alone and together. A second
+table compares :mod:`lp.allgather.fractional_packing` with the core's optimum.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ PACKED = ("dgx_a100:boxes=1", "mi250:boxes=1", "dgx_a100:boxes=2", "dgx_a100:box
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """What is shared among groups."""
+    """A network that groups share."""
 
     name: str
     make: Callable[[], Topology]

@@ -1,4 +1,4 @@
-"""Which modules are mutated together, and the tests that are to notice."""
+"""Areas of mutation testing: groups of modules with the tests that should kill their mutants."""
 
 from __future__ import annotations
 

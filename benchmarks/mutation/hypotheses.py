@@ -1,4 +1,4 @@
-"""How Hypothesis tests run on mutants: the same examples each time, and no search for a small one.
+"""Hypothesis profile for mutants: deterministic examples, and no shrinking.
 
 A pytest plugin, for ``session`` and ``restart``.
 """

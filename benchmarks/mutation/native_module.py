@@ -1,4 +1,4 @@
-"""A pytest plugin: the native module is the one that ``FORESTCOLL_MUTATED_CORE`` names."""
+"""Pytest plugin that loads the native module named by ``FORESTCOLL_MUTATED_CORE``."""
 
 from __future__ import annotations
 

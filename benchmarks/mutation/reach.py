@@ -1,4 +1,4 @@
-"""Which lines of some files run in a block of work.
+"""Line coverage of selected files during a block of work.
 
 Problem: which tests can notice a mutant?
 Input:   the files, a block of work.

@@ -1,4 +1,4 @@
-"""Try a mutant in a process of its own, where the module is mutated before anything imports it.
+"""Try a mutant in its own process, where the module is mutated before its first import.
 
 Problem: code that runs at import or while tests are collected cannot be exchanged later.
 Input:   a module, the number of a mutant, test files, and names of tests that are to run first.

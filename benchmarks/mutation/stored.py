@@ -1,4 +1,4 @@
-"""Results of mutation testing as JSON files, and the reasons why a survivor is no gap.
+"""Stored results of mutation testing (JSON), and the reasons that excuse survivors.
 
 A file holds one run of one area. ``reasons.json`` is written by hand: for each module, the names
 of mutants that no test can notice, with why.
@@ -33,7 +33,7 @@ Reasons = Mapping[str, Mapping[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """A mutant and what became of it; ``by`` is the test that killed it."""
+    """A mutant and its outcome; ``by`` is the test that killed it."""
 
     module: str
     name: str
@@ -59,7 +59,7 @@ class Run:
     tried: tuple[Tried, ...]
 
     def score(self, module: str, reasons: Reasons) -> Score:
-        """Count what became of the mutants of a module."""
+        """Count the outcomes of a module's mutants."""
         known = reasons.get(module, {})
         tried = [one for one in self.tried if one.module == module]
         left = [one for one in tried if not one.killed]
@@ -78,7 +78,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many mutants of a module were made, tried, called equivalent, and killed."""
+    """Counts of a module's mutants: made, tried, equivalent, killed."""
 
     made: int = 0
     tried: int = 0

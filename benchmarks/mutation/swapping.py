@@ -1,4 +1,4 @@
-"""Put a mutant into the running program by exchanging the code of functions in place.
+"""Swap a mutant into the running program by exchanging the code of functions in place.
 
 Problem: a mutated function has to reach whoever imported it.
 Input:   a compiled module with a mutant, the function that it is in.

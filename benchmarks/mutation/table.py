@@ -1,4 +1,4 @@
-"""The tables of README.md, from the stored runs and the reasons.
+"""Write the tables of README.md from the stored runs and the reasons.
 
 A run of an area is stored as ``runs/<area>-before.json`` and ``runs/<area>-after.json``: the same
 mutants, tried on the tests as they were and as they are.

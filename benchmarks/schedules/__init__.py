@@ -1,1 +1,1 @@
-"""Schedules once they are made: lowered, proved, simulated."""
+"""Benchmarks of existing schedules: compilation, verification, simulation."""

@@ -1,11 +1,11 @@
-"""Measure how long schedules of a thousand GPUs take to become programs.
+"""Measure the compilation of schedules of a thousand GPUs to programs.
 
     python -m benchmarks.schedules.bench_program --only A100 --pipeline-chunks 4
 
-"Lower" is from the schedule, its physical paths found, to the program with what every transfer
-waits for; the torus goes hop by hop, as a step schedule. Medians. Beside them the transfers, what
-they need in all, and the peak of memory of the whole process so far. With ``--check`` every program
-is written in steps and verified, after the measurement.
+"Lower" is the compilation from a schedule with physical paths to a program with dependencies. The
+torus goes hop by hop, as a step schedule. Times are medians. Further columns are the transfers,
+their dependencies, and the peak memory of the process so far. With ``--check`` every program is
+written in steps and verified after the measurement.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Lowered = Forest | Allreduce[Forest] | StepSchedule
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What is measured: a schedule made once."""
+    """A measured case: a schedule that is made once."""
 
     name: str
     make: Callable[[], Lowered]
@@ -69,10 +69,8 @@ def main() -> None:
     """Read the arguments and print the table."""
     parser = argparse.ArgumentParser(description="Seconds from a schedule to its program.")
     parser.add_argument("--only", default="", help="rows whose names hold this text")
-    parser.add_argument("--runs", type=int, default=3, help="take the median of so many")
-    parser.add_argument(
-        "--pipeline-chunks", type=int, default=1, help="cut every chunk into so many"
-    )
+    parser.add_argument("--runs", type=int, default=3, help="runs, of which the median counts")
+    parser.add_argument("--pipeline-chunks", type=int, default=1, help="parts of every chunk")
     parser.add_argument("--check", action="store_true", help="verify the steps of every program")
     args = parser.parse_args()
     table = Table("schedule", "lower s", "transfers", "needs", "peak MB", title=machine())

@@ -1,9 +1,9 @@
-"""Simulations at scale: how long lowering, finding classes and simulating take.
+"""Measure compilation, detection of symmetric transfers, and simulation at scale.
 
     python -m benchmarks.schedules.bench_simulate [--runs 3] [--boxes 128]
 
-A gigabyte in eight pipeline chunks, and in the best number of those tried; with the classes that
-fair shares cannot tell apart, and transfer by transfer where that is a few seconds.
+A gigabyte in eight pipeline chunks, and in the best number of those tried. Transfers with equal
+fair shares are simulated as one class, and also one by one if that takes only seconds.
 """
 
 from __future__ import annotations

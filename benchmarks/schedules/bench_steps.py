@@ -1,11 +1,11 @@
-"""A step schedule of millions of rows: made, verified, written, read, turned round, lowered.
+"""Measure a step schedule of millions of rows: make, verify, write, read, transpose, compile.
 
     python -m benchmarks.schedules.bench_steps [--nodes 32x32] [--windows 2]
 
-Every GPU of a torus gets every shard from its neighbours that are nearer to the shard's owner, each
-giving it an equal part, as breadth-first broadcasts (BFB) do: about N^2 rows times the neighbours
-that give. ``--windows`` cuts every shard before that, for more rows. The reduction is the same
-backwards in time. Peak memory is that of the process so far.
+Every GPU of a torus gets every shard in equal parts from its neighbours that are nearer to the
+shard's owner, as breadth-first broadcasts (BFB) do. This gives about N^2 rows times the sending
+neighbours. ``--windows`` cuts every shard first, for more rows. The reduction is the transposed
+schedule. Peak memory is that of the process so far.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""Every schedule that a method claims on at most 64 GPUs, exported and executed.
+"""Export and execute every schedule that a method supports on at most 64 GPUs.
 
-Each goes through verify, lowering, export to MSCCL (or, with ``--format mscclpp``, to MSCCL++) and
-the interpreter, in place and out of place where it may be called so; small ones also through the
-tests' own slow machine. Run from the repository's root: ``python -m benchmarks.schedules.export_all
+Each one passes verify, compilation, export to MSCCL (or, with ``--format mscclpp``, to MSCCL++) and
+the interpreter, in place and out of place if both are allowed; small ones also the tests' own slow
+machine. Run from the repository's root: ``python -m benchmarks.schedules.export_all
 [--format NAME] [--method NAME] [--least GPUS] [--most GPUS] [--jobs N] [--seconds S]``. Each
-verdict is added to a file of rows as it comes (``--rows``), and a run goes on where one before it
-stopped; ``--fresh`` begins anew, as is needed after a change to the code. Small networks come
-first. Prints a line for each that does not come out right, and counts.
+verdict is appended to a file of rows (``--rows``), and a new run continues where the last one
+stopped. ``--fresh`` starts again, which is necessary after a change to the code. Small networks
+come first. Prints a line for each failure, and counts.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def cases() -> Iterator[Case]:
 
 
 def outcome(method: str, collective: str, name: str, kind: str) -> str:
-    """Make a schedule, export it in one of the formats, execute it, say how it comes out."""
+    """Make a schedule, export it in one of the formats, execute it, and return the outcome."""
     topology = load(name)
     if method == OURS:
         root = 0 if collective in ("broadcast", "reduce") else None
@@ -71,7 +71,7 @@ def outcome(method: str, collective: str, name: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How a schedule comes out.
+    """The outcome of a schedule.
 
     Parameters
     ----------
@@ -94,12 +94,12 @@ class Verdict:
 
     @property
     def case(self) -> Case:
-        """What it is of."""
+        """Method, collective and topology."""
         return self.method, self.collective, self.topology
 
 
 def verdict(case: Case, limit_s: float, kind: str = "msccl") -> Verdict:
-    """Try one case in one of the formats for so many seconds; 0 is no limit."""
+    """Try one case in one of the formats within a number of seconds; 0 is no limit."""
     began = time.monotonic()
     try:
         with _limited(limit_s):
@@ -178,14 +178,14 @@ def _verdicts(left: list[Case], limit_s: float, jobs: int, kind: str) -> Iterato
 def main() -> None:
     """Try all."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--method", help="Of this method alone.")
-    parser.add_argument("--least", type=int, default=1, help="GPUs of a topology.")
-    parser.add_argument("--most", type=int, default=MOST_GPUS, help="GPUs of a topology.")
+    parser.add_argument("--method", help="Only this method.")
+    parser.add_argument("--least", type=int, default=1, help="Least GPUs of a topology.")
+    parser.add_argument("--most", type=int, default=MOST_GPUS, help="Most GPUs of a topology.")
     parser.add_argument("--format", default="msccl", choices=EXPORTS)
-    parser.add_argument("--rows", type=Path, help="Kept in build/ if not given.")
-    parser.add_argument("--fresh", action="store_true", help="Begin anew.")
+    parser.add_argument("--rows", type=Path, help="File of rows; in build/ by default.")
+    parser.add_argument("--fresh", action="store_true", help="Ignore stored rows.")
     parser.add_argument("--jobs", type=int, default=1, help="Processes.")
-    parser.add_argument("--seconds", type=float, default=0, help="For each; 0: no limit.")
+    parser.add_argument("--seconds", type=float, default=0, help="Limit of a case; 0: none.")
     asked = parser.parse_args()
     rows = asked.rows or Path("build") / f"export_all_{asked.format}.jsonl"
     if asked.fresh:

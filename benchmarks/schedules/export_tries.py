@@ -1,4 +1,4 @@
-"""A program exported for a runtime and executed, twice over where it is small."""
+"""Export a program for a runtime and execute it, small ones also on the slow test machine."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Schedules carried out for real: between processes, over MPI or torch.distributed.
+"""Execution of schedules between processes, over MPI or torch.distributed.
 
-To read: ``rank_plan`` (what one process does), ``planning`` (that, out of a program),
-``transport`` (what reaches the other processes), ``over_mpi``, ``over_torch``, ``carrying_out`` (a
-plan, over any of them), ``one_rank`` (one process), ``launching`` (all of them, watched),
-``execution`` (from a program to times), ``cli`` (the command).
+To read: ``rank_plan`` (the work of one process), ``planning`` (plans from a program), ``transport``
+(the interface between processes), ``over_mpi``, ``over_torch``, ``carrying_out`` (execution of a
+plan over any transport), ``one_rank`` (one process), ``launching`` (starts and watches all
+processes), ``execution`` (from a program to times), ``cli`` (the command).
 
 Nothing is imported here, so that processes start quickly.
 """

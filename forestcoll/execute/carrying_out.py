@@ -1,11 +1,11 @@
-"""A rank's plan carried out, over any transport.
+"""Execute a rank's plan over any transport.
 
-Problem: what a rank has at last, if all ranks do what their plans say.
-Input:   its plan; what it has at first; a transport.
-Output:  what it has at last.
-Cost:    the memory of all messages that it gets.
-Source:  the rule of :mod:`forestcoll.schedule.program`: nothing that comes in is added to what else
-         is there, before something is sent of which it is a part.
+Problem: compute the final data of a rank, if all ranks execute their plans.
+Input:   its plan; its initial data; a transport.
+Output:  its final data.
+Cost:    the memory of all messages that it receives.
+Source:  the rule of :mod:`forestcoll.schedule.program`: received data is combined with other data
+         only when a message or the result that contains it is assembled.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Process"]
 
 
 class Process:
-    """One rank, with room for all that it gets; it may carry its plan out again and again.
+    """One rank, with buffers for all messages; it may execute its plan repeatedly.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ class Process:
         }
 
     def carry_out(self, given: Array) -> Array:
-        """Do what the plan says; returns what the rank has at last."""
+        """Execute the plan; return the rank's final data."""
         for one in self._plan.rounds:
             outgoing = [(m, self._together(m.length, m.parts, given)) for m in one.sends]
             for message, brought in outgoing:
@@ -59,7 +59,7 @@ class Process:
         return message.peer == self._plan.rank
 
     def _together(self, length: int, parts: Sequence[Part], given: Array) -> Array:
-        """Put parts together; a single one that fills the place is not copied."""
+        """Assemble parts; a single part that fills the place is not copied."""
         if len(parts) == 1 and parts[0].length == length and not parts[0].add:
             return self._stretch(parts[0], given)
         made = self._zeros(length)

@@ -1,4 +1,4 @@
-"""The command that carries a schedule file out between processes."""
+"""The command ``forestcoll exec``: run a schedule file between processes."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def execute_schedule(
         ),
     ] = None,
     backend: Annotated[
-        Backend, typer.Option("--backend", help="What carries the data.")
+        Backend, typer.Option("--backend", help="Library that carries the data.")
     ] = Backend.MPI,
-    size: Annotated[str, typer.Option("--size", help="Of the data; 1MB is 2^20.")] = "1MB",
+    size: Annotated[str, typer.Option("--size", help="Size of the data; 1MB is 2^20.")] = "1MB",
     dtype: Annotated[
-        str, typer.Option("--dtype", help=f"Of the elements: {', '.join(DTYPES)}.")
+        str, typer.Option("--dtype", help=f"Type of the elements: {', '.join(DTYPES)}.")
     ] = "int64",
     pipeline_chunks: Annotated[
         int,
@@ -46,11 +46,11 @@ def execute_schedule(
             "--pipeline-chunks",
             metavar="N",
             max=MOST_PIPELINE_CHUNKS,
-            help="How many to cut every chunk into.",
+            help="Parts of every chunk.",
         ),
     ] = 1,
     repetitions: Annotated[
-        int, typer.Option("--repetitions", metavar="N", max=10_000, help="How often to time it.")
+        int, typer.Option("--repetitions", metavar="N", max=10_000, help="Number of timed runs.")
     ] = 5,
     seconds: Annotated[
         int,
@@ -58,7 +58,7 @@ def execute_schedule(
             "--seconds",
             metavar="S",
             max=MOST_SECONDS,
-            help="After which all processes are stopped.",
+            help="Time limit, after which all processes are stopped.",
         ),
     ] = 120,
     json_: Json = False,

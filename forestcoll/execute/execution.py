@@ -1,8 +1,8 @@
-"""Programs carried out for real, between processes, and compared with a library's collectives.
+"""Execute programs between processes, and compare the results with a library's collectives.
 
-Problem: a schedule that is right on paper should move real data right.
-Input:   a program; how much data, of which type; the library that carries it.
-Output:  how long it takes on the CPUs at hand, beside the library's own collective.
+Problem: a schedule that is correct on paper should move real data correctly.
+Input:   a program; the size and type of the data; the library that carries it.
+Output:  its time on the CPUs of this machine, and that of the library's own collective.
 Cost:    a process for each rank.
 Source:  ours. The times are no measure of networks of GPUs: all processes share the memory and the
          cores of one machine.
@@ -55,16 +55,16 @@ _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A program that was carried out and gave what the library's collective gives.
+    """A successful execution, whose result equals that of the library's collective.
 
     Parameters
     ----------
     size_bytes : int
-        Of the data, as nccl-tests define it.
+        Size of the data, as nccl-tests define it.
     dtype : str
     repetitions : int
     library : str
-        What carried the data.
+        The library that carried the data.
     time_s, library_time_s : float
         Median of the times until the last rank was done, of the program and of the library's own
         collective, between processes on the CPUs of this machine.
@@ -87,7 +87,7 @@ def execute(
     repetitions: int = 5,
     seconds: int = 120,
 ) -> Execution:
-    """Carry a program out between as many processes as it has GPUs.
+    """Execute a program with one process for each GPU.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def execute(
     backend : str
         ``mpi`` (mpi4py) or ``torch`` (torch.distributed).
     size_bytes : int
-        Of the data, rounded to whole elements, at least one.
+        Size of the data, rounded to whole elements, at least one.
     dtype : str
         One of ``DTYPES``.
     repetitions : int
-        How often to time it.
+        Number of timed runs.
     seconds : int
-        After which all processes are stopped.
+        Time limit, after which all processes are stopped.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def execute(
 
 
 def run_tasks(tasks: Sequence[Task], backend: Backend) -> list[Outcome]:
-    """Run a process for each task; return what came of each.
+    """Run a process for each task; return their outcomes.
 
     Raises
     ------
@@ -163,7 +163,7 @@ def _check(backend: str, dtype: str, size_bytes: int, repetitions: int, seconds:
 
 
 def _commands(backend: Backend, folder: Path, ranks: int) -> list[Command]:
-    """Return what starts all processes: MPI's launcher, or each of them."""
+    """Return the commands to start: MPI's launcher, or one for each process."""
     module, remedy = _REMEDY[backend]
     if find_spec(module) is None:
         raise UnsupportedError(f"unsupported: {module} is not installed; {remedy}")
@@ -177,7 +177,7 @@ def _commands(backend: Backend, folder: Path, ranks: int) -> list[Command]:
 
 
 def launcher() -> str:
-    """Return the mpiexec of the environment that runs this, or else the one on the path."""
+    """Return the mpiexec of this Python environment, or else the one on the path."""
     beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
     found = beside or shutil.which("mpiexec")
     if found is None:
@@ -196,7 +196,7 @@ def _outcome(folder: Path, rank: int) -> Outcome:
 
 
 def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
-    """Say why processes failed: as a rank has said, or as the last line that was printed."""
+    """Return why processes failed: the error of a rank, or the last line printed."""
     for rank in range(ranks):
         if outcome_file(folder, rank).exists() and (said := _outcome(folder, rank).error):
             return f"rank {rank} failed: {said}"

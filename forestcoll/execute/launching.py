@@ -1,4 +1,4 @@
-"""Processes started together: if one fails, or time is up, or Ctrl-C comes, none is left."""
+"""Launch processes together, and end all of them on a failure, a time-out or Ctrl-C."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GRACE_S = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """What to start, and what its environment has besides ours."""
+    """A command to start, and additions to its environment."""
 
     words: Sequence[str]
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -33,9 +33,9 @@ def run_together(commands: Sequence[Command], seconds: float, log: Path) -> None
     ----------
     commands : sequence of Command
     seconds : float
-        What they may take.
+        Time limit.
     log : Path
-        Where what they print goes.
+        File for their output.
 
     Raises
     ------
@@ -80,7 +80,7 @@ def _wait(started: Sequence[subprocess.Popen[bytes]], seconds: float) -> None:
 
 
 def _running(started: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Popen[bytes]]:
-    """Look at each, also behind one that runs; return those that do."""
+    """Check every process, also those after a running one; return the running ones."""
     return [process for process in started if process.poll() is None]
 
 
@@ -91,7 +91,7 @@ def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End what still runs, politely first: a launcher then ends what it has started."""
+    """End running processes, first with SIGTERM, so that a launcher can end its own children."""
     for how in (signal.SIGTERM, signal.SIGKILL):
         running = _running(started)
         for process in running:

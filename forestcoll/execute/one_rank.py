@@ -1,11 +1,11 @@
-"""One of the processes: ``python -m forestcoll.execute.one_rank BACKEND FOLDER``.
+"""Process of one rank: ``python -m forestcoll.execute.one_rank BACKEND FOLDER``.
 
-Problem: does a rank get what the library's own collective gives, and how long do both take?
-Input:   a task of each rank in the folder.
-Output:  an outcome of each rank, there too.
-Cost:    the plan and the collective, each as often as asked, and once before the clocks start.
-Source:  ours. Elements are random, whole numbers in any type: sums of integers wrap around, those
-         of floats stay exact, so that both ways of adding give the same bits.
+Problem: does a rank get the result of the library's own collective, and how long do both take?
+Input:   the task of each rank, in the folder.
+Output:  the outcome of each rank, in the same folder.
+Cost:    the requested runs of the plan and of the collective, and one warm-up run of each.
+Source:  ours. Elements are random whole numbers of any type. Sums of integers wrap around, and sums
+         of floats stay exact, so every order of additions gives the same bits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _GRACE_S = 10
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What one process is to do.
+    """The task of one process.
 
     Parameters
     ----------
@@ -41,9 +41,9 @@ class Task:
     dtype : str
         Of the elements, as numpy names it.
     repetitions : int
-        How often to time plan and collective.
+        Number of timed runs of plan and collective.
     seconds : int
-        After which the process may be ended, if nobody has done so.
+        Time limit; an alarm a little later ends a process that nobody else has ended.
     seed : int
         Of the data.
     """
@@ -57,22 +57,22 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it.
+    """The outcome of one process.
 
     Parameters
     ----------
     library : str
-        What carried the data.
+        The library that carried the data.
     wrong : int
-        How many elements differ from those of the library's collective.
+        Number of elements that differ from those of the library's collective.
     place : int
-        Which is the first; -1 if none does.
+        The first of them; -1 if there is none.
     found, due : str
-        What it is, and should be.
+        Its value, and the correct one.
     time_s, library_time_s : tuple of float
-        Of the plan and of the collective, each time.
+        Times of the plan and of the collective, one for each run.
     error : str
-        Why there is no outcome.
+        The reason why there is no outcome.
     """
 
     library: str = ""
@@ -86,17 +86,17 @@ class Outcome:
 
 
 def task_file(folder: Path, rank: int) -> Path:
-    """Where the task of a rank is."""
+    """Path of the task of a rank."""
     return folder / f"task-{rank}"
 
 
 def outcome_file(folder: Path, rank: int) -> Path:
-    """Where the outcome of a rank is."""
+    """Path of the outcome of a rank."""
     return folder / f"outcome-{rank}.json"
 
 
 def run_task(task: Task, transport: Transport) -> Outcome:
-    """Carry a plan out, compare, and time both."""
+    """Execute a plan and the library's collective, compare their results, and time both."""
     plan = task.plan
     process = Process(plan, transport, task.dtype)
     given = transport.array(_elements(plan.given[plan.rank], task))
@@ -119,7 +119,7 @@ def run_task(task: Task, transport: Transport) -> Outcome:
 
 
 def _elements(length: int, task: Task) -> Values:
-    """What a rank has at first."""
+    """The initial elements of a rank."""
     random = np.random.default_rng((task.seed, task.plan.rank))
     kind = np.dtype(task.dtype)
     if kind.kind == "f":
@@ -154,7 +154,7 @@ def _task_of(folder: Path, transport: Transport) -> Task:
 
 
 def main(backend: str, folder: Path) -> None:
-    """Join the others and do what the rank's task says; all end if it cannot be done."""
+    """Join the others and execute the rank's task; an error ends all processes."""
     transport = open_transport(Backend(backend), str(folder / "meeting"))
     outcome = outcome_file(folder, transport.rank)
     try:

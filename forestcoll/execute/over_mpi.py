@@ -1,6 +1,6 @@
-"""Processes that reach each other through MPI, started by its launcher.
+"""MPI transport (mpi4py), for processes that its launcher has started.
 
-mpi4py is loaded when a process joins the others, for with it MPI begins.
+mpi4py is loaded only when a process joins the others, because its import initialises MPI.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class OverMpi:
         self._world.Barrier()
 
     def collective(self, plan: RankPlan, given: Values) -> Values:
-        """Call the collective of MPI that the plan carries out."""
+        """Call MPI's own collective for comparison."""
         made = np.zeros(plan.due[self.rank], dtype=given.dtype)
         world = self._world
         match plan.collective:
@@ -80,4 +80,4 @@ class OverMpi:
         self._world.Abort(1)
 
     def close(self) -> None:
-        """Leave it to MPI, which ends when Python does."""
+        """Do nothing: MPI ends when Python does."""

@@ -1,7 +1,7 @@
-"""Processes that reach each other through torch.distributed: NCCL between GPUs, gloo between CPUs.
+"""torch.distributed transport: NCCL between GPUs, gloo between CPUs.
 
-Messages of a round are one batch of sends and receives, which NCCL carries out as one group. torch
-is loaded when a process joins the others; it is no dependency.
+The messages of a round form one batch of sends and receives, which NCCL executes as one group.
+torch is an optional dependency, loaded only when a process joins the others.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class OverTorch:
         self._synchronize()
 
     def collective(self, plan: RankPlan, given: Any) -> Any:
-        """Call the collective of torch that the plan carries out."""
+        """Call torch's own collective for comparison."""
         made = self._torch.zeros(plan.due[self.rank], dtype=given.dtype, device=self._device)
         match plan.collective:
             case "allgather":
@@ -89,7 +89,7 @@ class OverTorch:
         return made
 
     def abort(self) -> None:
-        """End this process at once; whoever started it ends the others."""
+        """End this process immediately; its launcher ends the others."""
         os._exit(1)
 
     def close(self) -> None:
@@ -97,7 +97,7 @@ class OverTorch:
         self._dist.destroy_process_group()
 
     def _gathered(self, given: Any, lengths: tuple[int, ...]) -> Any:
-        """Gather parts that may differ, as equal ones with room at their ends."""
+        """Gather parts of different sizes, padded to equal size."""
         most = max(lengths)
         padded = self._torch.zeros(most, dtype=given.dtype, device=self._device)
         padded[: len(given)] = given
@@ -106,7 +106,7 @@ class OverTorch:
         return self._torch.cat([part[:length] for part, length in zip(parts, lengths, strict=True)])
 
     def _scattered(self, given: Any, lengths: tuple[int, ...]) -> Any:
-        """Scatter sums of parts that may differ, as equal ones with room at their ends."""
+        """Scatter sums of parts of different sizes, padded to equal size."""
         made = self._torch.zeros(max(lengths), dtype=given.dtype, device=self._device)
         parts = []
         for part in self._torch.split(given, list(lengths)):

@@ -1,13 +1,13 @@
-"""Plans of all ranks out of a program: who sends what to whom in which round.
+"""Rank plans from a program: deadlock-free rounds of sends and receives.
 
-Problem: processes carry a program out by its own rule, and never wait for each other in a cycle.
+Problem: processes execute a program by its own rule, and never wait for each other in a cycle.
 Input:   a program; the number of elements of the data.
 Output:  a plan for each rank.
-Cost:    linear in transfers, needs and ranks.
-Source:  ours. A transfer goes in the round behind the last one it needs, at both of its ends. So
-         what a rank sends has come in before; ranks go through the rounds in one order and post all
-         messages of a round at once, so that the first that is not done can always go on. The part
-         of a switch that copies or adds is played by a rank, the i-th switch's by rank i modulo N.
+Cost:    linear in transfers, dependencies and ranks.
+Source:  ours. A transfer is in the round after its last dependency, at both of its ends. So its
+         data has arrived in an earlier round. All ranks use one order of rounds and post all
+         messages of a round at once, so the first unfinished round can always proceed. A rank plays
+         each switch that multicasts or reduces: rank i modulo N for the i-th switch.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _TO_ROOT = ("reduce-scatter", "reduce")
 
 
 def rank_plans(program: Program, elements: int) -> list[RankPlan]:
-    """Say what each rank does.
+    """Return the plan of each rank.
 
     Parameters
     ----------
     program : Program
-        Right or not: what is wrong with its data shows when it is carried out.
+        It may be wrong: an execution reveals errors in its data.
     elements : int
         Of the data, as :class:`forestcoll.schedule.sends.Chunks` defines it.
 
     Returns
     -------
     list of RankPlan
-        By rank. Transfers of no element are left out.
+        By rank. Transfers without elements are left out.
 
     Raises
     ------
     InvalidParameterError
         If there is no element.
     VerificationError
-        If a transfer needs a later one, or one that does not come to where it starts.
+        If a transfer depends on a later one, or on one that ends elsewhere than it starts.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def rank_plans(program: Program, elements: int) -> list[RankPlan]:
 
 @dataclass(frozen=True, slots=True)
 class _Interval:
-    """What a transfer moves, in elements of its chunk."""
+    """The interval that a transfer moves, in elements of its chunk."""
 
     begin: int
     end: int
@@ -74,7 +74,7 @@ class _Interval:
 
 
 class _Planner:
-    """All that the plans of the ranks have in common."""
+    """State that the plans of all ranks share."""
 
     def __init__(self, program: Program, elements: int) -> None:
         self.program = program
@@ -105,20 +105,20 @@ class _Planner:
         ]
 
     def _has_at_first(self, rank: int) -> Iterable[int]:
-        """Chunks that a rank has a part of, in their order."""
+        """Chunks of which a rank has a part first, in their order."""
         everyone = self.program.collective not in _FROM_ROOT
         root = self.program.chunks.root
         return (chunk for chunk in self.cut.order if everyone or root[chunk] == rank)
 
     def _has_at_last(self, rank: int) -> Iterable[int]:
-        """Chunks that a rank is to have whole, in their order."""
+        """Chunks that a rank must have whole last, in their order."""
         chunks, collective = self.program.chunks, self.program.collective
         whose = chunks.target if collective == "all-to-all" else chunks.root
         everyone = collective not in (*_TO_ROOT, "all-to-all")
         return (chunk for chunk in self.cut.order if everyone or whose[chunk] == rank)
 
     def _places(self, chunks: Iterable[int]) -> dict[int, int]:
-        """Where each of the chunks begins, if they lie one behind the other."""
+        """Offsets of consecutive chunks."""
         order = list(chunks)
         begins = accumulate(map(self.cut.length, order), initial=0)
         return dict(zip(order, begins, strict=False))
@@ -131,7 +131,7 @@ class _Planner:
         return int(self.program.chunks.root[0]) if rooted else -1
 
     def _between(self, rank: int, *, of: str, by: str) -> tuple[int, ...]:
-        """Count the elements of an all-to-all that are of a rank, by the rank at the other end."""
+        """Count the elements of a rank in an all-to-all, by the rank at the other end."""
         if self.program.collective != "all-to-all":
             return ()
         counts = [0] * self.ranks
@@ -146,7 +146,7 @@ class _Planner:
         return _Interval(begin, end, transfer, bool(self.program.reduce[transfer]))
 
     def _player(self, end: int) -> int:
-        """The rank that plays an end: its own, or that of a switch."""
+        """The rank that plays an end: the GPU itself, or the rank that plays the switch."""
         return end if end < self.ranks else (end - self.ranks) % self.ranks
 
     def _rounds(self) -> list[tuple[Round, ...]]:
@@ -177,14 +177,14 @@ class _Planner:
                 )
 
     def _brought(self, transfer: int, needs: list[int]) -> tuple[Part, ...]:
-        """What a transfer brings: its sender's own part, and what it needs applied."""
+        """The content of a transfer: its sender's own part, with its dependencies applied."""
         moved, chunk, tail = self.intervals[transfer], self.chunk[transfer], self.tail[transfer]
         applied = [self.intervals[need] for need in needs]
         own = self.given[tail].get(chunk) if tail < self.ranks else None
         return self._applied(own, applied, moved.begin, moved.end, at=0)
 
     def _result(self, rank: int) -> tuple[Part, ...]:
-        """What a rank has at last: its own part, and all that comes to it applied."""
+        """The result of a rank: its own part, with all received transfers applied."""
         came = defaultdict(list)
         for transfer, head in enumerate(self.head):
             if head == rank:
@@ -219,14 +219,14 @@ def _by_rank_and_round(ranks: int) -> list[defaultdict[int, list[Message]]]:
 
 
 def _hides(new: Part, old: Part) -> bool:
-    """Whether nothing is left of a part when a newer one has come."""
+    """Whether a newer part overwrites an older one completely."""
     return not new.add and new.at <= old.at and old.at + old.length <= new.at + new.length
 
 
 def _in_order(
     receives: dict[int, list[Message]], sends: dict[int, list[Message]]
 ) -> tuple[Round, ...]:
-    """Put the messages of a rank in rounds, those without any left out."""
+    """Return the rounds of a rank, without empty ones."""
     return tuple(
         Round(tuple(receives.get(depth, ())), tuple(sends.get(depth, ())))
         for depth in sorted({*receives, *sends})

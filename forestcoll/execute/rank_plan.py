@@ -1,4 +1,4 @@
-"""What one of the processes that carry a schedule out has to do: rounds of sends and receives.
+"""Plan of one process in an execution: rounds of sends and receives.
 
 Plain data, made by :mod:`forestcoll.execute.planning` and read by each process.
 """
@@ -15,19 +15,19 @@ OWN = -1
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A stretch of elements that is copied, or added, to where something is put together.
+    """An interval of elements that is copied or added while a message or result is assembled.
 
     Parameters
     ----------
     source : int
-        The message that it came with, or ``OWN``.
+        The message that brought it, or ``OWN``.
     begin : int
-        Where it begins in its source.
+        Its offset in the source.
     at : int
-        Where it goes.
+        Its offset in the target.
     length : int
     add : bool
-        Whether it is added to what is there, not put in its place.
+        Whether it is added to the target's elements rather than replacing them.
     """
 
     source: int
@@ -39,18 +39,18 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What goes from rank to rank at once: one transfer of a program.
+    """One message between ranks: one transfer of a program.
 
     Parameters
     ----------
     number : int
-        Of the transfer.
+        Number of the transfer.
     peer : int
-        The rank at the other end; the own one where a switch is this rank's to play.
+        The rank at the other end; the rank itself if it also plays the switch at that end.
     length : int
         In elements.
     parts : tuple of Part
-        What the sender puts together, in this order; of a receive none.
+        The parts that the sender assembles, in this order; empty for a receive.
     """
 
     number: int
@@ -61,9 +61,9 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """Messages that go at once. What is sent has come in in an earlier round, or is the rank's own.
+    """Messages that are posted at once. They send only own data and data of earlier rounds.
 
-    All between two ranks are in the same order at both.
+    The messages between two ranks are in the same order at both.
     """
 
     receives: tuple[Message, ...]
@@ -72,21 +72,21 @@ class Round:
 
 @dataclass(frozen=True, slots=True)
 class RankPlan:
-    """All that one rank does.
+    """The whole plan of one rank.
 
     Parameters
     ----------
     rank : int
     collective : str
     root : int
-        Of a broadcast or reduce; else -1.
+        Of a broadcast or reduce, else -1.
     given, due : tuple of int
-        Elements that each rank has at first, and at last.
+        Elements that each rank has first, and last.
     sent, received : tuple of int
-        In an all-to-all, elements to each rank and from each rank; else none.
+        In an all-to-all, elements to each rank and from each rank; else empty.
     rounds : tuple of Round
     result : tuple of Part
-        How the rank puts together what it has at last.
+        The parts from which the rank assembles its result.
     """
 
     rank: int

@@ -1,4 +1,4 @@
-"""How processes reach each other: what each way of doing so has to offer, and all there are."""
+"""Transport interface between processes, and its backends (MPI, torch.distributed)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ Values = npt.NDArray[Any]
 
 
 class Backend(StrEnum):
-    """Ways to reach other processes."""
+    """Libraries that carry the data."""
 
     MPI = "mpi"
     TORCH = "torch"
 
 
 class Transport(Protocol):
-    """One process among others."""
+    """Interface of one process to the others."""
 
     @property
     def rank(self) -> int:
@@ -35,48 +35,48 @@ class Transport(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of processes."""
 
     @property
     def library(self) -> str:
-        """What carries the data, with its version."""
+        """The library that carries the data, with its version."""
 
     def array(self, values: Values) -> Array:
-        """Put values where they can be sent from."""
+        """Copy values to memory from which they can be sent."""
 
     def values(self, array: Array) -> Values:
-        """Return what an array holds."""
+        """Return the values of an array."""
 
     def exchange(
         self, receives: Sequence[tuple[int, Array]], sends: Sequence[tuple[int, Array]]
     ) -> None:
-        """Receive from and send to ranks, all at once; return when all of it is done.
+        """Send to and receive from ranks at once; return when all messages are done.
 
-        What goes from rank to rank is received in the order in which it is sent.
+        Messages between two ranks arrive in the order in which they are sent.
         """
 
     def barrier(self) -> None:
-        """Wait for all others."""
+        """Wait for all other processes."""
 
     def collective(self, plan: RankPlan, given: Array) -> Array:
-        """Return what the library's own collective gives."""
+        """Return the result of the library's own collective."""
 
     def abort(self) -> None:
-        """End all processes, this one at once."""
+        """End all processes, this one immediately."""
 
     def close(self) -> None:
-        """Part from the others, when all is done."""
+        """Disconnect from the others at the end."""
 
 
 def open_transport(backend: Backend, meeting: str) -> Transport:
-    """Join the others.
+    """Connect to the other processes.
 
     Parameters
     ----------
     backend : Backend
     meeting : str
-        A file that is not there yet, by which processes find each other if their launcher does not
-        see to it.
+        A file that does not exist yet, by which processes find each other if their launcher does
+        not connect them.
     """
     home = import_module(f"forestcoll.execute.over_{backend}")
     opened: Callable[[str], Transport] = home.joined

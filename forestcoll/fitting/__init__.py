@@ -1,1 +1,1 @@
-"""What a runtime can carry of a schedule that breaks its limits: ``runtime_fit``."""
+"""Variants of a schedule that satisfy a runtime's limits: ``runtime_fit``."""

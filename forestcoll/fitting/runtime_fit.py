@@ -1,11 +1,11 @@
-"""What fits a runtime in the place of a schedule that breaks its limits.
+"""Search for a variant of a schedule that satisfies a runtime's limits.
 
-Problem: the optimum may take more trees than the threadblocks and steps of a runtime carry.
-Input:   a schedule that does not fit; a format and the options that were asked for; seconds.
-Output:  the options with which it fits; or, of forests with other numbers of trees per GPU, the one
-         of the fewest that fits, or the fastest; each found by exporting it.
-Cost:    an export for each option; then for each k a search, a packing and an export, the last only
-         if it is faster than what fits already.
+Problem: the optimum may need more trees than the threadblocks and steps of a runtime can carry.
+Input:   a schedule that exceeds the limits; the requested format and options; seconds.
+Output:  options that satisfy the limits; or a forest with another number of trees per GPU, either
+         the smallest number that satisfies them or the fastest. Every result has been exported.
+Cost:    an export for each option; then for each k a search, a packing and an export. The export
+         is skipped if the forest is no faster than one that satisfies the limits already.
 Source:  ForestColl section 5.5 (fixed k); ours for the rest.
 """
 
@@ -45,26 +45,26 @@ _OURS = ("forestcoll", "forestcoll-paper", "allreduce-lp")
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """What fits.
+    """A variant that satisfies the limits.
 
     Parameters
     ----------
     schedule : AnySchedule
-        The one that was given, or another of the same collective; not yet verified.
+        The given schedule, or another one of the same collective; not yet verified.
     program : Program
-        Its lowered form.
+        Its compiled form.
     exported : Exported
     changed : str
-        Which options are other than asked for, in words; empty if none are.
+        The options that differ from the request, in words; empty if none do.
     k : int or None
-        Trees per GPU, if it is another schedule.
+        Trees per GPU, for another schedule.
     tried_k : int or None
-        All numbers of trees from 1 to this one were tried, if it is another; those that would not
-        be faster than what fits already not to the end.
+        The largest number of trees tried, from 1 on, for another schedule. Forests no faster than
+        one that satisfies the limits were not exported.
     algbw_gb_s, given_gb_s : Fraction or None
-        Of it and of the one that was given, if it is another.
+        The rates of this schedule and of the given one, for another schedule.
     is_fastest : bool
-        Whether it is the fastest of those tried that fits, and not the smallest.
+        Whether it is the fastest of those tried, rather than the smallest.
     """
 
     schedule: AnySchedule = field(repr=False)
@@ -79,13 +79,13 @@ class Fit:
 
     @property
     def lost(self) -> float:
-        """Which share of the rate of the schedule that was given it does not reach."""
+        """The lost share of the given schedule's rate."""
         if self.algbw_gb_s is None or self.given_gb_s is None:
             return 0.0
         return max(0.0, float(1 - self.algbw_gb_s / self.given_gb_s))
 
     def in_words(self) -> str:
-        """Say what fits, and at what cost."""
+        """Describe the variant and its cost."""
         if self.algbw_gb_s is None or self.given_gb_s is None:
             return f"it fits with {self.changed}"
         which = f"fastest of 1 to {self.tried_k}" if self.is_fastest else "smallest"
@@ -98,15 +98,15 @@ class Fit:
 
 @dataclass(frozen=True, slots=True)
 class LimitExceeded:
-    """That nothing fits of what was tried.
+    """Report that no variant tried satisfies the limits.
 
     Parameters
     ----------
     options : tuple of str
-        What was changed of the options, in words.
+        The changes of options that were tried, in words.
     tried_k, given_k : int or None
-        Up to which number of trees per GPU forests were tried, from 1 on, and how many the one has
-        that was given; None if that is no forest of ours.
+        The largest number of trees per GPU tried, from 1 on, and that of the given forest; None if
+        the given schedule is no forest of ForestColl.
     """
 
     options: tuple[str, ...]
@@ -114,7 +114,7 @@ class LimitExceeded:
     given_k: int | None
 
     def in_words(self) -> str:
-        """Say what was tried."""
+        """Describe what was tried."""
         found = [f"it does not fit with {' or '.join(self.options)}"] if self.options else []
         if self.given_k is None:
             found.append("its method has no smaller k to try")
@@ -140,29 +140,29 @@ def fitting(
     seconds: float = SECONDS,
     progress: Progress | None = None,
 ) -> Fit | LimitExceeded:
-    """Find what fits a runtime in the place of a schedule that does not.
+    """Find a variant of a schedule that satisfies the runtime's limits.
 
-    First the schedule itself with other options is tried: other channels, fewer instances. Then
-    forests are made with fewer trees, if it is a forest of ours, with the options that need least.
+    First the schedule itself is tried with other options: other channels, fewer instances. For a
+    forest of ForestColl, forests with fewer trees follow, with the least demanding options.
 
     Parameters
     ----------
     schedule : AnySchedule
-        One that does not fit.
+        A schedule that exceeds the limits.
     options : ExportOptions
-        As they were asked for.
+        The requested options.
     fastest : bool
-        Whether to look for the fastest forest that fits, and not for the one of the fewest trees.
-        Options that make a file for other calls than were asked for are then not tried.
+        Whether to prefer the fastest forest to the one with the fewest trees. Options that change
+        the kind of calls of the file are then not tried.
     seconds : float
-        After which no further number of trees is tried; one is in any case.
+        Time after which no further number of trees is tried; at least one is tried in any case.
     progress : callable, optional
-        Told (stage, done, total); may raise to stop it.
+        Called with (stage, done, total); may raise an exception to stop the search.
 
     Raises
     ------
     InvalidParameterError
-        If the seconds are not of this kind.
+        If the seconds are invalid.
 
     Examples
     --------
@@ -200,14 +200,14 @@ _Ours = Forest | FactoredForest | _Allreduce
 
 
 class _Search:
-    """From one tree per GPU up to as many as a forest has."""
+    """Search from one tree per GPU up to the number of the given forest."""
 
     def __init__(self, given: _Ours, options: ExportOptions, changed: str) -> None:
         self._given, self._options, self._changed = given, options, changed
         self.last_k = 0
 
     def run(self, fastest: bool, end: float, progress: Progress) -> Fit | None:
-        """Return the first that fits, or the fastest of those tried until the end."""
+        """Return the first forest within the limits, or the fastest of all tried."""
         most, best, rate = _k(self._given), None, Fraction(0)
         for k in range(1, most + 1):
             progress("trees", k - 1, most)
@@ -229,7 +229,7 @@ class _Search:
 
 
 def _in_place(options: ExportOptions) -> bool:
-    """Whether a file is for calls in place only; simulators call nothing."""
+    """Whether a file is for in-place calls only; simulators make no calls."""
     return not isinstance(options, GoalOptions) and options.in_place
 
 
@@ -241,7 +241,7 @@ def _exported(program: Program, options: ExportOptions) -> Exported | None:
 
 
 def _of_k(given: _Ours, k: int) -> Forest | Allreduce[Forest]:
-    """Make a forest of the same collective; an allreduce sums up wherever it is fastest."""
+    """Make a forest of the same collective; an allreduce has free roots."""
     root = given.collective in ("broadcast", "reduce")
     at = given.weights.index(1) if root and not isinstance(given, Allreduce) else None
     made = generate(given.topology, Options(collective=given.collective, root=at, k=k))
@@ -249,7 +249,7 @@ def _of_k(given: _Ours, k: int) -> Forest | Allreduce[Forest]:
 
 
 def _k(given: _Ours) -> int:
-    """Return how many trees per GPU it has, of an allreduce the phase with more of them."""
+    """Return the trees per GPU of a schedule; for an allreduce, those of its larger phase."""
     phases = given.phases if isinstance(given, Allreduce) else (given,)
     return max(one.k for one in phases)
 

@@ -1,10 +1,10 @@
-"""Every cut of a small network: around each number of GPUs, the narrowest.
+"""Narrowest cuts of a small network, by the number of GPUs inside (enumerates every cut).
 
-Problem: which sets of nodes have the least bandwidth out of them, by how many GPUs they hold?
+Problem: for each number of GPUs, which node set has the least bandwidth out of it?
 Input:   a topology of at most MOST_NODES nodes.
 Output:  a set for each number of GPUs, exactly.
 Cost:    2^nodes times the links, in arrays: a quarter of a second at most.
-Source:  none. What leaves a set enters the others, so both ways are there.
+Source:  none. Links out of a set enter its complement, so both directions are covered.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ MOST_NODES = 18
 
 
 def narrowest_sets(topology: Topology) -> list[tuple[int, ...]]:
-    """Return the positions of the sets; none if the network has more nodes.
+    """Return the positions of the sets; none if the network has too many nodes.
 
     Examples
     --------
-    A ring is cut twice, whatever the sets are; the first are told.
+    Every consecutive set of a ring cuts two cables; the first of equal sets is reported.
 
     >>> from forestcoll.topology import load_topology
     >>> narrowest_sets(load_topology("ring:nodes=4"))

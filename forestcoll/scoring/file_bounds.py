@@ -1,17 +1,17 @@
-"""What no file is above on a network: the optimum, or a bound where none is known exactly.
+"""Upper bounds on the rate of a collective: the optimum, or a bound where it is unknown.
 
-Problem: beside which rate is a collective of anybody's to be shown?
-Input:   a topology, a collective, who has the data.
-Output:  the optimum of an allgather, reduce-scatter, broadcast or reduce; of an allreduce the least
-         bound by single GPUs, boxes and cuts; of an all-to-all by hops and cuts. With a witness.
-Cost:    that of an optimum or two; of an all-to-all a search from each GPU, where the network is
-         not too large for that.
-Source:  ForestColl section 5.2; :mod:`forestcoll.core.partition_bound`, of which
-         docs/mathematics/allreduce-bounds.md says why it holds without roots, too;
-         :mod:`forestcoll.problem.all_to_all_bound`.
+Problem: to which rate should the rate of a given file be compared?
+Input:   a topology, a collective, the owners of the data.
+Output:  the optimum of an allgather, reduce-scatter, broadcast or reduce; for an allreduce the
+         least bound by single GPUs, boxes and cuts; for an all-to-all that by hops and cuts. Each
+         with a witness.
+Cost:    that of an optimum or two; for an all-to-all a search from each GPU, unless the network is
+         too large.
+Source:  ForestColl section 5.2; :mod:`forestcoll.core.partition_bound`, which also holds without
+         roots (docs/mathematics/allreduce-bounds.md); :mod:`forestcoll.problem.all_to_all_bound`.
 
-A bound is added up anew before it is told: an optimum's by its cut, an allreduce's by ``verify``'s
-own code.
+Every bound is recomputed before it is reported: an optimum by its cut, an allreduce bound by the
+code of ``verify``.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ _PAIRS = "any all-to-all; GPUs and switches may forward"
 
 @dataclass(frozen=True, slots=True)
 class FileBound:
-    """What nothing that is right is above.
+    """An upper bound on the rate of correct files.
 
     Parameters
     ----------
     algbw_gb_s : Fraction
     optimal : bool
-        Whether it is known that some schedule attains it, so that it is the optimum.
+        Whether some schedule is known to attain it, so that it is the optimum.
     by : str
-        What proves it, in words.
+        The proof, in words.
     model : str
-        What it bounds.
+        The model that it bounds.
     """
 
     algbw_gb_s: Fraction
@@ -70,7 +70,7 @@ class FileBound:
 def bound_of(
     topology: Topology, collective: str, weights: Sequence[int] | None = None
 ) -> FileBound | None:
-    """Return what no schedule of a collective is above.
+    """Return an upper bound on the rate of a collective.
 
     Parameters
     ----------
@@ -102,14 +102,14 @@ def bound_of(
 
 
 def _of_one_phase(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:
-    """Return the optimum; where switches that copy may do better, the least bound that is found."""
+    """Return the optimum; if multicast switches may do better, the least bound found."""
     bound = rate_bound(topology, weights=weights, reduction=reduction, copying=True)
     by = "; ".join(bound.in_words()[:_MOST_REASONS])
     return FileBound(bound.algbw_gb_s, _is_attained(topology, bound), by, _ANY)
 
 
 def _is_attained(topology: Topology, bound: RateBound) -> bool:
-    """Whether some schedule is known to be as fast, so that the bound is the optimum."""
+    """Whether some schedule is known to attain the bound, so that it is the optimum."""
     try:
         best = optimum(topology, weights=bound.weights, reduction=bound.reduction)
     except TimeLimitError:
@@ -118,7 +118,7 @@ def _is_attained(topology: Topology, bound: RateBound) -> bool:
 
 
 def _of_allreduces(topology: Topology) -> Iterator[FileBound]:
-    """Yield bounds: of parts of the network; and all data gets to, and from, GPU 0."""
+    """Yield bounds: of parts of the network; and since all data must reach and leave GPU 0."""
     known = best_known_bound(topology)
     assert known is not None, "there are several GPUs"
     yield FileBound(check_bound(known), False, _in_words(known), _FORWARDING)
@@ -153,7 +153,7 @@ def _of_all_to_alls(topology: Topology) -> Iterator[AllToAllBound]:
 
 
 def _narrowest(topology: Topology, sets: Sequence[Sequence[int]]) -> Iterator[AllToAllBound]:
-    """Yield the bounds of the narrowest cuts around sets, out of one and into one."""
+    """Yield the bounds of the narrowest cuts, out of a set and into one."""
     place = {node: number for number, one in enumerate(sets) for node in one}
     gpus = [sum(not topology.nodes[v].is_switch for v in one) for one in sets]
     wide = {into: [Fraction(0)] * len(sets) for into in (False, True)}

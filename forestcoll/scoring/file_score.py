@@ -1,14 +1,14 @@
-"""How fast a runtime's file is on a network, beside the optimum.
+"""Score of an MSCCL XML file on a network: correctness and rate, compared with the optimum.
 
-Problem: anybody's MSCCL XML: is it right, and how near is it to the bound?
+Problem: is a given MSCCL XML file correct, and how near is it to the bound?
 Input:   an algorithm, a topology whose GPUs are its ranks, in their order.
-Output:  what is wrong with it; else the loads of its transfers, exact algbw pipelined, the bound.
+Output:  its errors; or the loads of its transfers, the exact pipelined algbw and the bound.
 Cost:    that of executing it, of the bound, and of :mod:`forestcoll.scoring.least_hops`.
 Source:  own. The bound is that of :mod:`forestcoll.scoring.file_bounds`.
 
-The model: every transfer goes as the file has it, over the paths of ``least_hops``, all pipeline
-chunks at once; threadblocks, channels and latencies take no time. What crosses a network is bounded
-by it, so no file that is right is above.
+The model: every transfer of the file takes the paths of ``least_hops``, with all pipeline chunks in
+flight. Threadblocks, channels and latencies take no time. These loads are those of a schedule on
+the network, so no correct file exceeds the bound.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _SENDING = ("s", "rcs", "rrs", "rrcs")
 
 @dataclass(frozen=True, slots=True)
 class FileScore:
-    """What a file is worth on a network.
+    """The score of a file on a network.
 
     Parameters
     ----------
     findings : Findings
-        Whether it is right.
+        Errors and notes.
     measurement : Measurement, optional
-        None if it is wrong.
+        None if the file is wrong.
     """
 
     findings: Findings
@@ -59,11 +59,11 @@ def score(
     ----------
     algorithm : Algorithm
     topology : Topology
-        With as many GPUs.
+        With as many GPUs as the algorithm.
     root : int, optional
-        Of a broadcast or reduce, if it is not plain; a rank of the algorithm.
+        Of a broadcast or reduce, if it cannot be inferred; a rank of the algorithm.
     order : sequence of int, optional
-        Which GPU of the topology each rank is; rank r is GPU r if not given.
+        The GPU of the topology for each rank; by default, rank r is GPU r.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def _sent(algorithm: Algorithm) -> Mapping[tuple[int, int], Fraction]:
 
 
 def _weights(algorithm: Algorithm, collective: str, given: int | None) -> list[int] | None:
-    """Return who has, or gets, the data of a broadcast or reduce that is right; None if all."""
+    """Return weights that mark the root of a correct broadcast or reduce; None for others."""
     if collective not in ("broadcast", "reduce"):
         return None
     ranks, pairs = range(len(algorithm.gpus)), _sent(algorithm)

@@ -1,13 +1,13 @@
-"""Paths that a routed network takes from GPU to GPU, as a fluid.
+"""Shortest paths through switches (equal-cost multipath) and their link loads, as a fluid.
 
-Problem: a file says "a sends to b"; find the paths, and what that puts on the links.
-Input:   a topology, and how much each GPU sends to each other.
-Output:  the load of every link: paths of fewest links whose inner nodes are all switches, shared
-         evenly at each node. A GPU leaves by the widest of its links that begin such a path. Or
-         these paths, with whole weights; of a transfer that is said to go through switches, those
-         that do, though a link leads there, too.
+Problem: a file says "a sends to b"; find the paths and the loads of the links.
+Input:   a topology, and the amount that each GPU sends to each other.
+Output:  the load of every link. Paths have the fewest links, and all inner nodes are switches;
+         each node shares its traffic evenly. A GPU uses the widest of its links that begin such
+         a path. Alternatively these paths with integer weights. A transfer that names switches
+         takes a path through switches even if a direct link exists.
 Cost:    a breadth-first search for each receiver, a pass over the links that lead to it.
-Source:  own; what a fabric with equal-cost multipath does.
+Source:  own; as a fabric with equal-cost multipath does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_WEIGHT = 2**31
 
 
 def loads_between(topology: Topology, sent: Mapping[Pair, Fraction]) -> list[Fraction]:
-    """Return what the links carry, in the order of the topology.
+    """Return the loads of the links, in the order of the topology.
 
     Parameters
     ----------
@@ -67,14 +67,14 @@ def loads_between(topology: Topology, sent: Mapping[Pair, Fraction]) -> list[Fra
 def paths_between(
     topology: Topology, pairs: Iterable[Pair], *, through: bool = False
 ) -> dict[Pair, tuple[Path, ...]]:
-    """Return the paths from GPUs to GPUs, their multiplicities the weights of what they share.
+    """Return the paths between GPUs; multiplicities are their weights.
 
     Parameters
     ----------
     topology : Topology
     pairs : iterable of (rank, rank)
     through : bool
-        Whether a link from a GPU to the other is left out, so that all go through switches.
+        Whether to exclude direct links, so that all paths go through switches.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def _no_path(topology: Topology, tail: int, head: int) -> UnsupportedError:
 def _through(
     topology: Topology, hops: Mapping[int, int], gpu: int, leaving: Sequence[int]
 ) -> dict[int, int]:
-    """Return how far nodes are, the GPU itself by way of a switch."""
+    """Return the distances of nodes; that of the GPU itself is by way of a switch."""
     heads = [topology.links[number].head for number in leaving]
     switches = [hops[v] for v in heads if v in hops and topology.nodes[v].is_switch]
     others = {node: away for node, away in hops.items() if node != gpu}
@@ -125,7 +125,7 @@ def _through(
 def _paths(
     topology: Topology, hops: Mapping[int, int], leaving: Sequence[Sequence[int]], gpu: int
 ) -> tuple[Path, ...]:
-    """Cut what flows from a GPU into paths, each with as much as its fullest link has left."""
+    """Decompose the flow from a GPU into paths, each as large as the remaining flow allows."""
     loads = [Fraction(0)] * len(topology.links)
     _flow(topology, hops, leaving, {gpu: Fraction(1)}, loads)
     after: dict[int, dict[int, Fraction]] = defaultdict(dict)
@@ -180,7 +180,7 @@ def _flow(
     amounts: Mapping[int, Fraction],
     loads: list[Fraction],
 ) -> None:
-    """Let what GPUs send flow to one that is so many hops away, the farthest nodes first."""
+    """Propagate the traffic to one GPU by distance, the farthest nodes first."""
     waiting = dict(amounts)
     for node in sorted(hops, key=lambda one: -hops[one]):
         amount = waiting.pop(node, Fraction(0))
@@ -196,7 +196,7 @@ def _flow(
 def _ways(
     topology: Topology, node: int, hops: Mapping[int, int], leaving: Sequence[int]
 ) -> list[int]:
-    """Return the links that lead on; of a GPU the widest."""
+    """Return the links towards the receiver; of a GPU, only the widest."""
     links, nodes = topology.links, topology.nodes
     ways = [
         number

@@ -1,4 +1,4 @@
-"""What loads come to: the time of the busiest link, and the share of what is possible."""
+"""Rate of given link loads: the time of the busiest link, and the share of the bound."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["Measurement", "measured"]
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """How fast data flows, all of it at once, beside what nothing is above.
+    """The pipelined rate of given loads, with an upper bound.
 
     Parameters
     ----------
     algbw_gb_s : Fraction, optional
         None if nothing is sent.
     busiest_link : tuple of str, optional
-        Tail and head of the first one that is busy for longest, or the name of a shared capacity.
+        Tail and head of the first link with the longest time, or the name of a shared capacity.
     bound : FileBound, optional
         None for a single GPU.
     loads : tuple of Fraction
-        Over each link of the topology: the share of the data.
+        For each link of the topology, its load as a share of the data.
     """
 
     algbw_gb_s: Fraction | None
@@ -36,14 +36,14 @@ class Measurement:
 
     @property
     def share(self) -> Fraction | None:
-        """Of the optimum, or of a bound: at least so much of what is possible."""
+        """The rate over the bound: at least this share of the optimum is reached."""
         if self.algbw_gb_s is None or self.bound is None:
             return None
         return self.algbw_gb_s / self.bound.algbw_gb_s
 
 
 def measured(topology: Topology, loads: Sequence[Fraction], bound: FileBound | None) -> Measurement:
-    """Measure what links carry, in shares of the data, in the order of the topology."""
+    """Measure loads, given as shares of the data, in the order of the topology's links."""
     slowest, names = slowest_of_loads(topology, loads)
     if names is None:
         return Measurement(None, None, bound, tuple(loads))

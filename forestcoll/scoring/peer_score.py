@@ -1,8 +1,8 @@
-"""How good what another synthesizer wrote down is on a network, beside the optimum.
+"""Score of another synthesizer's output on a network, compared with the optimum.
 
-Problem: anybody's transfers: do they do what they are for, and how near are they to the bound?
+Problem: are given transfers correct for their collective, and how near are they to the bound?
 Input:   transfers read from a file, a topology with as many GPUs.
-Output:  what is wrong with them; else their schedule, exact algbw pipelined, the bound.
+Output:  their error; or their schedule, the exact pipelined algbw and the bound.
 Cost:    that of ``verify``, ``cost`` and the bound.
 Source:  own. ``verify`` proves the schedule from its arrays; the bound is that of
          :mod:`forestcoll.scoring.file_bounds`.
@@ -29,15 +29,15 @@ __all__ = ["PeerScore", "score_transfers"]
 
 @dataclass(frozen=True, slots=True)
 class PeerScore:
-    """What transfers are worth on a network.
+    """The score of transfers on a network.
 
     Parameters
     ----------
     schedule : StepSchedule
     wrong : str, optional
-        The counter-example of ``verify``, in the file's words, too.
+        The counter-example of ``verify``, with the file's own names added.
     measurement : Measurement, optional
-        None if they are wrong.
+        None if the transfers are wrong.
     """
 
     schedule: StepSchedule
@@ -55,7 +55,7 @@ def score_transfers(
     transfers : PeerTransfers
     topology : Topology
     order : sequence of int, optional
-        The rank in the topology of each GPU of the file; the same if not given.
+        The rank in the topology of each GPU of the file; by default, the same number.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The cheapest tree that spans all nodes from a root.
+"""Minimum-cost arborescence: the cheapest spanning out-tree from a root.
 
 Problem: minimise the sum of the prices of a tree's edges, over the out-trees from a root that span
          a complete digraph.
@@ -6,8 +6,8 @@ Input:   a matrix of prices, infinite where there is no edge; the root.
 Output:  the parent of each node.
 Cost:    O(N^3) in the worst case, as a whole matrix is looked at for every cycle; for tens of
          nodes.
-Source:  Chu and Liu (1965), Edmonds (1967): every node takes its cheapest edge; a cycle becomes one
-         node, which to enter at v costs what v's edge does above v's edge in the cycle.
+Source:  Chu and Liu (1965), Edmonds (1967): every node takes its cheapest edge. A cycle is
+         contracted to one node; an edge into it at v is cheaper by the price of v's cycle edge.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def cheapest_arborescence(price: Vector, root: int) -> list[int]:
     Parameters
     ----------
     price : float array of shape (N, N)
-        From row to column; the diagonal is not looked at.
+        Price of the edge from row to column; the diagonal is ignored.
     root : int
 
     Raises
@@ -85,7 +85,7 @@ def _expanded(
     entry: list[int],
     leave: list[int],
 ) -> list[int]:
-    """Put the cycle back, but for its edge to the node by which it is entered."""
+    """Expand the cycle, without its edge to the node where the tree enters it."""
     size = len(outer)
     found = parent.copy()
     for node in range(size):

@@ -1,4 +1,4 @@
-"""The best fractional packing of trees, by column generation: an oracle for the exact core.
+"""Optimal fractional tree packing by column generation: an oracle for the exact core.
 
 Problem: over all spanning out-trees T of the GPUs, whose edges are paths through switches,
 
@@ -7,13 +7,13 @@ Problem: over all spanning out-trees T of the GPUs, whose edges are paths throug
                   sum of y_T load_T(e)              <= b_e    for every link e
                   y >= 0
 
-         where load_T(e) counts the edges of T whose path uses e. There are too many trees to state;
-         with prices p_e of the links, the tree that helps most from v is the cheapest one, and
+         where load_T(e) counts the edges of T whose path uses e. There are too many trees to state
+         them all. With prices p_e of the links, the best tree to add from v is the cheapest, and
 
              x <= sum_e p_e b_e / sum_v (price of the cheapest tree from v)
 
-         for whatever prices (weak duality), so that the best bound seen and the value of the trees
-         found so far enclose the optimum.
+         for any prices (weak duality). So the best bound so far and the value of the trees found so
+         far enclose the optimum.
 Input:   a topology in which every GPU reaches every other.
 Output:  x and its bound in GB/s as floats, with the trees and their weights; N x is the algorithmic
          bandwidth, the core's N x*.
@@ -23,9 +23,9 @@ Source:  Edmonds' theorem on disjoint branchings in its fractional form, as Fore
          uses it; pricing by Chu-Liu/Edmonds (:mod:`lp.allgather.arborescence`). Prices are smoothed
          (Wentges 1997).
 
-An edge from u to v costs the cheapest path through switches, which do not copy. A path through
-another GPU need not be looked at: that GPU is in the tree anyway, and hanging it on the path costs
-no more.
+An edge from u to v costs as much as the cheapest path through switches, which do not multicast. A
+path through another GPU is unnecessary: that GPU is in the tree anyway, and splitting the path
+there costs no more.
 """
 
 from __future__ import annotations
@@ -56,15 +56,15 @@ _FLOOR = 1e-10
 
 @dataclass(frozen=True, slots=True)
 class FractionalPacking:
-    """Trees that share the links, and how good they are.
+    """A fractional packing: trees that share the links, with its rate and bound.
 
     Parameters
     ----------
     topology : Topology
     rate_gb_s : float
-        x: what the trees of every root add up to.
+        x: the sum of the weights of every root's trees.
     bound_gb_s : float
-        No packing does better.
+        Upper bound on x of any packing.
     trees : tuple of PackedTree
         Those with a weight.
     rounds, columns : int
@@ -72,7 +72,7 @@ class FractionalPacking:
     status : str
         "optimal": rate and bound differ by no more than :data:`GAP`.
     tolerance : float
-        By how much a condition may be missed, in units of the first bound on x.
+        Largest violation of a constraint, in units of the first bound on x.
     """
 
     topology: Topology
@@ -177,7 +177,7 @@ def _result(
     status: str,
     settings: Settings,
 ) -> FractionalPacking:
-    """Return what a solution amounts to, in GB/s."""
+    """Return a solution as a packing, in GB/s."""
     return FractionalPacking(
         topology=program.topology,
         rate_gb_s=float(x[-1]) * program.scale_gb_s,

@@ -10,11 +10,10 @@ Problem: maximise x subject to F(s, t; G_x) >= N x for every GPU t (ForestColl T
                   0 <= f^t_e <= b_e                            for every link e and GPU t
                   0 <= g^t_v <= x                              for every GPU v and GPU t
 
-         where g^t_v is the flow on (s, v) towards t. Flow that enters a node and does not leave it
-         is allowed; it does no harm. With shared capacities, or a switch that sends more than it
-         receives, c_e takes the place of b_e above, what all trees together use of a link:
-         c_e <= b_e, the sum over the links of a shared capacity is at most that, and no switch
-         sends more than it receives.
+         where g^t_v is the flow on (s, v) towards t. A node may keep flow, which is harmless. With
+         shared capacities, or a switch that sends more than it receives, variables c_e replace b_e
+         above. They are the use of a link by all trees together: c_e <= b_e, the sum over the
+         links of a shared capacity is at most its limit, and no switch sends more than it receives.
 Input:   a topology in which every GPU reaches every other.
 Output:  x* in GB/s as a float, with the solver's status and tolerance.
 Cost:    N (|E| + N) + 1 variables and N |V| rows (times: docs/mathematics/allgather-programs.md).
@@ -53,7 +52,7 @@ TOLERANCE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class AllgatherOptimum:
-    """What the linear program says.
+    """Optimum of the linear program.
 
     Parameters
     ----------
@@ -149,7 +148,7 @@ def build(topology: Topology) -> AllgatherLp:
 def _used_in_all(
     topology: Topology, flow: Any, bandwidth: Any, incidence: Any, scale: float
 ) -> list[Any]:
-    """State what trees use of each link: as much leaves a switch as enters, groups have limits."""
+    """State the use of links by all trees: balanced at switches, within shared capacities."""
     used = cp.Variable(len(bandwidth), bounds=[np.zeros_like(bandwidth), bandwidth], name="c")
     stated = [flow <= used[:, None]]
     if topology.switches:

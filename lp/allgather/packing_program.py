@@ -1,4 +1,4 @@
-"""The program of a fractional packing over the trees found so far, and the search for more.
+"""Restricted master program of a fractional tree packing, and pricing of further trees.
 
 Problem: state the trees' weights, the roots' sums and the links' loads; find the cheapest tree of
          every root under prices of the links.
@@ -40,7 +40,7 @@ class PackedTree:
     paths : tuple of tuples of int
         Positions of the nodes from each rank's parent to it, both included; empty at the root.
     weight_gb_s : float
-        y_T: how much of the root's data runs over it.
+        y_T: the rate of the root's data on this tree.
     """
 
     root: int
@@ -50,20 +50,20 @@ class PackedTree:
 
     @property
     def hops(self) -> Counter[tuple[int, int]]:
-        """How many of its paths use each link, by the positions of its ends."""
+        """The number of its paths over each link, by the positions of the link's ends."""
         return Counter(hop for path in self.paths for hop in itertools.pairwise(path))
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """What the cheapest trees of all roots prove at some prices.
+    """The bound that the cheapest trees of all roots prove at given prices.
 
     Parameters
     ----------
     cost : float
-        Of these trees together.
+        Total cost of these trees.
     bound : float
-        On x.
+        Upper bound on x.
     """
 
     cost: float
@@ -104,14 +104,14 @@ class PackingProgram:
         return len(self._trees)
 
     def first_prices(self) -> Vector:
-        """Return prices that are the higher, the narrower a link is."""
+        """Return initial prices, which are higher for narrower links."""
         if self._first is None:
             plain = 1 / self._bandwidth
             self._first = plain / self.price(plain).cost
         return self._first
 
     def price(self, prices: Vector) -> Priced:
-        """Add the cheapest tree of every root, unless it is known, and return the bound."""
+        """Add the cheapest tree of every root, unless already present, and return the bound."""
         distance, before = self._paths(prices)
         cost = 0.0
         for root in range(self.num_roots):
@@ -148,11 +148,11 @@ class PackingProgram:
         )
 
     def _beyond(self, trees: int) -> Vector:
-        """Bounds of the columns that no solution meets, lest they take the place of the links'."""
+        """Column bounds that no solution attains, so that the prices stay on the links' rows."""
         return np.append(np.full(trees, 2 * self._bandwidth.max()), 2.0)
 
     def weighted(self, x: Vector) -> list[PackedTree]:
-        """Return the trees to which a solution gives a weight; those added since have none yet."""
+        """Return the trees with a positive weight; trees added later have none yet."""
         weights = (x[:-1] * self.scale_gb_s).tolist()
         return [
             replace(tree, weight_gb_s=weight)

@@ -1,7 +1,7 @@
-"""The allreduce program as the core asks for it: a schedule, a bound, or why there is none.
+"""Entry point of the allreduce program for the core: a schedule, a bound, or a remark.
 
-Problem: the best allreduce within a stated time.
-Input:   a topology; where parts must be summed up, if that is asked for; whether switches copy.
+Problem: the best allreduce within a time limit.
+Input:   a topology; the weights of roots, if fixed; whether switches multicast.
 Output:  the schedule of the program, and the exact bound that its prices prove; at the limit the
          bound of the last program solved.
 Cost:    that of :mod:`lp.allreduce.cutting_planes` and :mod:`lp.allreduce.rounding`; where switches
@@ -9,9 +9,9 @@ Cost:    that of :mod:`lp.allreduce.cutting_planes` and :mod:`lp.allreduce.round
 Source:  ForestColl, appendix on the optimality of allreduce. An entry point of the group
          ``forestcoll.allreduce`` (:mod:`forestcoll.core.best_allreduce`).
 
-Where switches copy and add, the program for the bound lets them forward nothing, need nothing and
-be roots; that for the schedule mixes trees that span some of them (:mod:`lp.allreduce.mixture`), so
-that the core's spanning trees serve. The two values are mostly the same.
+With multicast switches there are two programs. In that of the bound, these switches forward
+nothing, need nothing and may be roots. That of the schedule mixes trees that span some of them
+(:mod:`lp.allreduce.mixture`), so that the core can pack them. The two values are mostly equal.
 """
 
 from __future__ import annotations
@@ -59,16 +59,16 @@ def improved(
     topology : Topology
         On which an allreduce is possible.
     weights : tuple of int, optional
-        Of each rank: where the parts are summed up; anywhere if not given.
+        Weight of each rank as a root; free roots if not given.
     copying : bool
-        Whether switches marked ``multicast`` copy and add.
+        Whether switches marked ``multicast`` multicast and reduce.
     seconds : float
-        For all together.
+        Time limit for everything together.
 
     Returns
     -------
     Improved
-        What was found until then.
+        The results at the time limit.
     """
     copies = copying and any(node.multicast for node in topology.nodes)
     deadline = time.monotonic() + seconds
@@ -124,7 +124,7 @@ def _proved(
     seconds: float,
     deadline: float,
 ) -> AllreduceOptimum | Improved:
-    """Return the solution of the program, or what is known without it."""
+    """Return the solution of the program, or the partial results without it."""
     try:
         return _solved(topology, weights, orbits, copies, deadline)
     except TimeLimitError as error:
@@ -164,9 +164,9 @@ def _solved(
 def _with_copies(
     found: AllreduceOptimum, weights: tuple[int, ...], orbits: Orbits, deadline: float
 ) -> Allreduce[MulticastForest]:
-    """Build the schedule in which each tree reaches some of the switches that copy.
+    """Build the schedule whose trees reach some of the multicast switches.
 
-    Spans are added until the bound is met.
+    Spans are added until the rate meets the bound.
     """
     topology, classes = found.topology, int(orbits.link.max()) + 1
     program = MixtureProgram(topology, orbits, weights)

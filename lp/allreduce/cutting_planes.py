@@ -1,4 +1,4 @@
-"""The allreduce optimum by cutting planes, on the physical links and up to symmetry.
+"""Allreduce optimum by cutting planes, over physical links and up to symmetry.
 
 Problem: with x_v the part of the rate rooted at GPU v, and g and r the gathering's and the
          reduction's share of each link,
@@ -11,8 +11,8 @@ Problem: with x_v the part of the rate rooted at GPU v, and g and r the gatherin
                   r(into w) <= r(out of w)          for every switch w
                   0 <= x, g, r
 
-         Of the cuts, which are exponentially many, only those are stated that some solution of the
-         others misses: a max-flow of the core finds them.
+         There are exponentially many cuts. The program states only those that a solution of the
+         others violates; a max-flow of the core finds them.
 Input:   a topology on which an allreduce is possible; its orbits, if known.
 Output:  value, bound, parts, shares of the links, binding cuts.
 Cost:    N + 2 |E| variables, or one for each orbit of them; per round one solution and two passes
@@ -23,9 +23,9 @@ Source:  ForestColl, appendix on the optimality of allreduce, with flows replace
 Why the two are equal, and why one variable an orbit loses nothing (the average of optimal solutions
 over a group is optimal): docs/mathematics/allreduce-program.md.
 
-Solutions are floats. To look for cuts they are rounded down to a grid; the max-flows are then
-exact. A cut is stated if it is missed by more than :data:`MISSED`; in the end no other is. A
-first-order method may miss those that are stated by more; the result's tolerance says by how much.
+Solutions are floats. The search for cuts rounds them down to a grid, so that max-flows are exact. A
+cut is stated if it is violated by more than :data:`MISSED`; at the end no such cut remains. A
+first-order method may violate stated cuts by more, up to the result's tolerance.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def allreduce_optimum(
 
 
 def first_cuts(program: CutProgram) -> list[tuple[int, Inside]]:
-    """Return all but one target, for each, in both phases."""
+    """Return, for each target, the cut of all nodes but it, in both phases."""
     cuts = []
     for phase in (GATHER, REDUCE):
         for target in program.targets:
@@ -166,9 +166,9 @@ def _solved(
 
 
 def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tuple[int, Inside]]:
-    """Return a cut that the point misses for each target that has one, in either phase.
+    """Return a violated cut for each target that has one, in either phase.
 
-    Once the time is up the first will do.
+    After the deadline, the first cut found is enough.
     """
     topology, roles, targets = program.topology, program.roles, program.targets
     reverse = topology.reversed()

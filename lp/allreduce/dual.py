@@ -1,4 +1,4 @@
-"""An exact bound on allreduces from the prices of the allreduce program.
+"""Exact dual bound on the allreduce rate from the program's prices.
 
 Problem: prices are floats; prove a bound in fractions.
 Input:   the program with its cuts and the multipliers of its rows.
@@ -39,12 +39,12 @@ NEGLIGIBLE = 1e-9
 
 
 def exact_bound(program: CutProgram, solution: Solution) -> AllreduceBound | None:
-    """Return the best bound that the multipliers prove once they are fractions.
+    """Return the best bound that the multipliers prove after rounding to fractions.
 
     Returns
     -------
     AllreduceBound or None
-        None if they prove nothing, or the cuts have too many images to be listed.
+        None if they prove nothing, or the cuts have too many images to list.
     """
     assert solution.row_duals is not None  # there are no whole variables
     priced = [one for one in program.priced_cuts(solution.row_duals) if one[1] > NEGLIGIBLE]
@@ -125,7 +125,7 @@ def _listed(
 def _images(
     outside: Inside, moves: Sequence[npt.NDArray[np.int64]], most: int
 ) -> list[tuple[int, ...]]:
-    """Return the images of a set under a group, itself first, up to one more than so many."""
+    """Return the images of a set under a group, itself first, up to one more than a limit."""
     first = np.flatnonzero(outside)
     found = {first.tobytes(): tuple(first.tolist())}
     new = first[None, :]

@@ -1,4 +1,4 @@
-"""The best mixture of trees that span the GPUs and some of the switches that copy.
+"""Linear program of the best mixture of spans: trees that reach some multicast switches.
 
 Problem: with x^C, g^C, r^C the parts and shares of the trees that span the GPUs and the switches of
          a set C, of which there are n_C images, all in the program of
@@ -12,9 +12,9 @@ Problem: with x^C, g^C, r^C the parts and shares of the trees that span the GPUs
 Input:   a topology, its orbits, spans (:mod:`lp.allreduce.spans`).
 Output:  the value, and the parts and shares of each span.
 Cost:    that of one program for each span, solved together.
-Source:  ours, beyond ForestColl's appendix on allreduce, whose program has the single span of all
-         switches that copy, or of none. Whoever reaches what its C asks for can be packed: switches
-         in C are GPUs without data of their own to the core. Roots are GPUs.
+Source:  ours, beyond ForestColl's appendix on allreduce. Its program has a single span: all
+         multicast switches, or none. The core can pack the trees of every C, because it treats the
+         switches in C as GPUs without data. Roots are GPUs.
 
 Averages suffice: the images of a solution under all symmetries, in equal shares, put the same on
 all links of an orbit.
@@ -47,13 +47,13 @@ NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Ingredient:
-    """What one span contributes, each of its images as much.
+    """The contribution of one span, which is equal for each of its images.
 
     Parameters
     ----------
     span : Span
     parts_gb_s : float array, one entry a rank
-        How much of the rate is rooted at each GPU.
+        The part of the rate rooted at each GPU.
     reduce_gb_s, gather_gb_s : float array, one entry a link
     """
 
@@ -96,7 +96,7 @@ class MixtureProgram:
         self._programs.append(program)
 
     def solved(self, deadline: float) -> tuple[float, tuple[Ingredient, ...]]:
-        """Return the best rate in GB/s, and what the spans contribute to it.
+        """Return the best rate in GB/s, and the contributions of the spans.
 
         Parameters
         ----------

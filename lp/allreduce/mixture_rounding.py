@@ -1,14 +1,14 @@
-"""An allreduce of physical trees from the shares of a mixture of spans.
+"""Exact allreduce schedule from the shares of a mixture of spans.
 
-Problem: make whole shares of every span's, pack trees that reach its switches, and let each carry
-         the part of the data that its shares carry.
+Problem: round the shares of every span, pack trees that reach its switches, and give each tree its
+         part of the data.
 Input:   the spans with their parts and shares, in floats.
-Output:  an allreduce whose switches copy and add.
-Cost:    for each grid that no single node rules out two exact optima a span and image; then the
-         core's forests.
-Source:  as :mod:`lp.allreduce.rounding`, which does the same for a single span. Where every link
-         has an equal one the other way, both phases are made mirror images of each other: the mean
-         of a solution and its mirror image is a solution, too.
+Output:  an allreduce whose switches multicast and reduce.
+Cost:    two exact optima for each span and image on each grid that passes a test of single nodes;
+         then the core's forests.
+Source:  as :mod:`lp.allreduce.rounding`, which does the same for a single span. If every link has
+         an equal reversed link, both phases become mirror images of each other: the mean of a
+         solution and its mirror image is a solution, too.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Whole:
-    """The same, exact: the networks on which the trees are packed, and the rate of both phases."""
+    """Exact shares: the networks in which the trees are packed, and the rate of both phases."""
 
     weights: tuple[int, ...]
     reduce: Topology = field(repr=False)
@@ -67,7 +67,7 @@ def mixture_forest(
     weights: tuple[int, ...] = (),
     deadline: float = math.inf,
 ) -> Allreduce[MulticastForest]:
-    """Build the schedule whose rate is that of the mixture, or as near as the grids come.
+    """Build a schedule with the rate of the mixture, or the nearest rate that a grid gives.
 
     Parameters
     ----------
@@ -81,9 +81,9 @@ def mixture_forest(
     Raises
     ------
     SolverError
-        If no grid leaves shares that connect what they must.
+        If no grid leaves shares that connect all required nodes.
     TimeLimitError
-        If the time is up before the first.
+        If the time is up before the first schedule.
     """
     is_mirrored = topology.reversed() == topology
     kinds = list(_kinds(topology, found, is_mirrored))
@@ -177,9 +177,9 @@ def _on_step(
     is_mirrored: bool,
     least: Fraction,
 ) -> list[_Whole]:
-    """Round down to one step; kinds that are left without a connection are left out.
+    """Round down to one step; disconnected kinds are left out.
 
-    Empty if single nodes show that the rate is not above ``least``.
+    Empty if single nodes prove that the rate is at most ``least``.
     """
     shares = np.stack([share for one in kinds for share in (one.gather, one.reduce)])
     rows = fitted(topology, shares, step)
@@ -198,7 +198,7 @@ def _on_step(
 
 
 def _mirror(topology: Topology, rows: list[list[int]]) -> None:
-    """Lower what a link has for the gathering, and its mirror image for the reduction, to both."""
+    """Give a link's gather share and its mirror's reduce share the smaller value of the two."""
     place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
     back = [place[e.head, e.tail] for e in topology.links]
     for i in range(0, len(rows), 2):
@@ -208,7 +208,7 @@ def _mirror(topology: Topology, rows: list[list[int]]) -> None:
 
 
 def _most(topology: Topology, weights: Sequence[int], gather: Sequence[int]) -> Fraction:
-    """Return a bound on the rate, in steps: each GPU must get what is rooted elsewhere."""
+    """Return a bound on the rate, in steps: each GPU must receive all data rooted elsewhere."""
     into = [0] * len(topology.nodes)
     for link, share in zip(topology.links, gather, strict=True):
         into[link.head] += share

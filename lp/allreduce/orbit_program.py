@@ -1,13 +1,14 @@
-"""The rows and columns of the allreduce program of :mod:`lp.allreduce.cutting_planes`, one an
-orbit.
+"""Rows and columns of the allreduce program, one for each orbit of the network's symmetries.
+
+Used by :mod:`lp.allreduce.cutting_planes`.
 
 Problem: state shares of links, balance at switches and cuts over variables that stand for orbits.
 Input:   a topology, orbits of its nodes and links, cuts as they come.
 Output:  the matrix program; its solutions as values of GPUs and links.
 Cost:    linear in nodes and links for each cut.
 Source:  as there; a shared capacity holds the shares of both phases. A row's coefficient of an
-         orbit is how many of its members the row names; rows of one orbit of links or switches are
-         the same row and stated once, as are cuts that an automorphism carries into each other.
+         orbit is the number of the orbit's members in the row. Rows of one orbit of links or
+         switches are identical and stated once, as are cuts that are images of each other.
 """
 
 from __future__ import annotations
@@ -52,18 +53,18 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What the nodes do.
+    """Roles of the nodes: roots, targets and forwarding nodes.
 
     Parameters
     ----------
     roots : tuple of int
         Positions of the nodes at which parts may be summed up.
     targets : tuple of int
-        Those that must get all sums, and whose data are summed up.
+        Nodes that must get all sums, and whose data are summed up.
     forwarding : tuple of int
-        Those that send on what they get, once.
+        Nodes that only forward data, without multicast.
     weights : tuple of int
-        Of each root, if the parts are to be in these proportions; else empty.
+        Of each root, if the parts must be in these proportions; else empty.
     """
 
     roots: tuple[int, ...]
@@ -73,7 +74,7 @@ class Roles:
 
     @classmethod
     def of(cls, topology: Topology, *, copying: bool, weights: tuple[int, ...] = ()) -> Roles:
-        """GPUs and switches; where these copy, they do not forward, and may be roots."""
+        """Roles of GPUs and switches; multicast switches do not forward, but may be roots."""
         copies = [v for v in topology.switches if copying and topology.nodes[v].multicast]
         roots = topology.compute if weights else (*topology.compute, *copies)
         forwarding = tuple(v for v in topology.switches if v not in copies)
@@ -132,7 +133,7 @@ class CutProgram:
 
     @property
     def targets(self) -> tuple[int, ...]:
-        """One target of each orbit: shares that are equal on orbits miss its cut, or no image's."""
+        """One target of each orbit: shares that are equal on orbits violate all images of a cut."""
         targets = list(self.roles.targets)
         _, first = np.unique(self.orbits.node[targets], return_index=True)
         return tuple(targets[i] for i in sorted(first.tolist()))
@@ -177,15 +178,16 @@ class CutProgram:
 
     @property
     def most(self) -> Vector:
-        """What no column exceeds.
+        """Upper bounds of the columns.
 
-        The scale bounds the sum of the parts; twice as much is never met, so it has no price.
+        The scale bounds the sum of the parts. Twice the scale is never attained, so these bounds
+        have no price.
         """
         return np.concatenate([2 * np.ones(self._parts), self._bandwidth, self._bandwidth])
 
     @property
     def conditions(self) -> Any:
-        """Rows that are 0 or more: balances and the cuts stated so far, without the bandwidths."""
+        """Rows with lower bound 0: balances and the cuts so far, without the bandwidths."""
         balances = self._fixed[self._links + len(self._limit) :]
         return sp.vstack([balances, *self._rows], "csr")
 
@@ -267,7 +269,7 @@ class CutProgram:
         return sp.hstack([none, each, each], "csr")
 
     def _balances(self) -> list[Vector]:
-        """What a switch of each orbit gets, less what it sends; in the reduction the reverse."""
+        """For a switch of each orbit, its received minus its sent share; reversed in reductions."""
         switches = np.array(self.roles.forwarding, dtype=np.int64)
         _, first = np.unique(self.orbits.node[switches], return_index=True)
         rows = []

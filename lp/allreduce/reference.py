@@ -189,7 +189,7 @@ def _carried(
 
 
 def _within_groups(topology: Topology, used: Any, scale: float) -> list[Any]:
-    """What both phases use of the links of a shared capacity is at most that."""
+    """Rows that keep the use of a shared capacity by both phases within its limit."""
     return [
         _ones(len(places)) @ used[list(places)] <= float(limit) / scale
         for places, limit in topology.shared_places

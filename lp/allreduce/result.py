@@ -1,13 +1,13 @@
-"""What is known of the fastest allreduce on a network, and what to hold it against.
+"""Result of the allreduce program, and the rate of reduce-scatter + allgather for comparison.
 
-Problem: the most data that an allreduce can take a second, over all ways of sharing out the roots'
-         parts and the links between reduction and gathering.
+Problem: the largest rate of an allreduce, over all divisions of the data among roots and of the
+         links between reduction and gathering.
 Input:   a topology on which an allreduce is possible.
 Output:  the value with a bound, the parts, the capacities of both phases; the rate of a
-         reduce-scatter and then an allgather, one after the other, which is never above it.
+         reduce-scatter followed by an allgather, which never exceeds it.
 Cost:    two exact optima for the latter.
-Source:  ForestColl, the paper's section and appendix on allreduce: one after the other they take
-         the sum of their times, N x* / 2 where both have the rate x*. Its hypothesis that this is
+Source:  ForestColl, the paper's section and appendix on allreduce: sequential phases take the sum
+         of their times, N x* / 2 if both have the rate x*. Its hypothesis that this is
          optimal where all GPUs have equal bandwidth does not hold as worded in section 5.7: two
          boxes of 2 and of 6 such GPUs refute it (``tests/lp/allreduce/test_cutting_planes.py``).
 """
@@ -49,8 +49,7 @@ class BindingCut:
     nodes : tuple of int
         Positions of the nodes inside; with symmetries, one of several alike.
     price : float
-        GB/s of the rate by which one GB/s more across this cut, and those alike in all, would
-        raise it.
+        Increase of the rate, in GB/s, per additional GB/s over this cut and its images in total.
     """
 
     phase: str
@@ -70,13 +69,13 @@ class AllreduceOptimum:
     bound_gb_s : float
         No allreduce by trees is faster, up to the tolerance.
     parts_gb_s : float array, one entry a GPU
-        x_v: how much of the rate is rooted at each rank.
+        x_v: the part of the rate rooted at each rank.
     reduce_gb_s, gather_gb_s : float array, one entry a link
         c_RE and c_BC.
     status : str
         "optimal".
     tolerance : float
-        By how much, as a fraction of the scale of :func:`rate_scale`, a condition may be missed.
+        Largest violation of a constraint, as a fraction of the scale of :func:`rate_scale`.
     method : str
         Of :data:`lp.solver.solve.METHODS`.
     binding : tuple of BindingCut

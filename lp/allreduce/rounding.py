@@ -1,4 +1,4 @@
-"""An allreduce forest from the shares of the allreduce program.
+"""Round the allreduce program's solution to exact shares, and build a schedule from them.
 
 Problem: find whole numbers of trees near x_v, and capacities near c_RE and c_BC, in which they can
          be packed.
@@ -12,7 +12,7 @@ Source:  ForestColl, appendix on the optimality of allreduce: round x, c_RE and 
          then taken off its out-links (in the reduction, off its in-links). The core packs the
          largest number of trees in the proportions of x that fit, so nothing is lost but that.
 
-The phases run at once, piece by piece of the data, each within its share of every link:
+The phases run at once, as a pipeline over the data, each within its share of every link:
 :func:`forestcoll.schedule.cost_model.measures.cost` adds up their loads and gives the rate that is
 attained.
 """
@@ -113,7 +113,7 @@ def rounded(
     weights: tuple[int, ...] = (),
     deadline: float = math.inf,
 ) -> Shares:
-    """Round a solution down to the coarsest of the grids on which it keeps its rate.
+    """Round a solution down to the coarsest grid on which it keeps its rate.
 
     Returns
     -------

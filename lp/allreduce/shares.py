@@ -1,9 +1,9 @@
-"""Shares of links in floats, made exact.
+"""Round link shares from floats to exact multiples that fit the bandwidths.
 
-Problem: of shares that several users have of every link, make whole multiples of a step that fit
+Problem: several users share every link; round their shares to whole multiples of a step that fit
          the links.
 Input:   a topology, a share of every link for every user, a step.
-Output:  networks with these shares for bandwidths.
+Output:  networks with these shares as bandwidths.
 Cost:    linear in the links.
 Source:  rounding down as ForestColl's appendix on allreduce rounds the solutions of its program;
          :mod:`forestcoll.core.balance` then balances what comes out.
@@ -27,7 +27,7 @@ NEAR = 1e-3
 
 
 def down(values: Vector, step: Fraction) -> list[int]:
-    """Return how many whole steps each value has; next to none is none."""
+    """Return the whole steps in each value; negligible values give 0."""
     return [int(value) for value in np.floor(np.maximum(values, 0) / float(step) + NEAR)]
 
 
@@ -62,7 +62,7 @@ def fitted(topology: Topology, shares: Vector, step: Fraction) -> list[list[int]
 
 
 def _lower(found: Sequence[list[int]], places: Sequence[int], excess: int) -> None:
-    """Take the excess off these links in proportion to what they have, rounded up, until enough."""
+    """Reduce these links in proportion to their values, rounded up, until the excess is gone."""
     total = sum(row[i] for row in found for i in places)
     left = excess
     for row in found:
@@ -87,7 +87,7 @@ def with_bandwidths(topology: Topology, steps: Sequence[int], step: Fraction) ->
 
 
 def common_divisor(numbers: Sequence[Fraction]) -> Fraction:
-    """Return the largest number of which all are whole multiples.
+    """Return the greatest common divisor of fractions.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The best that an allreduce over one root can do when both of its phases run at once.
+"""Optimal allreduce rate over a single root, with both phases at once (for Blink).
 
 Problem: maximise R subject to x + y <= b, where x carries out-trees of the root r with total weight
          R, and y in-trees. By Edmonds' theorem they exist if and only if every max-flow allows it:

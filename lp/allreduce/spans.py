@@ -1,16 +1,17 @@
-"""Which copying switches a tree reaches: the kinds of trees that an allreduce is made of.
+"""Spans: sets of multicast switches that the trees of an allreduce reach.
 
-Problem: a tree that spans all GPUs may pass a switch that copies and adds, or leave it alone.
-         Choose sets of switches, few enough for a program, such that trees that span the GPUs
-         and one of these sets each make a fast allreduce together.
+Problem: a tree that spans all GPUs may use a multicast switch or avoid it. Choose sets of switches,
+         few enough for a program, so that trees that span the GPUs and one of these sets each
+         combine to a fast allreduce.
 Input:   a topology, its orbits.
 Output:  spans: a set of switches, the symmetries that keep it, and its images under the others.
 Cost:    that of the stabiliser of a switch for each orbit of switches.
-Source:  ours. Trees that must reach every switch that copies waste bandwidth where a switch serves
-         some trees only: of four servers that add behind a plain switch each sums up a quarter.
+Source:  ours. Trees that must reach every multicast switch waste bandwidth if a switch should serve
+         only some trees. Example: of four reducing servers behind a plain switch, each sums up a
+         quarter.
 
-Sets are unions of orbits of switches, and such a union with one switch of another orbit. A set and
-its images stand for each other: trees of one, carried over by the symmetries, are those of another.
+Sets are unions of orbits of switches, and such unions with one switch of another orbit. A set
+stands for all of its images: the symmetries map trees of one to trees of another.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ class Span:
 
 
 def spans_of(topology: Topology, orbits: Orbits) -> Iterator[tuple[Span, ...]]:
-    """Yield spans in rounds, those of few programs first: unions of orbits, then single switches.
+    """Yield spans in rounds, small programs first: unions of orbits, then single switches.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def spans_of(topology: Topology, orbits: Orbits) -> Iterator[tuple[Span, ...]]:
 
 
 def _unions(classes: Sequence[Sequence[int]]) -> Iterator[tuple[int, ...]]:
-    """Yield unions of classes: of all first, of none last."""
+    """Yield unions of classes, from all classes to none."""
     sizes = range(len(classes), -1, -1)
     if len(classes) > MOST_ORBITS:
         sizes = range(1, -1, -1)

@@ -1,6 +1,5 @@
-"""The all-to-all optimum, and schedules that attain it.
+"""All-to-all optimum by linear programs and approximations, and schedules that attain it.
 
-To read: ``demands``, ``linear_optimum``, ``closed_forms`` (in closed form); for large networks
-``concurrent_flow``, by ``dial_routing`` and ``garg_koenemann``; ``path_schedule`` makes either one
-a schedule.
+To read: ``demands``, ``linear_optimum``, ``closed_forms``; for large networks ``concurrent_flow``,
+by ``dial_routing`` and ``garg_koenemann``; ``path_schedule`` turns either result into a schedule.
 """

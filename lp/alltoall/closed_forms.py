@@ -1,4 +1,4 @@
-"""What the all-to-all rate can be at most, and what that of a product is, in closed form.
+"""Closed forms of the all-to-all rate: bounds by degree, and rates of Cartesian products.
 
 Problem: bounds on the rate of any network of N GPUs and degree d; the rate of a Cartesian product.
 Input:   numbers of GPUs, degrees, exact rates.
@@ -23,7 +23,7 @@ __all__ = ["degree_bound", "product_rate"]
 
 
 def degree_bound(gpus: int, degree: int) -> Fraction:
-    """Return the most that the all-to-all rate can be, in links, with so many links out of a GPU.
+    """Return an upper bound on the all-to-all rate, in links, given the out-degree of GPUs.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Max concurrent flow to within 1 + eps, by prices on the links: for networks too large for an LP.
+"""Approximate max concurrent flow within 1 + eps, by link prices, for very large networks.
 
 Problem: the largest f at which every rank s sends f D(s, t) to every t at once, with an answer
          between bounds: lower <= f* <= upper <= (1 + eps) lower.
@@ -17,9 +17,9 @@ solves it. Then tau is lowered, until the two bounds meet. No number of steps is
 Where it ends first, phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose
 convergence is proved, go on from its prices until the bounds meet or the time is up.
 
-The bounds do not depend on any of this: the lower one is a routing, the upper one is computed by
-Dijkstra's algorithm, both in floats. A result without them within 1 + eps is an error. What was
-tried, and times: docs/mathematics/all-to-all.md.
+The bounds do not depend on the search: the lower one is a routing, the upper one is computed by
+Dijkstra's algorithm, both in floats. If they are not within 1 + eps, an error is raised. Attempted
+alternatives, and times: docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ _EVEN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ApproximateFlow:
-    """Two bounds on the largest rate, and what proves them.
+    """Two bounds on the largest rate, with their proofs.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ class ApproximateFlow:
 
     @property
     def method(self) -> str:
-        """What a schedule made of it is called."""
+        """The method name of a schedule made from it."""
         return "concurrent-flow"
 
     @property
     def gap(self) -> float:
-        """How far the rate may be from the largest, relative to it."""
+        """The gap between rate and bound, relative to the bound."""
         return 1 - self.rate_gb_s / self.bound_gb_s
 
 

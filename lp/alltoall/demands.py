@@ -1,7 +1,7 @@
-"""A network and what its GPUs want to send each other, as arrays.
+"""Demands of a multicommodity flow between GPUs, as arrays over links and nodes.
 
 Problem: sources, destinations and amounts of a multicommodity flow.
-Input:   a topology, and how much each rank has for each other; 1 for every pair if not given.
+Input:   a topology, and the amount that each rank has for each other; 1 for every pair by default.
 Output:  arrays over links and nodes, checked: every demand can be met at some rate.
 Cost:    one search from every source.
 Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, where all demands are 1 and
@@ -36,7 +36,7 @@ class Demands:
     bandwidth : float array, one entry a link
         In GB/s.
     amount : float array of shape (N, V)
-        How much each rank has for each node; 0 for itself, switches and relays.
+        Amount that each rank has for each node; 0 for itself, switches and relays.
     uniform : bool
         Whether every rank has as much for every other: an all-to-all.
     holds : sparse float array of shape (K, E)
@@ -81,9 +81,9 @@ class Demands:
     def bound_gb_s(self, length: Vector) -> float:
         """Return the bound on the rate that link lengths prove.
 
-        Whatever the routing, demands at rate f take up f d(s, t) of length times bandwidth each,
-        of which there is the sum over the links. Behind the lengths of the links there may be those
-        of the shared capacities, which all their links have in addition.
+        For any routing, a demand at rate f uses at least f d(s, t) of length times bandwidth; the
+        links provide the sum of length times bandwidth. Lengths of shared capacities may follow
+        those of the links; all links of a shared capacity have its length in addition.
         """
         own, shared = np.split(length, [len(self.bandwidth)])
         if not len(shared):

@@ -1,4 +1,4 @@
-"""Route demands over all paths, cheap ones more than dear ones: a smooth cheapest route.
+"""Dial's stochastic routing: spread demands over all paths, favouring cheap ones smoothly.
 
 Problem: a flow of each source that changes smoothly with the links' prices, and what it costs.
 Input:   demands, prices and a temperature tau, of the unit of the prices.
@@ -31,7 +31,7 @@ _PRECISION = 1e-11
 
 @dataclass(frozen=True, slots=True)
 class Routing:
-    """Softened routing of all demands at some prices.
+    """Softened routing of all demands at given prices.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ class Routing:
 
 
 class LateError(Exception):
-    """The deadline is over in the middle of an evaluation."""
+    """The deadline has passed during an evaluation."""
 
 
 def route(demands: Demands, price: Vector, tau: float, deadline: float = np.inf) -> Routing | None:

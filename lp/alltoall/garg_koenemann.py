@@ -1,4 +1,4 @@
-"""Max concurrent flow by multiplicative weights: slow, but sure to come within any 1 + eps.
+"""Max concurrent flow by multiplicative weights (Garg and Koenemann), with proved convergence.
 
 Problem: as in :mod:`lp.alltoall.concurrent_flow`, which turns to this when its own search has run
          out.
@@ -46,7 +46,7 @@ _LEAST_WEIGHT = 1e-250
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """What is known after a phase.
+    """The state after a phase.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class Phase:
 def phases(
     demands: Demands, best_price: Callable[[], Vector], rate_gb_s: float, deadline: float
 ) -> Iterator[Phase]:
-    """Go on with phases until the deadline, by ``time.perf_counter``.
+    """Run phases until the deadline, by ``time.perf_counter``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The all-to-all optimum: every GPU sends to every other at once, at the largest common rate.
+"""All-to-all optimum as a linear program: maximum concurrent flow between all GPUs.
 
 Problem: max concurrent flow, aggregated by source. y_s,e is the flow of source s on link e:
 
@@ -47,16 +47,16 @@ __all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract
 
 @dataclass(frozen=True, slots=True)
 class AllToAllOptimum:
-    """What the linear program says, and what proves it.
+    """Optimum of the linear program, with the flow and prices that prove it.
 
     Parameters
     ----------
     demands : Demands
     orbits : Orbits
     rate_gb_s : float
-        Every pair gets its amount times this, by what the flow delivers; at most the bound.
+        The flow delivers to every pair its amount times this rate; at most the bound.
     bound_gb_s : float
-        No routing does better: the bound of the prices, by shortest paths.
+        Upper bound on the rate of any routing, from the prices by shortest paths.
     sources : tuple of int
         Ranks, one of each orbit.
     flow_gb_s : float array of shape (S, E)
@@ -85,12 +85,12 @@ class AllToAllOptimum:
 
     @property
     def method(self) -> str:
-        """What a schedule made of it is called."""
+        """The method name of a schedule made from it."""
         return "all-to-all-lp"
 
     @property
     def gap(self) -> float:
-        """How far rate and bound are apart, relative to the bound."""
+        """The gap between rate and bound, relative to the bound."""
         return 1 - self.rate_gb_s / self.bound_gb_s
 
 
@@ -127,7 +127,7 @@ def all_to_all_rate(
     ----------
     topology : Topology
     amount : array of shape (N, N), optional
-        What each rank has for each other, in any unit; 1 for every other if not given.
+        Amount that each rank has for each other, in any unit; 1 for every other by default.
     settings : Settings
         Of the solver; "highs-ipm" is the fastest of its methods for all but the smallest networks.
         The time limit is that of the whole call. A search for symmetries, once begun, is not cut

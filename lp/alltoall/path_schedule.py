@@ -1,4 +1,4 @@
-"""From flows to a schedule: paths for every pair, with weights in whole numbers.
+"""Decompose flows into a path schedule with integer weights for every pair.
 
 Problem: write the flow of each source as paths to its destinations, the shares of each pair's paths
          whole numbers over one common whole.
@@ -54,7 +54,7 @@ def schedule_of(found: AllToAllOptimum | ApproximateFlow, *, whole: int = WHOLE)
     found : AllToAllOptimum or ApproximateFlow
         Of an all-to-all: equal amounts for all pairs.
     whole : int
-        In so many parts each pair's data is divided.
+        Number of parts of each pair's data.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def schedule_of(found: AllToAllOptimum | ApproximateFlow, *, whole: int = WHOLE)
 
 
 def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
-    """Deal out a whole number in proportion to positive shares.
+    """Divide an integer in proportion to positive shares, by largest remainders.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def _pairs(
 
 @dataclass(slots=True)
 class _Residual:
-    """What is left of a source's flow: of each node, how much comes in from which node."""
+    """Remaining flow of a source: for each node, the amounts from its predecessors."""
 
     into: list[dict[int, float]]
     source: int

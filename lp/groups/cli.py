@@ -39,7 +39,7 @@ def groups(
     time_limit: Annotated[
         float,
         typer.Option(
-            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="For the linear program."
+            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the linear program."
         ),
     ] = 300.0,
     solver: Annotated[

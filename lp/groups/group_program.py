@@ -1,4 +1,4 @@
-"""The rows and columns of the program of concurrent groups.
+"""Rows and columns of the linear program of concurrent process groups.
 
 Problem: state shares of links, balance at nodes outside a group, and cuts.
 Input:   networks of the groups, their weights, cuts as they come.
@@ -50,7 +50,7 @@ class GroupsProgram:
         return len(self._cuts)
 
     def add(self, number: int, inside: Inside) -> bool:
-        """State a cut of a group: what its members inside send must leave over its shares.
+        """State a cut of a group: its shares must carry the data of the members inside out.
 
         Returns False if it is stated already.
         """
@@ -106,7 +106,7 @@ class GroupsProgram:
         return sp.csr_array(entries, shape=(links, self.columns))
 
     def _balances(self, number: int) -> sp.csr_array:
-        """What each node outside a group sends of its share, less what it receives."""
+        """For each node outside a group, its sent minus its received share."""
         outside = np.full(len(self.networks[number].nodes), -1)
         outside[list(self.networks[number].switches)] = range(len(self.networks[number].switches))
         rows, columns, values = [], [], []

@@ -1,4 +1,4 @@
-"""Process groups that communicate at once: what was asked for, what was found, and its proof.
+"""Concurrent process groups: the request, the result, and a check of the result.
 
 Problem: several allgathers on one network at the same time, each within its share of the links.
 Input:   a topology and disjoint groups of its GPUs, each with a weight.
@@ -27,7 +27,7 @@ __all__ = ["ConcurrentGroups", "ProcessGroup", "check_concurrent", "rate_of"]
 
 @dataclass(frozen=True, slots=True)
 class ProcessGroup:
-    """Some GPUs that hold an allgather among themselves.
+    """GPUs that perform an allgather among themselves.
 
     Parameters
     ----------

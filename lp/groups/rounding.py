@@ -1,4 +1,4 @@
-"""Exact shares of concurrent groups, and the forests that the core packs into them.
+"""Round the shares of concurrent groups to exact numbers, and pack forests into them.
 
 Problem: find multiples of a step near the shares of the linear program, which fit the links.
 Input:   shares in floats; the rate that they were found for.
@@ -44,7 +44,7 @@ def rounded(
     shares: Vector,
     rate: float,
 ) -> tuple[Topology, ...]:
-    """Round shares down to a grid on which they keep their rate.
+    """Round shares down to a grid that preserves their rate.
 
     Parameters
     ----------

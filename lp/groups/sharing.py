@@ -1,4 +1,4 @@
-"""Several process groups at once: how to share the links among them, and a forest for each.
+"""Concurrent process groups: optimal shares of the links, and a forest for each group.
 
 Problem: with t the rate, w_g the weight of group g and c^g_e its share of link e,
 
@@ -67,7 +67,7 @@ def concurrent_groups(
     *,
     weights: Mapping[str, Fraction | int] | None = None,
 ) -> ConcurrentGroups:
-    """Find the largest common rate of several allgathers, and forests that attain it or nearly so.
+    """Find the largest common rate of several allgathers, and forests that (nearly) attain it.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def _check_reachable(topology: Topology, groups: Sequence[ProcessGroup]) -> None
 
 
 class _Search:
-    """Solves, looks for cuts that are missed, states them, and so on."""
+    """Cutting-plane loop: solve, find violated cuts, state them."""
 
     def __init__(
         self,

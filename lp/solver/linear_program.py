@@ -1,9 +1,9 @@
-"""Linear programs with whole variables or without, as matrices, and what is known of a solution.
+"""Linear and mixed-integer programs as matrices, with settings, solutions and dual bounds.
 
 Problem: minimise or maximise c x subject to l <= A x <= u, lower <= x <= upper, some x_j
-         whole.
+         integer.
 Input:   numpy vectors and a scipy sparse matrix; infinite bounds are ``numpy.inf``.
-Output:  a checked program; how far a point is off it; the bound that a dual vector proves.
+Output:  a checked program; the violation of a point; the bound that a dual vector proves.
 Cost:    one or two products with the matrix.
 Source:  weak duality of linear programs: for any y, every feasible x has
          c x = y (A x) + (c - A'y) x >= the sum over rows and columns of the least of y_i [l_i, u_i]
@@ -106,7 +106,7 @@ class Program:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a program is to be solved; nothing is left to a solver's own defaults.
+    """Settings of a solve; none is left to a solver's own defaults.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """A feasible point, and what it is known to be worth.
+    """A feasible point with its objective and a bound.
 
     Parameters
     ----------
@@ -181,11 +181,11 @@ class Solution:
     objective : float
         c x, of the program as it was stated.
     bound : float
-        No feasible point is better; infinite if nothing is known. Of a linear program it is
-        computed from the solver's multipliers (weak duality), not taken from its word.
+        No feasible point is better; infinite if unknown. For a linear program it is computed from
+        the solver's multipliers (weak duality), not taken from the solver's report.
     row_duals : float array, one entry a row, optional
-        By how much the objective changes with the row's bound; None with whole variables, or
-        where the solution is not optimal.
+        Change of the objective per change of the row's bound; None with integer variables, or for
+        a solution that is not optimal.
     violation : float
         The largest amount by which a row or a bound is missed, computed from x.
     settings : Settings

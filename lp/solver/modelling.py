@@ -1,4 +1,4 @@
-"""Programs stated in cvxpy, solved through the one interface.
+"""Solve cvxpy problems through the common solver interface.
 
 Problem: a linear cvxpy problem, its variables given values.
 Input:   the problem and settings.
@@ -69,7 +69,7 @@ def _program(data: dict[str, Any]) -> Program:
 
 
 def _as_highs(solution: Solution) -> dict[str, Any]:
-    """Dress a solution as what cvxpy expects of the solver that it compiled for."""
+    """Convert a solution to the format that cvxpy expects from HiGHS."""
     counts = ("ipm", "crossover", "pdlp", "qp", "simplex")
     return {
         "model_status": "kOptimal",

@@ -1,14 +1,14 @@
-"""A program in numbers that solvers can tell from zero, and its answer in the numbers stated.
+"""Scaling of programs by powers of two, and the reverse for their answers.
 
 Problem: solvers drop small matrix entries and test reduced costs against absolute tolerances, so a
          program in small numbers loses its rows or its objective.
 Input:   a minimisation; then a solver's answer.
-Output:  the same program with rows and objective times powers of two; the answer turned back.
+Output:  the program with rows and objective times powers of two; the answer in original units.
 Cost:    one pass over the matrix each way.
 Source:  a row times f > 0 is the same row, with multiplier y / f; an objective times f has the
          same solutions, with bound and multipliers f times as large. Powers of two round nothing.
-         Rows are only scaled up, so a point that misses no scaled row by more than a tolerance
-         misses none as stated by more.
+         Rows are only scaled up, so a point within the tolerance of all scaled rows is also within
+         the tolerance of the original rows.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_DOUBLINGS = 40
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """What rows and objective were multiplied by.
+    """Factors of rows and objective.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class Scaling:
     cost: float
 
     def undone(self, answer: Answer) -> Answer:
-        """Return the answer for the program as it was before."""
+        """Return the answer of the unscaled program."""
         duals, bound = answer.row_duals, answer.bound
         return replace(
             answer,
@@ -75,7 +75,7 @@ def scaled(program: Program) -> tuple[Program, Scaling]:
 
 
 def _exponent(values: Vector | float, size: int) -> Vector:
-    """Return the powers of two at or next below some numbers; 0 of zero."""
+    """Return the exponents of the powers of two at or next below some numbers; 0 for zero."""
     values = np.broadcast_to(values, size)
     known = np.where(values > 0, values, 1.0)
     return np.clip(np.floor(np.log2(known)), -1000, 1000)

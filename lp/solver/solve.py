@@ -1,16 +1,15 @@
-"""One way to solve a linear or mixed-integer program, whichever solver does it.
+"""Solve linear and mixed-integer programs with any backend, and check every answer.
 
 Problem: a program (:class:`lp.solver.linear_program.Program`) solved within stated limits.
 Input:   the program and its settings: method, time limit, threads, seed, tolerances.
-Output:  a solution only where the solver says that it is optimal, the point, looked at anew,
-         satisfies rows and bounds, and its objective meets the bound that the multipliers prove;
-         else an error that says what is known.
+Output:  a solution, only if three conditions hold: the solver reports an optimum, the recomputed
+         point satisfies rows and bounds, and its objective meets the bound of the multipliers.
+         Otherwise an error with the incumbent and the bound, if known.
 Cost:    the solver's.
 Source:  the statuses of HiGHS, OR-Tools and Gurobi as they document them. Methods: "highs"
          (simplex, or branch and cut), "highs-ipm" (with crossover), "highs-pdlp", "glop" and
-         "pdlp" of OR-Tools, "gurobi" where it is installed. A solver looks at the clock between
-         its own steps; a factorisation or the crossover of "highs-ipm" can overrun a short limit
-         by many times.
+         "pdlp" of OR-Tools, "gurobi" if installed. A solver checks the clock only between its own
+         steps; a factorisation or the crossover of "highs-ipm" can overrun a short limit by far.
 """
 
 from __future__ import annotations
@@ -119,7 +118,7 @@ def _check_method(program: Program, method: str) -> None:
 
 
 def _judged(program: Program, settings: Settings, answer: Answer) -> Solution:
-    """Return the answer as a solution, or raise what it amounts to."""
+    """Return the answer as a solution, or raise the matching error."""
     what = f"{settings.method} stopped with status {answer.said!r}"
     match answer.outcome:
         case Outcome.INFEASIBLE:
@@ -180,8 +179,8 @@ def _solution(status: str, program: Program, settings: Settings, answer: Answer)
 def _bound(program: Program, settings: Settings, answer: Answer) -> float:
     """Return the best bound on the objective as stated; infinite if there is none.
 
-    Multipliers of zero prove what follows from the bounds of the variables alone, if these are
-    finite: nothing is forgiven there.
+    Zero multipliers prove the bound that follows from finite bounds of the variables alone. That
+    bound allows no tolerance.
     """
     sign, best = (-1.0, min) if program.maximise else (1.0, max)
     known = [dual_bound(program, np.zeros(len(program.row_lower)), 0.0)]
@@ -193,7 +192,7 @@ def _bound(program: Program, settings: Settings, answer: Answer) -> float:
 
 
 def _satisfies(program: Program, solution: Solution) -> bool:
-    """Whether no row or bound is missed by more than its own size allows."""
+    """Whether every row and bound holds within a tolerance relative to its size."""
     rows, x = program.matrix @ solution.x, solution.x
     allowed = _allowed(solution.settings)
     return all(
@@ -208,11 +207,12 @@ def _satisfies(program: Program, solution: Solution) -> bool:
 
 
 def _is_proved(program: Program, solution: Solution) -> bool:
-    """Whether objective and bound agree, relatively to the objective and the largest cost."""
+    """Whether objective and bound agree, relative to the objective and the largest cost."""
     settings, objective = solution.settings, abs(solution.objective)
     largest = float(np.abs(program.cost).max(initial=0))
     allowed = _allowed(settings) * (objective + largest)
     if program.whole is not None:
+        # Branch and cut stops at the requested gap, so its bound may be that far away.
         allowed += settings.gap * objective
     return abs(solution.objective - solution.bound) <= allowed
 

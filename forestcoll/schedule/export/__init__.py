@@ -1,9 +1,9 @@
-"""Programs in the formats of runtimes and simulators.
+"""Export of programs to the formats of runtimes and simulators.
 
-To read: ``between_gpus`` (no switch at the end of a transfer); ``excess`` (a limit that is broken);
+To read: ``between_gpus`` (joins transfers at switches); ``excess`` (a limit that an export breaks);
 ``msccl/`` (the algorithms of MSCCL); ``mscclpp/`` (the plans of MSCCL++); ``partition`` (data cut
-into whole elements) and ``goal`` (for LogGOPSim and ATLAHS); ``formats``, the table of all, in
-which a further format is one line.
+into whole elements) and ``goal`` (for LogGOPSim and ATLAHS); ``formats``, the table of all formats.
+A new format is one more line in that table.
 """
 
 from forestcoll.schedule.export.formats import (

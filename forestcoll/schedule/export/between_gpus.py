@@ -1,12 +1,12 @@
-"""Programs in which what only passes a switch goes from GPU to GPU at once.
+"""Join transfers to and from switches into transfers between GPUs.
 
-Problem: runtimes know GPUs only, but methods that think in links send to switches and from them.
+Problem: runtimes know GPUs only, but some methods send to switches and from them.
 Input:   a program.
-Output:  the same with transfers between GPUs only, over the same links.
-Cost:    linear in transfers, needs, and the parts that switches divide transfers into.
-Source:  ours. A transfer from a switch consists of parts of what it needs, and so back to the GPUs
-         that sent them. Where no switch sends a unit twice, each part is a transfer of its own: it
-         needs what its GPU needed for it, and counts as coming when it comes to the GPU at its end.
+Output:  the same program with transfers between GPUs only, over the same links.
+Cost:    linear in transfers, dependencies, and the parts that switches divide transfers into.
+Source:  ours. A transfer from a switch consists of parts of its dependencies, traced back to the
+         GPUs that sent them. No switch may send a unit twice; then each part becomes one transfer.
+         It depends on what its first GPU needed, and arrives when it reaches its last GPU.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["between_gpus"]
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Units that came on one way from a GPU.
+    """Units that came over one path from a GPU.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class _Part:
     origin : int
         The transfer with which they left the GPU.
     paths : tuple of int
-        What they have gone over since.
+        The paths that they have taken since.
     """
 
     first: int
@@ -42,7 +42,7 @@ class _Part:
     paths: tuple[int, ...]
 
     def within(self, first: int, end: int) -> _Part | None:
-        """Return what lies between two units, if there is any."""
+        """Return the part between two units, or None if it is empty."""
         first, end = max(first, self.first), min(end, self.end)
         return replace(self, first=first, end=end) if first < end else None
 
@@ -53,17 +53,18 @@ def between_gpus(program: Program) -> Program:
     Parameters
     ----------
     program : Program
-        Of a schedule that is right.
+        Of a correct schedule.
 
     Returns
     -------
     Program
-        The same if it has no others. What a switch gets and does not send on is left out.
+        The same object if no transfer begins or ends at a switch. Data that a switch receives and
+        does not forward is left out.
 
     Raises
     ------
     UnsupportedError
-        If a switch copies or adds.
+        If a switch multicasts or reduces.
 
     Examples
     --------
@@ -79,7 +80,7 @@ def between_gpus(program: Program) -> Program:
 
 
 class _Joining:
-    """What came to switches on which ways, transfer by transfer."""
+    """Units that arrived at switches and their paths, by transfer."""
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -107,7 +108,7 @@ class _Joining:
         return self._written(parts, last)
 
     def _parts(self, transfer: int) -> Iterator[_Part]:
-        """Yield what a transfer consists of, by unit; take it from where it waits."""
+        """Yield the parts of a transfer, by unit; remove them from the switch where they wait."""
         first, end = self._first[transfer], self._end[transfer]
         path = int(self._program.path[transfer])
         if self._tail[transfer] < self._gpus:
@@ -129,7 +130,7 @@ class _Joining:
             raise AssertionError("a switch sends on what has not come to it")
 
     def _taken(self, need: int, first: int, end: int) -> list[_Part]:
-        """Take units from what has come with one transfer."""
+        """Remove units from those that one transfer brought."""
         common = [part for one in self._came[need] if (part := one.within(first, end))]
         left: list[_Part] = []
         taken: list[_Part] = []
@@ -150,7 +151,7 @@ class _Joining:
         )
 
     def _written(self, parts: list[_Part], last: list[int]) -> Program:
-        """Write each part as a transfer: sent as its first one, arriving as its last one."""
+        """Write each part as a transfer: sent with its first hop, received with its last hop."""
         program = self._program
         origin = np.array([part.origin for part in parts], dtype=np.int64)
         first = np.array([part.first for part in parts], dtype=np.int64)
@@ -178,7 +179,7 @@ class _Joining:
 
 
 def _needs(program: Program, parts: list[_Part], last: list[int]) -> list[list[int]]:
-    """Return what each part needs: of what its origin needed, that with some of its units."""
+    """Return the dependencies of each part: those of its origin that share units with it."""
     come: dict[int, list[int]] = {}
     for number, transfer in enumerate(last):
         come.setdefault(transfer, []).append(number)
@@ -194,7 +195,7 @@ def _needs(program: Program, parts: list[_Part], last: list[int]) -> list[list[i
 
 
 def _end_to_end(paths: Walks, parts: list[_Part]) -> Walks:
-    """Put the paths of each part one behind the other."""
+    """Concatenate the paths of each part."""
     ways: list[tuple[int, ...]] = []
     for part in parts:
         way = paths.nodes(part.paths[0])

@@ -1,4 +1,4 @@
-"""A limit of a runtime that an export breaks."""
+"""A runtime limit that an export exceeds: the amount needed and the amount allowed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["Excess"]
 
 @dataclass(frozen=True, slots=True)
 class Excess:
-    """How much is needed of what, and how much there is."""
+    """One limit: its name, the amount needed and the amount available."""
 
     what: str
     needed: int
@@ -17,7 +17,7 @@ class Excess:
 
     @property
     def share(self) -> float:
-        """How many times the limit is needed."""
+        """The amount needed, divided by the limit."""
         return self.needed / self.most
 
     def __str__(self) -> str:

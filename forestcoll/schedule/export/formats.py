@@ -1,4 +1,4 @@
-"""The formats that programs are exported in, by name."""
+"""Table of export formats (MSCCL, MSCCL++, GOAL) and their options, by name."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What an export comes to.
+    """The result of an export.
 
     Parameters
     ----------
     text : str
-        Of the file.
+        The content of the file.
     facts : mapping
-        What there is to say of it.
+        Figures to report about it.
     """
 
     text: str = field(repr=False)
@@ -56,21 +56,21 @@ def _nothing(program: Program, options: O) -> Iterator[tuple[str, O]]:
 
 @dataclass(frozen=True, slots=True)
 class Format(Generic[O]):
-    """A format.
+    """An export format.
 
     Parameters
     ----------
     summary : str
-        What it is, in a line.
+        A description in one line.
     options : type
-        What may be said of an export.
+        The class of its options.
     write : callable
-        From a program and the options to what is exported.
+        Takes a program and options; returns the export.
     relaxed : callable
-        From a program and options to others that need less of the runtime, from the next to the
-        least: what is changed, in words, and the options that come of it.
+        Takes a program and options; returns options that need less of the runtime, in descending
+        order of need. Each comes with a description of the change.
     ending : str
-        Of the names of its files.
+        The extension of its files.
     """
 
     summary: str
@@ -91,7 +91,7 @@ def _msccl(program: Program, options: MscclOptions) -> Exported:
 
 
 def _msccl_relaxed(program: Program, options: MscclOptions) -> Iterator[tuple[str, MscclOptions]]:
-    """Leave the channels open, then take fewer instances, then leave copies away."""
+    """Leave the number of channels open, then use fewer instances, then omit copies."""
     least = replace(options, channels=None)
     if options.channels is not None:
         yield "channels left open", least
@@ -111,7 +111,7 @@ def _mscclpp(program: Program, options: MscclppOptions) -> Exported:
 def _mscclpp_relaxed(
     program: Program, options: MscclppOptions
 ) -> Iterator[tuple[str, MscclppOptions]]:
-    """Take fewer instances."""
+    """Use fewer instances."""
     for instances in range(options.instances - 1, 0, -1):
         yield counted(instances, "instance"), replace(options, instances=instances)
 
@@ -158,7 +158,7 @@ def _plan_facts(plan: Plan) -> dict[str, Any]:
 
 
 def _between_boxes(plan: Plan, program: Program) -> int:
-    """Count the memory channels from one box to another, which not all machines have."""
+    """Count the memory channels between boxes, which only some machines support."""
     topology = program.topology
     box = [topology.nodes[position].box for position in topology.compute]
     return sum(
@@ -185,19 +185,19 @@ FORMATS: Mapping[str, Format[Any]] = MappingProxyType(
 
 
 def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
-    """Return the options of a format; what is None counts as not given.
+    """Return the options of a format; a value of None counts as not given.
 
     Parameters
     ----------
     name : str
         One of :data:`FORMATS`.
     given : mapping
-        By name, as a command or a file has them.
+        Values by name, as a command or a file states them.
 
     Raises
     ------
     InvalidParameterError
-        If there is no such format, or it has no such option, or not with this value.
+        If the format is unknown, has no such option, or does not allow the value.
 
     Examples
     --------
@@ -218,12 +218,12 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
 
 
 def format_of(options: ExportOptions) -> str:
-    """Return the name of the format that options are of.
+    """Return the name of the format to which options belong.
 
     Raises
     ------
     InvalidParameterError
-        If it is given anything else, as the name of a format.
+        If the argument is anything else, such as the name of a format.
     """
     for name, one in FORMATS.items():
         if isinstance(options, one.options):
@@ -233,7 +233,7 @@ def format_of(options: ExportOptions) -> str:
 
 
 def asked_of(options: ExportOptions) -> dict[str, Any]:
-    """Return those of the options that are not the default, by name.
+    """Return the options that differ from their defaults, by name.
 
     Examples
     --------
@@ -246,19 +246,19 @@ def asked_of(options: ExportOptions) -> dict[str, Any]:
 
 
 def export(program: Program, options: ExportOptions) -> Exported:
-    """Write a program in the format that options are of.
+    """Write a program in the format of the options.
 
     Parameters
     ----------
     program : Program
-        Of a schedule that is right.
+        Of a correct schedule.
     options : MscclOptions, MscclppOptions or GoalOptions
 
     Raises
     ------
     RuntimeLimitError
-        If it needs more of something than the runtime has.
+        If the program exceeds a limit of the runtime.
     UnsupportedError, ExportError
-        If the program cannot be written in it.
+        If the format cannot express the program.
     """
     return FORMATS[format_of(options)].write(program, options)

@@ -1,17 +1,17 @@
-"""Programs in GOAL, the input of the simulators LogGOPSim and ATLAHS.
+"""Export to GOAL, the input of the simulators LogGOPSim and ATLAHS.
 
-Problem: a simulator of networks that others trust should read any schedule.
-Input:   a program; the size of the data; what a byte costs to add.
-Output:  a text: for each rank its sends, receives and sums, and what each of them requires.
-Cost:    linear in transfers and needs.
+Problem: an established network simulator should be able to run any schedule.
+Input:   a program; the size of the data; the time to add a byte.
+Output:  a text: the sends, receives and sums of each rank, with the operations that each requires.
+Cost:    linear in transfers and dependencies.
 Source:  T. Hoefler, C. Siebert, A. Lumsdaine, "Group Operation Assembly Language", ICPP 2009; the
          dialect is what LogGOPSim's txt2bin reads: one statement a line, ``requires`` after both of
          its labels, 32-bit tags (the largest stands for any tag), ``calc`` in nanoseconds.
 
-A transfer is a send and a receive with its own number as their tag, so each finds the other however
-late it is. What it adds is a ``calc`` that requires the receive. A send requires, of each transfer
-that its own needs, the receive, or the calc if that one adds. Ranks are the GPUs; networks are the
-simulator's, so paths are not in the file.
+A transfer becomes a send and a receive. Its number is their tag, so they match in any order of
+arrival. A sum is a ``calc`` that requires the receive. A send requires the receive of each
+dependency, or the ``calc`` of a dependency that adds. Ranks are GPUs. The simulator provides the
+network, so the file holds no paths.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ _MOST_BYTES = 2**63
 
 @dataclass(frozen=True, slots=True)
 class GoalOptions:
-    """What a text in GOAL is for.
+    """Options of a GOAL export.
 
     Parameters
     ----------
     size_bytes : int
-        Of the data; 1 MiB if not given.
+        Size of the data; 1 MiB by default.
     gamma_s_per_gb : Fraction or int
         Seconds in which a GPU adds a gigabyte.
     """
@@ -55,21 +55,21 @@ def goal(program: Program, size_bytes: int, gamma_s_per_gb: Fraction | int = 0) 
     ----------
     program : Program
     size_bytes : int
-        Of the data, as nccl-tests define it. Where units do not come out as whole bytes, borders
-        are rounded down; transfers without any byte are left out.
+        Size of the data, as nccl-tests define it. Borders between units are rounded down to whole
+        bytes; transfers without any byte are left out.
     gamma_s_per_gb : Fraction or int
-        Seconds in which a GPU adds a gigabyte, which is nanoseconds a byte. Sums are in the file
-        also if they cost nothing.
+        Seconds in which a GPU adds a gigabyte, which is nanoseconds a byte. The file lists sums
+        even at zero cost.
 
     Returns
     -------
     str
-        The same for the same program.
+        Deterministic: the same text for the same program.
 
     Raises
     ------
     UnsupportedError
-        If a switch copies or adds, which no rank of a simulator does.
+        If a switch multicasts or reduces, which no rank of a simulator does.
     ExportError
         If there is no data, or more than GOAL can number.
 
@@ -108,7 +108,7 @@ def _check(program: Program, size_bytes: int, gamma: Fraction | int) -> None:
 
 
 class _Writer:
-    """What the ranks do, in the order of the transfers."""
+    """Operations of the ranks, in the order of the transfers."""
 
     def __init__(self, program: Program, size_bytes: int, gamma: Fraction) -> None:
         self._program, self._gamma = program, gamma
@@ -117,7 +117,7 @@ class _Writer:
         self._bytes = self._sizes(size_bytes)
 
     def lines(self) -> Iterator[str]:
-        """Write it all."""
+        """Return all lines of the file."""
         ranks = self._program.topology.num_compute
         done_by: list[list[int]] = [[] for _ in range(ranks)]
         for transfer, amount in enumerate(self._bytes):

@@ -1,12 +1,12 @@
-"""Data cut into whole elements, as a program cuts it into units.
+"""Partition of data into whole elements, as a program cuts it into units.
 
-Problem: the chunks of a program are fractions of the data, and data are so many elements.
+Problem: the chunks of a program are fractions of the data; the data has whole elements.
 Input:   a program; the number of elements.
-Output:  where each interval of each chunk begins and ends.
+Output:  the first and last element of each interval of each chunk.
 Cost:    a sort of the chunks, then one product an interval.
-Source:  ours. The chunks lie one behind the other, by root, then by target; the border that u of
-         ``whole`` units lie before is at element floor(u elements / whole). So intervals that touch
-         in units touch in elements, whoever computes it.
+Source:  ours. Chunks are ordered by root, then by target. The border after u of ``whole`` units is
+         at element floor(u elements / whole). So intervals that touch in units touch in elements,
+         on every rank.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["Partition"]
 
 
 class Partition:
-    """Where the intervals of a program's chunks lie in data of so many elements.
+    """Positions of a program's intervals in data of a given number of elements.
 
     Parameters
     ----------
     program : Program
     elements : int
-        Of the data, as :class:`forestcoll.schedule.sends.Chunks` defines it.
+        Number of elements, as :class:`forestcoll.schedule.sends.Chunks` defines it.
 
     Examples
     --------
@@ -49,7 +49,7 @@ class Partition:
         self._elements, self._whole = elements, chunks.whole
 
     def span(self, chunk: int, first: int, amount: int) -> tuple[int, int]:
-        """Return where ``amount`` units from ``first`` on lie: elements from the chunk's own on."""
+        """Return the elements of ``amount`` units from ``first`` on, relative to the chunk."""
         start = self._border(chunk, 0)
         return self._border(chunk, first) - start, self._border(chunk, first + amount) - start
 
@@ -58,4 +58,5 @@ class Partition:
         return self.span(chunk, 0, self._size[chunk])[1]
 
     def _border(self, chunk: int, unit: int) -> int:
+        # Round positions in the whole data, not lengths: then touching intervals share a border.
         return int((self._before[chunk] + unit) * self._elements // self._whole)

@@ -1,10 +1,10 @@
-"""What files of runtimes do, executed on the CPU with real buffers: right, or what is wrong.
+"""Interpreters of runtime files: execute MSCCL and MSCCL++ programs on the CPU and check them.
 
-To read, of an algorithm of MSCCL: ``findings``; ``merged_steps`` (steps as the executor keeps
-them), ``call_sizes``, ``actions`` (steps in transfers), ``order/`` (what comes first); ``cells``,
+To read, for MSCCL algorithms: ``findings``; ``merged_steps`` (steps as the executor keeps them),
+``call_sizes``, ``actions`` (steps in transfers), ``order/`` (precedence); ``cells``,
 ``multisets``, ``one_run``, ``collective_results``; ``roots``; ``races``; ``multiprocessors`` (of
-machines), ``runtime_limits``; and
-``interpreter``, which is all of it; and ``plans/``, of execution plans of MSCCL++.
+machines), ``runtime_limits``; and ``interpreter``, which runs all of them. For MSCCL++ execution
+plans: ``plans/``.
 """
 
 from forestcoll.schedule.interpret.findings import Finding, Findings, Kind, Place

@@ -1,7 +1,7 @@
-"""What each threadblock does one after another: steps cut into transfers, for each slice.
+"""Actions of threadblocks: steps split into transfers, for each slice.
 
-The actions of all slices are numbered through, those of one slice after those of the one before,
-and in a slice as the steps are.
+Actions have consecutive numbers over all slices: slice by slice, and in the order of the steps
+within a slice.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ MOST_ACTIONS = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Actions:
-    """Of one call.
+    """The actions of one call.
 
     Parameters
     ----------
     steps : MergedSteps
     slices : int
     step, first_chunk, count : ndarray (actions of a slice,)
-        Of which step, from which of its chunks on, and how many.
+        The step of each action, its first chunk in the step, and its number of chunks.
     """
 
     steps: MergedSteps
@@ -40,7 +40,7 @@ class Actions:
 
     @property
     def each(self) -> int:
-        """How many there are in a slice."""
+        """Number of actions in a slice."""
         return self.step.size
 
     @property
@@ -57,38 +57,38 @@ class Actions:
         return int(action // self.each)
 
     def name_of(self, action: int) -> str:
-        """Return the kind and place of its step, in words."""
+        """Return the kind and position of an action's step, in words."""
         return self.steps.name(self.step_of(action))
 
     def place_of(self, action: int) -> Place:
-        """Return where its step is in the file."""
+        """Return the position of an action's step in the file."""
         return self.steps.place(self.step_of(action))
 
     @property
     def pushes(self) -> Bools:
-        """Which of a slice send."""
+        """Whether each action of a slice sends."""
         sends = self.steps.send[self.block] >= 0
         return PUSHES[self.steps.kind[self.step]] & sends & (self.count > 0)
 
     @property
     def pops(self) -> Bools:
-        """Which of a slice receive."""
+        """Whether each action of a slice receives."""
         receives = self.steps.receive[self.block] >= 0
         return POPS[self.steps.kind[self.step]] & receives & (self.count > 0)
 
     @property
     def first_of_step(self) -> Ints:
-        """The first action in a slice of each step."""
+        """The first action of each step in a slice."""
         return np.searchsorted(self.step, np.arange(self.steps.block.size))
 
     @property
     def last_of_step(self) -> Ints:
-        """The last one."""
+        """The last action of each step in a slice."""
         return np.searchsorted(self.step, np.arange(self.steps.block.size), side="right") - 1
 
 
 def how_many(steps: MergedSteps, cut: Cut) -> int:
-    """Return how many actions there would be in all slices."""
+    """Return the number of actions in all slices."""
     return int(_transfers(steps, cut).sum()) * cut.slices
 
 
@@ -103,5 +103,5 @@ def actions_of(steps: MergedSteps, cut: Cut) -> Actions:
 
 
 def _transfers(steps: MergedSteps, cut: Cut) -> Ints:
-    """Of each step; one of no chunks still waits and tells."""
+    """Transfers of each step; a step without chunks still waits and signals."""
     return np.maximum(-(-steps.count // cut.at_once), 1)

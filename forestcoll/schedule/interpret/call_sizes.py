@@ -1,9 +1,9 @@
-"""How the runtime cuts a call of some size: chunks at once, slices of a chunk.
+"""Call sizes: how the runtime splits a call into chunks per transfer and slices.
 
-A slot of a FIFO holds so many bytes. Chunks that are larger are moved in slices, the program being
-run for each; of chunks that are smaller, so many go at once as fill a slot. So a step is of most
-transfers in the largest call, and of fewest in the smallest. If the counts of sends and receives
-agree, a run with fewer transfers for a step cannot be deadlocked where one with more is not.
+A slot of a FIFO holds a fixed number of bytes. Larger chunks are moved in slices, and the program
+runs once for each. Smaller chunks share a slot. So a step has the most transfers in the largest
+call, and the fewest in the smallest. If the counts of sends and receives agree, fewer transfers
+per step cannot cause a new deadlock.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ _BROADCAST_SLOT = 2**19  # the runtime counts one step of Simple for these, thou
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """How one call is cut.
+    """The split of one call.
 
     Parameters
     ----------
     at_once : int
-        Chunks of a step that go in one transfer.
+        Chunks of a step in one transfer.
     slices : int
-        How often the program is run, which is two for any larger number.
+        Number of runs of the program; two stand for any larger number.
     words : str
     """
 
@@ -48,7 +48,7 @@ class Cut:
 
 
 def cuts_of(algorithm: Algorithm) -> tuple[Cut, ...]:
-    """Return the largest call, and the smallest if it sends more at once."""
+    """Return the largest call, and the smallest if its transfers hold more chunks."""
     slot = SLOT_BYTES[algorithm.protocol]
     counts = [
         step.count

@@ -1,7 +1,7 @@
-"""Where buffers lie: a number for each chunk of each buffer of each GPU.
+"""Cell numbers for each chunk of each buffer of each GPU, with in-place aliasing.
 
-In place, an allgather's input is its part of the output, a reduce-scatter's output its part of the
-input, and for all others input and output are one.
+In place, an allgather's input is its part of the output, a reduce-scatter's output is its part of
+the input, and all other collectives have one buffer for input and output.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _WORDS = ("input", "output", "scratch")
 
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """Of one slice.
+    """The cells of one slice.
 
     Parameters
     ----------
     base : ndarray (GPUs, 3)
         The first chunk of the input, output and scratch of each GPU.
     size : int
-        How many chunks there are in all.
+        Total number of chunks.
     inputs, outputs : int
         The chunks of each GPU's input and output.
     """
@@ -51,7 +51,7 @@ class Cells:
 
 
 def collective_of(algorithm: Algorithm) -> str:
-    """Return its collective as the executor spells it."""
+    """Return the collective of an algorithm as the executor spells it."""
     return ALIASES.get(algorithm.collective, algorithm.collective)
 
 
@@ -65,7 +65,7 @@ def parts_of(algorithm: Algorithm) -> tuple[int, int]:
 
 
 def cells_of(algorithm: Algorithm, steps: MergedSteps, *, in_place: bool) -> Cells:
-    """Return where the buffers of an algorithm lie, of scratch what is used."""
+    """Return the cells of an algorithm's buffers; of scratch, only the chunks in use."""
     inputs, outputs = parts_of(algorithm)
     scratch = _used_scratch(steps, len(algorithm.gpus))
     ranks = np.arange(scratch.size)
@@ -98,7 +98,7 @@ def _used_scratch(steps: MergedSteps, gpus: int) -> Ints:
 
 
 def check_bounds(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
-    """Tell of chunks that are in no buffer: as the file gives its size, or as the call has it."""
+    """Report chunks beyond a buffer, by its size in the file or in the call."""
     inputs, outputs = parts_of(algorithm)
     given = np.array(
         [(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in algorithm.gpus],

@@ -1,11 +1,10 @@
-"""What a collective starts from and must end with, and who finds it wrong.
+"""Initial data and promised results of a collective, and the check of a run's results.
 
-Problem: is every chunk of the result the chunk, or the sum, that the collective promises
+Problem: does every chunk of the result hold the chunk, or the sum, that the collective promises
 Input: the buffers after a run
-Output: the chunks that are wrong, with what is in them and the way on which it came
+Output: the wrong chunks, with their content and the path on which it came
 Cost: one comparison a chunk
-Source: NCCL's documentation of its collectives; the data of GPUs other than the root of a broadcast
-    does not count
+Source: NCCL's documentation of its collectives; in a broadcast only the root's input matters
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ _WAY = 8
 
 
 class Named(Protocol):
-    """What was executed, by number."""
+    """Names and positions of executed actions, by number."""
 
     def name_of(self, action: int) -> str:
-        """Return what an action is and where it stands, in words."""
+        """Return the kind and position of an action, in words."""
 
     def place_of(self, action: int) -> Place:
-        """Return where it stands."""
+        """Return the position of an action."""
 
 
 @dataclass(frozen=True, slots=True)
 class Promise:
-    """A collective of some GPUs.
+    """The promise of a collective among some GPUs.
 
     Parameters
     ----------
@@ -47,7 +46,7 @@ class Promise:
         As the executor spells it.
     gpus : int
     root : int
-        Of a broadcast or reduce; -1 else.
+        Of a broadcast or reduce, else -1.
     cells : Cells
     slices : int
     """
@@ -70,7 +69,7 @@ class Promise:
 
 
 def initial(promise: Promise, multisets: Multisets) -> Ints:
-    """Return what is in every cell at the start."""
+    """Return the initial content of every cell."""
     cells = promise.cells
     contents = np.full((promise.slices, cells.size), NOTHING, dtype=np.int64)
     for nth in range(promise.slices):
@@ -85,7 +84,7 @@ def initial(promise: Promise, multisets: Multisets) -> Ints:
 def find_wrong_data(
     promise: Promise, memory: Memory, multisets: Multisets, actions: Named, units: Units
 ) -> Iterator[Finding]:
-    """Tell of every chunk that is not as promised, of the first slice in which there is one."""
+    """Report every wrong chunk, in the first slice that has one."""
     for nth in range(promise.slices):
         found = _find_in_slice(nth, promise, memory, multisets, actions, units)
         first = next(found, None)
@@ -120,7 +119,7 @@ def _find_in_slice(
 
 
 def _due(promise: Promise, gpu: int) -> tuple[Ints, Ints]:
-    """Return for each output chunk the GPU that it is of (-1: all of them) and its position."""
+    """Return, for each output chunk, its source GPU (-1: the sum of all) and its position."""
     outputs, gpus = promise.cells.outputs, promise.gpus
     chunks = np.arange(outputs)
     every = np.full(outputs, -1, dtype=np.int64)
@@ -146,7 +145,7 @@ def _are_good(
     sources: Ints,
     positions: Ints,
 ) -> Bools:
-    """Compare multisets and numbers, which two ways of adding up must both agree with."""
+    """Compare multisets and numbers: two independent ways of adding up must both agree."""
     contents = memory.contents[cells]
     if promise.is_sum:
         same = [
@@ -175,7 +174,7 @@ def _in_words(promise: Promise, source: int, position: int) -> str:
 
 
 def _way(unit: int, memory: Memory, units: Units) -> list[int]:
-    """Return the actions through which something came, the last first."""
+    """Return the actions through which data came, the last one first."""
     way: list[int] = []
     while unit >= 0 and len(way) < _WAY:
         way.append(int(units.action[unit]))
@@ -195,7 +194,7 @@ def _told(what: str, gpu: int, way: list[int], actions: Named) -> Finding:
 def find_changed_inputs(
     promise: Promise, memory: Memory, actions: Named, units: Units
 ) -> Iterator[Finding]:
-    """Tell of inputs that a call that is not in place leaves changed."""
+    """Report inputs that an out-of-place call changes."""
     cells = promise.cells
     for gpu in range(promise.gpus):
         own = cells.base[gpu, 0] + np.arange(cells.inputs)

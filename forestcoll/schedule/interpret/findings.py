@@ -1,4 +1,4 @@
-"""What an interpretation finds: each finding with its place in the file."""
+"""Findings of an interpretation, each with its place in the file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_FINDINGS = 50
 
 
 class Kind(StrEnum):
-    """Of a finding; all but notes make an algorithm wrong."""
+    """Kind of a finding; all kinds except notes make an algorithm wrong."""
 
     LIMIT = "limit"
     """More than the executor takes, or what it refuses."""
@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in a file: a step of a threadblock of a GPU; -1 and line 0 where there is none."""
+    """A place in a file: a step of a threadblock of a GPU; -1 and line 0 if not applicable."""
 
     gpu: int = -1
     threadblock: int = -1
@@ -60,18 +60,18 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was found.
+    """One finding.
 
     Parameters
     ----------
     kind : Kind
     message : str
-        In one line, with the places in it.
+        One line, which includes the places.
     gpu, threadblock, step, line : int
-        Where; -1, and line 0, if at no such place.
+        The place; -1, and line 0, if not applicable.
     others : tuple of Place
-        What else takes part: the rest of a cycle of waits, the other end of a race or a pair, the
-        way that wrong data came, from its end back.
+        Other places that take part: the rest of a cycle of waits, the other end of a race or a
+        pair, or the path of wrong data, from its end back.
     """
 
     kind: Kind
@@ -84,36 +84,36 @@ class Finding:
 
     @property
     def is_wrong(self) -> bool:
-        """Whether the algorithm is wrong for it."""
+        """Whether this finding makes the algorithm wrong."""
         return self.kind is not Kind.NOTE
 
     @property
     def lines(self) -> tuple[int, ...]:
-        """The lines of the file that take part."""
+        """The lines of the file that are involved."""
         places = (self.line, *(place.line for place in self.others))
         return tuple(dict.fromkeys(line for line in places if line))
 
     @classmethod
     def at(cls, kind: Kind, message: str, *places: Place) -> Finding:
-        """Make one of places, the first of which is its own."""
+        """Make a finding from places, of which the first is its own."""
         own, *others = places or (Place(),)
         return cls(kind, message, own.gpu, own.threadblock, own.step, own.line, tuple(others))
 
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that was found in an algorithm.
+    """All findings of an algorithm.
 
     Parameters
     ----------
     findings : tuple of Finding
-        Those that make it wrong first; of each kind no more than a limit.
+        Errors first; a limited number of each kind.
     more : tuple of Kind
-        Those of which there were more than are told.
+        Kinds with more findings than are reported.
     runs : tuple of str
         The calls that were executed, in words.
     transfers : int
-        What is sent from GPU to GPU in a slice of the largest call.
+        Transfers between GPUs in a slice of the largest call.
     """
 
     findings: tuple[Finding, ...]
@@ -128,14 +128,14 @@ class Findings:
 
 
 class Collected:
-    """Findings, each once and of each kind no more than a limit."""
+    """Collector of distinct findings, with a limit for each kind."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[Kind, str], Finding] = {}
         self._count: Counter[Kind] = Counter()
 
     def take(self, findings: Iterable[Finding]) -> None:
-        """Add some."""
+        """Add findings."""
         for one in findings:
             if (one.kind, one.message) not in self._found:
                 self._count[one.kind] += 1
@@ -144,11 +144,11 @@ class Collected:
 
     @property
     def kinds(self) -> frozenset[Kind]:
-        """The kinds that there are."""
+        """The kinds found so far."""
         return frozenset(self._count)
 
     def findings(self, runs: tuple[str, ...], transfers: int) -> Findings:
-        """Return all, those that make it wrong first."""
+        """Return all findings, errors first."""
         order = {kind: place for place, kind in enumerate(Kind)}
         found = sorted(self._found.values(), key=lambda one: order[one.kind])
         more = tuple(kind for kind in Kind if self._count[kind] > MOST_FINDINGS)
@@ -156,5 +156,5 @@ class Collected:
 
 
 def first_of(findings: Iterable[Finding]) -> Iterator[Finding]:
-    """Take no more of them than would be told, and one to say that there are more."""
+    """Take as many as are reported, and one more as a sign that there are others."""
     return islice(findings, MOST_FINDINGS + 1)

@@ -1,7 +1,7 @@
-"""An interpretation of an algorithm: is it right, and if not, what is wrong, and where.
+"""MSCCL interpreter: execute an algorithm on the CPU and report errors with their places.
 
-Problem: does a program of threadblocks end, whatever their speeds, with the data that its
-    collective promises, and does the executor take it
+Problem: does a program end, at any speeds of its threadblocks, with the data that its collective
+    promises, and does the executor accept it
 Input: an algorithm
 Output: findings
 Cost: a second or two for each hundred thousand steps
@@ -60,23 +60,23 @@ __all__ = ["interpret"]
 def interpret(
     algorithm: Algorithm, *, root: int | None = None, most_blocks: int | None = None
 ) -> Findings:
-    """Execute an algorithm as the runtime would, and tell what is wrong with it.
+    """Execute an algorithm as the runtime would, and report what is wrong with it.
 
     Parameters
     ----------
     algorithm : Algorithm
     root : int, optional
-        Of a broadcast or reduce; the only GPU that receives, or sends, nothing if not given.
+        Of a broadcast or reduce; by default, the only GPU that receives, or sends, nothing.
     most_blocks : int, optional
-        How many threadblocks run at once on a GPU; if that is not known, those of the largest
-        machine, with a note where others have fewer.
+        Threadblocks that run at once on a GPU; by default, those of the largest machine, with a
+        note if other machines have fewer.
 
     Raises
     ------
     InvalidParameterError
-        If there must be a root and none or no such can be told.
+        If a root is needed but cannot be inferred, or the given one is impossible.
     InvalidScheduleError
-        If it is too large to execute.
+        If the algorithm is too large to execute.
     """
     source = _root(algorithm, root)
     steps = merge(algorithm)
@@ -97,13 +97,13 @@ def interpret(
 
 
 def _unlike_counts(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
-    """Tell of steps that meet with unlike counts, which some size between two would part."""
+    """Report matched steps with unequal counts, which calls of other sizes would split apart."""
     whole = actions_of(steps, Cut(MOST_COUNT, 1, "all at once"))
     return check_pairs(whole, pairs_of(whole, FIFO_DEPTH[algorithm.protocol]))
 
 
 def _static(algorithm: Algorithm, steps: MergedSteps, most_blocks: int | None) -> Iterator[Finding]:
-    """Check what needs no execution."""
+    """Run the checks that need no execution."""
     yield from first_of(check_limits(algorithm, most_blocks))
     yield from first_of(check_connections(algorithm))
     yield from first_of(check_steps(steps))
@@ -154,7 +154,7 @@ def _check_size(algorithm: Algorithm, steps: MergedSteps, cut: Cut) -> None:
 
 
 class _Run:
-    """One call: what comes before what, then the data, in place and not, as it is meant for."""
+    """One call: its precedence, then its data, in place and out of place as declared."""
 
     def __init__(self, algorithm: Algorithm, steps: MergedSteps, cut: Cut, root: int) -> None:
         self._algorithm, self._root, self._words = algorithm, root, cut.words
@@ -164,7 +164,7 @@ class _Run:
         self._levels = levels_of(self._edges, self.actions.each * cut.slices)
 
     def findings(self, *, with_races: bool) -> Iterator[Finding]:
-        """Tell of all that is wrong; races that there are at any size, if asked for."""
+        """Return all findings; on request, races that exist at all sizes, too."""
         yield from first_of(check_pairs(self.actions, self._pairs))
         for one in first_of(find_deadlocks(self.actions, self._edges, self._levels)):
             yield replace(one, message=f"{one.message} ({self._words})")

@@ -1,8 +1,8 @@
-"""Steps as the executor keeps them: without nops, numbered by its own counter, as arrays.
+"""Merged steps: arrays of steps as the executor keeps them, without nops.
 
-Problem: a nop is no step of the executor; what it waits for is waited for by the next step, which
-    must wait for something itself. Reductions in a row into one place become one, of the count of
-    the last. A step that is waited for tells the value of a counter that counts waits and steps
+Problem: the executor has no nops: the next step takes over a nop's wait, and must have a wait
+    itself. Consecutive reductions into one place become one, with the count of the last. A step
+    with dependents publishes a counter that counts waits and steps
 Input: the threadblocks of an algorithm
 Output: an entry for each step that moves data, and for each wait
 Cost: one pass
@@ -64,17 +64,18 @@ class MergedSteps:
     block_gpu, block_number, send, receive, channel : ndarray (blocks,)
         Of each threadblock.
     block : ndarray (steps,)
-        Which threadblock a step is of.
+        The threadblock of each step.
     number, line, kind, source, source_offset, target, target_offset, count : ndarray (steps,)
-        ``number`` is its place in the file; kinds and buffers are codes.
+        ``number`` is its position in the file; kinds and buffers are codes.
     counter : ndarray (steps,)
-        What the executor calls it.
+        The executor's number of the step.
     tells : ndarray (steps,)
-        Whether it tells others when it is done.
+        Whether the step signals others when it is done.
     wait_step, wait_block, wait_counter : ndarray (waits,)
-        The step that waits, for which threadblock (-1: there is no such), to have come how far.
+        The waiting step, the threadblock that it waits for (-1: missing), and the counter that
+        this threadblock must reach.
     findings : tuple of Finding
-        What the executor refuses.
+        Features that the executor rejects.
     """
 
     block_gpu: Ints
@@ -104,7 +105,7 @@ class MergedSteps:
         return self.block_gpu[self.block]
 
     def place(self, step: int | np.int64) -> Place:
-        """Return where a step is in the file."""
+        """Return the position of a step in the file."""
         block = self.block[step]
         return Place(
             int(self.block_gpu[block]),
@@ -114,7 +115,7 @@ class MergedSteps:
         )
 
     def name(self, step: int | np.int64) -> str:
-        """Return its kind and place, in words."""
+        """Return the kind and position of a step, in words."""
         return f"{KINDS[self.kind[step]]} of {self.place(step)}"
 
 
@@ -199,7 +200,7 @@ class _Merger:
         )
 
     def _waits(self, one: Instruction, number: int, row: int) -> Iterator[tuple[int, int, int]]:
-        """Let a step wait for all that is pending, and count it as the executor does."""
+        """Attach all pending waits to a step, and number it as the executor does."""
         if self.pending and one.waits_for < 0:
             place = Place(self.gpu, self.number, number, one.line)
             message = (
@@ -214,7 +215,7 @@ class _Merger:
         self.pending.clear()
 
     def _close(self, rows: list[tuple[int, ...]]) -> None:
-        """End a run of reductions into one place: all of them are of the last one's count."""
+        """End a run of reductions into one place: all of them get the last one's count."""
         for row in range(len(rows) - self.run, len(rows) - 1):
             rows[row] = (*rows[row][:8], rows[-1][8], *rows[row][9:])
         self.run = 0
@@ -230,7 +231,7 @@ class _Merger:
 
 
 def _is_continued(before: Instruction | None, one: Instruction) -> bool:
-    """Whether the executor makes one reduction of two."""
+    """Whether the executor merges two reductions."""
     return (
         before is not None
         and before.kind == one.kind == "re"

@@ -1,8 +1,8 @@
-"""How many threadblocks run at once on a GPU: the multiprocessors of the machine.
+"""Multiprocessor counts of machines: the limit on concurrent threadblocks of a GPU.
 
-Problem: threadblocks wait for each other, so all of a GPU must run at once; no file says where.
-Input:   the number of threadblocks; how many run at once, if that is known.
-Output:  nothing, or why it is wrong or may be.
+Problem: threadblocks wait for each other, so all of a GPU must run at once; no file names the GPU.
+Input:   the number of threadblocks; the number that runs at once, if known.
+Output:  nothing, or an error, or a note that only some machines suffice.
 Cost:    nothing.
 Source:  NVIDIA A100 and H100 Tensor Core GPU Architecture (108 and 132 SMs of the SXM modules); AMD
          CDNA 3 white paper (304 compute units of the MI300X).
@@ -27,12 +27,12 @@ _LARGEST = 100_000
 
 
 def blocks_of(machine: str | None, threadblocks: int | None) -> int | None:
-    """Return how many threadblocks run at once, as given or of a machine; None if neither is said.
+    """Return the threadblocks that run at once, as given or of a machine; None without either.
 
     Raises
     ------
     InvalidParameterError
-        If both are given, the machine is not known, or the number is out of range.
+        If both are given, the machine is unknown, or the number is out of range.
 
     Examples
     --------
@@ -52,7 +52,7 @@ def blocks_of(machine: str | None, threadblocks: int | None) -> int | None:
 
 
 def blocks_fault(count: int, most: int | None) -> tuple[Kind, str] | None:
-    """Return what is wrong with a number of threadblocks; a note if only some machines run it.
+    """Return the error of a number of threadblocks; a note if only some machines suffice.
 
     Examples
     --------

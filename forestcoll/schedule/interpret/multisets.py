@@ -1,8 +1,8 @@
-"""Which inputs are in a chunk, how often each: numbers for multisets, exactly.
+"""Exact multisets of the inputs in a chunk, each with a number.
 
-Sums are found by the pair of numbers that they add, so a sum is a number as well. A result holds
-chunks of one position only, of several GPUs, each once; what mixes positions is wrong for good, and
-kept no further than messages need it, as are repetitions of very many GPUs.
+A table maps pairs of numbers to their sum, so a sum is a number as well. A correct result holds
+chunks of one position, each GPU's once. A mix of positions can never become correct, so it is kept
+only in the detail that messages need. The same holds for repetitions of very many GPUs.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _MOST_TIMES = 10**9
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """Chunks of one position: the bits of the GPUs, and how much more than once some are in it."""
+    """Chunks of one position: a bit for each GPU, and the extra copies of some GPUs."""
 
     position: int
     gpus: int
@@ -37,7 +37,7 @@ class _Content:
 
 
 class Multisets:
-    """Multisets of inputs by number, of some GPUs with some chunks each.
+    """Table of multisets of inputs, by number.
 
     The number of one input is 1 + gpu * chunks + chunk.
     """
@@ -53,7 +53,7 @@ class Multisets:
         return 1 + gpu * self._chunks + chunk
 
     def add(self, first: Ints, second: Ints) -> Ints:
-        """Return the numbers of sums; of nothing and something, nothing."""
+        """Return the numbers of sums; an empty summand gives an empty sum."""
         size = self._first + len(self._contents)
         keys = np.minimum(first, second) * size + np.maximum(first, second)
         pairs, back = np.unique(keys, return_inverse=True)
@@ -76,7 +76,7 @@ class Multisets:
         return self._contents[number - self._first]
 
     def is_sum_of_all(self, number: int, chunk: int) -> bool:
-        """Whether it is one chunk of every GPU, once each."""
+        """Whether a multiset holds one chunk of every GPU, once each."""
         if number == NOTHING:
             return False
         content = self._content(number)
@@ -84,7 +84,7 @@ class Multisets:
         return content.position == chunk and once
 
     def in_words(self, number: int, chunks: int, nth: int) -> str:
-        """Say what is in it, seen from the n-th slice; ``chunks`` are those of a GPU in a slice."""
+        """Describe a multiset for the n-th slice; ``chunks`` is the number per GPU and slice."""
         if number == NOTHING:
             return "nothing that was ever written"
         content = self._content(number)
@@ -122,7 +122,7 @@ def _bits(mask: int) -> Iterator[int]:
 
 
 def _gpus_in_words(times: Sequence[tuple[int, int]]) -> str:
-    """Name GPUs, runs of them as one: "GPUs 0-3, 5 (2 times)"."""
+    """Name GPUs, with ranges: "GPUs 0-3, 5 (2 times)"."""
     runs: list[tuple[int, int, int]] = []
     for gpu, often in times:
         if runs and runs[-1][1] == gpu - 1 and runs[-1][2] == often:

@@ -1,11 +1,11 @@
-"""A run of a program with real data: numbers that identify their sums, and what is in them.
+"""One run of a program with real data and with symbolic multisets of inputs.
 
-Problem: what is in every chunk of every buffer when all is done
-Input: actions with their levels, who takes from whom, where buffers lie
-Output: buffers of numbers (NumPy, 64 bits), the multisets of inputs beside them, and who wrote what
+Problem: compute the content of every chunk of every buffer at the end
+Input: actions with their levels, matched sends and receives, cells of buffers
+Output: buffers of numbers (NumPy, 64 bits), their multisets of inputs, and their last writers
 Cost: a few array operations for each level
-Source: actions of one level are in no order, so they read before they write; where that matters,
-    there is a race
+Source: actions of one level have no order, so all of them read before any writes; where that
+    matters, there is a race
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ _GARBAGE = np.uint64(0x5EED_0BAD_5EED_0BAD)
 
 @dataclass(frozen=True, slots=True)
 class Units:
-    """Single chunks that actions of all slices move.
+    """Single chunks that the actions of all slices move.
 
-    Places are those of one memory: cells of all slices, then what each unit carries, then a chunk
-    that nobody has written and one that nobody reads.
+    All places are in one memory: the cells of all slices, then the payload of each unit, then a
+    chunk that is never written and one that is never read.
 
     Parameters
     ----------
     action : ndarray (units,)
     first, second : ndarray (units,)
-        The place that is read, and the one that is added; -1: nothing is added.
+        The place that is read, and the place that is added; -1 for no addition.
     target : ndarray (units,)
-        The cell that is written; -1: none.
+        The cell that is written; -1 for none.
     cells : int
-        Of all slices.
+        Number of cells in all slices.
     """
 
     action: Ints
@@ -62,18 +62,18 @@ class Units:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What is everywhere in the end.
+    """The final content of all places.
 
     Parameters
     ----------
     numbers : ndarray (places,)
-        Data, as any runtime would add it up.
+        Data, added up as any runtime would.
     contents : ndarray (places,)
         The multisets of inputs.
     writer : ndarray (places,)
-        The unit that wrote it; -1: it is as it was.
+        The unit that wrote the place last; -1 if it is unchanged.
     before, beside : ndarray (units,)
-        The unit from which came what a unit read, and what it added; -1: none.
+        The unit that wrote what a unit read, and what it added; -1 for none.
     """
 
     numbers: Numbers
@@ -117,7 +117,7 @@ def _cell(cells: Cells, steps: MergedSteps, step: Ints, buffer: Ints, offset: In
 
 
 def numbers_of(inputs: Ints) -> Numbers:
-    """Return the data of inputs: numbers of 40 bits that look random, of which sums tell."""
+    """Return the data of inputs: pseudorandom numbers of 40 bits, whose sums identify them."""
     mixed = inputs.astype(np.uint64) * np.uint64(0x9E37_79B9_7F4A_7C15)
     mixed ^= mixed >> np.uint64(29)
     mixed *= np.uint64(0xBF58_476D_1CE4_E5B9)
@@ -125,17 +125,17 @@ def numbers_of(inputs: Ints) -> Numbers:
 
 
 def execute(units: Units, level: Ints, contents: Ints, multisets: Multisets) -> Memory:
-    """Move everything that comes to pass, level by level.
+    """Execute all units that can run, level by level.
 
     Parameters
     ----------
     units : Units
     level : ndarray (actions,)
-        -1 for what is never done.
+        -1 for actions that never run.
     contents : ndarray (cells,)
-        The inputs that are in the buffers at the start.
+        The inputs in the buffers at the start.
     multisets : Multisets
-        Which takes up the sums that come about.
+        The table that records new sums.
     """
     places = units.cells + units.action.size + 2
     held = np.full(places, NOTHING, dtype=np.int64)
@@ -164,7 +164,7 @@ def _by_level(level: Ints) -> Iterator[Ints]:
 
 
 def _move(units: Units, some: Ints, memory: Memory, multisets: Multisets) -> None:
-    """Read for all of them, add, and write."""
+    """Read for all units, add, and write."""
     first, second, target = units.first[some], units.second[some], units.target[some]
     numbers, contents = memory.numbers[first], memory.contents[first]
     memory.before[some] = memory.writer[first]

@@ -1,13 +1,13 @@
-"""Data races: two actions at one chunk, in no order, at least one of which writes.
+"""Data races: unordered actions at one chunk, at least one of which writes.
 
-Problem: whether the result depends on which threadblock is faster
-Input: what each action reads and writes, and what comes before what
+Problem: does the result depend on the speeds of threadblocks
+Input: the reads and writes of each action, and the precedence of actions
 Output: the pairs of steps that race
-Cost: of each chunk, only pairs next to each other in the order of the run are asked about: a read
-    and the write before it, a write and the reads and the write before it. If all of these are
-    ordered, so are all others; so if there is a race, one of these pairs is one
-Source: slices are of other bytes, so actions of two slices do not race; and a later slice has all
-    the order that the first has and more, so the first is asked
+Cost: for each chunk, only neighbours in the order of the run are tested: a read and the write
+    before it, a write and the reads and the write before it. If all of these are ordered, so are
+    all other pairs; so if there is a race, one of these pairs races
+Source: slices hold different bytes, so actions of two slices do not race. A later slice has all
+    order that the first has and more, so the first one decides
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["find_overlaps", "find_races", "neighbours"]
 
 @dataclass(frozen=True, slots=True)
 class _Accesses:
-    """Sorted by cell, then as in the run; of one action, reads first."""
+    """Accesses sorted by cell, then in the order of the run; of one action, reads first."""
 
     cell: Ints
     unit: Ints
@@ -37,15 +37,15 @@ class _Accesses:
 
 
 def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Tell of the races of the first slice, one for each pair of steps.
+    """Report the races of the first slice, one for each pair of steps.
 
     Parameters
     ----------
     actions : Actions
-        Of the largest call, which has most transfers.
+        Of the largest call, which has the most transfers.
     units : Units
     edges : Edges
-        What holds at all sizes.
+        The precedence that holds at all sizes.
     levels : ndarray (actions,)
     """
     each = actions.each
@@ -74,7 +74,7 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
 def _one_for_each_pair_of_steps(
     actions: Actions, accesses: _Accesses, one: Ints, other: Ints, units: Units
 ) -> Iterator[tuple[int, int]]:
-    """Return of the accesses of each two steps those of the first chunk, the earlier step first."""
+    """Keep, for each pair of steps, the accesses of the first chunk, the earlier step first."""
     step = actions.step[units.action[accesses.unit]]
     swap = step[one] > step[other]
     low, high = np.where(swap, other, one), np.where(swap, one, other)
@@ -85,9 +85,9 @@ def _one_for_each_pair_of_steps(
 
 
 def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
-    """Return the reads and writes of the first slice that come to pass.
+    """Return the reads and writes of the first slice that are executed.
 
-    What is copied to itself, as in place an own chunk may be, is the same before and after.
+    A copy of a chunk to itself, as in-place calls may have, changes nothing and does not count.
     """
     done = np.flatnonzero((units.action < each) & (levels[units.action] >= 0))
     idle = (units.first[done] == units.target[done]) & (units.second[done] < 0)
@@ -104,7 +104,7 @@ def _accesses(units: Units, levels: Ints, each: int) -> _Accesses:
 
 
 def neighbours(cell: Ints, writes: Bools) -> tuple[Ints, Ints]:
-    """Return the pairs to ask about: which access, and which later one.
+    """Return the pairs of accesses to test: the earlier one and the later one.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def neighbours(cell: Ints, writes: Bools) -> tuple[Ints, Ints]:
 
 
 def find_overlaps(actions: Actions, units: Units, levels: Ints) -> Iterator[Finding]:
-    """Tell of steps that write in a transfer what another chunk of it reads."""
+    """Report steps that write a chunk which another chunk of the same transfer reads."""
     accesses = _accesses(units, levels, actions.each)
     one, other = neighbours(accesses.cell, accesses.writes)
     first, second = units.action[accesses.unit[one]], units.action[accesses.unit[other]]

@@ -1,4 +1,4 @@
-"""The root of a broadcast or reduce whose file does not name it."""
+"""Infer the root of a broadcast or reduce whose file does not name it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ def root_of(collective: str, gpus: int, given: int | None, busy: Callable[[bool]
     collective : str
     gpus : int
     given : int, optional
-        What the caller says.
+        The caller's root.
     busy : callable
-        Told whether data arrive, those of a broadcast, or leave, those of a reduce: the GPUs at
-        which they do, asked for only if no root is given.
+        Takes whether to look for arriving data (broadcast) or leaving data (reduce); returns the
+        GPUs that have some. Called only without a given root.
 
     Raises
     ------
     InvalidParameterError
-        If a root is given that cannot be one, or none is and not just one GPU is idle.
+        If the given root is impossible, or none is given and the idle GPU is not unique.
     """
     if collective not in ("broadcast", "reduce"):
         if given is not None:

@@ -1,4 +1,4 @@
-"""What the executor takes: how many of what, and what it refuses or cannot do."""
+"""Checks against the MSCCL executor's limits and its unsupported steps."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ MOST_OFFSET: Final = 2**15 - 1
 
 
 def check_limits(algorithm: Algorithm, most_blocks: int | None = None) -> Iterator[Finding]:
-    """Tell of what is too many, and of threadblocks in each other's way."""
+    """Report exceeded limits, and threadblocks that share one end of a FIFO."""
     chunks, gpus = algorithm.chunks_per_loop, len(algorithm.gpus)
     collective = collective_of(algorithm)
     if collective in ("allgather", "reducescatter", "alltoall") and chunks % gpus:
@@ -100,7 +100,7 @@ def _block_faults(algorithm: Algorithm, rank: int, block: Threadblock) -> Iterat
 
 
 def _shared(rank: int, gpu: Gpu) -> Iterator[Finding]:
-    """Tell of two threadblocks at one end of a FIFO."""
+    """Report two threadblocks at one end of a FIFO."""
     seen: dict[tuple[str, int, int], Place] = {}
     for number, block in enumerate(gpu.threadblocks):
         place = Place(rank, number, line=block.line)
@@ -117,7 +117,7 @@ def _shared(rank: int, gpu: Gpu) -> Iterator[Finding]:
 
 
 def check_connections(algorithm: Algorithm) -> Iterator[Finding]:
-    """Tell of connections that only one of two GPUs opens, as NCCL waits for the other for ever."""
+    """Report connections that only one of two GPUs opens: NCCL waits for the other for ever."""
     ends = {
         word: {
             (rank, peer, block.channel): Place(rank, number, line=block.line)
@@ -138,7 +138,7 @@ def check_connections(algorithm: Algorithm) -> Iterator[Finding]:
 
 
 def check_steps(steps: MergedSteps) -> Iterator[Finding]:
-    """Tell of steps that the executor refuses by themselves."""
+    """Report single steps that the executor rejects."""
     no_send = PUSHES[steps.kind] & (steps.send[steps.block] < 0)
     no_receive = POPS[steps.kind] & (steps.receive[steps.block] < 0)
     far = READS[steps.kind] & (steps.source_offset > MOST_OFFSET)

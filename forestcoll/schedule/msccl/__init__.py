@@ -1,7 +1,6 @@
-"""MSCCL's XML as data, whoever wrote it: what exporters write and interpreters read.
+"""MSCCL XML algorithms as data, shared by the exporter and the interpreter.
 
-To read: ``algorithm`` (what such a file says), ``reading`` (from a file or a text),
-``writing``.
+To read: ``algorithm`` (the content of a file), ``reading`` (from a file or a text), ``writing``.
 """
 
 from forestcoll.schedule.msccl.algorithm import (

@@ -1,8 +1,8 @@
-"""An algorithm of MSCCL: what each threadblock of each GPU does, one instruction after another.
+"""MSCCL algorithm: the instructions of each threadblock of each GPU.
 
 A threadblock sends to one GPU at most and receives from one at most, over one channel. The data
-of a call is cut into loops of ``chunks_per_loop`` chunks; offsets and counts are chunks.
-The program is run for each slice of each loop, without a barrier between.
+of a call is cut into loops of ``chunks_per_loop`` chunks; offsets and counts are in chunks.
+The executor runs the program for each slice of each loop, without a barrier between slices.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Instruction:
     source_offset, target_offset, count : int
         In chunks.
     waits_for : int
-        Number of the threadblock of the same GPU to wait for, -1: of none.
+        Number of the threadblock of the same GPU to wait for; -1 for none.
     waits_step : int
-        And the step in it that must have been done.
+        The step of that threadblock that must be done.
     is_waited_for : bool
-        Whether this step tells others that it is done (``hasdep``).
+        Whether this step signals others that it is done (``hasdep``).
     line : int
-        Of the file, from 1 up; 0 if it comes from none.
+        Line of the file, from 1 up; 0 without a file.
     """
 
     kind: str
@@ -76,12 +76,12 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Threadblock:
-    """What one threadblock does; its number is its place in its GPU.
+    """One threadblock; its number is its position in its GPU.
 
     Parameters
     ----------
     send, receive : int
-        The GPU that it sends to and the one that it receives from; -1: none.
+        The GPU that it sends to and the one that it receives from; -1 for none.
     channel : int
         Of both.
     instructions : tuple of Instruction
@@ -98,7 +98,7 @@ class Threadblock:
 
 @dataclass(frozen=True, slots=True)
 class Gpu:
-    """What one GPU does; its rank is its place in the algorithm.
+    """The program of one GPU; its rank is its position in the algorithm.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ class Gpu:
 
 @dataclass(frozen=True, slots=True)
 class Algorithm:
-    """All that a file of MSCCL says.
+    """The content of an MSCCL file.
 
     Parameters
     ----------
@@ -126,16 +126,16 @@ class Algorithm:
     protocol : str
         One of :data:`PROTOCOLS`.
     channels : int
-        How many channels there are; those of threadblocks are below it.
+        Number of channels; channel numbers of threadblocks are below it.
     chunks_per_loop : int
-        Into how many chunks the data of a call is cut, of all GPUs together in an allgather,
+        Number of chunks of the data of a call: of all GPUs together in an allgather,
         reduce-scatter or all-to-all.
     collective : str
         As in the file: one of :data:`COLLECTIVES` or :data:`ALIASES`.
     in_place, out_of_place : bool
-        For which calls it is meant.
+        The kinds of calls for which it is meant.
     min_bytes, max_bytes : int
-        Between which sizes of the data the runtime may take it, both included.
+        The smallest and the largest size of the data for which the runtime may choose it.
     gpus : tuple of Gpu
     """
 

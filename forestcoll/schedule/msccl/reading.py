@@ -1,11 +1,11 @@
-"""Reading MSCCL's XML, whoever wrote it, with the line of every element.
+"""MSCCL XML parser for untrusted files, which keeps the line of every element.
 
-Problem: a text of elements ``algo``, ``gpu``, ``tb`` and ``step`` that nobody vouches for
+Problem: parse an untrusted text of elements ``algo``, ``gpu``, ``tb`` and ``step``
 Input: a file, or its text
-Output: an :class:`Algorithm`, and what the executor would not have read as it was read here
-Cost: one pass; no more memory than a few times the text, which may have MOST_BYTES
+Output: an :class:`Algorithm`, and remarks where the executor would read the file differently
+Cost: one pass; memory of a few times the text, which is limited to MOST_BYTES
 Source: the parser of the current executor (Azure/msccl-executor-nccl), which knows neither types
-    nor prologues and ignores a file in which it misses an attribute
+    nor prologues and ignores a file without one of its required attributes
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _Attributes = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a file says in a way that the current executor does not take.
+    """A feature of a file that the current executor does not accept.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ class Remark:
     line : int
         Of the file.
     missing : str
-        The attribute that is not there and for which a value was assumed, if that is it.
+        The missing attribute whose value was assumed, if that is the problem.
     """
 
     message: str
@@ -69,19 +69,19 @@ class Remark:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What was read, and how far it is not what the executor reads."""
+    """A parsed algorithm, with remarks where the executor reads the file differently."""
 
     algorithm: Algorithm
     remarks: tuple[Remark, ...]
 
 
 def read_algorithm(path: Path | str) -> Algorithm:
-    """Return what a file says, which must have every attribute that the executor needs.
+    """Parse a file, which must have every attribute that the executor needs.
 
     Raises
     ------
     InvalidScheduleError
-        If it is no such file; the message names the line, the attribute and the remedy.
+        If the file is invalid; the message names the line, the attribute and the remedy.
     """
     found = read_leniently(path)
     for remark in found.remarks:
@@ -91,19 +91,19 @@ def read_algorithm(path: Path | str) -> Algorithm:
 
 
 def read_leniently(path: Path | str) -> Reading:
-    """Return what a file says, where attributes of ``algo`` may be missing: see the remarks.
+    """Parse a file that may lack attributes of ``algo``; remarks name the assumed values.
 
     Raises
     ------
     InvalidScheduleError
-        As :func:`read_algorithm`, but for attributes of which a value can be assumed.
+        As :func:`read_algorithm`, except for missing attributes with an assumed value.
     """
     data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError, _REMEDY)
     return parse_algorithm(data, str(path))
 
 
 def parse_algorithm(text: str | bytes, name: str = "text") -> Reading:
-    """Return what a text says; ``name`` is what errors call it.
+    """Parse a text; errors refer to it by ``name``.
 
     Raises
     ------
@@ -119,7 +119,7 @@ def parse_algorithm(text: str | bytes, name: str = "text") -> Reading:
 
 @dataclass(slots=True)
 class _OpenBlock:
-    """A threadblock while its steps are read."""
+    """A threadblock under construction."""
 
     number: int
     send: int
@@ -131,7 +131,7 @@ class _OpenBlock:
 
 @dataclass(slots=True)
 class _OpenGpu:
-    """A GPU while its threadblocks are read."""
+    """A GPU under construction."""
 
     rank: int
     chunks: tuple[int, int, int]
@@ -140,7 +140,7 @@ class _OpenGpu:
 
 
 class _Parser:
-    """Takes elements as they come; every refusal names the line."""
+    """Event-driven parser; every error names the line."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -160,7 +160,7 @@ class _Parser:
         self._parser.CharacterDataHandler = self._text
 
     def read(self, data: bytes) -> None:
-        """Read all of it."""
+        """Parse the whole text."""
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
@@ -173,7 +173,7 @@ class _Parser:
             self._remark("the executor does not read tabs; use spaces", line)
 
     def reading(self) -> Reading:
-        """Put together what was read."""
+        """Assemble the result."""
         head = self._head
         if head is None:
             self._refuse("has no element algo; this is no algorithm of MSCCL", 1)
@@ -310,7 +310,7 @@ class _Parser:
         )
 
     def _step_numbers(self, attributes: _Attributes) -> list[int]:
-        """Return the whole numbers of a step; most were seen before."""
+        """Return the integers of a step; a cache holds most of them."""
         known = self._numbers
         try:
             return [known[attributes[key]] for key in _STEP_NUMBERS]
@@ -434,7 +434,7 @@ def _channels(gpus: Sequence[Gpu]) -> int:
 
 
 def _chunks(collective: str, gpus: Sequence[Gpu]) -> int:
-    """Of all GPUs together where there are more in all than in the smaller buffer."""
+    """Chunks of all GPUs together if they exceed the smaller buffer."""
     if collective == "allgather":
         return max(gpu.output_chunks for gpu in gpus)
     if collective == "reducescatter":

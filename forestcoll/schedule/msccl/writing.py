@@ -1,4 +1,4 @@
-"""Writing MSCCL's XML, with all attributes that the current executor asks for."""
+"""MSCCL XML writer, with all attributes that the current executor requires."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["write_algorithm", "written_algorithm"]
 
 
 def written_algorithm(algorithm: Algorithm) -> str:
-    """Return the XML of an algorithm, a line for each element; always the same."""
+    """Return the XML of an algorithm, one line per element; deterministic."""
     return "\n".join([*_algorithm_lines(algorithm), ""])
 
 

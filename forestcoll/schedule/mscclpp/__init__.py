@@ -1,6 +1,6 @@
-"""MSCCL++'s execution plans as data, whoever wrote them: what exporters write, interpreters read.
+"""MSCCL++ execution plans as data, shared by the exporter and the interpreter.
 
-To read: ``execution_plan`` (what such a file says), ``plan_reading`` (from a file or a text),
+To read: ``execution_plan`` (the content of a file), ``plan_reading`` (from a file or a text),
 ``plan_writing``.
 """
 

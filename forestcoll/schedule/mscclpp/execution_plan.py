@@ -1,8 +1,8 @@
-"""An execution plan of MSCCL++: what each threadblock does, one operation after another.
+"""MSCCL++ execution plan: the operations of each threadblock of each GPU.
 
-A GPU has channels to others, buffers of others that it may touch, and semaphores of its own. A
-threadblock names those that it uses, and its operations count these: channel 2 of an operation is
-the third that its threadblock names. Offsets and sizes are chunks, all of one size in bytes.
+A GPU has channels to others, remote buffers that it may access, and its own semaphores. A
+threadblock lists those that it uses, and its operations index this list: channel 2 of an operation
+is the third of its threadblock. Offsets and sizes are in chunks, all of one size in bytes.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ KINDS = (
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """Some chunks of a buffer, of one's own or of others.
+    """Consecutive chunks of a local or remote buffer.
 
     Parameters
     ----------
@@ -59,9 +59,10 @@ class Span:
         "i" (input), "o" (output) or "s" (scratch) of the GPU itself; "remote", a buffer of another
         GPU; "switch", that of all GPUs of a switch channel.
     index, size : int
-        From which chunk on, and how many.
+        The first chunk, and the number of chunks.
     number : int
-        Which remote buffer, or which switch channel, of those of the threadblock; 0 for one's own.
+        Index of the remote buffer or switch channel in the threadblock's list; 0 for a local
+        buffer.
     """
 
     where: str
@@ -72,7 +73,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """How often a pipeline goes round: until chunks are done, so many bytes each time."""
+    """Loop of a pipeline: the chunks to process, and the bytes of each round."""
 
     unit_bytes: int
     chunks: int
@@ -91,11 +92,11 @@ class Operation:
     channel_type : str
         "memory", "port" or "switch"; "" if none is given.
     channels, semaphores : tuple of int
-        By their places in the threadblock; of semaphores, in the GPU.
+        Channels by their position in the threadblock; semaphores by that in the GPU.
     barrier, meeting : int
         ``barrier_id`` and ``num_threadblocks`` of a barrier.
     part, parts : int
-        ``tbg_info``: which of how many parts of every span this threadblock takes.
+        ``tbg_info``: the number of this threadblock's part of every span, and the number of parts.
     loop : Loop, optional
     inner : tuple of Operation
         Of a pipeline.
@@ -117,7 +118,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class PlanThreadblock:
-    """What one threadblock does; its number is its place in its GPU.
+    """One threadblock; its number is its position in its GPU.
 
     Parameters
     ----------
@@ -138,7 +139,7 @@ class PlanThreadblock:
 
 @dataclass(frozen=True, slots=True)
 class RemoteBuffer:
-    """A buffer of another GPU, and the types of channels over which it may be touched."""
+    """A buffer of another GPU, and the types of channels that may access it."""
 
     rank: int
     buffer: str
@@ -147,7 +148,7 @@ class RemoteBuffer:
 
 @dataclass(frozen=True, slots=True)
 class SwitchGroup:
-    """A switch channel: a buffer of some GPUs, which a switch writes or adds up at once."""
+    """A switch channel: a buffer of some GPUs to which a switch multicasts or which it reduces."""
 
     buffer: str
     ranks: tuple[int, ...]
@@ -155,7 +156,7 @@ class SwitchGroup:
 
 @dataclass(frozen=True, slots=True)
 class PlanGpu:
-    """What one GPU does; its rank is its place in the plan.
+    """The program of one GPU; its rank is its position in the plan.
 
     Parameters
     ----------
@@ -168,7 +169,7 @@ class PlanGpu:
     switch_channels : tuple of SwitchGroup
     remote_buffers : tuple of RemoteBuffer
     semaphores : tuple of int
-        The value of each at first.
+        The initial value of each.
     """
 
     input_chunks: int
@@ -184,18 +185,18 @@ class PlanGpu:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """All that a file of MSCCL++ says.
+    """The content of an MSCCL++ file.
 
     Parameters
     ----------
     name : str
-        Plans of one name are one plan to a process.
+        A process treats plans of one name as one plan.
     collective : str
-        Free text; of those that we know one of :data:`COLLECTIVES`.
+        Free text; known collectives are in :data:`COLLECTIVES`.
     protocol : str
-        "LL" (scratch is taken twice), or anything else.
+        "LL" (uses twice the scratch), or anything else.
     in_place : bool
-        What it is meant for; the executor does not look at it.
+        The intended kind of call; the executor ignores it.
     gpus : tuple of PlanGpu
     reuse_resources, double_scratch : bool
     buffer_alignment : int
@@ -203,8 +204,8 @@ class Plan:
     block_threads : int
         ``num_threads_per_block``.
     min_bytes, max_bytes : int
-        Between which sizes it may be taken, both included; of the output in an allgather, else of
-        the input.
+        The smallest and the largest size of its calls: of the output in an allgather, else of the
+        input.
     """
 
     name: str

@@ -1,11 +1,11 @@
-"""Reading MSCCL++'s execution plans, whoever wrote them.
+"""MSCCL++ plan parser for untrusted files.
 
-Problem: a JSON text that nobody vouches for, of which the loader checks hardly anything
+Problem: parse an untrusted JSON text that the loader itself hardly checks
 Input: a file, or its text
-Output: a :class:`Plan`, and what the loader would pass over in it
-Cost: one pass; no more memory than some twenty times the text, which may have MOST_BYTES
-Source: the loader of MSCCL++ v0.8 and later (microsoft/mscclpp): required keys that are missing
-    crash it, unknown ones it ignores; what it takes from the text alone is refused here
+Output: a :class:`Plan`, and remarks on fields that the loader would ignore
+Cost: one pass; memory of some twenty times the text, which is limited to MOST_BYTES
+Source: the loader of MSCCL++ v0.8 and later (microsoft/mscclpp): a missing required key crashes
+    it, and it ignores unknown keys; values that it would trust unchecked are checked here
 """
 
 from __future__ import annotations
@@ -53,26 +53,26 @@ _CHANNEL_KINDS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PlanReading:
-    """What was read, and what in it the loader passes over."""
+    """A parsed plan, with remarks on fields that the loader ignores."""
 
     plan: Plan
     remarks: tuple[str, ...]
 
 
 def read_plan(path: Path | str) -> PlanReading:
-    """Return what a file says.
+    """Parse a file.
 
     Raises
     ------
     InvalidScheduleError
-        If it is no such file; the message names the field, what it is and what it must be.
+        If the file is invalid; the message names the field, its value and the values allowed.
     """
     data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError, _REMEDY)
     return parse_plan(data, str(path))
 
 
 def parse_plan(text: str | bytes, name: str = "text") -> PlanReading:
-    """Return what a text says; ``name`` is what errors call it.
+    """Parse a text; errors refer to it by ``name``.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def parse_plan(text: str | bytes, name: str = "text") -> PlanReading:
 
 @dataclass(slots=True)
 class _Record:
-    """An object of the file, its place in it, and the keys that were asked for."""
+    """An object of the file, its position, and the keys that were read."""
 
     value: Any
     name: str
@@ -108,12 +108,12 @@ class _Record:
             self.refuse(f"{self.path or 'all'} is {_short(self.value)}; it must be an object")
 
     def has(self, key: str) -> bool:
-        """Whether a field is there."""
+        """Whether a field exists."""
         self.asked.add(key)
         return key in self.value
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a field; if it is missing, its default if it has one."""
+        """Return a field, or its default if it is missing."""
         if not self.has(key):
             if default is None:
                 self.refuse(f"{self.at(key)} is missing; add it, the loader crashes without")
@@ -123,48 +123,48 @@ class _Record:
     def whole(
         self, key: str, default: int | None = None, low: int = 0, high: int = _LARGEST
     ) -> int:
-        """Return a field that is a whole number."""
+        """Return an integer field."""
         return self.number(self.get(key, default), self.at(key), low, high)
 
     def number(self, found: Any, path: str, low: int = 0, high: int = _LARGEST) -> int:
-        """Return what must be a whole number."""
+        """Check that a value is an integer, and return it."""
         if type(found) is not int or not low <= found <= high:
             self.wrong(path, found, f"a whole number from {low} to {high}")
         return found
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a field that is text."""
+        """Return a string field."""
         found = self.get(key, default)
         if type(found) is not str or len(found) > _LONGEST:
             self.wrong(self.at(key), found, f"text of at most {_LONGEST} letters")
         return found
 
     def one_of(self, key: str, allowed: tuple[str, ...]) -> str:
-        """Return a field that is one of some words."""
+        """Return a field whose value is one of a set of words."""
         return self.word(self.get(key), self.at(key), allowed)
 
     def word(self, found: Any, path: str, allowed: tuple[str, ...]) -> str:
-        """Return what must be one of some words."""
+        """Check that a value is one of a set of words, and return it."""
         if type(found) is not str or found not in allowed:
             self.wrong(path, found, f"one of {', '.join(allowed)}")
         return found
 
     def flag(self, key: str, default: bool | None = None) -> bool:
-        """Return a field that is true or false."""
+        """Return a boolean field."""
         found = self.get(key, default)
         if type(found) is not bool:
             self.wrong(self.at(key), found, "true or false")
         return found
 
     def items(self, key: str, *, required: bool = False) -> list[Any]:
-        """Return a field that is a list; an empty one if it is missing and may be."""
+        """Return a list field; an empty list if it is optional and missing."""
         found = self.get(key, None if required else [])
         if type(found) is not list:
             self.wrong(self.at(key), found, "a list")
         return found
 
     def wholes(self, key: str) -> tuple[int, ...]:
-        """Return a field that is a list of whole numbers."""
+        """Return a field that is a list of integers."""
         found = enumerate(self.items(key))
         return tuple(self.number(one, f"{self.at(key)}[{i}]") for i, one in found)
 
@@ -180,22 +180,22 @@ class _Record:
         return _Record(self.get(key), self.name, self.at(key), self.remarks)
 
     def close(self) -> None:
-        """Remark on the fields that nobody asked for."""
+        """Add remarks on the fields that were not read."""
         for key in [key for key in self.value if key not in self.asked]:
             if len(self.remarks) < _MOST_REMARKS:
                 place = self.at(key[:40])
                 self.remarks.append(f"{place} is unknown, and ignored by the loader")
 
     def at(self, key: str) -> str:
-        """Return the place of a field."""
+        """Return the position of a field."""
         return f"{self.path}.{key}" if self.path else key
 
     def wrong(self, path: str, found: Any, due: str) -> NoReturn:
-        """Refuse a value."""
+        """Raise an error for a value."""
         self.refuse(f"{path} is {_short(found)}; it must be {due}")
 
     def refuse(self, message: str) -> NoReturn:
-        """Refuse the file."""
+        """Raise an error for the file."""
         raise InvalidScheduleError(f"{self.name}: {message}")
 
 
@@ -302,7 +302,7 @@ def _threadblock(number: int, record: _Record) -> PlanThreadblock:
 def _by_type(
     record: _Record, key: str, type_key: str, ids_key: str, types: tuple[str, ...]
 ) -> Mapping[str, tuple[int, ...]]:
-    """Return the numbers that a threadblock names, by the type of channel."""
+    """Return the channel numbers that a threadblock lists, by the type of channel."""
     found: dict[str, tuple[int, ...]] = dict.fromkeys(_CHANNELS, ())
     for one in record.records(key, required=key == "channels"):
         one.has("buff")  # the loader parses it, and uses it nowhere

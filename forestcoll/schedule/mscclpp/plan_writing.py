@@ -1,4 +1,4 @@
-"""Writing MSCCL++'s execution plans, with all keys that the loader asks for."""
+"""MSCCL++ plan writer, with all keys that the loader requires."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["written_plan"]
 
 
 def written_plan(plan: Plan) -> str:
-    """Return the JSON of a plan, a line for each operation; always the same."""
+    """Return the JSON of a plan, one line per operation; deterministic."""
     return "\n".join([*_plan_lines(plan), ""])
 
 

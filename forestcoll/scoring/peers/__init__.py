@@ -1,5 +1,5 @@
-"""What other synthesizers write down, as a step schedule of ours.
+"""Import of other synthesizers' outputs (TE-CCL, SCCL, TACCL) as step schedules.
 
-To read: ``peer_transfers`` (what is read), ``teccl_output`` and ``sccl_algorithm`` (of TACCL, too),
-``peer_files`` (which of them a file is), ``peer_schedule`` (on a network; with ``switch_copies``).
+To read: ``peer_transfers`` (the data read), ``teccl_output`` and ``sccl_algorithm`` (also TACCL),
+``peer_files`` (detects the format), ``peer_schedule`` (on a network; with ``switch_copies``).
 """

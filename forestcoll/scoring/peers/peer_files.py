@@ -1,6 +1,6 @@
-"""Which synthesizer wrote a file, and what it says.
+"""Format detection and reading of other synthesizers' files.
 
-Problem: a JSON file that nobody vouches for: is it TE-CCL's, TACCL's or SCCL's?
+Problem: is an untrusted JSON file TE-CCL's, TACCL's or SCCL's?
 Input:   a path.
 Output:  the transfers in it, or an error that names the file, the field and what is known.
 Cost:    one pass; MOST_BYTES at most.
@@ -27,7 +27,7 @@ _START = 1000  # bytes, in which the first sign is
 
 
 def is_json(path: Path) -> bool:
-    """Tell whether the first sign of a file is that of a JSON object or list.
+    """Return whether a file begins like a JSON object or list.
 
     Raises
     ------
@@ -44,7 +44,7 @@ def read_peer_file(path: Path) -> PeerTransfers:
     Raises
     ------
     InvalidScheduleError
-        If it is none, or not as these tools write it.
+        If the file has none of these formats, or differs from what these tools write.
     UnsupportedError
         As of :mod:`forestcoll.scoring.peers.teccl_output` and ``sccl_algorithm``.
     VerificationError

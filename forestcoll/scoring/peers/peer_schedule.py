@@ -1,15 +1,15 @@
-"""Transfers of another synthesizer, as a step schedule on a network.
+"""Step schedule on a network from another synthesizer's transfers.
 
-Problem: numbers of GPUs and chunks of a file; make what ``verify`` and ``cost`` know of them.
-Input:   transfers, a topology with as many GPUs, which of them is which.
-Output:  a step schedule; what it may do wrong is left in it, for ``verify`` to find.
+Problem: translate a file's numbers of GPUs and chunks to a schedule for ``verify`` and ``cost``.
+Input:   transfers, a topology with as many GPUs, the order of the GPUs.
+Output:  a step schedule; errors of the file remain, for ``verify`` to find.
 Cost:    a sort, and a search for the paths into each GPU.
-Source:  none. Paths are those of :mod:`forestcoll.scoring.least_hops`; a transfer that the file
-         sends through switches takes those that go through one, though a link leads there, too. In
-         an allgather switches marked ``multicast`` copy (``switch_copies``).
+Source:  none. Paths are those of :mod:`forestcoll.scoring.least_hops`. A transfer that the file
+         sends through switches takes a path through one, even if a direct link exists. In an
+         allgather, switches marked ``multicast`` multicast (``switch_copies``).
 
-Steps that are empty are left out: only their order counts. Where one pair has transfers of both
-kinds, each takes the first path of its kind, as the routes of a pair are shared by all.
+Empty steps are left out: only their order counts. If a pair has direct and switched transfers, each
+takes the first path of its kind, because all transfers of a pair share its routes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def peer_schedule(
     transfers : PeerTransfers
     topology : Topology
     order : sequence of int, optional
-        The rank in the topology of each GPU of the file; the same if not given.
+        The rank in the topology of each GPU of the file; by default, the same number.
 
     Raises
     ------
@@ -77,7 +77,7 @@ def peer_schedule(
 
 
 def as_the_file_has_it(transfers: PeerTransfers, message: str) -> str:
-    """Say behind a counter-example what the file calls its step and its chunk."""
+    """Append to a counter-example the file's names of its step and chunk."""
     said = []
     steps = sorted({one.step for one in transfers.sends})
     if (step := re.search(r"\bstep ([0-9]+)", message)) and int(step[1]) < len(steps):
@@ -89,7 +89,7 @@ def as_the_file_has_it(transfers: PeerTransfers, message: str) -> str:
 
 
 def _chunks(transfers: PeerTransfers, rank: np.ndarray) -> Chunks:
-    """Number roots and targets as the topology does."""
+    """Convert roots and targets to ranks of the topology."""
     known = np.append(rank, -1).astype(np.int32)
     roots = known[np.array([one.root for one in transfers.chunks], dtype=np.int64)]
     targets = known[np.array([one.target for one in transfers.chunks], dtype=np.int64)]
@@ -116,7 +116,7 @@ def _sends(transfers: PeerTransfers, rank: np.ndarray) -> Sends:
 
 
 def _ways(topology: Topology, sends: Sends, through: np.ndarray) -> tuple[Ways, Ways]:
-    """Find the paths of pairs that send as it comes, and of those that send through switches."""
+    """Find the paths of direct pairs, and those of pairs that send through switches."""
     pairs: dict[bool, set[Pair]] = {False: set(), True: set()}
     for tail, head, switched in zip(
         sends.tail.tolist(), sends.head.tolist(), through.tolist(), strict=True
@@ -131,7 +131,7 @@ def _ways(topology: Topology, sends: Sends, through: np.ndarray) -> tuple[Ways, 
 def _naming_paths(
     sends: Sends, through: np.ndarray, routes: Routes, plain: dict[Pair, int]
 ) -> Sends:
-    """Name the first path of its kind for each transfer of pairs that have both."""
+    """Fix the first path of its kind for each transfer of pairs with both kinds."""
     link = {
         pair: number
         for number, pair in enumerate(zip(routes.tail.tolist(), routes.head.tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""What a file of another synthesizer says: who sends what to whom, by numbers of its own."""
+"""Transfers of another synthesizer's file, with the file's own numbers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ __all__ = ["PeerChunk", "PeerSend", "PeerTransfers"]
 
 
 class PeerChunk(NamedTuple):
-    """A chunk: who has it at first (in a reduction at last), who gets it, what the file calls it.
+    """A chunk: its initial owner (final one in a reduction), its receiver, its name in the file.
 
-    Ranks; -1 where everybody has, or gets, it.
+    Owners and receivers are ranks; -1 stands for all ranks.
     """
 
     root: int
@@ -20,9 +20,9 @@ class PeerChunk(NamedTuple):
 
 
 class PeerSend(NamedTuple):
-    """One transfer: step, chunk and ranks, and which units of the chunk.
+    """One transfer: step, chunk, ranks and the units of the chunk.
 
-    ``adds`` if the receiver adds it; ``through`` if it is said to go through switches.
+    ``adds``: the receiver adds it; ``through``: the file sends it through switches.
     """
 
     step: int
@@ -37,14 +37,14 @@ class PeerSend(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PeerTransfers:
-    """A file, read.
+    """The content of a file.
 
     Parameters
     ----------
     tool : str
-        Who writes such files.
+        The tool that writes such files.
     collective : str
-        By our names.
+        By ForestColl's names.
     gpus : tuple of int
         The file's number of each rank.
     chunks : tuple of PeerChunk
@@ -52,11 +52,11 @@ class PeerTransfers:
     units : int
         Of each chunk.
     whole : int
-        Units of the data, as nccl-tests count it.
+        Units of all data, as nccl-tests count it.
     sends : tuple of PeerSend
         In any order.
     step_word : str
-        What the file calls a step.
+        The file's word for a step.
     """
 
     tool: str

@@ -1,20 +1,20 @@
-"""The algorithms of SCCL, MSCCL's tools and TACCL: steps of sends of addresses.
+"""Parser of SCCL, msccl-tools and TACCL algorithms (JSON): steps of sends of addresses.
 
-Problem: which transfers ``{"msccl_type": "step", "sends": [[0, 0, 1], ...]}`` are, of what.
-Input:   their JSON (``sccl_type`` or ``msccl_type`` says what an object is): an algorithm with its
-         steps and its collective. A send is [address, from, to], in TACCL [address, from, to, time,
-         link] or with "rrc" (the receiver adds) or null behind. A collective has chunks, each
-         with the ranks that have it at first (``pre``) and at last (``post``), and an address;
-         chunks of one address are summed up where they meet.
-Output:  transfers; the collective by its pre- and postconditions, whatever its name.
+Problem: read the transfers of ``{"msccl_type": "step", "sends": [[0, 0, 1], ...]}``.
+Input:   their JSON (``sccl_type`` or ``msccl_type`` names the type of an object): an algorithm with
+         its steps and its collective. A send is [address, from, to], in TACCL [address, from, to,
+         time, link], or ends in "rrc" (the receiver adds) or null. A collective has chunks, each
+         with an address and the ranks that have it first (``pre``) and last (``post``). Chunks of
+         one address are summed up where they meet.
+Output:  transfers; the collective is inferred from its pre- and postconditions, not its name.
 Cost:    linear.
 Source:  SCCL (PPoPP 2021) and TACCL (NSDI 2023): what their published code writes and reads. No
          such file is published with them.
 
-In a step all is sent that was there before it. Where addresses are summed up, a send without a
-word on it adds, as MSCCL's tools lower it. The topology in the file, times, links and rounds are
-not read. TACCL's allreduces send all addresses that ``instance.chunks`` counts, also where the
-collective, made of the chunks of one buffer, lists fewer.
+A step sends only data from before the step. In a reduction, a send without an explicit kind adds,
+as MSCCL's tools compile it. The topology of the file, times, links and rounds are not read.
+TACCL's allreduces send all addresses that ``instance.chunks`` counts. Their collective may list
+fewer, since it holds the chunks of one buffer.
 """
 
 from __future__ import annotations
@@ -49,14 +49,14 @@ class _Send(NamedTuple):
 
 
 class _Item(NamedTuple):
-    """What an address holds: the ranks that have a part of it at first, those that get it."""
+    """An address: the ranks that have a part of it first, and those that get it."""
 
     pre: tuple[int, ...]
     post: frozenset[int]
 
 
 class _Meaning(NamedTuple):
-    """A collective by our names, the chunk of each address, units of the data, whether it sums."""
+    """A collective by ForestColl's name, the chunk of each address, all units, whether it sums."""
 
     collective: str
     chunks: Mapping[int, PeerChunk]
@@ -65,7 +65,7 @@ class _Meaning(NamedTuple):
 
 
 def is_sccl_algorithm(document: Document) -> bool:
-    """Tell whether a document is an object of SCCL's, MSCCL's tools or TACCL's."""
+    """Return whether a document is an object of SCCL, MSCCL's tools or TACCL."""
     return isinstance(document.data, dict) and any(key in document.data for key in _TYPES)
 
 
@@ -75,14 +75,14 @@ def read_sccl_algorithm(document: Document) -> PeerTransfers:
     Parameters
     ----------
     document : Document
-        One that :func:`is_sccl_algorithm`.
+        One that :func:`is_sccl_algorithm` accepts.
 
     Raises
     ------
     ForestCollError
-        In one line, with the file and the field, if it is not as these tools write it.
+        If the document differs from what these tools write; one line with the file and the field.
     UnsupportedError
-        If its collective is none of ours: a gather, scatter, scan, or one of somebody's own.
+        If its collective is not supported: a gather, scatter, scan or custom collective.
     """
     top = document.data
     assert isinstance(top, dict), "is_sccl_algorithm"
@@ -141,7 +141,7 @@ def _whole(document: Document, value: object, least: int, most: int, *where: str
 
 
 def _sends(document: Document, value: object, nodes: int) -> tuple[list[_Send], int]:
-    """Return the sends of all steps, and how many columns the widest has."""
+    """Return the sends of all steps, and the largest number of columns."""
     found, columns = [], min(_COLUMNS)
     for step, item in enumerate(_list(document, value, "steps")):
         sends = _object(document, item, "steps", step).get("sends")
@@ -170,7 +170,7 @@ def _send(document: Document, value: object, nodes: int, step: int, place: int) 
 
 
 def _is_number(value: object) -> bool:
-    """Whether it is a time or the number of a link."""
+    """Whether a value can be a time or the number of a link."""
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -178,7 +178,7 @@ def _is_number(value: object) -> bool:
 
 
 def _items(document: Document, value: object, nodes: int) -> dict[int, _Item]:
-    """Return what each address holds, in ascending order."""
+    """Return the items of all addresses, in ascending order."""
     pre: dict[int, list[int]] = defaultdict(list)
     post: dict[int, frozenset[int]] = {}
     for number, item in enumerate(_list(document, value, "collective", "chunks")):
@@ -205,7 +205,7 @@ def _ranks(document: Document, value: object, nodes: int, *where: str | int) -> 
 
 
 def _meaning(document: Document, items: Mapping[int, _Item], nodes: int) -> _Meaning:
-    """Tell which collective of ours has these pre- and postconditions."""
+    """Infer the collective from its pre- and postconditions."""
     ranks = tuple(range(nodes))
     to_all = {len(item.post) == nodes for item in items.values()}
     parts = {tuple(sorted(item.pre)) == ranks for item in items.values()}
@@ -239,7 +239,7 @@ def _reduction(document: Document, items: Mapping[int, _Item], nodes: int) -> _M
 def _by_roots(
     document: Document, chunks: Mapping[int, PeerChunk], nodes: int, of_all: str, of_one: str
 ) -> str:
-    """Tell a collective of all roots, with as much each, from that of a single one."""
+    """Distinguish a collective of all roots, with equal shares, from that of a single root."""
     count = Counter(chunk.root for chunk in chunks.values())
     if len(count) == nodes and len(set(count.values())) == 1:
         return of_all
@@ -249,7 +249,7 @@ def _by_roots(
 
 
 def _exchange(document: Document, items: Mapping[int, _Item], nodes: int) -> _Meaning:
-    """Read an all-to-all: as much for each pair; what a rank keeps may be left out."""
+    """Read an all-to-all with equal amounts for all pairs; a rank's own part may be missing."""
     chunks = {
         one: PeerChunk(item.pre[0], min(item.post), f"address {one}") for one, item in items.items()
     }
@@ -266,7 +266,7 @@ def _all_chunks(
     listed: Mapping[int, PeerChunk],
     sends: Sequence[_Send],
 ) -> Mapping[int, PeerChunk]:
-    """Return the chunks of an allreduce: those listed, or as many as the instance counts."""
+    """Return the chunks of an allreduce: the listed ones, or the number in the instance."""
     if all(one.address in listed for one in sends):
         return listed
     counted = _object(document, instance, "instance").get("chunks")

@@ -1,13 +1,13 @@
-"""Transfers through switches that copy: a chunk goes to the switch once, from it to each receiver.
+"""Split transfers at multicast switches: one copy to the switch, one from it to each receiver.
 
-Problem: a file says "1->2 via switches 0" and "1->3 via switches 0" in one epoch; where the switch
-         may copy, that is one transfer to it and two from it.
-Input:   transfers from GPU to GPU, which of them are said to go through switches, their paths.
-Output:  the same with those cut at every switch of their path, if all of these are marked
-         ``multicast`` and there is one path only; parts of one step, chunk and link are one.
+Problem: a file says "1->2 via switches 0" and "1->3 via switches 0" in one epoch; with a multicast
+         switch, that is one transfer to it and two from it.
+Input:   transfers between GPUs, a mark for those through switches, their paths.
+Output:  the same transfers, split at every switch of their path if all of these are marked
+         ``multicast`` and the path is unique. Equal parts of one step, chunk and link are merged.
 Cost:    linear.
-Source:  TE-CCL's ``switch_copy``. All parts are of the step of the whole: a switch passes on what
-         comes in as it comes in.
+Source:  TE-CCL's ``switch_copy``. All parts keep the step of the whole transfer: a switch forwards
+         data as it arrives.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ways = dict[Pair, tuple[Path, ...]]
 def cut_at_copying_switches(
     topology: Topology, sends: Sends, through: npt.NDArray[np.bool_], switched: Ways
 ) -> tuple[Sends, npt.NDArray[np.bool_], Ways, Ways]:
-    """Cut transfers of whole chunks that copy.
+    """Split transfers of whole chunks at multicast switches.
 
     Parameters
     ----------
@@ -39,15 +39,15 @@ def cut_at_copying_switches(
     sends : Sends
         Whole chunks.
     through : bool array
-        Which of them are said to go through switches.
+        Whether the file sends each transfer through switches.
     switched : mapping of pairs to paths
-        Those of the latter.
+        Paths of the transfers through switches.
 
     Returns
     -------
     tuple
-        The transfers, which of them still go through switches, their paths, and the links of the
-        parts. Those that are as they were come first, in their order.
+        The transfers, the mark of those still through switches, their paths, and the links of the
+        parts. Unchanged transfers come first, in their order.
     """
     nodes = {
         pair: paths[0].nodes

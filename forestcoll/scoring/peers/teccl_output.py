@@ -1,20 +1,20 @@
-"""TE-CCL's output: sentences on who sends which chunk over which link in which epoch.
+"""TE-CCL output parser: sentences that name chunk, link and epoch of each transfer.
 
-Problem: which transfers "Chunk 0 from 3 traveled over 3->2 in epoch 4 via switches 0" is one of.
+Problem: read sentences such as "Chunk 0 from 3 traveled over 3->2 in epoch 4 via switches 0".
 Input:   its JSON. An allgather has ``7-Flows``, such sentences. An all-to-all has them "with volume
          0.5", and ``8-Chunk paths`` (in older files ``7-``): for each "Demand at 2 for chunk 1 from
          3 met by epoch 9" the paths that parts of the chunk take, hop by hop.
-Output:  transfers from GPU to GPU; of an all-to-all each path has an interval of its chunk.
+Output:  transfers between GPUs; in an all-to-all each path gets an interval of its chunk.
 Cost:    linear.
-Source:  TE-CCL (SIGCOMM 2024): the outputs that are published with it, and its code. Sentences of
-         an all-to-all are a set there, so two paths with one hop in common may leave one; paths
-         are read instead. TE-CCL rounds the volumes that it writes to six digits and leaves small
-         ones away; so they are whole millionths here, and as shares of their chunk they are dealt
-         out anew, unless they miss it by more than a thousandth. From there on all is exact.
+Source:  TE-CCL (SIGCOMM 2024): its published outputs and its code. It stores the sentences of an
+         all-to-all as a set, so two paths with a common hop may leave only one; the paths are read
+         instead. TE-CCL rounds volumes to six digits and drops small ones. So the parser counts
+         whole millionths, and rescales the shares to sum to their chunk. A sum that is off by more
+         than a thousandth is an error. Everything after that is exact.
 
-GPUs are the nodes that chunks come from, in ascending order; all others are switches. Time in
-epochs is taken for an order: what is sent in an epoch has arrived before any later one begins. How
-long epochs last, what the file claims and how many epochs a link needs is not read.
+GPUs are the nodes that chunks come from, in ascending order; all other nodes are switches. Epochs
+only give an order: a transfer of an epoch arrives before any later epoch begins. The length of
+epochs, the file's own claims and the epochs that a link needs are not read.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class _Demand(NamedTuple):
 
 
 def is_teccl_output(document: Document) -> bool:
-    """Tell whether a document is an output of TE-CCL."""
+    """Return whether a document is an output of TE-CCL."""
     return isinstance(document.data, dict) and _field(document.data, _FLOWS) is not None
 
 
@@ -79,14 +79,15 @@ def read_teccl_output(document: Document) -> PeerTransfers:
     Parameters
     ----------
     document : Document
-        One that :func:`is_teccl_output`.
+        One that :func:`is_teccl_output` accepts.
 
     Raises
     ------
     ForestCollError
-        In one line, with the file and the sentence, if it is not as TE-CCL writes it.
+        If the document differs from what TE-CCL writes; one line with the file and the sentence.
     UnsupportedError
-        If hops end at switches, as its A* writes them: which arrival a switch passes on is open.
+        If hops end at switches, as its A* writes them: the arrival that a switch forwards is
+        ambiguous.
     VerificationError
         If a chunk of a GPU is never sent, or the paths of a demand do not carry its chunk.
     """
@@ -102,7 +103,7 @@ def read_teccl_output(document: Document) -> PeerTransfers:
 
 
 def _field(data: Mapping[Any, object], pattern: re.Pattern[str]) -> str | None:
-    """Return the first key of a kind, whatever its number."""
+    """Return the first key of a kind, with any number in front."""
     return next((key for key in data if pattern.fullmatch(str(key))), None)
 
 
@@ -145,14 +146,14 @@ def _flow(document: Document, text: object, *where: str | int) -> tuple[int, int
 
 
 def _hop(found: re.Match[str], at: int) -> _Hop:
-    """Read the groups of a hop, of which the first has this number."""
+    """Read the regex groups of a hop, starting at a group number."""
     tail, head, volume, epoch, via = (found[at + place] for place in range(5))
     part = None if volume is None else round(Fraction(volume) * _MICRO)
     return _Hop(int(tail), int(head), part, int(epoch), via is not None)
 
 
 def _check_all_sent(sent: set[tuple[int, int]], gpus: Sequence[int], count: int) -> None:
-    """Find a chunk that nobody sends before a place is made for each."""
+    """Reject a missing chunk before memory is allocated for each one."""
     if len(gpus) * count == len(sent):
         return
     source, chunk = next((g, c) for g in gpus for c in range(count) if (g, c) not in sent)
@@ -160,7 +161,7 @@ def _check_all_sent(sent: set[tuple[int, int]], gpus: Sequence[int], count: int)
 
 
 def _check_ends(document: Document, hop: _Hop, rank: Mapping[int, int], *where: str | int) -> None:
-    """Both ends are GPUs, and two of them."""
+    """Check that both ends are GPUs, and distinct."""
     if hop.tail == hop.head:
         raise document.fault(where, f"leads from {hop.tail} to itself")
     for end in (hop.tail, hop.head):
@@ -225,7 +226,7 @@ def _all_to_all(document: Document) -> PeerTransfers:
 
 
 def _demands(document: Document) -> Iterator[_Demand]:
-    """Yield what the paths of a document are for."""
+    """Yield the demands of a document, with their paths."""
     assert isinstance(document.data, dict), "is_teccl_output"
     name = _field(document.data, _PATHS)
     if name is None:
@@ -259,7 +260,7 @@ def _step(document: Document, hop: object, *where: str | int) -> _Hop:
 
 
 def _shares(document: Document, demand: _Demand) -> list[int]:
-    """Return how much of its chunk each path carries, in millionths."""
+    """Return the share of its chunk that each path carries, in millionths."""
     volumes = []
     for path in demand.paths:
         parts = [hop.volume or 0 for hop in path]
@@ -278,7 +279,7 @@ def _shares(document: Document, demand: _Demand) -> list[int]:
 
 
 def _dealt(volumes: Sequence[int], total: int) -> list[int]:
-    """Deal a million out in proportion, what is left to the first ones with the largest rest."""
+    """Divide a million in proportion, by largest remainders; ties go to the first."""
     dealt = [volume * _MICRO // total for volume in volumes]
     order = sorted(range(len(volumes)), key=lambda i: (-(volumes[i] * _MICRO % total), i))
     for place in order[: _MICRO - sum(dealt)]:

@@ -1,6 +1,6 @@
-"""One module a solver: a minimisation in, an answer out; :mod:`lp.solver.solve` judges it.
+"""Solver backends: each takes a minimisation; :mod:`lp.solver.solve` checks its answer.
 
-``answer`` (what all of them say), ``highs``, ``or_tools``, ``gurobi`` (where it is installed).
+``answer`` (the common answer type), ``highs``, ``or_tools``, ``gurobi`` (if installed).
 """
 
 from lp.solver.backends.answer import Answer, Outcome

@@ -1,4 +1,4 @@
-"""What a solver says, in words that all of them share."""
+"""Answer of a solver, in a form common to all backends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Answer", "Outcome"]
 
 
 class Outcome(Enum):
-    """How a solver stopped."""
+    """Outcome of a solve."""
 
     OPTIMAL = auto()
     INFEASIBLE = auto()
@@ -22,7 +22,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An outcome, and numbers only where the solver vouches for them.
+    """An outcome, with numbers only if the solver reports them as valid.
 
     Parameters
     ----------
@@ -30,12 +30,12 @@ class Answer:
     said : str
         The solver's own status.
     x : float array, optional
-        A point that the solver says is feasible.
+        A point that is feasible according to the solver.
     row_duals : float array, optional
-        Of the minimisation: by how much its value changes with a row's bound. At a limit whatever
-        the solver has; any multipliers prove a bound, if a poor one.
+        Of the minimisation: the change of its value per change of a row's bound. At a limit, the
+        solver's last values: any multipliers prove a bound, if a weak one.
     bound : float, optional
-        On the minimum, where the solver has one that is not from the duals: with whole variables.
+        Lower bound on the minimum for programs with integer variables, where no duals prove one.
     """
 
     outcome: Outcome

@@ -1,4 +1,4 @@
-"""Gurobi, where it is installed and licensed; never needed."""
+"""Gurobi backend (optional; needs an installation and a licence)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""HiGHS: simplex, interior point with crossover, PDLP; branch and cut for whole variables."""
+"""HiGHS backend: simplex, interior point with crossover, PDLP, branch and cut."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""OR-Tools: GLOP (simplex) and PDLP (first order). Its own copy of HiGHS is not used."""
+"""OR-Tools backend: GLOP (simplex) and PDLP (first order). Its copy of HiGHS is not used."""
 
 from __future__ import annotations
 

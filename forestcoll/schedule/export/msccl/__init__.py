@@ -1,11 +1,11 @@
-"""Programs as algorithms of MSCCL.
+"""Export of programs to MSCCL algorithms.
 
 To read, in the order of the passes: ``transfer_pieces``, ``data_layout`` (chunks in buffers),
 ``piece_order`` (one order, which cannot deadlock), ``channels`` (with threadblocks),
-``piece_values`` and ``buffer_operations`` (what is read and written where), ``threadblock_actions``
-(put together and cut to size), ``waits`` (so that nothing races), ``executor_limits``; then
-``export_options``, ``algorithm_draft`` (all of it for some channels, ended where a limit is
-broken) and ``msccl_exporter`` (for those that fit).
+``piece_values`` and ``buffer_operations`` (reads and writes of buffers), ``threadblock_actions``
+(joined, and split to size), ``waits`` (which prevent races), ``executor_limits``; then
+``export_options``, ``algorithm_draft`` (all passes for one number of channels) and
+``msccl_exporter`` (tries numbers of channels until one fits).
 """
 
 from forestcoll.schedule.export.msccl.export_options import MscclOptions

@@ -1,12 +1,11 @@
-"""An algorithm for one number of channels, or the limit that it would break.
+"""MSCCL algorithm for one number of channels, or the limit that it would break.
 
-Problem: of the ways to share a schedule out to channels most break a limit, and writing one to the
-         end takes seconds.
-Input:   a program, and how it is to be run; how many channels an instance has, and whether to take
-         few queues.
-Output:  the algorithm; or the first limit that is known to be broken, as soon as it is.
-Cost:    of threadblocks that are too many that of dealing the chains out; of too many steps that of
-         what is done, without what it waits for.
+Problem: most assignments of a schedule to channels break a limit, and a complete one takes seconds.
+Input:   a program and its options; the number of channels of an instance; whether to use few
+         queues.
+Output:  the algorithm, or the first limit that it breaks, as early as that is known.
+Cost:    with too many threadblocks, only the assignment of chains; with too many steps, only the
+         actions without their waits.
 Source:  ours.
 """
 
@@ -51,7 +50,7 @@ __all__ = ["Draft"]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """All that does not depend on the number of channels.
+    """The part of an export that does not depend on the number of channels.
 
     Parameters
     ----------
@@ -60,7 +59,7 @@ class Draft:
     layout : Layout
     pieces : list of Piece
     chains : list of list of int
-        Pieces that are passed on at once.
+        Pieces that are forwarded without a break.
     """
 
     program: Program
@@ -78,19 +77,19 @@ class Draft:
         return cls(program, options, layout, pieces, chained(pieces))
 
     def unchained(self) -> Draft:
-        """Return the same order, in which no step passes anything on."""
+        """Return the same order with chains of one piece, so that no step forwards."""
         return replace(self, chains=[[piece] for chain in self.chains for piece in chain])
 
     def excess_of_data(self) -> Excess | None:
-        """Return the limit that the data breaks, however many channels there are."""
+        """Return the limit that the data breaks with any number of channels."""
         layout = self.layout
         buffers = [max(layout.chunks_in(gpu), layout.chunks_out(gpu)) for gpu in range(layout.gpus)]
         return Needs(chunks=max(buffers)).excess()
 
     def attempt(self, channels: int, thrifty: bool) -> Algorithm | Excess:
-        """Write the program with so many channels for each instance, or say why that is too much.
+        """Write the program with this many channels for each instance, or return the broken limit.
 
-        Of steps that are too many at least so many are needed.
+        An excess of steps is a lower bound: the waits may add more.
         """
         queues = queues_of(self.pieces, self.chains, channels, thrifty)
         blocks = self._needs_of_blocks(queues)
@@ -103,12 +102,12 @@ class Draft:
         return excess_of(algorithm) or algorithm
 
     def exact_excess(self, channels: int, thrifty: bool) -> Excess | None:
-        """Return the limit that is broken with so many channels, and all that it would need."""
+        """Return the limit that this many channels break, with the exact amount needed."""
         queues = queues_of(self.pieces, self.chains, channels, thrifty)
         return excess_of(self._written(queues, *self._actions(queues)))
 
     def _needs_of_blocks(self, queues: Queues) -> Needs:
-        """Count threadblocks, channels and the steps that a queue takes at least."""
+        """Count threadblocks, channels, and the minimum of steps of a queue."""
         sends, receives = blocks_of(queues)
         at: list[set[Block]] = [set() for _ in range(self.layout.gpus)]
         for queue in queues.load:
@@ -133,7 +132,7 @@ class Draft:
         )
 
     def _needs_of_actions(self, actions: Sequence[Action], scratch: Sequence[int]) -> Needs:
-        """Count the steps that are no waits, and the chunks of scratch."""
+        """Count the steps other than waits, and the chunks of scratch."""
         steps = Counter((action.gpu, action.block) for action in actions)
         chunks = max(scratch) * self.layout.instances
         return Needs(chunks=chunks, steps=max(steps.values()))
@@ -175,7 +174,7 @@ _At = tuple[int, int]
 def _threadblocks(
     actions: Sequence[Action], waits: Sequence[Sequence[int]], layout: Layout, channels: int
 ) -> list[tuple[Threadblock, ...]]:
-    """Write actions as instructions, every instance on channels of its own."""
+    """Write actions as instructions; every instance has its own channels."""
     doing = [defaultdict[Block, list[int]](list) for _ in range(layout.gpus)]
     for number, action in enumerate(actions):
         doing[action.gpu][action.block].append(number)
@@ -201,7 +200,7 @@ def _threadblocks(
 def _places(
     blocks: Sequence[Block], of_block: dict[Block, list[int]], waits: Sequence[Sequence[int]]
 ) -> dict[int, _At]:
-    """Number the step of each action; those that only wait come before it."""
+    """Number the step of each action; steps that only wait come before it."""
     at: dict[int, _At] = {}
     for place, block in enumerate(blocks):
         step = -1
@@ -214,7 +213,10 @@ def _places(
 def _steps(
     action: Action, waits: Sequence[_At], is_waited_for: bool, instance: int
 ) -> list[Instruction]:
-    """Write an action, with steps before it that wait for all but one of what it waits for."""
+    """Write an action, after extra steps for all of its waits but one.
+
+    A step of MSCCL has room for a single wait.
+    """
     source = action.source or action.target
     target = action.target or action.source
     if source is None or target is None:

@@ -1,12 +1,12 @@
-"""What GPUs do for each piece: where it is sent from and where it comes to.
+"""Buffer operations of each piece: where it is sent from and where it is stored.
 
-Problem: a piece brings its sender's part and what it needs, but a buffer may by then hold more.
-Input:   chains of pieces, and the names of what they bring.
-Output:  sends, receptions and local copies, chain by chain, in an order that is right.
-Cost:    linear in the pieces, but for those that several versions are alive of.
-Source:  ours. What comes in makes a new version of what is held. It is written where the result is
-         due (where none is due, to scratch), unless a version is there that is still to be sent;
-         then to another place. So nothing is lost, and nothing is added late.
+Problem: a piece carries its sender's part and its dependencies; the buffer may by then hold more.
+Input:   chains of pieces, and the names of the values that they carry.
+Output:  sends, receives and local copies, chain by chain, in a correct order.
+Cost:    linear in the pieces, unless several versions of them are alive.
+Source:  ours. A receive makes a new version. The exporter writes it to the place of the result, or
+         to scratch if none is due. It takes another place while an older version there is still to
+         be sent. So no version is lost, and none is added late.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = ["Operation", "Place", "Version", "operations_of"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Place:
-    """Where a piece is held: "i", "o", or "s0", "s1", ... for so many layers of scratch."""
+    """Storage of a piece: "i", "o", or "s0", "s1", ... for the layers of scratch."""
 
     buffer: str
     chunk: int
@@ -34,7 +34,7 @@ class Place:
 
 @dataclass(slots=True, eq=False)
 class Version:
-    """What a GPU holds of a piece at some time.
+    """The value of a piece that a GPU holds at some time.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing that a GPU does.
+    """One operation of a GPU.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ class Operation:
     kind : str
         "s", "r", "rrc" or "cpy", as in :class:`forestcoll.schedule.msccl.algorithm.Instruction`.
     piece : int
-        Which is sent or has come; in a copy the last that came, -1: none.
+        The piece that is sent or received; in a copy the last one received, or -1 for none.
     size : int
     source, target : Version or None
     """
@@ -88,19 +88,19 @@ class _Held:
 def operations_of(
     pieces: Sequence[Piece], chains: Sequence[Sequence[int]], values: Values, layout: Layout
 ) -> list[list[Operation]]:
-    """Say what is done for each chain.
+    """Return the operations of each chain.
 
     Raises
     ------
     UnsupportedError
-        If a GPU sends a sum that is none of those which come together there.
+        If a GPU sends a sum that never forms in its buffers.
     """
     buffers = _Buffers(pieces, values, layout)
     return [[each for piece in chain for each in buffers.carry(piece)] for chain in chains]
 
 
 class _Buffers:
-    """What all GPUs hold as pieces come and go."""
+    """Versions that all GPUs hold while pieces are sent and received."""
 
     def __init__(self, pieces: Sequence[Piece], values: Values, layout: Layout) -> None:
         self.pieces, self.values, self.layout = pieces, values, layout
@@ -153,7 +153,7 @@ class _Buffers:
         return Operation(piece.head, "rrc", number, piece.size, before, version)
 
     def _room(self, piece: Piece, held: _Held, value: int) -> Place:
-        """Return the first place at which nothing is that is still to be sent."""
+        """Return the first place without a version that is still to be sent."""
         level = 0
         if self.layout.result(piece.head, piece.chunk) is not None:
             place = Place("o", *piece.place)
@@ -165,6 +165,7 @@ class _Buffers:
 
     def _free(self, gpu: int, held: _Held, place: Place, value: int) -> bool:
         there = [held.versions.get(one) for one in self._same(gpu, place)]
+        # An aliased place counts, too: a result in place would overwrite the GPU's own part.
         return all(
             one is None
             or one.value == value
@@ -173,7 +174,7 @@ class _Buffers:
         )
 
     def _same(self, gpu: int, place: Place) -> list[Place]:
-        """The places that are, or may be, the same as this one."""
+        """The places that may alias this one."""
         own = self.layout.own(gpu, place.chunk) is not None
         if place.buffer == "o" and own and self.layout.aliased:
             return [place, Place("i", place.chunk, place.first)]
@@ -185,7 +186,7 @@ class _Buffers:
         held.versions[version.place] = version
 
     def _settled(self, gpu: int, piece: Piece) -> list[Operation]:
-        """After the last that happens at a GPU, put the result where it is due."""
+        """After the last operation at a GPU, copy the result to its place."""
         held = self.held[gpu, *piece.place]
         held.left -= 1
         if held.left or held.latest is None or self.layout.result(gpu, piece.chunk) is None:

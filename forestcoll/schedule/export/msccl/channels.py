@@ -1,14 +1,14 @@
-"""Which channel each chain takes, and which threadblock does what.
+"""Assignment of chains to channels and of queue ends to threadblocks.
 
-Problem: two GPUs have one queue on each channel, each end of it in one threadblock; a threadblock
-         has one queue in and one out, of one channel.
-Input:   chains of pieces; how many channels there are.
-Output:  the channel of each chain; of each end of a queue its threadblock.
+Problem: two GPUs have one queue on each channel, and one threadblock serves each end. A threadblock
+         has one incoming and one outgoing queue, on one channel.
+Input:   chains of pieces; the number of channels.
+Output:  the channel of each chain; the threadblock of each end of a queue.
 Cost:    for each chain, its hops on every channel.
-Source:  ours, greedy: what is sent over the same hops is dealt out in parts to the queues that have
-         the least; of these, to where threadblocks that receive from one GPU and send to the next
-         are there or can be. A threadblock does both only if they go together, unless its GPU would
-         otherwise have too many. A thrifty choice takes queues that are there rather than new ones.
+Source:  ours, greedy. Chains over the same hops are divided among the least loaded queues. Ties go
+         to queues whose threadblocks can receive from one GPU and send to the next. A threadblock
+         does both only for one chain, unless its GPU would otherwise have too many. The thrifty
+         choice prefers queues in use to new ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["Block", "Queue", "Queues", "blocks_of", "queues_of"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Queue:
-    """From where to where, on which channel."""
+    """A connection from one GPU to another, on one channel."""
 
     channel: int
     tail: int
@@ -35,7 +35,7 @@ class Queue:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Block:
-    """A threadblock: its channel, where it sends to and where it receives from; -1: nowhere."""
+    """A threadblock: its channel, the GPU it sends to and the GPU it receives from; -1: none."""
 
     channel: int
     receive: int
@@ -51,11 +51,11 @@ class Queues:
     channel : list of int
         By chain.
     thrifty : bool
-        Whether to take few queues rather than to share the load out.
+        Whether to use few queues rather than to balance the load.
     load : Counter
         Chunks over each queue.
     onward, origin : dict
-        Of a queue in, the queue out that one threadblock at its head does too; and the reverse.
+        The outgoing queue that shares a threadblock with an incoming queue; and the reverse.
     """
 
     thrifty: bool = False
@@ -67,7 +67,7 @@ class Queues:
     receiving: Counter[tuple[int, int]] = field(default_factory=Counter)
 
     def cost(self, path: Sequence[Queue]) -> tuple[int, ...]:
-        """How bad it is to send over this path: the fullest queue, breaks, new queues."""
+        """Cost of a path: the load of its fullest queue, its breaks, its new queues."""
         new = [queue for queue in path if queue not in self.load]
         crowded = sum(
             self.sending[one.channel, one.tail] >= CHANNEL_THREADBLOCKS
@@ -84,7 +84,7 @@ class Queues:
         return crowded, fullest, breaks, len(new), channel
 
     def take(self, path: Sequence[Queue], chunks: int) -> None:
-        """Send so many chunks over a path."""
+        """Add the load of a number of chunks to the queues of a path."""
         for queue in path:
             if queue not in self.load:
                 self.sending[queue.channel, queue.tail] += 1
@@ -124,7 +124,7 @@ def queues_of(
 
 
 def _adjoin(pieces: Sequence[Piece], one: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two chains are one behind the other in the data, and go the same way."""
+    """Whether two chains are adjacent in the data and take the same path."""
     first, then = pieces[one[0]], pieces[other[0]]
     if _way(pieces, one) != _way(pieces, other) or first.step != then.step:
         return False
@@ -138,7 +138,7 @@ def _way(pieces: Sequence[Piece], chain: Sequence[int]) -> list[tuple[int, int, 
 
 
 def blocks_of(queues: Queues) -> tuple[dict[Queue, Block], dict[Queue, Block]]:
-    """Return the threadblocks that send and those that receive, by queue."""
+    """Return the sending and the receiving threadblocks, by queue."""
     sends, receives = dict[Queue, Block](), dict[Queue, Block]()
     for queue in queues.load:
         onward, origin = queues.onward.get(queue), queues.origin.get(queue)
@@ -149,7 +149,7 @@ def blocks_of(queues: Queues) -> tuple[dict[Queue, Block], dict[Queue, Block]]:
 
 
 def _put_together(sends: dict[Queue, Block], receives: dict[Queue, Block]) -> None:
-    """Where a GPU has too many threadblocks, let some do two things."""
+    """Merge threadblocks of a GPU that has too many: one sends and receives."""
     at = defaultdict[int, set[Block]](set)
     for queue in sends:
         at[queue.tail].add(sends[queue])

@@ -1,10 +1,10 @@
-"""Where the data of a program is in the buffers of MSCCL.
+"""Layout of a program's data in the buffers of MSCCL.
 
 Problem: the runtime knows buffers of equal chunks; a program knows chunks of any size, in units.
-Input:   a program and its pieces; how many instances of it to run side by side, each on its part
+Input:   a program and its pieces; the number of instances that run side by side, each on its part
          of every chunk.
-Output:  the unit that all pieces are multiples of, and where a chunk begins in the input and in
-         the output of each GPU.
+Output:  the unit that divides all pieces, and the offset of each chunk in the input and the output
+         of each GPU.
 Cost:    linear in the transfers.
 Source:  ours, with the offsets that the runtime gives a collective's buffers.
 """
@@ -34,12 +34,12 @@ class Layout:
     collective : str
     gpus : int
     unit : int
-        Units of the program to one chunk of the runtime, of one instance.
+        Units of the program in one chunk of the runtime, for one instance.
     whole : int
-        Chunks of the data of one instance: of a GPU's buffer where it holds all.
+        Chunks of the data of one instance: those of a GPU's buffer that holds all data.
     size, base : tuple of int
-        Of each chunk of the program: how many chunks of the runtime, and how many lie before it in
-        the data.
+        For each chunk of the program: its size and its offset in the data, in chunks of the
+        runtime.
     root, target : tuple of int
         As of :class:`forestcoll.schedule.sends.Chunks`.
     instances : int
@@ -60,7 +60,7 @@ class Layout:
 
     @property
     def reduces(self) -> bool:
-        """Whether every GPU has a part of every sum."""
+        """Whether every GPU contributes to every sum."""
         return self.collective in _SUMS
 
     @property
@@ -70,11 +70,11 @@ class Layout:
 
     @property
     def aliased(self) -> bool:
-        """Whether a GPU's own part and its result are, or may be, at one place."""
+        """Whether a GPU's own part and its result may share one place."""
         return self.reduces or self.in_place
 
     def own(self, gpu: int, chunk: int) -> int | None:
-        """Where a GPU's own part of a chunk begins in its input; None if it has none."""
+        """Offset of a GPU's own part of a chunk in its input; None if it has none."""
         if self.reduces:
             return self._scaled(0, chunk)
         if self.root[chunk] != gpu:
@@ -86,7 +86,7 @@ class Layout:
         return self._scaled(0, chunk)
 
     def result(self, gpu: int, chunk: int) -> int | None:
-        """Where a chunk is due in the output of a GPU; None if it is not."""
+        """Offset of a chunk in the output of a GPU; None if the GPU does not get it."""
         if self.collective in ("allgather", "allreduce", "broadcast"):
             return self._scaled(0, chunk)
         receives = self.target if self.collective == "all-to-all" else self.root
@@ -97,7 +97,7 @@ class Layout:
         return self._scaled(0, chunk)
 
     def in_one_space(self, gpu: int, buffer: str, offset: int) -> tuple[str, int]:
-        """Name a place of a GPU so that places which may be the same have one name."""
+        """Name a place of a GPU; places that may alias get one name."""
         if not self.aliased or buffer == "s":
             return buffer, offset
         shift = gpu * self.shard * self.instances
@@ -130,15 +130,15 @@ class Layout:
 def layout_of(
     program: Program, pieces: Sequence[Piece], instances: int = 1, in_place: bool = False
 ) -> Layout:
-    """Lay the data of a program out, of which these are the pieces.
+    """Lay out the data of a program with these pieces.
 
     Raises
     ------
     UnsupportedError
-        If the data is not shared out equally, which the runtime takes for granted, or an all-to-all
-        is to be in place.
+        If the GPUs have unequal shares, which the runtime cannot express, or an all-to-all is to be
+        in place.
     ExportError
-        If the chunks are not all of the data.
+        If the chunks do not cover the data.
     """
     chunks, gpus = program.chunks, program.topology.num_compute
     if in_place and program.collective == "all-to-all":
@@ -199,7 +199,7 @@ def _check_shares(program: Program, size: list[int], whole: int) -> None:
 
 
 def _bases(size: list[int], root: list[int]) -> list[int]:
-    """Return where each chunk begins in the data, by ranks, then by number."""
+    """Return the offset of each chunk in the data, by rank, then by number."""
     base, end = [0] * len(size), 0
     for chunk in sorted(range(len(size)), key=lambda one: (root[one], one)):
         base[chunk] = end
@@ -208,7 +208,7 @@ def _bases(size: list[int], root: list[int]) -> list[int]:
 
 
 def _bases_of_pairs(size: list[int], root: list[int], target: list[int], share: int) -> list[int]:
-    """Return where each chunk begins in what its target gets, by senders, then by number."""
+    """Return the offset of each chunk in its target's data, by sender, then by number."""
     base, end = [], dict[tuple[int, int], int]()
     for chunk, pair in enumerate(zip(root, target, strict=True)):
         base.append(end.get(pair, pair[0] * share))

@@ -1,4 +1,4 @@
-"""What the runtime of MSCCL can take."""
+"""Limits of the MSCCL executor: chunks, channels, threadblocks, steps, elements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LAST_OFFSET = 2**15 - 1
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What an algorithm needs of each thing that there is a limit of, anywhere; 0 if not counted.
+    """The largest need of an algorithm for each limited resource; 0 if not counted.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Needs:
     elements: int = 0
 
     def excess(self) -> Excess | None:
-        """Return the first limit that is broken."""
+        """Return the first broken limit, or None."""
         found = (
             Excess("chunks in a buffer", self.chunks, LAST_OFFSET + 1),
             Excess("channels", self.channels, CHANNELS),
@@ -88,7 +88,7 @@ class Needs:
 
 
 def excess_of(algorithm: Algorithm) -> Excess | None:
-    """Return the first limit that an algorithm breaks, with the most that it needs anywhere."""
+    """Return the first limit that an algorithm breaks, with its largest need."""
     gpus = algorithm.gpus
     blocks = [block for gpu in gpus for block in gpu.threadblocks]
     on_channel = [
@@ -114,7 +114,7 @@ def excess_of(algorithm: Algorithm) -> Excess | None:
 
 
 def check_limits(algorithm: Algorithm) -> None:
-    """Refuse an algorithm that the runtime would.
+    """Reject an algorithm that the runtime would reject.
 
     Raises
     ------

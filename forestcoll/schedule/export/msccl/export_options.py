@@ -1,4 +1,4 @@
-"""How a program is to be run by the executor of MSCCL."""
+"""Options of the MSCCL export: protocol, channels, instances, in place, sizes."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ __all__ = ["MscclOptions"]
 
 @dataclass(frozen=True, slots=True)
 class MscclOptions:
-    """How an algorithm of MSCCL is to be run.
+    """Options of an MSCCL algorithm.
 
     Parameters
     ----------
     protocol : str
         One of :data:`forestcoll.schedule.msccl.PROTOCOLS`.
     channels : int, optional
-        How many to spread what each instance sends over, at most; if not given, as many as the
-        limits of the runtime allow, 8 in all or the number next to it.
+        The most channels of each instance. By default, as many as the limits of the runtime allow:
+        8 in all, or the nearest number that fits.
     instances : int
-        Every chunk is cut into so many, each sent by itself on channels of its own.
+        Parts of every chunk; each part has its own channels.
     in_place : bool
-        Whether the input of a call is part of its output. Reductions may be called both ways
-        always; other collectives then leave out copying a GPU's own part.
+        Whether the input of a call is part of its output. Reductions support both kinds of calls
+        in any case; other collectives then omit the copy of a GPU's own part.
     min_bytes, max_bytes : int
-        For which sizes of the data it is meant; 0 is no limit.
+        The sizes of the data for which the algorithm is meant; 0 is no limit.
     """
 
     protocol: str = "Simple"

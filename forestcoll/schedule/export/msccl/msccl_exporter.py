@@ -1,12 +1,12 @@
-"""Programs as algorithms of MSCCL.
+"""MSCCL exporter: compile a program to an algorithm within the executor's limits.
 
-Problem: a runtime of threadblocks that wait for each other is to do what a program says.
-Input:   a program, and how it is to be run: protocol, channels, instances, in place or not.
-Output:  an algorithm within the limits of the runtime; the data comes out right, nothing races and
-         nothing deadlocks, whatever the depth of queues.
-Cost:    that of the passes below, for each number of channels that is tried: with the load shared
-         out, with few queues, and at last with few queues and nothing passed on at once. A try ends
-         where a limit is known to be broken.
+Problem: execute a program on threadblocks that wait for each other.
+Input:   a program and its options: protocol, channels, instances, in place or not.
+Output:  an algorithm within the limits of the runtime. Its result is correct, without races, and
+         without deadlocks at any depth of the queues.
+Cost:    that of the passes, for each number of channels tried: with balanced load, with few queues,
+         and finally with few queues and without forwarding steps. A try ends at the first limit
+         that it breaks.
 Source:  ours; the passes are the modules of this package.
 """
 
@@ -33,19 +33,19 @@ def to_msccl(program: Program, options: MscclOptions | None = None) -> Algorithm
     Parameters
     ----------
     program : Program
-        Of a schedule that is right; :func:`forestcoll.schedule.verify` proves that.
+        Of a correct schedule; :func:`forestcoll.schedule.verify` proves that.
     options : MscclOptions, optional
 
     Raises
     ------
     UnsupportedError
-        If the runtime has no such transfers or shares, or the sums of this program do not come
-        together in its buffers.
+        If the runtime has no such transfers or shares, or a sum of this program never forms in its
+        buffers.
     ExportError
-        If nothing moves, or the chunks are not all of the data.
+        If nothing moves, or the chunks do not cover the data.
     RuntimeLimitError
-        If it breaks a limit of the runtime; the message says which, what it would need in the try
-        that was the least beyond it when it was given up, and which channels were tried.
+        If it breaks a limit of the runtime. The message names the limit, the need of the try that
+        came closest, and the numbers of channels tried.
     """
     options = options or MscclOptions()
     if not program.num_transfers:
@@ -67,7 +67,7 @@ def to_msccl(program: Program, options: MscclOptions | None = None) -> Algorithm
 
 
 def _numbers(options: MscclOptions) -> list[int]:
-    """How many channels an instance may have, in the order to try them."""
+    """Numbers of channels of an instance, in the order of the tries."""
     if options.channels is not None:
         return [options.channels]
     shares = [max(1, many // options.instances) for many in _TRIED]
@@ -82,7 +82,7 @@ def _nearest(
     channels: int,
     excess: Excess,
 ) -> RuntimeLimitError:
-    """Tell of the try least beyond a limit when it was given up, counted to its end."""
+    """Return the broken limit of the closest try, with its exact need."""
     exact = way.exact_excess(channels, thrifty) or excess
     tried = ", ".join(str(many) for many in sorted(_numbers(options)))
     each = " for each instance" if options.instances > 1 else ""

@@ -1,15 +1,14 @@
-"""One order of all pieces, in which what passes through a GPU follows at once.
+"""Deadlock-free order of all pieces, with chains of pieces that GPUs forward.
 
-Problem: threadblocks do one thing after another and wait for each other; no order of theirs may
-         end in a cycle.
-Input:   pieces, each after what it needs.
-Output:  chains: in each, every piece is sent on from where the one before it has come to. All
-         chains, piece by piece, are one order in which each still comes after what it needs.
-Cost:    the pieces that meet at a GPU, for each of them.
-Source:  ours. Threadblocks that do their parts of this order in this order cannot deadlock: of
-         all transfers not yet done, the first can go on. Both its ends have done all before it, so
-         has whomever it waits for, and its queue is empty, whatever its depth. (A step that passes
-         on holds both transfers, next to each other in the order; it does so chunk by chunk, see
+Problem: threadblocks work in sequence and wait for each other; their waits must not form a cycle.
+Input:   pieces, each after its dependencies.
+Output:  chains: each piece starts at the GPU where the previous one ended. All chains together are
+         one order, in which each piece still comes after its dependencies.
+Cost:    for each piece, the pieces that meet at its GPU.
+Source:  ours. Threadblocks that follow this order cannot deadlock: the first transfer that is not
+         done can always proceed. Both its ends and all threadblocks that it waits for have done
+         everything before it, and its queue is empty, whatever its depth. (A forwarding step holds
+         two transfers that are adjacent in the order; it works chunk by chunk, see
          :mod:`forestcoll.schedule.export.msccl.threadblock_actions`.)
 """
 
@@ -27,13 +26,13 @@ _Place = tuple[int, int, int]
 
 
 def chained(pieces: Sequence[Piece]) -> list[list[int]]:
-    """Order pieces, by number, in chains."""
+    """Return the order of pieces, by number, as chains."""
     sequence = _Sequence(pieces)
     return [sequence.chain(piece) for piece in range(len(pieces)) if not sequence.done[piece]]
 
 
 class _Sequence:
-    """What has been put in order so far."""
+    """The chains so far."""
 
     def __init__(self, pieces: Sequence[Piece]) -> None:
         self.pieces = pieces
@@ -53,7 +52,7 @@ class _Sequence:
             self.hops[number] += max(after, default=0)
 
     def chain(self, piece: int) -> list[int]:
-        """Put a piece in order, and those that can pass it on at once, one after another."""
+        """Append a piece, then repeatedly a piece that can forward it immediately."""
         chain = [piece]
         self._do(piece)
         while (following := self._following(chain[-1])) is not None:
@@ -67,7 +66,7 @@ class _Sequence:
             self.open_needs[one] -= 1
 
     def _following(self, piece: int) -> int | None:
-        """Return the one that waits for this piece only and goes furthest."""
+        """Return the piece that depends on this one only and leads furthest."""
         ready = [
             one
             for one in self.needed_by[piece]
@@ -76,12 +75,13 @@ class _Sequence:
         return min(ready, key=lambda one: (-self.hops[one], one), default=None)
 
     def _may_come_early(self, piece: int) -> bool:
-        """Whether nothing at its head has to happen before it comes in."""
+        """Whether nothing at its receiver must happen before it arrives."""
         there = (self.pieces[piece].head, *self.pieces[piece].place)
         for one in self._open_before(piece, self.leaving[there]):
             if piece not in self.pieces[one].needs:
                 return False
         for one in self._open_before(piece, self.coming[there]):
+            # Sums commute, so two of them may swap; a copy would overwrite a sum, or be added to.
             if not (self.pieces[one].adds and self.pieces[piece].adds):
                 return False
         return True

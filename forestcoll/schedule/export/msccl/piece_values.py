@@ -1,12 +1,12 @@
-"""What pieces bring, by name: equal names are equal sums.
+"""Value numbering of pieces: equal names are equal sums.
 
-Problem: a buffer holds what a transfer is to send only if the same has come together there.
+Problem: a buffer can supply a transfer only if it holds exactly the sum that the transfer sends.
 Input:   pieces in their order.
-Output:  of each piece the name of what it brings, by the rule of programs: its sender's own part,
-         to which what it needs is applied.
-Cost:    for each piece, its needs sorted.
-Source:  ours. A name is that of a base and of what was added to it, in any order; a copy bears the
-         name of what it copies.
+Output:  the name of each piece's value, by the rule of programs: its sender's own part, with the
+         dependencies applied.
+Cost:    for each piece, a sort of its dependencies.
+Source:  ours. A name consists of a base and the set of its summands; a copy has the name of its
+         original.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ class Values:
     _sums: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
 
     def own(self, gpu: int, chunk: int) -> int:
-        """Name what a GPU has of a chunk at first."""
+        """Name the initial value of a chunk at a GPU."""
         return NOTHING if self.layout.own(gpu, chunk) is None else -1 - gpu
 
     def applied(self, value: int, piece: int) -> int:
-        """Name what becomes of a value when a piece comes in."""
+        """Name the value after a piece is received."""
         brought = self.brought[piece]
         if not self.pieces[piece].adds or value == NOTHING:
             return brought
@@ -57,12 +57,12 @@ class Values:
 
 
 def values_of(pieces: Sequence[Piece], layout: Layout) -> Values:
-    """Name what pieces bring.
+    """Name the values that pieces carry.
 
     Raises
     ------
     ExportError
-        If a GPU sends what it does not have.
+        If a GPU sends data that it does not have.
     """
     values = Values(layout, pieces)
     for piece in pieces:

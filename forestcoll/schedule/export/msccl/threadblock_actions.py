@@ -1,12 +1,12 @@
-"""Operations as the instructions of threadblocks: passed on at once, joined, cut to size.
+"""Actions of threadblocks: operations fused for forwarding, joined, and split to size.
 
-Problem: a threadblock has few steps, and what is written and read again costs time.
+Problem: a threadblock has few steps, and a write that is read back costs time.
 Input:   operations, chain by chain, and the threadblock of each end of a queue.
 Output:  actions in one order: kinds, buffers and offsets as the runtime knows them.
-Cost:    linear, but for the sort of what is in scratch.
-Source:  ours. What a threadblock receives and sends on at once is one action, which does not write
-         what nobody else reads. Chains that follow on each other in the order and in the data, and
-         do the same, are one; they share no place, so nothing waits within them.
+Cost:    linear, apart from the sort of scratch places.
+Source:  ours. A receive and a send that forwards it are one action, which skips writes without
+         another reader. Equal chains that are adjacent in the order and in the data are joined.
+         They share no place, so nothing waits within them.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ LOCAL = Block(0, -1, -1)
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a buffer is read or written: from a chunk on, in each instance so many further."""
+    """A position in a buffer: the first chunk, and the offset from one instance to the next."""
 
     buffer: str
     offset: int
     stride: int
 
     def after(self, chunks: int) -> Spot:
-        """Return the one so many chunks further on."""
+        """Return the position a number of chunks later."""
         return replace(self, offset=self.offset + chunks)
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """What a threadblock does at once.
+    """One action of a threadblock.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class _Ends:
-    """Who does what comes over a queue or leaves on it."""
+    """Threadblocks at the ends of queues."""
 
     pieces: Sequence[Piece]
     channel: dict[int, int]
@@ -82,7 +82,7 @@ class _Ends:
 
 @dataclass(slots=True)
 class _Draft:
-    """An action whose places in scratch are still open."""
+    """An action without final places in scratch."""
 
     gpu: int
     block: Block
@@ -111,10 +111,11 @@ def actions_of(
 
 
 def _fused(operations: Sequence[Operation], ends: _Ends) -> list[_Draft]:
-    """Make one of what a threadblock receives and sends on.
+    """Fuse receives with the sends that forward them.
 
-    A step that passes on does so bit by bit, so all steps through which a chain is passed on work
-    at once: none may wait for another to end, as those of one GPU may.
+    A forwarding step works slice by slice, so all forwarding steps of a chain run at the same time.
+    None of them may wait for another one to end. Steps of one GPU may wait for each other, so a
+    run of forwarding steps visits each GPU only once.
     """
     drafts: list[_Draft] = []
     came: _Draft | None = None
@@ -146,7 +147,7 @@ _Held = tuple[int, str, int, int]
 def _scratch(
     drafts: Sequence[Sequence[_Draft]], layout: Layout
 ) -> tuple[dict[_Held, int], list[int]]:
-    """Lay out what is held in scratch; return where each begins and how much each GPU has."""
+    """Lay out scratch; return the offset of each place and the size at each GPU."""
     size: dict[_Held, int] = {}
     for draft in (draft for each in drafts for draft in each):
         if draft.kind == "rrcs" and _is_read_once(draft.target):
@@ -186,7 +187,7 @@ def _written(
 
 
 def _joined(chains: Sequence[list[Action]]) -> list[list[Action]]:
-    """Make one of neighbouring chains that do the same, as far as a step can."""
+    """Join adjacent chains with equal operations, up to the size limit of a step."""
     joined: list[list[Action]] = []
     for chain in chains:
         if joined and len(joined[-1]) == len(chain):
@@ -208,7 +209,7 @@ def _follows(one: Action, other: Action) -> bool:
 
 
 def _to_size(chain: Sequence[Action]) -> list[Action]:
-    """Cut a chain so that no step moves more than it can."""
+    """Split a chain so that no step exceeds its size limit."""
     size = chain[0].count
     parts = -(-size // STEP_CHUNKS)
     cuts = [size * part // parts for part in range(parts + 1)]
@@ -225,12 +226,12 @@ def _to_size(chain: Sequence[Action]) -> list[Action]:
 
 
 def copying_gpus(layout: Layout) -> set[int]:
-    """Return the GPUs that copy something by themselves."""
+    """Return the GPUs with local copies."""
     return {action.gpu for action in _own_copies(layout)}
 
 
 def _own_copies(layout: Layout) -> list[Action]:
-    """What GPUs copy by themselves, out of place: their own part, where it is due there too."""
+    """Local copies of out-of-place calls: each GPU's own part that is also in its result."""
     if layout.aliased:
         return []
     parts: dict[int, list[tuple[int, int, int]]] = defaultdict(list)
@@ -252,7 +253,7 @@ def _own_copies(layout: Layout) -> list[Action]:
 
 
 def _to_itself(layout: Layout) -> dict[int, list[tuple[int, int, int]]]:
-    """What each GPU sends to itself in an all-to-all, whether chunks say so or not."""
+    """Each GPU's data for itself in an all-to-all, with or without a chunk for it."""
     share = layout.shard
     at = {gpu: gpu * share * layout.instances for gpu in range(layout.gpus)}
     return {gpu: [(place, place, share)] for gpu, place in at.items()}

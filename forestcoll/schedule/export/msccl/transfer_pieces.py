@@ -1,12 +1,12 @@
-"""The transfers of a program, cut so that each piece is alike wherever it is touched.
+"""Pieces: transfers of a program, split until any two are equal or disjoint.
 
-Problem: transfers of one chunk overlap in parts, and the paths they are cut to mean nothing to a
-         runtime that finds its own.
+Problem: transfers of one chunk may overlap in part, and their paths mean nothing to a runtime that
+         routes by itself.
 Input:   a program.
-Output:  pieces in an order in which each comes after what it needs: of any two of one chunk, their
-         places are the same or apart.
-Cost:    for each transfer and each need, the pieces that they have in common.
-Source:  ours. Transfers that differ by their paths alone are one, if what they need is too.
+Output:  pieces in an order in which each comes after its dependencies. Two pieces of one chunk
+         cover the same place or disjoint places.
+Cost:    for each transfer and each dependency, the pieces that they have in common.
+Source:  ours. Transfers that differ in their paths alone are joined, if their dependencies are too.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Piece:
     Parameters
     ----------
     step : int
-        Above those of all that it needs.
+        Larger than the steps of its dependencies.
     chunk, first, size : int
         In units of the program, or in chunks of the runtime, of one instance.
     tail, head : int
@@ -49,13 +49,13 @@ class Piece:
 
     @property
     def place(self) -> tuple[int, int]:
-        """The chunk and the first of what is moved."""
+        """The chunk and the first unit of the piece."""
         return self.chunk, self.first
 
 
 @dataclass(frozen=True, slots=True)
 class _Transfers:
-    """The columns of a program that say what moves, as lists."""
+    """The transfer columns of a program, as lists."""
 
     step: list[int]
     chunk: list[int]
@@ -94,7 +94,7 @@ def _columns(program: Program) -> _Transfers:
     need, first_need = program.need.tolist(), program.first_need.tolist()
     needs = [need[low:high] for low, high in pairwise(first_need)]
     step = program.step.tolist()
-    for transfer, needed in enumerate(needs):  # as they are in all programs that are lowered
+    for transfer, needed in enumerate(needs):  # already so in compiled programs
         step[transfer] = max([step[transfer], *(step[one] + 1 for one in needed)])
     return _Transfers(
         step=step,
@@ -109,7 +109,7 @@ def _columns(program: Program) -> _Transfers:
 
 
 def _joined(transfers: _Transfers, members: list[int]) -> dict[int, int]:
-    """Put transfers together that follow on each other and differ by their paths alone."""
+    """Join adjacent transfers that differ in their paths alone."""
     lead: dict[int, int] = {}
     ends: dict[tuple[int, int, int, bool, int], int] = {}
     for one in sorted(members, key=lambda number: (transfers.first[number], number)):
@@ -122,7 +122,7 @@ def _joined(transfers: _Transfers, members: list[int]) -> dict[int, int]:
 def _cut(
     transfers: _Transfers, members: list[int], lead: dict[int, int]
 ) -> tuple[dict[_Key, list[_Key]], dict[_Key, int]] | None:
-    """Return what pieces need and where they end; None where parts of one need different things."""
+    """Return the dependencies and ends of pieces; None where parts of one depend differently."""
     low, high = dict[int, int](), dict[int, int]()
     for one in members:
         low[lead[one]] = min(low.get(lead[one], transfers.first[one]), transfers.first[one])
@@ -144,7 +144,7 @@ def _cut(
 def _needed(
     transfers: _Transfers, lead: dict[int, int], one: int, low: int, high: int
 ) -> list[_Key] | None:
-    """Return the pieces that one needs; None if it needs parts of them only."""
+    """Return the pieces that one depends on; None if it needs only parts of them."""
     low_part, high_part = max(low, transfers.first[one]), min(high, transfers.end[one])
     common: dict[int, int] = {}
     for need in transfers.needs[one]:
@@ -184,5 +184,5 @@ def _numbered(
 
 
 def in_units(pieces: Sequence[Piece], unit: int) -> list[Piece]:
-    """Measure pieces in units of so many."""
+    """Convert pieces to a larger unit."""
     return [replace(piece, first=piece.first // unit, size=piece.size // unit) for piece in pieces]

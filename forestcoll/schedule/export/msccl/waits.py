@@ -1,15 +1,15 @@
-"""What each action must wait for at its own GPU.
+"""Waits of each action for other threadblocks of its GPU, which prevent races.
 
-Problem: threadblocks of a GPU share its buffers: what one writes another must not read too early,
-         and what one reads another must not write too early.
+Problem: threadblocks of a GPU share its buffers: a write must not overtake another threadblock's
+         write or read of the same chunk, nor a read another's write.
 Input:   actions in their order.
-Output:  for each action, the actions of other threadblocks to wait for, as few as are needed.
-Cost:    the chunks that actions touch, and a clock of the threadblocks of a GPU for each action.
-Source:  ours. Two actions that touch one chunk, one of them writing, happen in their order: by the
-         order of their threadblock, or by waiting. What is known to be done by then is not waited
-         for. All waiting is for what is earlier in the order. Passes over further slices of the
-         data touch other places of all buffers, scratch included, so they need no waiting; a
-         threadblock does them in turn, and (pass, place in the order) is one order, too.
+Output:  for each action, the minimal set of actions of other threadblocks to wait for.
+Cost:    the chunks that actions touch, and a vector clock over threadblocks for each action.
+Source:  ours. Two actions that touch one chunk, at least one of them writing, keep their order by
+         their threadblock or by a wait. Waits that other waits imply are left out. Every wait is
+         for an earlier action. Passes over later slices touch other places of all buffers, scratch
+         included, and need no waits. A threadblock executes passes in sequence, so (pass, place in
+         the order) is a total order, too.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = ["waits_of"]
 
 @dataclass(slots=True)
 class _Chunk:
-    """Who last wrote a chunk, and who has read it since: the last of each threadblock."""
+    """The last writer of a chunk and its readers since: the last one of each threadblock."""
 
     writer: int = -1
     readers: dict[int, int] = field(default_factory=dict)
 
 
 class _Gpu:
-    """What has happened at a GPU: to its chunks, and what each action knows to be done."""
+    """History of a GPU: its chunks, and the actions that each action knows to be done."""
 
     def __init__(self) -> None:
         self.block: dict[object, int] = {}
@@ -48,7 +48,7 @@ class _Gpu:
 
 
 def waits_of(actions: Sequence[Action], layout: Layout) -> list[list[int]]:
-    """Return what each action waits for: numbers of actions, the latest first."""
+    """Return the waits of each action: numbers of actions, the latest first."""
     gpus = [_Gpu() for _ in range(layout.gpus)]
     block_of, clocks, waits = list[int](), list[list[int]](), list[list[int]]()
     for number, action in enumerate(actions):
@@ -82,7 +82,7 @@ def _touched(action: Action, layout: Layout) -> Iterator[tuple[tuple[str, int], 
 
 
 def _before(gpu: _Gpu, action: Action, layout: Layout) -> set[int]:
-    """The actions that must have been done, the last of each kind."""
+    """The actions to come after: the last writer of a place, and before a write its readers."""
     found = set[int]()
     for place, writes in _touched(action, layout):
         chunk = gpu.chunks.get(place)

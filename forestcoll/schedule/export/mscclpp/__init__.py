@@ -1,10 +1,10 @@
-"""Programs as execution plans of MSCCL++.
+"""Export of programs to MSCCL++ execution plans.
 
 To read, in the order of the passes (the first, pieces and their layout, are those of
-``export/msccl/``): ``switch_pieces`` (through switches), ``data_actions`` (what is put, added and
-copied, after what), ``teams`` (which threadblock does what), ``signals`` (who tells whom, when),
+``export/msccl/``): ``switch_pieces`` (through switches), ``data_actions`` (puts, sums and copies,
+with their order), ``teams`` (threadblocks of actions), ``signals`` (between threadblocks),
 ``block_links`` (channels, semaphores), ``block_programs`` (operations), ``loader_limits``; then
-``mscclpp_exporter``, which is all of it.
+``mscclpp_exporter``, which runs all passes.
 """
 
 from forestcoll.schedule.export.mscclpp.mscclpp_exporter import MscclppOptions, to_mscclpp

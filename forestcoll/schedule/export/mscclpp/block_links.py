@@ -1,11 +1,12 @@
-"""Which threadblocks are joined: by channels to other GPUs, by semaphores within one.
+"""Links between threadblocks: channels to other GPUs, semaphores within one GPU.
 
-Problem: the n-th channel from one GPU to another must end where the n-th one back begins
+Problem: the n-th channel from one GPU to another must end where the n-th one back begins.
 Input:   the phases of all threadblocks.
-Output:  who has a channel to whom, who shares a semaphore, who must hear that a launch has begun.
-Cost:    linear in signals and in what is written, with sorts.
-Source:  ours. Two threadblocks that signal each other, in whatever direction, share one channel.
-         One that writes to a GPU hears of its launch from one threadblock there, which it signals.
+Output:  pairs of threadblocks with a channel, pairs with a semaphore, and greetings at a launch.
+Cost:    linear in signals and writes, with sorts.
+Source:  ours. Two threadblocks that signal each other, in either direction, share one channel. A
+         writer to another GPU waits until a threadblock there, which it signals, reports its
+         launch.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["Channels", "Wiring", "channels_of", "wired"]
 
 @dataclass(frozen=True, slots=True)
 class Wiring:
-    """What all threadblocks know.
+    """The links of all threadblocks.
 
     Parameters
     ----------
@@ -33,13 +34,13 @@ class Wiring:
     place : dict
         The number of each threadblock at its GPU.
     links : dict
-        Of each threadblock those of other GPUs that it has a channel to.
+        For each threadblock, those of other GPUs to which it has a channel.
     greeted : dict
-        Of each threadblock those from which it must hear that the launch has begun.
+        For each threadblock, those that must report to it that their launch has begun.
     semaphores : dict
-        The number of each pair of threadblocks of one GPU, of which one signals the other.
+        The semaphore number of each pair of threadblocks of one GPU that signal each other.
     shared : dict
-        How many semaphores each GPU has, of one instance.
+        Semaphores of each GPU, for one instance.
     """
 
     phases: Mapping[Block, Mapping[int, Phase]]
@@ -50,7 +51,7 @@ class Wiring:
     shared: dict[int, int]
 
     def excess(self, instances: int, most_threadblocks: int) -> Excess | None:
-        """Return a limit that is broken, as far as can be told before operations are written."""
+        """Return a broken limit that is known before operations are written, or None."""
         at = Counter(block.gpu for block in self.place)
         channels = max(map(len, self.links.values()), default=0)
         found = (
@@ -61,7 +62,7 @@ class Wiring:
 
 
 def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
-    """Find out who has a channel to whom, and who shares a semaphore."""
+    """Assign channels and semaphores to pairs of threadblocks."""
     links = defaultdict[Block, set[Block]](set)
     greeted = defaultdict[Block, dict[int, Block]](dict)
     semaphores: dict[tuple[Block, Block], int] = {}
@@ -101,14 +102,14 @@ def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
 
 @dataclass(slots=True)
 class Channels:
-    """The channels of each GPU: the GPU at the other end; and who uses which, by instance."""
+    """The channels of each GPU with the GPU at the other end; and their users, by instance."""
 
     peers: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     number: dict[tuple[int, Block, Block], int] = field(default_factory=dict)
 
 
 def channels_of(wiring: Wiring, at: Mapping[int, Sequence[Block]], instances: int) -> Channels:
-    """Number channels so that the n-th of two GPUs are of the same two threadblocks."""
+    """Number channels so that the n-th ones of two GPUs join the same two threadblocks."""
     found = Channels()
     for gpu in sorted(at):
         pairs = [(block, other) for block in at[gpu] for other in wiring.links.get(block, [])]

@@ -1,12 +1,12 @@
-"""Phases as the operations of threadblocks, with the channels and buffers that they name.
+"""MSCCL++ operations of threadblocks, with the channels and buffers that they name.
 
-Problem: operations are few, and what threads do is in order only across a nop
-Input:   phases of threadblocks, their links, and where slots lie in buffers.
+Problem: operations are limited in number, and threads are in order only across a nop.
+Input:   phases of threadblocks, their links, and the places of slots in buffers.
 Output:  the plan of each GPU.
-Cost:    linear, but for sorts of what is done at once.
-Source:  ours. Before it writes to a GPU, a threadblock waits for a relaxed signal from there that
-         the launch has begun; all that is sent is waited for, so no launch ends too early. What
-         lies next to each other at both ends is one span; spans from one buffer are one operation.
+Cost:    linear, apart from sorts within a phase.
+Source:  ours. Before a threadblock writes to a GPU, it waits for a relaxed signal that the launch
+         there has begun. Every signal has a wait, so no launch ends too early. Rows that are
+         adjacent at both ends form one span; spans from one buffer form one operation.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def gpus_of(
     instances: int,
     where: Where,
 ) -> list[PlanGpu]:
-    """Return the plan of each GPU, of which these are the chunks of its buffers."""
+    """Return the plan of each GPU, given the chunks of its buffers."""
     at = defaultdict[int, list[Block]](list)
     for block in sorted(wiring.phases):
         at[block.gpu].append(block)
@@ -79,7 +79,7 @@ def gpus_of(
 
 
 def _groups(wiring: Wiring, where: Where) -> list[SwitchGroup]:
-    """Return the buffers that switches write or add up, in one order for all GPUs."""
+    """Return the buffers that switches multicast to or reduce, in one order for all GPUs."""
     found = {
         SwitchGroup(where(slot, 0)[0], _ranks(action))
         for phases in wiring.phases.values()
@@ -92,12 +92,12 @@ def _groups(wiring: Wiring, where: Where) -> list[SwitchGroup]:
 
 
 def _ranks(action: Action) -> tuple[int, ...]:
-    """The GPUs that an operation of a switch is of; none if it is no such."""
+    """The GPUs of a switch operation; none for other operations."""
     return tuple(sorted(slot.gpu for slot in action.targets)) if action.also else ()
 
 
 class _Numbers(dict[T, int]):
-    """Numbers things as they come."""
+    """Numbers things in the order of first use."""
 
     def of(self, one: T) -> int:
         """Return the number of a thing."""
@@ -111,13 +111,13 @@ class _Numbers(dict[T, int]):
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """What the threadblocks of a GPU have in common.
+    """State that the threadblocks of a GPU share.
 
     Parameters
     ----------
     channels : Channels
     remote : _Numbers
-        Buffers of other GPUs, as they come.
+        Buffers of other GPUs, in the order of first use.
     groups : mapping
         The number of each switch channel.
     where : callable
@@ -130,7 +130,7 @@ class _Names:
 
 
 class _Writer:
-    """A threadblock as it is written."""
+    """Writer of one threadblock."""
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class _Writer:
         self.touched = set[tuple[bool, str, int]]()
 
     def threadblock(self) -> PlanThreadblock:
-        """Write all of it."""
+        """Write the whole threadblock."""
         greets = [
             other
             for other in self.wiring.links.get(self.block, [])
@@ -171,14 +171,14 @@ class _Writer:
         )
 
     def _nop(self) -> None:
-        """Let all threads meet, unless they have since something was done."""
+        """Add a nop (a barrier of the threads), unless nothing came after the last one."""
         if self.mixed:
             self.done.append(_NOP)
             self.mixed = False
             self.touched.clear()
 
     def _touch(self, kind: str, ids: Sequence[int]) -> None:
-        """Let threads meet where another may have been at the same counter since they last did."""
+        """Add a nop if another thread may have used the same counter since the last one."""
         semaphore, way = kind.startswith("sem"), kind[-4:]
         counters = {(semaphore, way, one) for one in ids}
         if counters & self.touched:
@@ -218,7 +218,7 @@ class _Writer:
             self.mixed |= kind == "sem_acquire"
 
     def _data(self, actions: Sequence[Action]) -> Iterator[Operation]:
-        """Write what is done at once: neighbours as one span, spans of one buffer together."""
+        """Write the data operations of a phase: neighbours as one span, spans by buffer."""
         rows = sorted((self._row(action) for action in actions), key=lambda row: row.key)
         for kind, some in groupby(_merged(rows), key=lambda row: (row.kind, row.sources[0][0])):
             if kind[0] == "put":
@@ -276,11 +276,11 @@ class _Row:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """By which rows are sorted: neighbours next to each other."""
+        """Sort key that puts neighbours next to each other."""
         return self.kind, self.sources[0][0], self.gpu, self.ranks, self.target, self.sources
 
     def joined(self, other: _Row) -> _Row | None:
-        """Return both as one, if the other lies behind it everywhere."""
+        """Return both as one row if the other follows it at every place, else None."""
         mine = (self.kind, self.gpu, self.ranks, len(self.sources))
         if mine != (other.kind, other.gpu, other.ranks, len(other.sources)):
             return None

@@ -1,13 +1,13 @@
-"""What GPUs do for each piece: put it to another, add up what came, copy it where it is due.
+"""Data actions of each piece: put to another GPU, add up summands, copy to the result.
 
-Problem: GPUs write into each other's buffers, so nobody may write where something is still read
-Input:   pieces in their order, and where chunks lie.
-Output:  actions, each after what it needs, whatever GPU that is at.
-Cost:    for each place of the data, its actions, and sets of those before them.
-Source:  ours. What a piece brings is named by what it is made of: the own part or a copy that came,
-         and what was added. What comes to a GPU gets a place of its own, in scratch, where nothing
-         else is ever written; so nobody waits for room. Only what is the result as it comes may go
-         where it is due, if all that reads the own part that may lie there is over by then.
+Problem: GPUs write into each other's buffers, so a write must not reach a place that is still read.
+Input:   pieces in their order, and the places of chunks.
+Output:  actions, each after its dependencies at any GPU.
+Cost:    for each place of the data, its actions, and sets of the actions before them.
+Source:  ours. A value is named by its base (the own part or a received copy) and its summands. A
+         received piece gets its own place in scratch, which is written only once, so no action
+         waits for room. A piece that is already the result may go to the result's place. All reads
+         of an own part at that place must come before.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ MOST_SUMMANDS = 9
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """Where a piece is held at a GPU.
+    """A place that holds a piece at a GPU.
 
     Attributes
     ----------
     gpu : int
     peer : int
-        From whom it came into scratch, the GPU itself if it was made there; OWN, the own part; DUE,
-        where the result is due.
+        The sender whose data it holds in scratch, or the GPU itself for its own sums; OWN for the
+        own part; DUE for the result.
     layer : int
-        Which of those from this peer.
+        Number of the slot among those of this sender.
     chunk, first, size : int
     """
 
@@ -52,25 +52,25 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Action:
-    """Something that a GPU does at once to one piece.
+    """One operation of a GPU on one piece.
 
     Attributes
     ----------
     kind : str
         "put", "re", "copy", "gstore" or "glres", as in
-        :class:`forestcoll.schedule.mscclpp.execution_plan.Operation`; "end": nothing, but that what
-        it needs is over before the launch is.
+        :class:`forestcoll.schedule.mscclpp.execution_plan.Operation`; "end" does nothing, but its
+        dependencies must end before the launch does.
     gpu : int
-        Who does it.
+        The GPU that executes it.
     sources : list of Slot
         At this GPU.
     target : Slot
-        Of a put at another.
+        For a put, at another GPU.
     also : list of Slot
-        Where a switch copies the same to.
+        Further targets of a multicast by a switch.
     needs : list of Action
     level : int
-        Above those of all that it needs.
+        Above the levels of its dependencies.
     """
 
     kind: str
@@ -83,7 +83,7 @@ class Action:
 
     @property
     def targets(self) -> list[Slot]:
-        """All that it writes."""
+        """All slots that it writes."""
         return [self.target, *self.also]
 
 
@@ -93,7 +93,7 @@ _Key = tuple[int, tuple[int, ...]]
 
 @dataclass(slots=True)
 class _Version:
-    """A value that a GPU has: where, by which action, and who reads it."""
+    """A value at a GPU: its slot, the action that wrote it, and its readers."""
 
     slot: Slot
     action: Action | None
@@ -101,14 +101,14 @@ class _Version:
 
 
 def actions_of(ways: Ways, layout: Layout) -> list[Action]:
-    """Return all actions, with levels, those of one place of the data together.
+    """Return all actions with their levels, grouped by place of the data.
 
     Raises
     ------
     ExportError
-        If a GPU sends what it does not have.
+        If a GPU sends data that it does not have.
     UnsupportedError
-        If a switch does what the runtime has no operation for.
+        If the runtime has no operation for what a switch does.
     """
     of_place = defaultdict[tuple[int, int], list[int]](list)
     for number, piece in enumerate(ways.pieces):
@@ -122,13 +122,13 @@ def actions_of(ways: Ways, layout: Layout) -> list[Action]:
 
 
 def _set_levels(actions: Sequence[Action]) -> None:
-    """Number actions so that each is above what it needs."""
+    """Give each action a level above those of its dependencies."""
     for action in _sorted(actions):
         action.level = 1 + max((need.level for need in action.needs), default=-1)
 
 
 def _sorted(actions: Sequence[Action]) -> list[Action]:
-    """Return actions in an order in which each comes after what it needs."""
+    """Return actions in a topological order of their dependencies."""
     left = {action: len(action.needs) for action in actions}
     needed_by = defaultdict[Action, list[Action]](list)
     for action in actions:
@@ -149,7 +149,7 @@ _SENDING = ("put", "gstore", "glres")
 
 
 class _Place:
-    """What happens at all GPUs to one place of the data."""
+    """Actions of all GPUs at one place of the data."""
 
     def __init__(self, ways: Ways, numbers: Sequence[int], layout: Layout) -> None:
         pieces = ways.pieces
@@ -166,7 +166,7 @@ class _Place:
             self.coming[pieces[number].head].append(number)
 
     def actions(self) -> list[Action]:
-        """Return all that is done."""
+        """Return all actions of this place."""
         alike = Alike.of(self.ways, self.numbers)
         for number in self.numbers:
             if number in self.arrivals or number in alike.fused:
@@ -187,7 +187,7 @@ class _Place:
         return self.done
 
     def _key(self, gpu: int, numbers: Iterable[int]) -> _Key:
-        """Name what a GPU has after these pieces have come to it."""
+        """Name the value of a GPU after it received these pieces."""
         base = OWN if self.layout.own(gpu, self.chunk) is not None else DUE
         adds: list[int] = []
         for number in numbers:
@@ -198,7 +198,7 @@ class _Place:
         return base, tuple(sorted(adds))
 
     def _version(self, gpu: int, key: _Key) -> _Version:
-        """Return a value of a GPU, made of those there are."""
+        """Return a value of a GPU, computed from existing ones if necessary."""
         found = self.versions.get((gpu, key))
         if found is None:
             found = self._made(gpu, key)
@@ -224,7 +224,7 @@ class _Place:
         return self._sum(gpu, parts)
 
     def _parts_of(self, gpu: int, key: _Key) -> list[tuple[int, ...]]:
-        """Return of which values of a GPU a sum may be made by adding more."""
+        """Return the values of a GPU that can be extended to a sum."""
         base, adds = key
         whole = set(adds)
         return [
@@ -237,7 +237,7 @@ class _Place:
         ]
 
     def _sum(self, gpu: int, parts: list[_Version]) -> _Version:
-        """Add values up, so many at once."""
+        """Add up values, at most as many at a time as one operation takes."""
         while len(parts) > MOST_SUMMANDS + 1:
             head, *rest = parts
             cuts = range(0, len(rest), MOST_SUMMANDS)
@@ -269,7 +269,7 @@ class _Place:
         return [gpu for gpu in gpus if self.layout.result(gpu, self.chunk) is not None]
 
     def _settle(self, gpu: int) -> None:
-        """Let the result come where it is due."""
+        """Put the result into its place."""
         if self.layout.result(gpu, self.chunk) is None:
             return
         key = self._key(gpu, self.coming[gpu])
@@ -291,14 +291,14 @@ class _Place:
             copy.needs += readers
 
     def _move_sum(self, version: _Version, due: Slot) -> None:
-        """Let a sum that a switch is to copy be made where it is due."""
+        """Form a sum that a switch is to multicast in the place of the result."""
         made = version.action
         if made is not None and made.kind == "re" and version.slot is not due:
             made.needs += [one for one in self._readers_of_own(made.gpu) if one is not made]
             self._move(version, due)
 
     def _store(self, members: Sequence[int], alike: Alike) -> None:
-        """Let a switch copy something to several GPUs, or what it adds up from all of them."""
+        """Let a switch multicast a value, or the sum that it forms of all GPUs."""
         first = self.pieces[members[0]]
         gpu, heads = first.tail, [self.pieces[one].head for one in members]
         key = self._key(gpu, first.needs)
@@ -328,7 +328,7 @@ class _Place:
             self.arrivals[number] = action, slot
 
     def _order_stores(self) -> None:
-        """Let nothing be read where a switch writes, at its own GPU before it, at others never."""
+        """Order reads of a place that a switch writes: at its own GPU before, at others never."""
         for place, (store, version) in enumerate(self.stores):
             later = {one for one, _ in self.stores[place:]}
             here = self.layout.aliased or (version.slot.peer == DUE and store.kind == "gstore")
@@ -349,14 +349,14 @@ class _Place:
         )
 
     def _move(self, version: _Version, slot: Slot) -> None:
-        """Let a value be held elsewhere."""
+        """Move a value to another slot."""
         assert version.action is not None
         old, version.slot, version.action.target = version.slot, slot, slot
         for reader in version.readers:
             reader.sources = [slot if one is old else one for one in reader.sources]
 
     def _readers_of_own(self, gpu: int) -> list[Action]:
-        """Return what reads the own part of a GPU, if the result is, or may be, where that is."""
+        """Return the readers of a GPU's own part, if the result may share its place."""
         own = self.versions.get((gpu, (OWN, ())))
         return own.readers if own is not None and self.layout.aliased else []
 
@@ -370,7 +370,7 @@ class _Place:
         return found
 
     def _reuse_scratch(self) -> None:
-        """Let sums stand where their first summand came, if nothing else reads it there."""
+        """Form sums in the slot of their first summand, if it has no other reader."""
         readers = Counter(slot for action in self.done for slot in action.sources)
         taken = set[Slot]()
         for (gpu, _), version in self.versions.items():
@@ -387,7 +387,7 @@ class _Place:
                 self._move(version, free[0])
 
     def _add_ends(self) -> None:
-        """Let every GPU see what comes to it, before its launch is over."""
+        """Make every GPU wait for the data that it receives before its launch ends."""
         seen = {(need, action.gpu) for action in self.done for need in action.needs}
         for put in [action for action in self.done if action.kind in _SENDING]:
             for slot in put.targets:
@@ -396,7 +396,7 @@ class _Place:
 
 
 def _own_copies(layout: Layout, moved: set[int]) -> list[Action]:
-    """Return copies, out of place, of own parts in chunks of which nothing moves."""
+    """Return out-of-place copies of own parts, for chunks that never move."""
     if layout.aliased:
         return []
     found = []

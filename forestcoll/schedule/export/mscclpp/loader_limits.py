@@ -1,4 +1,4 @@
-"""What the runtime of MSCCL++ can take."""
+"""Limits of the MSCCL++ loader and executor."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ MOST_BUFFER_BYTES = 2**32 - 1
 
 
 def excess_of(plan: Plan, most_threadblocks: int = GPU_THREADBLOCKS) -> Excess | None:
-    """Return the first limit that a plan breaks, with the most that it needs anywhere."""
+    """Return the first limit that a plan breaks, with its largest need."""
     found = (
         Excess("threadblocks of a GPU", _most_blocks(plan), most_threadblocks),
         *_of_blocks(plan),

@@ -1,11 +1,10 @@
-"""Programs as execution plans of MSCCL++.
+"""MSCCL++ exporter: compile a program to an execution plan within the runtime's limits.
 
-Problem: a runtime in which GPUs write into each other's buffers is to do what a program says.
-Input:   a program, and how it is to be run: instances, in place or not, threadblocks there are.
-Output:  a plan within the limits of the runtime; the data comes out right, nothing races, nothing
-         deadlocks, no buffer is touched outside its GPU's launch, and every launch leaves all
-         counters as far apart as it found them.
-Cost:    that of the passes below, for each number of teams that is tried.
+Problem: execute a program in a runtime whose GPUs write into each other's buffers.
+Input:   a program and its options: instances, in place or not, available threadblocks.
+Output:  a plan within the limits of the runtime. Its result is correct, without races or deadlocks.
+         No buffer is touched outside its GPU's launch, and every launch balances signals and waits.
+Cost:    that of the passes, for each number of teams tried.
 Source:  ours; the passes are the modules of this package.
 """
 
@@ -49,20 +48,20 @@ _LETTERS, _DIGITS = 200, 8  # of a name, and of what tells it from others
 
 @dataclass(frozen=True, slots=True)
 class MscclppOptions:
-    """How a plan of MSCCL++ is to be run.
+    """Options of an MSCCL++ plan.
 
     Parameters
     ----------
     threadblocks : int
-        How many can run at once on a GPU: its multiprocessors, if nothing else runs there.
+        Threadblocks that run at once on a GPU: its multiprocessors, if nothing else runs there.
     instances : int
-        Every chunk is cut into so many, each sent by itself by threadblocks of its own.
+        Parts of every chunk; each part has its own threadblocks.
     in_place : bool
-        Whether the input of a call is part of its output. Reductions may be called both ways
-        always; other collectives then leave out copying a GPU's own part.
+        Whether the input of a call is part of its output. Reductions support both kinds of calls
+        in any case; other collectives then omit the copy of a GPU's own part.
     min_bytes, max_bytes : int
-        For which sizes it is meant; 0 is no limit but that of the runtime's offsets, some 4 GB
-        in each buffer.
+        The sizes for which the plan is meant; 0 is no limit except that of the runtime's offsets,
+        some 4 GB in each buffer.
     """
 
     threadblocks: int = GPU_THREADBLOCKS
@@ -97,7 +96,7 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     Parameters
     ----------
     program : Program
-        Of a schedule that is right; :func:`forestcoll.schedule.verify` proves that.
+        Of a correct schedule; :func:`forestcoll.schedule.verify` proves that.
     options : MscclppOptions, optional
 
     Raises
@@ -107,7 +106,7 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     ExportError
         If nothing moves.
     RuntimeLimitError
-        If it breaks a limit of the runtime; the message says which and what it would need.
+        If it breaks a limit of the runtime; the message names the limit and the need.
     """
     options = options or MscclppOptions()
     if not program.num_transfers:
@@ -130,13 +129,13 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
 
 
 def _named(plan: Plan) -> Plan:
-    """Let plans that differ have names that do: to the runtime those of one name are one."""
+    """Give plans that differ different names: the runtime identifies plans by name."""
     digest = sha256(written_plan(plan).encode()).hexdigest()[:_DIGITS]
     return replace(plan, name=f"{plan.name[:_LETTERS]}-{digest}")
 
 
 def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:
-    """Yield how many teams an instance may have, and how full threadblocks may be."""
+    """Yield numbers of teams of an instance, with limits on the load of threadblocks."""
     shares = dict.fromkeys(max(1, many // options.instances) for many in _TEAMS)
     return ((teams, most) for most in _FULLNESS for teams in shares)
 
@@ -152,7 +151,7 @@ def _too_much(name: str, broken: Sequence[Excess]) -> RuntimeLimitError:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """All that does not depend on the number of teams."""
+    """The part of an export that does not depend on the number of teams."""
 
     program: Program
     options: MscclppOptions
@@ -161,12 +160,12 @@ class _Draft:
 
     @property
     def name(self) -> str:
-        """Name the plan."""
+        """The name of the plan."""
         program = self.program
         return f"{program.method}-{program.collective}-{program.topology.name}"
 
     def plan(self, teams: int, most: Fullness) -> Plan | Excess:
-        """Write the program with so many teams of each instance; or return what is too much."""
+        """Write the program with this many teams of each instance, or return the broken limit."""
         layout, options = self.layout, self.options
         wiring = wired(phases_of(self.actions, blocks_of(self.actions, teams, most)))
         excess = wiring.excess(options.instances, options.threadblocks)
@@ -192,7 +191,7 @@ class _Draft:
 
     @property
     def _chunks(self) -> tuple[int, int]:
-        """The chunks of each GPU's input and output, which the runtime wants everywhere."""
+        """The chunks of input and output, which the runtime wants to be equal at all GPUs."""
         layout = self.layout
         whole, share = layout.whole * layout.instances, layout.shard * layout.instances
         return {"allgather": (share, whole), "reduce-scatter": (whole, share)}.get(
@@ -200,7 +199,7 @@ class _Draft:
         )
 
     def _most_bytes(self, chunks: int) -> int:
-        """Return the largest size at which no offset is beyond 32 bits, if none is asked for."""
+        """Return the requested largest size, or else the largest with offsets within 32 bits."""
         chunk = MOST_BUFFER_BYTES // chunks // _ALIGNMENT * _ALIGNMENT
         possible = chunk * max(self._chunks)
         asked = max(self.options.max_bytes, self.options.min_bytes)
@@ -213,7 +212,7 @@ class _Draft:
 
 
 class _Scratch:
-    """Where slots lie in buffers."""
+    """Places of slots in buffers."""
 
     def __init__(self, actions: Sequence[Action], layout: Layout) -> None:
         self._layout = layout
@@ -230,7 +229,7 @@ class _Scratch:
             self.many[key[0]] += slots[key]
 
     def where(self, slot: Slot, instance: int) -> Place:
-        """Return where a slot lies in one instance."""
+        """Return the place of a slot in one instance."""
         layout = self._layout
         if slot.peer >= 0:
             key = slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first

@@ -1,14 +1,14 @@
-"""Who signals whom, and when: the phases of each threadblock.
+"""Signals between threadblocks: the phases of each threadblock, with its waits and signals.
 
-Problem: what an action needs is done by other threadblocks, at other GPUs or its own
+Problem: the dependencies of an action belong to other threadblocks, at its own or other GPUs.
 Input:   actions, each with its threadblock and its level.
-Output:  for each threadblock its phases, the actions of one level each, with the threadblocks
-         that it waits for before and signals after.
-Cost:    linear in the needs, with a sort.
-Source:  ours. A threadblock does its phases by level, and every need is of a lower level: so of all
-         phases that are not done one of the least level can always go on, and nothing deadlocks. A
-         signal is sent only where the receiver does not know as much already, and each has one
-         wait; so counters are as far apart after a launch as before it.
+Output:  for each threadblock its phases (the actions of one level), with the threadblocks that it
+         waits for before and signals after.
+Cost:    linear in the dependencies, with a sort.
+Source:  ours. A threadblock executes its phases by level, and every dependency has a lower level.
+         So an unfinished phase of the lowest level can always proceed, and nothing deadlocks. A
+         signal is sent only if it tells the receiver something new, and each signal has one wait.
+         So a launch leaves the difference of counters unchanged.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ __all__ = ["Phase", "phases_of"]
 
 @dataclass(slots=True)
 class Phase:
-    """What a threadblock does at one level.
+    """The actions of a threadblock at one level.
 
     Attributes
     ----------
     waits : list of Block
-        Those whose signal comes first.
+        Threadblocks whose signals it waits for first.
     actions : list of Action
     signals : list of Block
-        Those that are told when it is done.
+        Threadblocks that it signals at the end.
     """
 
     waits: list[Block] = field(default_factory=list)
@@ -61,7 +61,7 @@ def phases_of(
 def _needed(
     actions: Sequence[Action], block: Mapping[Action, Block]
 ) -> dict[tuple[Block, Block], dict[int, int]]:
-    """Return for each two threadblocks up to which level each level of one needs the other."""
+    """Return, for each pair of threadblocks, the level that each level of the other needs."""
     found = defaultdict[tuple[Block, Block], dict[int, int]](dict)
     for action in actions:
         mine = block[action]

@@ -1,11 +1,10 @@
-"""What goes through switches, as pieces from GPU to GPU that a switch copies or adds up together.
+"""Pieces between GPUs through switches that multicast or reduce.
 
-Problem: a runtime has operations for what a switch does between GPUs, none for its ends
+Problem: a runtime has operations for multicasts and reductions between GPUs, but knows no switches.
 Input:   pieces that begin or end at GPUs or switches.
-Output:  pieces from GPU to GPU; which of them leave as one and are copied, which arrive as one sum.
-Cost:    for each piece that comes from a switch, those that lead to it.
-Source:  ours. A piece that a switch sends on by itself, whatever switches it passes, is an ordinary
-         one.
+Output:  pieces between GPUs; the sets of them that leave as one multicast or arrive as one sum.
+Cost:    for each piece from a switch, the pieces that lead to it.
+Source:  ours. A piece that switches forward alone, through any number of them, is an ordinary one.
 """
 
 from __future__ import annotations
@@ -29,8 +28,7 @@ class Ways:
     ----------
     pieces : list of Piece
     copies, sums : mapping
-        Of each piece that leaves one GPU, or arrives at one, together with others: a number that
-        they share.
+        A number that pieces share if they leave one GPU, or arrive at one GPU, together.
     """
 
     pieces: list[Piece]
@@ -39,12 +37,12 @@ class Ways:
 
 
 def through_switches(pieces: Sequence[Piece], topology: Topology) -> Ways:
-    """Lead pieces through switches.
+    """Route pieces through switches.
 
     Raises
     ------
     UnsupportedError
-        If a switch adds up what it copies, or GPUs of several boxes are to be reached at once.
+        If a switch reduces parts that it then sends as a copy, or joins GPUs of several boxes.
     """
     gpus = topology.num_compute
     if all(max(piece.tail, piece.head) < gpus for piece in pieces):
@@ -70,7 +68,7 @@ def through_switches(pieces: Sequence[Piece], topology: Topology) -> Ways:
 
 
 def _leaves(pieces: Sequence[Piece], number: int, gpus: int) -> list[int]:
-    """Return the pieces, from GPUs, of which one is made; itself if it is from a GPU."""
+    """Return the pieces from GPUs that one consists of; itself if it starts at a GPU."""
     if pieces[number].tail < gpus:
         return [number]
     return [leaf for need in pieces[number].needs for leaf in _leaves(pieces, need, gpus)]
@@ -91,7 +89,7 @@ def _shared(labels: Mapping[int, int]) -> dict[int, int]:
 
 
 def _check_boxes(ways: Ways, topology: Topology) -> None:
-    """Refuse what no switch of a runtime reaches: those of NVLink are within a box."""
+    """Reject switch operations across boxes: NVLink switches reach one box only."""
     box = [topology.nodes[position].box for position in topology.compute]
     for labels in (ways.copies, ways.sums):
         together = defaultdict[int, set[int]](set)
@@ -110,7 +108,7 @@ def _check_boxes(ways: Ways, topology: Topology) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Alike:
-    """The pieces of a place that switches copy, by their label, and that they add up."""
+    """The pieces of a place that switches multicast, by label, and those that they reduce."""
 
     copies: dict[int, list[int]]
     sums: dict[int, list[int]]
@@ -123,7 +121,7 @@ class Alike:
         Raises
         ------
         UnsupportedError
-            If something is added up that is not copied to all whose parts are in it.
+            If a switch reduces a sum that it does not multicast to all GPUs that contribute.
         """
         copies, sums = (_by_label(numbers, labels) for labels in (ways.copies, ways.sums))
         fused = set[int]()
@@ -142,7 +140,7 @@ class Alike:
         return cls(copies, sums, fused)
 
     def is_fused(self, adds: Sequence[int], gpus: Sequence[int], pieces: Sequence[Piece]) -> bool:
-        """Whether what is copied is the sum over a switch of the parts of all these GPUs."""
+        """Whether a multicast carries the sum that the switch forms of all these GPUs."""
         if not self.fused.intersection(adds):
             return False
         parts = [(pieces[one].tail, pieces[one].needs) for one in adds]

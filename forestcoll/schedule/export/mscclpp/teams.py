@@ -1,13 +1,13 @@
-"""Which threadblock does what: a team of threadblocks, one or a few at each GPU, for some places.
+"""Assignment of actions to threadblocks, in teams with one or a few threadblocks at each GPU.
 
-Problem: a threadblock does few operations, over few channels, and needs no other of its GPU only
-         for what it does by itself
-Input:   actions; how many teams there are to be; how full a threadblock may be.
+Problem: a threadblock has room for few operations and channels; work that is spread over several
+         needs semaphores.
+Input:   actions; the number of teams; the load limit of a threadblock.
 Output:  the threadblock of each action.
-Cost:    linear, but for the threadblocks of a team at a GPU, which are tried in turn.
-Source:  ours. Places of the data that are next to each other go to one team. What happens to a
-         place at a GPU is in one threadblock if it fits; what does not goes to another one of the
-         team, to which semaphores lead.
+Cost:    linear, apart from a search among the threadblocks of a team at a GPU.
+Source:  ours. A team gets adjacent places of the data. All actions of a place at a GPU go to one
+         threadblock if they fit. The rest goes to another threadblock of the team, and semaphores
+         order the two.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = ["Block", "Fullness", "blocks_of"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class Block:
-    """A threadblock: its GPU, its team, and which of the team it is there."""
+    """A threadblock: its GPU, its team, and its number in the team at that GPU."""
 
     gpu: int
     team: int
@@ -32,7 +32,7 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Fullness:
-    """How much a threadblock is given: GPUs that it talks to, and an estimate of its operations."""
+    """Load limit of a threadblock: the GPUs that it talks to, and its estimated operations."""
 
     peers: int
     operations: int
@@ -43,14 +43,14 @@ _PHASE = 5  # operations around what is done at once: wait, nop, it, nop, signal
 
 @dataclass(slots=True)
 class _Load:
-    """What a threadblock has been given."""
+    """The load of a threadblock."""
 
     peers: set[int] = field(default_factory=set)
     levels: set[int] = field(default_factory=set)
     actions: int = 0
 
     def fits(self, peers: set[int], level: int, most: Fullness) -> bool:
-        """Whether it can do one more."""
+        """Whether one more action fits."""
         levels = len(self.levels | {level})
         many = _PHASE * levels + max(0, self.actions + 1 - levels) // 4
         return len(self.peers | peers) <= most.peers and many <= most.operations

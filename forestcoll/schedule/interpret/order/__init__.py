@@ -1,5 +1,5 @@
-"""What comes before what, however fast threadblocks are: and what therefore never comes.
+"""Precedence of actions at any speeds of threadblocks, and deadlocks that follow from it.
 
-To read: ``fifos`` (who takes from whom), ``flags`` (what ends a wait), ``precedence`` (all of it),
-``deadlocks`` (what never comes to pass, and why), ``happens_before``.
+To read: ``fifos`` (matches receives with sends), ``flags`` (which step ends a wait), ``precedence``
+(all edges), ``deadlocks`` (actions that never run, and why), ``happens_before``.
 """

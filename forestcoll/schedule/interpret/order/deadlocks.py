@@ -1,4 +1,4 @@
-"""Who waits for whom, where a program is deadlocked: cycles of waits, and waits for nothing."""
+"""Deadlocks of an MSCCL program: cycles of waits, and waits that nothing ends."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _SHOWN = 8
 
 
 def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Tell of each cycle of waits, and of each wait that nothing ends, once.
+    """Report each cycle of waits, and each wait that nothing ends, once.
 
-    Every threadblock that is deadlocked is at one action, which waits for something: for what never
-    comes, or for an action of a threadblock that is deadlocked as well. So from each of them the
-    way leads to a wait for nothing, or into a cycle.
+    Every deadlocked threadblock stands at one action, which waits for something that never comes,
+    or for another deadlocked threadblock. So the waits lead from each of them to a wait that
+    nothing ends, or into a cycle.
     """
     heads = _stuck_at(actions, levels)
     deadlocked = len(heads)
@@ -43,14 +43,14 @@ def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Fin
 
 
 def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
-    """Return the first action of each threadblock that is never done."""
+    """Return the first action that never runs, for each threadblock that has one."""
     left = np.flatnonzero(levels < 0)
     blocks, first = np.unique(actions.block[left % actions.each], return_index=True)
     return dict(zip(blocks.tolist(), left[first].tolist(), strict=True))
 
 
 def _cause(edges: Edges, levels: Ints, action: int) -> int:
-    """Return an edge into an action from what is never done, if one can from nothing at all."""
+    """Return an edge into an action from one that never runs, preferably from nothing at all."""
     open_edges = [
         edge for edge in edges.into(action) if edges.tail[edge] < 0 or levels[edges.tail[edge]] < 0
     ]
@@ -74,7 +74,7 @@ def _told(
 
 
 def _reason(actions: Actions, edges: Edges, action: int, edge: int) -> str:
-    """Say what an action waits for."""
+    """Describe what an action waits for."""
     tail, reason = int(edges.tail[edge]), edges.reason[edge]
     steps = actions.steps
     block = steps.block[actions.step_of(action)]

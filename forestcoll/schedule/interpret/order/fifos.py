@@ -1,7 +1,7 @@
-"""Which send each receive takes from, and which one it makes room for.
+"""FIFO matching: the send of each receive, and the later send that it makes room for.
 
-What is sent from one GPU to another over a channel comes in order, so the n-th receive takes the
-n-th send, however the threadblocks are scheduled.
+A channel between two GPUs keeps the order of its transfers. So the n-th receive takes the n-th
+send, at any speeds of the threadblocks.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ __all__ = ["Pairs", "check_pairs", "pairs_of"]
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Of the actions of all slices.
+    """Matched sends and receives of the actions of all slices.
 
     Parameters
     ----------
     push : ndarray (actions,)
-        The send that a receive takes from; -1: there is none, or it is no receive.
+        The send that a receive takes from; -1 if there is none, or the action is no receive.
     room : ndarray (actions,)
-        The receive that makes room for a send; -1: there is room at the start, or it is none; -2:
-        nothing ever does.
+        The receive that makes room for a send; -1 if there is room at the start, or the action is
+        no send; -2 if nothing ever makes room.
     room_at_any_size : ndarray (actions,)
-        The same as if every step were one transfer: what a send comes after in calls of all sizes.
+        The same with one transfer for every step: the precedence that holds in calls of all sizes.
     pop : ndarray (actions,)
-        The receive of a send; -1: none.
+        The receive of a send; -1 for none.
     """
 
     push: Ints
@@ -42,7 +42,7 @@ class Pairs:
 
 
 def pairs_of(actions: Actions, depth: int) -> Pairs:
-    """Return who takes from whom, with FIFOs that hold ``depth`` transfers."""
+    """Match sends and receives, with FIFOs that hold ``depth`` transfers."""
     steps = actions.steps
     send, receive = _ends(steps)
     block = actions.block
@@ -61,16 +61,17 @@ def pairs_of(actions: Actions, depth: int) -> Pairs:
 
 
 def _room(pushes: Ints, push_keys: Ints, pops: Ints, pop_keys: Ints, depth: int, size: int) -> Ints:
-    """Return the receive so many before each send."""
+    """Return the receive that is the FIFO's depth before each send."""
     room = np.full(size, -1, dtype=np.int64)
     late = push_keys % size >= depth
     freed = _looked_up(push_keys[late] - depth, pop_keys, pops)
+    # -2, unlike -1: the FIFO is full and no receive empties it, so the send never runs.
     room[pushes[late]] = np.where(freed < 0, -2, freed)
     return room
 
 
 def _by_step(actions: Actions, found: Ints, keys: Ints) -> Ints:
-    """Return keys that count steps where others count transfers."""
+    """Return keys that count steps instead of transfers."""
     size = actions.each * actions.slices
     starts: Ints = np.cumsum(actions.first_chunk[found % actions.each] == 0)
     fifo = keys // size
@@ -88,7 +89,7 @@ def _ends(steps: MergedSteps) -> tuple[Ints, Ints]:
 
 
 def _ranked(actions: Actions, which: np.ndarray, fifo: Ints) -> tuple[Ints, Ints]:
-    """Return actions with keys that ascend: the FIFO, and the place among those of it."""
+    """Return actions with ascending keys: the FIFO, and the position in it."""
     of_slice = np.flatnonzero(which)
     offsets = np.arange(actions.slices) * actions.each
     found = (offsets[:, None] + of_slice).ravel()
@@ -101,7 +102,7 @@ def _ranked(actions: Actions, which: np.ndarray, fifo: Ints) -> tuple[Ints, Ints
 
 
 def _looked_up(keys: Ints, among: Ints, values: Ints) -> Ints:
-    """Return the value of each key; -1 where there is none."""
+    """Return the value of each key, or -1."""
     if not among.size:
         return np.full(keys.size, -1, dtype=np.int64)
     places = np.minimum(np.searchsorted(among, keys), among.size - 1)
@@ -109,7 +110,7 @@ def _looked_up(keys: Ints, among: Ints, values: Ints) -> Ints:
 
 
 def check_pairs(actions: Actions, pairs: Pairs) -> Iterator[Finding]:
-    """Tell of sends and receives of the first slice without each other, or of unlike counts."""
+    """Report unmatched sends and receives of the first slice, and pairs of unequal counts."""
     steps = actions.steps
     one_slice = slice(0, actions.each)
     for action in np.flatnonzero(actions.pops & ~_within(pairs.push[one_slice], actions.each)):

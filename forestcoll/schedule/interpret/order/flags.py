@@ -1,7 +1,7 @@
-"""Which step ends a wait: the first that tells and has come as far.
+"""Flags of threadblocks: the step that ends each wait.
 
-A threadblock's flag only grows, so a wait for a step that tells nobody ends with the next one that
-does, if there is one before the program ends; the last slice decides, whatever came before.
+A threadblock's flag only grows. A wait for a step without a signal ends with the next step that
+signals, if the program has one. The last slice decides, as no later slice follows to end its waits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["check_waits", "ends_of_waits", "first_that_tell"]
 
 
 def ends_of_waits(steps: MergedSteps) -> Ints:
-    """Return the step that ends each wait in the same slice; -1: none does."""
+    """Return the step that ends each wait in the same slice, or -1."""
     telling, keys, width = _telling(steps)
     if not telling.size:
         return np.full(steps.wait_step.size, -1, dtype=np.int64)
@@ -29,7 +29,7 @@ def ends_of_waits(steps: MergedSteps) -> Ints:
 
 
 def first_that_tell(steps: MergedSteps) -> Ints:
-    """Return the first step that tells of the threadblock of each wait; -1: there is none."""
+    """Return the first signalling step of the threadblock of each wait, or -1."""
     telling, keys, width = _telling(steps)
     if not telling.size:
         return np.full(steps.wait_step.size, -1, dtype=np.int64)
@@ -39,14 +39,14 @@ def first_that_tell(steps: MergedSteps) -> Ints:
 
 
 def _telling(steps: MergedSteps) -> tuple[Ints, Ints, int]:
-    """Return the steps that tell, keys in which they ascend, and the keys of a threadblock."""
+    """Return the signalling steps, their ascending keys, and the keys of a threadblock."""
     telling = np.flatnonzero(steps.tells)
     width = int(steps.counter.max(initial=0)) + 3
     return telling, steps.block[telling] * width + steps.counter[telling] + 1, width
 
 
 def check_waits(steps: MergedSteps) -> Iterator[Finding]:
-    """Tell of waits that nothing ends, or not what they name."""
+    """Report waits that nothing ends, or that another step than the named one ends."""
     ends = ends_of_waits(steps)
     exact = steps.counter[ends] == steps.wait_counter
     width = int(steps.counter.max(initial=0)) + 2

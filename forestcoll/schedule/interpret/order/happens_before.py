@@ -1,12 +1,12 @@
-"""Whether an action is over before another begins, however threadblocks are scheduled.
+"""Happens-before queries by vector clocks: whether one action ends before another begins.
 
-Problem: is there a way along the edges from one action to another?
+Problem: is there a path along the edges from one action to another?
 Input: edges and levels of the actions, and pairs of actions
-Output: for each pair, whether there is
-Cost: a clock of an entry for each threadblock that a pair begins in, for each action, in parts that
-    fit memory. Pairs of one GPU are tried within it first, where a clock has as many entries as the
-    GPU threadblocks; most end there
-Source: vector clocks: an action's entry for a threadblock is how far that is for certain
+Output: for each pair, whether a path exists
+Cost: a clock for each action, with an entry for each threadblock of a pair's first action, in
+    parts that fit memory. Pairs of one GPU are first tried within that GPU, with short clocks;
+    this decides most of them
+Source: vector clocks: an action's entry for a threadblock is that threadblock's known progress
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ Clock = npt.NDArray[np.int32]
 def happens_before(
     edges: Edges, levels: Ints, block: Ints, gpu: Ints, first: Ints, second: Ints
 ) -> Bools:
-    """Return for each pair whether its first action comes before its second.
+    """Return, for each pair, whether its first action comes before its second.
 
     Parameters
     ----------
     edges : Edges
-        From and to actions that come to pass.
+        Edges among actions that run.
     levels : ndarray (actions,)
-        -1 for those that do not.
+        -1 for actions that never run.
     block, gpu : ndarray (actions,)
         The threadblock and the GPU of each.
     first, second : ndarray (pairs,)
@@ -47,7 +47,7 @@ def happens_before(
     Raises
     ------
     InvalidScheduleError
-        If there are too many to find out.
+        If there are too many pairs to test.
     """
     within = gpu[edges.tail] == gpu[edges.head]
     number = _within_gpu(block, gpu)
@@ -74,7 +74,7 @@ def _within_gpu(block: Ints, gpu: Ints) -> Ints:
 def _reached(
     edges: Edges, levels: Ints, block: Ints, column: Ints, first: Ints, second: Ints
 ) -> Bools:
-    """Compare clocks; ``column`` is the entry of each action's threadblock, -1: none."""
+    """Compare clocks; ``column`` is the clock entry of each action's threadblock, or -1."""
     place = _place_in_block(block)
     rounds = list(_rounds(edges, levels))
     found = np.zeros(first.size, dtype=np.bool_)
@@ -97,7 +97,7 @@ def _reached(
 
 
 def _place_in_block(block: Ints) -> Ints:
-    """Return how many actions of its threadblock are before each."""
+    """Return the number of earlier actions of the same threadblock, for each action."""
     order = np.argsort(block, kind="stable")
     ranked = block[order]
     place = np.empty_like(block)
@@ -106,7 +106,7 @@ def _place_in_block(block: Ints) -> Ints:
 
 
 def _rounds(edges: Edges, levels: Ints) -> Iterator[tuple[Ints, list[tuple[Ints, Ints]]]]:
-    """Return the actions of each level, and the edges into them, one for each action at a time."""
+    """Return the actions of each level, and the edges into them in rounds of one per action."""
     nth = np.arange(edges.head.size) - np.searchsorted(edges.head, edges.head)
     of_edge = levels[edges.head]
     order = np.lexsort((nth, of_edge))

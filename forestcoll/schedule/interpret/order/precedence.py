@@ -1,15 +1,15 @@
-"""What each action comes after, and which actions come to pass at all.
+"""Precedence edges and levels of actions, which also show the actions that never run.
 
-Problem: an action of a threadblock is done after the one before it, after the send that it takes
-    from, after the receive that makes room for it, and after what it waits for
+Problem: an action comes after its predecessor in the threadblock, the send that it takes from, the
+    receive that makes room for it, and the step that ends its wait
 Input: the actions of all slices, their pairs, the ends of waits
-Output: the edges, and a level for each action, above those of all before it; -1: never done
+Output: the edges, and a level for each action, above all of its predecessors; -1: it never runs
 Cost: one pass over the edges, in as many rounds as there are levels
-Source: blocking FIFOs with one reader and one writer, and flags that only grow, make a network as
-    Kahn's: what is done does not depend on the order in which threadblocks get on. So there are
-    edges to write down, once, and one run decides whether a program of this depth gets deadlocked.
-    Every slice sends as much as it receives, or that is a finding; then a slice can be done after
-    the one before it is over, and one slice decides for all
+Source: blocking FIFOs with one reader and one writer, and flags that only grow, form a Kahn
+    process network: the set of executed actions does not depend on speeds. So the edges are fixed,
+    and one run decides whether a FIFO depth deadlocks. Every slice sends as much as it receives;
+    otherwise that is a finding. So a slice can run after the previous one has ended, and one slice
+    decides for all
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_LEVELS = 50_000
 
 
 class Reason(IntEnum):
-    """Why one action comes after another."""
+    """The reason why one action comes after another."""
 
     PROGRAM = 0
     DATA = 1
@@ -42,12 +42,12 @@ class Reason(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Sorted by head.
+    """Precedence edges, sorted by head.
 
     Parameters
     ----------
     tail, head : ndarray (edges,)
-        Actions; a tail of -1 is nothing that ever comes to pass.
+        Actions; a tail of -1 stands for an event that never happens.
     reason : ndarray (edges,)
     """
 
@@ -56,17 +56,17 @@ class Edges:
     reason: Ints
 
     def kept(self, which: Bools) -> Edges:
-        """Return some of them."""
+        """Return the selected edges."""
         return Edges(self.tail[which], self.head[which], self.reason[which])
 
     def into(self, action: int) -> range:
-        """Return where the edges into an action are."""
+        """Return the range of the edges into an action."""
         low, high = np.searchsorted(self.head, (action, action + 1))
         return range(int(low), int(high))
 
 
 def edges_of(actions: Actions, pairs: Pairs) -> Edges:
-    """Return all that actions come after."""
+    """Return all precedence edges."""
     parts = [
         (*_program(actions), Reason.PROGRAM),
         (*_data(actions, pairs), Reason.DATA),
@@ -81,7 +81,7 @@ def edges_of(actions: Actions, pairs: Pairs) -> Edges:
 
 
 def _program(actions: Actions) -> tuple[Ints, Ints]:
-    """Each after the one before it in its threadblock; the first, after the last slice's last."""
+    """Edges of the program order; a slice's first action follows the previous slice's last."""
     block = actions.block
     same = np.flatnonzero(block[1:] == block[:-1])
     offsets = np.arange(actions.slices)[:, None] * actions.each
@@ -117,12 +117,12 @@ def _flags(actions: Actions) -> tuple[Ints, Ints]:
 
 
 def levels_of(edges: Edges, size: int) -> Ints:
-    """Return a level for each of so many actions, above all that it comes after; -1: never.
+    """Return a level for each action, above all of its predecessors; -1 if it never runs.
 
     Raises
     ------
     InvalidScheduleError
-        If one waits for another that waits for another, over MOST_LEVELS times.
+        If a chain of waits is longer than MOST_LEVELS.
     """
     waiting = np.bincount(edges.head, minlength=size)
     real = np.flatnonzero(edges.tail >= 0)

@@ -1,10 +1,10 @@
-"""What an execution plan of MSCCL++ does, executed on the CPU: right, or what is wrong.
+"""MSCCL++ plan interpreter: execute any plan on the CPU and check it.
 
-To read: ``operand_rules`` (what operations take), ``plan_limits`` (what the runtime takes),
-``plan_cells`` (where spans lie), ``plan_nodes`` (what happens, in which order by the program),
-``synchronisation`` (what comes after whose signal), ``plan_deadlocks``; ``data_transfers`` (what is
-read and written), ``plan_races`` (and launches); ``plan_interpreter``, which is all of it;
-``plan_calls`` (in every way that it may be called).
+To read: ``operand_rules`` (operands of operations), ``plan_limits`` (limits of the runtime),
+``plan_cells`` (cells of spans), ``plan_nodes`` (events, in program order), ``synchronisation``
+(edges by signals), ``plan_deadlocks``; ``data_transfers`` (reads and writes), ``plan_races``
+(also across launches); ``plan_interpreter``, which runs all of them; ``plan_calls`` (every kind of
+call).
 """
 
 from forestcoll.schedule.interpret.plans.plan_calls import interpret_calls

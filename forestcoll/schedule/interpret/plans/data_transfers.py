@@ -1,8 +1,8 @@
-"""What data operations read, add and write: single parts of chunks, in the order of a run.
+"""Reads, sums and writes of data operations: single parts of chunks, in the order of a run.
 
 Problem: operations add up many operands and write to many places
-Input: data operations, where spans lie
-Output: what moves, as of :mod:`forestcoll.schedule.interpret.one_run`; who touches which cell
+Input: data operations, cells of spans
+Output: units for :mod:`forestcoll.schedule.interpret.one_run`; the accesses to each cell
 Cost: linear in the parts that are moved
 Source: the kernel of MSCCL++: an operation adds its sources up in their order, then writes the sum
     to all its targets; a switch adds up what all its GPUs have, and writes to all of them
@@ -29,14 +29,14 @@ _NOWHERE = -1
 
 @dataclass(frozen=True, slots=True)
 class Accesses:
-    """Sorted by cell, then as in the run; of one operation, reads first.
+    """Accesses sorted by cell, then in the order of the run; of one operation, reads first.
 
     Parameters
     ----------
     cell, data : ndarray (accesses,)
-        The cell, and which data operation touches it.
+        The cell, and the data operation that accesses it.
     lane : ndarray (accesses,)
-        Where in the operation: what is at one place of all its spans is done by one thread.
+        Position within the operation: one thread handles the same position of all spans.
     writes : ndarray (accesses,)
     """
 
@@ -48,7 +48,7 @@ class Accesses:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A data operation that touches a buffer of another GPU."""
+    """A data operation that accesses a buffer of another GPU."""
 
     data: int
     gpu: int
@@ -57,19 +57,19 @@ class Touch:
 
 @dataclass(frozen=True, slots=True)
 class DataTransfers:
-    """What moves in a launch.
+    """Data transfers of a launch.
 
     Parameters
     ----------
     nodes : PlanNodes
     units : Units
-        Their actions are rows: single additions or copies of one operation.
+        Their actions are rows, which are single additions or copies of one operation.
     data : ndarray (rows,)
         The data operation of each row.
     level : ndarray (rows,)
-        -1 for what never comes to pass.
+        -1 for rows that never run.
     accesses : Accesses
-        Of what comes to pass.
+        Of the rows that run.
     touches : tuple of Touch
     """
 
@@ -85,7 +85,7 @@ class DataTransfers:
         return self.nodes.name(self.nodes.data[int(self.data[action])].node)
 
     def place_of(self, action: int) -> Place:
-        """Return where it stands."""
+        """Return the place of a row's operation."""
         return self.nodes.place(self.nodes.data[int(self.data[action])].node)
 
 
@@ -105,7 +105,7 @@ class _Rows:
     def add(
         self, data: int, turn: int, sources: tuple[int, int], target: int, size: int, lane: int
     ) -> int:
-        """Add a row; return where what it carries begins, among all that is carried."""
+        """Add a row; return the offset of its payload among all payloads."""
         columns = (self.data, self.turn, self.first, self.second, self.target, self.size, self.lane)
         row = (data, turn, *sources, target, size, lane)
         for column, value in zip(columns, row, strict=True):
@@ -115,7 +115,7 @@ class _Rows:
 
 
 def data_moves_of(layout: PlanCells, nodes: PlanNodes, levels: Ints) -> DataTransfers:
-    """Return what moves, with nodes that have these levels."""
+    """Return the data transfers, given the levels of nodes."""
     rows, touches = _Rows(), list[Touch]()
     for number, each in enumerate(nodes.data):
         _rows_of(layout, number, each, rows)
@@ -165,7 +165,7 @@ def _sum(
     targets: Sequence[Range],
     rows: _Rows,
 ) -> None:
-    """Add sources up one by one; write the sum to the first target, from there to the others."""
+    """Add up sources one by one; write the sum to the first target, and copy it to the others."""
     (held, size), *others = sources
     first, *more = [start for start, _ in targets]
     turn = 0
@@ -202,7 +202,7 @@ def _touches(layout: PlanCells, number: int, data: Data) -> list[Touch]:
 
 
 def _accesses(units: Units, data: Ints, level: Ints, lane: Ints) -> Accesses:
-    """Return who touches which cell of what comes to pass."""
+    """Return the accesses of all rows that run."""
     done = np.flatnonzero(level[units.action] >= 0)
     parts = [
         (done[units.first[done] < units.cells], units.first, False),

@@ -1,8 +1,8 @@
-"""What each operation takes: how many operands, where they may be; and which are not executed.
+"""Operand rules of MSCCL++ operations, and the operations that the interpreter refuses.
 
-Problem: the loader checks next to nothing, and of some operations it is open what the kernel does
+Problem: the loader checks almost nothing, and the kernel's behaviour is unclear for some operations
 Input: the operations of a plan
-Output: those that cannot be executed here, with the reason; operands that an operation cannot have
+Output: operations that cannot be executed here, with the reason; invalid operands
 Cost: one pass
 Source: the kernel of MSCCL++ (microsoft/mscclpp, after v0.10)
 """
@@ -23,7 +23,7 @@ _MANY = 10**9
 
 @dataclass(frozen=True, slots=True)
 class _Rule:
-    """Where the first operand of a side may be, where the others, and how many there are."""
+    """Places allowed for the first and for further operands of a side, and their number."""
 
     first_source: tuple[str, ...]
     sources: tuple[str, ...]
@@ -49,7 +49,7 @@ _PACKETS = ("cpkt", "upkt", "ppkt", "rppkt", "repkt", "respkt", "recpkt", "recsp
 
 
 def each_operation(block: PlanThreadblock) -> Iterator[tuple[str, Operation]]:
-    """Yield the operations of a threadblock, those of pipelines too, each with its place."""
+    """Yield the operations of a threadblock with their places, including those of pipelines."""
     for place, one in enumerate(block.operations):
         yield str(place), one
         for inner_place, inner in enumerate(one.inner):
@@ -57,7 +57,7 @@ def each_operation(block: PlanThreadblock) -> Iterator[tuple[str, Operation]]:
 
 
 def refusals(plan: Plan) -> Iterator[str]:
-    """Yield why a plan cannot be executed here, in words; nothing if it can."""
+    """Yield the reasons why a plan cannot be executed here; none if it can."""
     if plan.double_scratch:
         yield "use_double_scratch_buffer: only operations on packets shift to its other half"
     for rank, gpu in enumerate(plan.gpus):
@@ -70,7 +70,7 @@ def refusals(plan: Plan) -> Iterator[str]:
 
 
 def _refusal(one: Operation) -> str:
-    """Say why an operation is not executed; nothing if it is."""
+    """Return the reason why an operation cannot be executed; empty if it can."""
     if one.kind in _PACKETS:
         return "packets are not modelled, of which readers wait for flags in the data"
     if one.channel_type == "port":
@@ -96,7 +96,7 @@ def _loop_refusal(one: Operation) -> str:
 
 
 def check_operands(one: Operation) -> Iterator[str]:
-    """Yield what is wrong with the operands of an operation, in words."""
+    """Yield the errors of an operation's operands, in words."""
     rule = _RULES.get(one.kind)
     if rule is None:
         return

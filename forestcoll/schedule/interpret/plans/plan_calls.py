@@ -1,4 +1,4 @@
-"""A plan executed in every way in which it may be called."""
+"""Interpretation of a plan for every kind of call: in place and out of place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _REDUCTIONS = ("allreduce", "reduce", "reduce-scatter")
 def interpret_calls(
     plan: Plan, *, root: int | None = None, most_blocks: int | None = None
 ) -> Iterator[Findings]:
-    """Execute a plan as its export means it: reductions in place and out of place, others one way.
+    """Execute a plan for its intended calls: reductions in place and out of place, others one way.
 
     Parameters and errors are those of :func:`interpret_plan`.
     """

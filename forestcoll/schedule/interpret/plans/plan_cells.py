@@ -1,7 +1,7 @@
-"""Where spans lie: a number for each part of each chunk of each buffer of each GPU.
+"""Cells of spans: a number for each part of each chunk of each buffer of each GPU.
 
-Chunks are cut into so many parts that each threadblock of a group, and each round of a pipeline,
-takes whole parts; without groups and pipelines a chunk is one part.
+Chunks are cut into parts so that each threadblock of a group, and each round of a pipeline, takes
+whole parts. Without groups and pipelines a chunk is one part.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class PlanCells:
     ----------
     plan : Plan
     cells : Cells
-        In parts.
+        Cells, counted in parts.
     parts : int
-        Of a chunk.
+        Parts of a chunk.
     """
 
     plan: Plan
@@ -46,13 +46,13 @@ class PlanCells:
     parts: int
 
     def owners(self, rank: int, block: PlanThreadblock, span: Span) -> list[tuple[int, str]]:
-        """Return the buffers that a span is of: each GPU with the name of its buffer."""
+        """Return the buffers of a span: each GPU with the name of its buffer."""
         return _owners(self.plan, rank, block, span)
 
     def ranges(
         self, rank: int, block: PlanThreadblock, span: Span, share: tuple[int, int]
     ) -> list[Range]:
-        """Return where a span lies, or one of so many parts of it, at each GPU that it is of."""
+        """Return the cells of a span, or of one part of it, at each of its GPUs."""
         part, many = share
         size = span.size * self.parts // many
         first = span.index * self.parts + part * size
@@ -73,12 +73,12 @@ def _owners(plan: Plan, rank: int, block: PlanThreadblock, span: Span) -> list[t
 
 
 def plan_cells_of(plan: Plan, *, in_place: bool) -> PlanCells:
-    """Lay the buffers of a plan out, of which all GPUs have inputs and outputs of equal size.
+    """Lay out the buffers of a plan whose GPUs have inputs and outputs of equal size.
 
     Raises
     ------
     UnsupportedError
-        If groups of threadblocks or pipelines ask for more parts than are tried.
+        If groups of threadblocks or pipelines need more parts than the limit.
     """
     parts = _parts(plan)
     inputs, outputs = plan.gpus[0].input_chunks * parts, plan.gpus[0].output_chunks * parts
@@ -115,7 +115,7 @@ def _parts(plan: Plan) -> int:
 
 
 def check_buffers(plan: Plan, collective: str) -> Iterator[Finding]:
-    """Tell of buffers whose sizes do not fit each other, or the collective."""
+    """Report buffers whose sizes do not match each other or the collective."""
     gpus, first = len(plan.gpus), plan.gpus[0]
     for rank, gpu in enumerate(plan.gpus):
         if (gpu.input_chunks, gpu.output_chunks) != (first.input_chunks, first.output_chunks):
@@ -138,7 +138,7 @@ def check_buffers(plan: Plan, collective: str) -> Iterator[Finding]:
 
 
 def check_bounds(plan: Plan) -> Iterator[Finding]:
-    """Tell of chunks that are in no buffer; it is not defined what is there."""
+    """Report chunks beyond a buffer, whose content is undefined."""
     for rank, gpu in enumerate(plan.gpus):
         for number, block in enumerate(gpu.threadblocks):
             for place, one in each_operation(block):

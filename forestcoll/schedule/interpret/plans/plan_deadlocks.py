@@ -1,4 +1,4 @@
-"""Who waits for whom, where a plan is deadlocked: cycles of waits, and waits for nothing."""
+"""Deadlocks of an MSCCL++ plan: cycles of waits, and waits that nothing ends."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _SHOWN = 8
 
 
 def find_deadlocks(nodes: PlanNodes, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Tell of each cycle of waits, and of each wait that nothing ends, once.
+    """Report each cycle of waits, and each wait that nothing ends, once.
 
-    From a node that never comes to pass a way leads back, over nodes of the same kind, to a wait
-    for nothing, or into a cycle.
+    A node that never runs leads back, over other nodes that never run, to a wait that nothing ends,
+    or into a cycle.
     """
     seen: dict[int, int] = {}
     left = np.flatnonzero(levels < 0).tolist()
@@ -49,7 +49,7 @@ def _lines(nodes: PlanNodes) -> set[int]:
 
 
 def _cause(edges: Edges, levels: Ints, node: int) -> int:
-    """Return an edge into a node from what never comes to pass, from nothing at all if one is."""
+    """Return an edge into a node from one that never runs, preferably from nothing at all."""
     open_edges = [
         edge for edge in edges.into(node) if edges.tail[edge] < 0 or levels[edges.tail[edge]] < 0
     ]

@@ -1,14 +1,14 @@
-"""An interpretation of a plan: is it right, and if not, what is wrong, and where.
+"""MSCCL++ interpreter: execute a plan on the CPU and report errors with their places.
 
-Problem: do the threadblocks of a plan end, however fast they are, launch after launch, with the
-    data that its collective promises, and does the runtime take it
+Problem: do the threadblocks of a plan end, at any speeds, launch after launch, with the data that
+    its collective promises, and does the runtime accept it
 Input: a plan
 Output: findings
 Cost: some seconds for each hundred thousand operations
 Source: the loader and the kernel of MSCCL++; docs/runtime-files.md. Counters that only grow, each
-    with one who adds and one who waits, make a network as Kahn's: what is done does not depend on
-    speeds, so one run decides. A launch that leaves all counters as far apart as it found them, and
-    touches buffers of others only within their launches, is like any other
+    with one writer and one waiter, form a Kahn process network: the set of executed operations does
+    not depend on speeds, so one run decides. All launches are alike if each one balances its
+    counters and accesses remote buffers only within their GPUs' launches
 """
 
 from __future__ import annotations
@@ -61,25 +61,25 @@ _OFFSETS = 2**32  # that there are
 def interpret_plan(
     plan: Plan, *, root: int | None = None, most_blocks: int | None = None
 ) -> Findings:
-    """Execute a plan as the runtime would, and tell what is wrong with it.
+    """Execute a plan as the runtime would, and report what is wrong with it.
 
     Parameters
     ----------
     plan : Plan
     root : int, optional
-        Of a broadcast or reduce; the only GPU that nothing comes to, or leaves, if not given.
+        Of a broadcast or reduce; by default, the only GPU that receives, or sends, nothing.
     most_blocks : int, optional
-        How many threadblocks run at once on a GPU; if that is not known, those of the largest
-        machine, with a note where others have fewer.
+        Threadblocks that run at once on a GPU; by default, those of the largest machine, with a
+        note if other machines have fewer.
 
     Raises
     ------
     UnsupportedError
-        If it is open what some operation does, or it is not modelled.
+        If the behaviour of some operation is unclear or not modelled.
     InvalidParameterError
-        If its collective is not known, or there must be a root and none or no such can be told.
+        If the collective is unknown, or a root is needed but cannot be inferred or is impossible.
     InvalidScheduleError
-        If it is too large to execute.
+        If the plan is too large to execute.
     """
     _check_supported(plan)
     told = Collected()
@@ -137,7 +137,7 @@ def _notes(plan: Plan) -> Iterator[Finding]:
 
 
 def _beyond_offsets(plan: Plan) -> Iterator[Finding]:
-    """Tell of sizes that a plan says it takes though offsets in its buffers do not."""
+    """Report sizes that a plan declares although offsets in its buffers would overflow."""
     first = plan.gpus[0]
     most = max(max(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in plan.gpus)
     data = first.output_chunks if plan.collective == "allgather" else first.input_chunks
@@ -208,7 +208,7 @@ def _root(plan: Plan, layout: PlanCells, nodes: PlanNodes, given: int | None) ->
 
 
 def _busy(layout: PlanCells, nodes: PlanNodes, *, arriving: bool) -> set[int]:
-    """Return the GPUs to which data come, or which they leave."""
+    """Return the GPUs that receive data, or those that send some."""
     busy = set[int]()
     for data in nodes.data:
         block = layout.plan.gpus[data.rank].threadblocks[data.threadblock]

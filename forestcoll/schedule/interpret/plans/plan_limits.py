@@ -1,4 +1,4 @@
-"""What the runtime of MSCCL++ takes: how many of what, and references to what is there."""
+"""Checks against the MSCCL++ runtime's limits, and of references within a plan."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_THREADS: Final = 1024
 
 
 def check_limits(plan: Plan, most_blocks: int | None) -> Iterator[Finding]:
-    """Tell of what is too many, which the runtime does not check, or only as it starts."""
+    """Report exceeded limits, which the runtime checks only at its start or never."""
     if plan.block_threads > _MOST_THREADS:
         message = f"num_threads_per_block is {plan.block_threads}; at most {_MOST_THREADS}"
         yield Finding(Kind.LIMIT, message)
@@ -74,7 +74,7 @@ def _operation_limits(one: Operation) -> Iterator[str]:
 
 
 def check_references(plan: Plan) -> Iterator[Finding]:
-    """Tell of what is named and not there, which the runtime takes for something else, or crashes.
+    """Report dangling references, which the runtime misreads or crashes on.
 
     A plan with any of these is not executed.
     """
@@ -157,7 +157,7 @@ def _missing(gpu: PlanGpu, block: PlanThreadblock, one: Operation) -> Iterator[s
 
 
 def _unlike_groups(plan: Plan) -> Iterator[Finding]:
-    """Tell of switch channels that not all their GPUs list, or not in one order."""
+    """Report switch channels that some of their GPUs omit, or list in another order."""
     listed = [Counter(gpu.switch_channels) for gpu in plan.gpus]
     for rank, groups in enumerate(listed):
         for group, many in groups.items():
@@ -174,7 +174,7 @@ def _unlike_groups(plan: Plan) -> Iterator[Finding]:
 
 
 def _have_one_order(rows: Sequence[Sequence[SwitchGroup]]) -> bool:
-    """Whether there is an order of all groups that every row keeps to."""
+    """Whether some order of all groups agrees with every row."""
     order = TopologicalSorter[SwitchGroup]()
     for row in rows:
         for before, after in pairwise(row):

@@ -1,13 +1,13 @@
-"""What happens in a launch: operations as nodes, with the order that their threadblock gives them.
+"""Nodes of a launch: operations with the order that their threadblock gives them.
 
-Problem: the threads of a threadblock drift, so operations of it are in order only across a nop
-Input: a plan that refers to what is there
-Output: nodes and the edges among those of one threadblock; who signals and waits, and where
+Problem: the threads of a threadblock drift, so its operations are in order only across a nop
+Input: a plan without dangling references
+Output: nodes, and the edges within each threadblock; signals and waits with their places
 Cost: one pass
-Source: the kernel of MSCCL++. A data operation is done by all threads, between the nop before it
-    and the one after it. The k-th channel of a signal or wait is the k-th thread's: it comes after
-    what that thread did to channels before, and before the next nop. A launch begins before its
-    threadblocks, and ends after them
+Source: the kernel of MSCCL++. All threads execute a data operation, between the nop before it and
+    the nop after it. The k-th thread handles the k-th channel of a signal or wait: after its own
+    earlier channel operations, and before the next nop. A launch begins before its threadblocks,
+    and ends after them
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Data", "Meeting", "PlanNodes", "Sync", "plan_nodes_of"]
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """What one thread does to a channel or semaphore: where it is among what its block does."""
+    """One thread's operation on a channel or semaphore, with its position in the threadblock."""
 
     node: int
     block: int
@@ -33,7 +33,7 @@ class Sync:
     relaxed: bool
 
     def is_before(self, other: Sync) -> bool:
-        """Whether it is for certain, by the program of one threadblock."""
+        """Whether the program order of one threadblock puts this one first."""
         if self.block != other.block:
             return False
         return self.epoch < other.epoch or (self.epoch, self.thread) == (other.epoch, other.thread)
@@ -41,7 +41,7 @@ class Sync:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """A data operation that happens: what it is, and in which round of a pipeline (-1: none)."""
+    """An executed data operation, with its round of a pipeline (-1 for none)."""
 
     node: int
     rank: int
@@ -55,7 +55,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Meeting:
-    """A threadblock at a barrier: the nodes at which it comes and goes, how many it waits for."""
+    """A threadblock at a barrier: its nodes of arrival and departure, and the barrier's size."""
 
     block: int
     come: int
@@ -70,10 +70,11 @@ class PlanNodes:
     Attributes
     ----------
     block, gpu : list of int
-        Of each node: its line of nodes that come one after another (the nops of a threadblock, or
-        the beginning and end of a launch; a line of its GPU's of no such order for all others).
+        For each node, its line and its GPU. A line is a sequence of ordered nodes: the nops of a
+        threadblock, or the beginning and end of a launch. All other nodes of a GPU share a line
+        without order.
     what : list of int
-        Of each node: which entry of ``places``; -1 if it is of no operation.
+        For each node, its entry of ``places``; -1 without an operation.
     places : list of (str, Place)
         The operations.
     tail, head : list of int
@@ -87,7 +88,7 @@ class PlanNodes:
     begin, end : list of int
         The nodes at which the launch of each GPU begins and ends.
     lines : int
-        How many there are.
+        Number of lines.
     """
 
     block: list[int] = field(default_factory=list)
@@ -129,16 +130,16 @@ class PlanNodes:
         self.head.append(head)
 
     def name(self, node: int) -> str:
-        """Say which operation a node is of."""
+        """Return the name of a node's operation."""
         return self.places[self.what[node]][0] if self.what[node] >= 0 else "the launch"
 
     def place(self, node: int) -> Place:
-        """Return where it stands."""
+        """Return the place of a node's operation."""
         return self.places[self.what[node]][1] if self.what[node] >= 0 else Place(self.gpu[node])
 
 
 def plan_nodes_of(layout: PlanCells) -> PlanNodes:
-    """Return what happens in a launch, in the order that each threadblock gives it."""
+    """Return the nodes of a launch, with the order of each threadblock."""
     nodes = PlanNodes()
     for rank, gpu in enumerate(layout.plan.gpus):
         launch = nodes.lines + len(gpu.threadblocks)
@@ -158,7 +159,7 @@ def plan_nodes_of(layout: PlanCells) -> PlanNodes:
 
 
 class _Block:
-    """A threadblock as its operations come."""
+    """State of a threadblock while its operations are read."""
 
     def __init__(self, nodes: PlanNodes, rank: int, number: int, block: int, loose: int) -> None:
         self.nodes, self.rank, self.number = nodes, rank, number
@@ -169,7 +170,7 @@ class _Block:
         self._data: list[Data] = []
 
     def do(self, layout: PlanCells, one: Operation, place: int) -> None:
-        """Do an operation; of a pipeline all rounds."""
+        """Add an operation; of a pipeline, all rounds."""
         if one.loop is None:
             self._one(layout, one, self._named(one, str(place)), -1)
             return
@@ -218,7 +219,7 @@ class _Block:
         return Sync(node, self.block, self.epoch, thread, relaxed)
 
     def close(self, what: int) -> int:
-        """Let all threads meet; return the node."""
+        """Add a barrier of all threads; return its node."""
         node = self.nodes.add(self.rank, self.block, what)
         self.nodes.join(self.nop, node)
         for before in self._threads.values():

@@ -1,14 +1,14 @@
-"""Data races, and buffers of others that are touched before their launch begins or after it ends.
+"""Data races of a plan, and accesses to remote buffers outside their GPU's launch.
 
-Problem: whether the result depends on who is faster, or on what a peer does outside its launch
-Input: who touches which cell; what comes before what
+Problem: does the result depend on speeds, or on actions of another GPU outside its launch
+Input: the accesses to each cell; the precedence of nodes
 Output: the pairs of operations that race; operations that may come too early or too late
-Cost: of each cell, only pairs next to each other in the order of a run are asked about: a read and
-    the write before it, a write and the reads (or the write, if there are none) before it
-Source: an operation is between two nops. It is before another if the nop behind it is before the
-    one before the other. What is written is seen over strong edges only; that a read or a launch's
-    beginning is over, weak ones tell as well. Between the beginning and the end of all launches
-    that a buffer is touched in, all is in one of them: so launches do not race with one another
+Cost: for each cell, only neighbours in the order of a run are tested: a read and the write before
+    it, a write and the reads (or the write, without reads) before it
+Source: an operation lies between two nops. It precedes another one if its later nop precedes the
+    other's earlier nop. Only strong edges make a write visible. Weak edges suffice to show that a
+    read, or a launch's beginning, is over. Every access to a buffer lies between the beginning and
+    the end of the launches involved, so launches do not race with one another
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["Order", "find_early_and_late", "find_plan_races"]
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What comes before what, of the nodes that come to pass."""
+    """Precedence of the nodes that run."""
 
     nodes: PlanNodes
     edges: Edges
@@ -45,7 +45,7 @@ class Order:
 
     @classmethod
     def of(cls, nodes: PlanNodes, edges: Edges, levels: Ints) -> Order:
-        """Return the order that these edges give."""
+        """Return the precedence that these edges imply."""
         block = np.array(nodes.block, dtype=np.int64)
         gpu = np.array(nodes.gpu, dtype=np.int64)
         real = (edges.tail >= 0) & (levels[edges.head] >= 0)
@@ -53,9 +53,9 @@ class Order:
         return cls(nodes, edges.kept(real), levels, block, gpu, _teams(nodes, edges))
 
     def are_before(self, first: Ints, second: Ints, strong: Bools) -> Bools:
-        """Return of pairs of nodes whether the first is over (strong: and seen) at the second.
+        """Return whether the first node of each pair is over (strong: visible) at the second.
 
-        One team at a time: from one to another no way leads within a launch.
+        Teams are tested one at a time, since no path leads between teams within a launch.
         """
         found = np.zeros(first.size, dtype=np.bool_)
         team = np.maximum(self.team[first], self.team[second])
@@ -70,7 +70,7 @@ class Order:
         return found
 
     def _within(self, inside: Bools, first: Ints, second: Ints, strong: Bools) -> Bools:
-        """Ask about pairs of a team, in a numbering of its nodes alone."""
+        """Test the pairs of a team, in a numbering of its nodes alone."""
         number = np.cumsum(inside) - 1
         edges = self.edges
         kept = inside[edges.tail] & inside[edges.head]
@@ -95,7 +95,7 @@ class Order:
 
 
 def _teams(nodes: PlanNodes, edges: Edges) -> Ints:
-    """Number the parts of a plan that nothing joins but the beginnings and ends of launches."""
+    """Number the parts of a plan that only the beginnings and ends of launches join."""
     from scipy.sparse import coo_array  # here, as scipy loads for longer than most commands run
     from scipy.sparse.csgraph import connected_components
 
@@ -110,7 +110,7 @@ def _teams(nodes: PlanNodes, edges: Edges) -> Ints:
 
 
 def find_plan_races(layout: PlanCells, moves: DataTransfers, order: Order) -> Iterator[Finding]:
-    """Tell of races, one for each pair of operations."""
+    """Report races, one for each pair of operations."""
     accesses = moves.accesses
     one, other = neighbours(accesses.cell, accesses.writes)
     both_write = accesses.writes[one] & accesses.writes[other]
@@ -130,7 +130,7 @@ def find_plan_races(layout: PlanCells, moves: DataTransfers, order: Order) -> It
 
 
 def _around(nodes: PlanNodes) -> tuple[Ints, Ints]:
-    """Return the nop behind each data operation, and the one before it."""
+    """Return the nop after each data operation, and the nop before it."""
     after = np.array([data.after[0] for data in nodes.data], dtype=np.int64)
     return after, np.array([data.before for data in nodes.data], dtype=np.int64)
 
@@ -151,7 +151,7 @@ def _told(layout: PlanCells, moves: DataTransfers, one: int, other: int) -> Find
 
 
 def _cell_in_words(layout: PlanCells, cell: int) -> str:
-    """Name a cell by its GPU, buffer and chunk; where two buffers are one, by the last of them."""
+    """Name a cell by its GPU, buffer and chunk; aliased buffers go by the last of them."""
     base = layout.cells.base
     gpu = int(np.searchsorted(base.min(axis=1), cell, side="right")) - 1
     names = ("input", "output", "scratch")
@@ -164,9 +164,7 @@ def _cell_in_words(layout: PlanCells, cell: int) -> str:
 
 
 def find_early_and_late(moves: DataTransfers, order: Order) -> Iterator[Finding]:
-    """Tell of operations on buffers of others that a launch there need not have begun for, or may
-    be over before.
-    """
+    """Report operations on remote buffers that may come before or after the launch there."""
     nodes = moves.nodes
     touches = [one for one in moves.touches if order.levels[nodes.data[one.data].node] >= 0]
     after, before = _around(nodes)

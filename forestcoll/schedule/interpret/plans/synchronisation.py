@@ -1,14 +1,14 @@
-"""What comes after whose signal: channels, semaphores and barriers, matched by their counts.
+"""Synchronisation edges: channels, semaphores and barriers, matched by their counts.
 
-Problem: counters only count, so it is open which signal a wait waits for
-Input: who signals, waits, acquires, releases and meets
-Output: edges, each strong (what is before is seen behind it) or weak (it is over, no more); what
-    does not balance, so that a later launch would find another count
+Problem: counters only count, so a wait does not name its signal
+Input: signals, waits, acquires, releases and barriers
+Output: edges, each strong (earlier writes are visible after it) or weak (earlier actions are over);
+    imbalances, which would change the counts of a later launch
 Cost: one pass
 Source: the k-th wait at one end of a channel returns when k signals have come from the other end.
-    Where those of each end are in one order, by one threadblock, that is the k-th signal, at any
-    speeds. Where they are not, the file is refused: it is open what a wait waits for. Counters are
-    never reset, so a launch must wait for as many signals as it sends
+    If one threadblock orders those of each end, this is the k-th signal at any speeds. Otherwise
+    the file is refused, since the signal of a wait is ambiguous. Counters are never reset, so a
+    launch must wait for as many signals as it sends
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _Side = tuple[int, int]
 
 
 class Why(IntEnum):
-    """Why one node comes after another."""
+    """The reason why one node comes after another."""
 
     PROGRAM = 0
     SIGNAL = 1
@@ -42,7 +42,7 @@ class Why(IntEnum):
 
 @dataclass(slots=True)
 class Links:
-    """Edges between threadblocks; a tail of -1 never comes to pass."""
+    """Edges between threadblocks; a tail of -1 stands for an event that never happens."""
 
     tail: list[int] = field(default_factory=list)
     head: list[int] = field(default_factory=list)
@@ -50,7 +50,7 @@ class Links:
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, tail: int, head: int, why: Why) -> None:
-        """Add one."""
+        """Add an edge."""
         self.tail.append(tail)
         self.head.append(head)
         self.why.append(why)
@@ -75,7 +75,7 @@ def links_of(plan: Plan, nodes: PlanNodes) -> Links:
     Raises
     ------
     UnsupportedError
-        If it is open which signal a wait waits for.
+        If the signal of a wait is ambiguous.
     """
     links = Links()
     _check_one_order(nodes)
@@ -170,7 +170,7 @@ def _semaphores(plan: Plan, nodes: PlanNodes, links: Links) -> None:
 def _barrier(
     nodes: PlanNodes, rank: int, number: int, meetings: Sequence[Meeting], links: Links
 ) -> None:
-    """Let the n-th time of each threadblock at a barrier be one meeting."""
+    """Match the n-th arrival of each threadblock at a barrier."""
     times = Counter[int]()
     rounds = defaultdict[int, list[Meeting]](list)
     for meeting in meetings:
