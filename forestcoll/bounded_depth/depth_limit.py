@@ -154,7 +154,7 @@ def least_depth(request: Request) -> int:
 def _check(request: Request, most: int | None) -> None:
     if request.options.method != "forestcoll":
         raise UnsupportedError(
-            "the paper's algorithms know no depths; take the method forestcoll for depth-bounded trees"
+            "the paper's algorithms know no depths; take the method forestcoll for these"
         )
     if most is not None and most < (least := least_depth(request)):
         raise InfeasibleError(
