@@ -1,4 +1,4 @@
-"""The peers by name, all called alike."""
+"""Registry of all baselines by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a collective should reach on a network, as nccl-tests print it.
+"""Expected rates of a collective on a network, in the terms of nccl-tests.
 
 Problem: is my number good for this machine?
 Input:   a topology and a collective.

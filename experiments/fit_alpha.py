@@ -1,4 +1,4 @@
-"""The latency of a hop, fitted on NCCL's ring alone, and how far simulations with it are off.
+"""Fit of the hop latency to NCCL's measured ring, and the simulation errors that remain.
 
 Problem: the alpha for which the simulated ring is nearest to the measured one.
 Input:   what was measured on two DGX A100 (``published/forestcoll_measured.csv``); rows of figure

@@ -1,4 +1,4 @@
-"""How many times as fast methods are in simulation, beside how many times they were measured to be.
+"""Simulated speedups between methods, beside the measured ones of the papers.
 
 Problem: figures of algbw against size are printed without numbers, but the text has ratios.
 Input:   rows with simulations; the ratios (``published/speedups.csv``).

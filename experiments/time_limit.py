@@ -1,4 +1,4 @@
-"""A time limit on whatever runs, by an alarm.
+"""Time limit on any Python code, by an alarm signal.
 
 Problem: peers are loops in Python without a limit of their own; end them when the time is up.
 Input:   seconds.

@@ -1,4 +1,4 @@
-"""Schedules out of what a peer says: who sends what in which step, or how data spreads.
+"""Conversion of what a baseline decides into schedules: steps, trees and phases.
 
 To read: ``phases`` (reductions and allreduces out of forests that spread data), ``composing`` (the
 same of steps, routed), ``grid_rings``, ``equal_trees`` and ``binary_trees``, ``fastest``, the

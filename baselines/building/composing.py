@@ -1,4 +1,4 @@
-"""Step schedules out of parts: routed, and made into the reductions and allreduces of a method.
+"""Step schedules from parts: routed, and combined into the reductions and allreduces of a method.
 
 Problem: a peer says in which step which GPU sends which chunk of an allgather; do the rest.
 Input:   the chunks and transfers of an allgather (or broadcast).

@@ -1,4 +1,4 @@
-"""A forest out of trees that carry equal parts, such that equal-cost paths get equal shares.
+"""Forests from trees of equal parts, with equal shares on equal-cost paths.
 
 Problem: a peer says which trees there are; multiply them so that the trees of each logical link
          can be dealt out evenly over its paths.

@@ -1,4 +1,4 @@
-"""The choice among the variants of a method: the one that takes least time.
+"""Choice of the fastest variant of a method.
 
 Problem: of some schedules of the same collective, take the fastest.
 Input:   step schedules.

@@ -1,4 +1,4 @@
-"""Loopback: what NVLS sends through a switch though the GPU has it already.
+"""Loopback traffic: data that NVLS sends through a switch to a GPU that has it already.
 
 Problem: a switch copies to all GPUs of its box, the sender too, and adds what all GPUs have, also
          that of the one that gets the sum.

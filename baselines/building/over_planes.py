@@ -1,4 +1,4 @@
-"""Schedules on parallel planes, out of those on the network in which the planes are merged.
+"""Schedules on parallel planes, from schedules on the network with merged planes.
 
 Problem: a method sees parallel switches as one; send what it sends over all of them.
 Input:   a schedule on the merged network; the selections of :mod:`baselines.networks.planes`.

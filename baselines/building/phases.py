@@ -1,4 +1,4 @@
-"""Other collectives out of allgathers and broadcasts: turned round, and put one after the other.
+"""Other collectives from allgathers and broadcasts: reversed, and run as sequential phases.
 
 Problem: a peer says how data spreads; do its reductions and allreduces.
 Input:   a function that makes forests which spread data.

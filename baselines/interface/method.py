@@ -1,4 +1,4 @@
-"""What a peer is to those who call it."""
+"""Common interface of a baseline: its name, its parameters and how it runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a value is of the kind that a parameter takes, and one of those that it may be.
+"""Checks of parameter values against the type hints and limits of a method.
 
 Problem: parameters come from command lines and experiment files; refuse what is no number, no truth
          value, no text where a method wants one, before the method trips over it.

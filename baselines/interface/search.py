@@ -1,4 +1,4 @@
-"""What a search knows, as rows of experiments record it."""
+"""State of a search, as rows of experiments record it: incumbent, bound and gap."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which collectives a method does."""
+"""Checks that a method supports a collective and a topology."""
 
 from __future__ import annotations
 

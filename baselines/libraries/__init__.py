@@ -1,4 +1,4 @@
-"""What communication libraries run: fixed patterns laid over the network.
+"""Fixed patterns of communication libraries, laid over the network.
 
 To read: ``ring``, ``nccl_tree``, ``nccl_nvls``; by steps ``direct``, ``recursive``, ``bruck`` and
 ``blueconnect``.

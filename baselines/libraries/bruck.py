@@ -1,4 +1,4 @@
-"""Bruck: log2 N steps for any N, in which everyone sends to the GPU 1, 2, 4, ... places away.
+"""Bruck: log2 N steps for any N; each GPU sends to the one 1, 2, 4, ... ranks away.
 
 Problem: an allgather or all-to-all in ceil(log2 N) steps; a reduce-scatter or allreduce likewise.
 Input:   a topology.

@@ -1,4 +1,4 @@
-"""Direct exchange: every GPU sends to every other what that one needs, and nothing else.
+"""Direct exchange: every GPU sends to every other exactly the data that it needs.
 
 Problem: allgather, reduce-scatter, allreduce and all-to-all, each pair for itself.
 Input:   a topology in which every GPU reaches every other.

@@ -1,4 +1,4 @@
-"""What several methods need to know of a network.
+"""Views of a network that several methods share.
 
 To read: ``boxes``, ``switch_paths`` (how data gets from GPU to GPU through switches),
 ``forwarding`` (and through GPUs); ``planes`` (switches side by side, merged into one); what

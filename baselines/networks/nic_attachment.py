@@ -1,5 +1,4 @@
-"""The attachments of a box: its GPUs that can be reached from other boxes, and those that reach
-others.
+"""NIC attachment of each box: the GPUs that other boxes can reach, and those that reach others.
 
 Problem: tell which GPUs of a box have a way to the network, where NICs are dead or missing.
 Input:   a topology, its GPUs by box.

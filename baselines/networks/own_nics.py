@@ -1,4 +1,4 @@
-"""Which GPUs of a box can get in and out at once, each over links that no other of them needs.
+"""GPUs of a box that can use the network at once, each over links of its own.
 
 Problem: GPUs may share NICs; choose as many as possible such that no two share one.
 Input:   a topology, the box of every node, the GPUs of a box that reach others and are reached.

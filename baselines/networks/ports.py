@@ -1,4 +1,4 @@
-"""How busy each port of a GPU is with the rings or chains laid so far.
+"""Load of each GPU port from the rings or chains that are already placed.
 
 Problem: lay one course after another such that no port is busier than it must be.
 Input:   a topology; what was laid before.

@@ -1,4 +1,4 @@
-"""Where the rails of NCCL's trees begin in every box: at GPUs that have a NIC.
+"""Start of each rail of NCCL's trees: the GPUs with a NIC in every box.
 
 Problem: choose R GPUs a box, one a rail, such that each is reached from other boxes and reaches
          them, and that those of a rail have the same number where they can.

@@ -1,4 +1,4 @@
-"""Rings through boxes whose ways to the network differ, as with dead or missing NICs.
+"""Rings through boxes with unequal NIC attachment, as with dead or missing NICs.
 
 Problem: lay R rings that enter and leave each box where it has NICs, such that no link is busier
          than it must be.

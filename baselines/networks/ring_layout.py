@@ -1,4 +1,4 @@
-"""Where rings run: through which GPUs of each box, and from which to the next box.
+"""Ring layout: the order of GPUs in each box, and the links to the next box.
 
 Problem: lay R rings over boxes of GPUs such that no port is busier than it must be.
 Input:   a topology, its GPUs by box.

@@ -1,4 +1,4 @@
-"""Networks without their switches: logical links between GPUs, and what carries them.
+"""Switch-free networks: logical links between GPUs, and the paths that carry them.
 
 Problem: a peer that knows no switches is to run on a network that has some.
 Input:   a forest on the logical links.

@@ -1,4 +1,4 @@
-"""Whether a bundle is whole, and each of its files right.
+"""Check that a bundle is complete and that each of its files is correct.
 
 Problem: files are copied, edited and lost; a runtime takes whatever it finds, without a word.
 Input:   a folder.

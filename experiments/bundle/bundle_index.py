@@ -1,4 +1,4 @@
-"""Which file of a bundle is for which sizes: its index, ``index.json``.
+"""Index of a bundle, ``index.json``: the range of sizes of each file.
 
 ``python -m experiments.bundle.bundle_index`` prints the JSON schema, which
 docs/schemas/bundle.schema.json keeps.

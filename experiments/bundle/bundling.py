@@ -1,4 +1,4 @@
-"""A bundle out of what ``forestcoll tune`` found.
+"""Export of a bundle from the schedules that ``forestcoll tune`` found.
 
 Problem: a runtime that is given a folder of files is to use for each size the best schedule.
 Input:   a folder of ``forestcoll tune``; a format and its options.

@@ -1,4 +1,4 @@
-"""An experiment file as it is read and checked, and the points that it stands for.
+"""Experiment files: reading, checking, and the points that they define.
 
 Read ``points`` (what one run is), ``methods`` (what can be named), ``own_functions`` (of a user),
 ``kinds`` (of figures), ``figure_options`` (asking for one), ``variations`` (of networks),

@@ -1,4 +1,4 @@
-"""Experiment files as plain data, read as strictly as topology files are."""
+"""Strict reading of experiment files as plain data, as for topology files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What may stand in an experiment file: its entries, and the values that they stand for."""
+"""Entries of an experiment file, and the values that they stand for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pydantic has against an experiment file, in our words: the place and the likeliest cause."""
+"""Pydantic's complaints in plain words: the place in the file and the likeliest cause."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an experiment or a command asks to be drawn: a kind of figure, with its options.
+"""Figure requests of an experiment or a command: a kind of figure and its options.
 
 One word says it: the kind, such as ``generation-time``, with options where the kind has some, such
 as ``pareto:y=depth``.

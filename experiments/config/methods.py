@@ -1,4 +1,4 @@
-"""The methods an experiment can name, behind one call.
+"""Methods that an experiment can name, behind one call.
 
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function

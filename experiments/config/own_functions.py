@@ -1,4 +1,4 @@
-"""Functions of a user's own, ``module:function``: whether there is one, before anything runs.
+"""Early checks of a user's own functions, ``module:function``.
 
 The module is imported in a process of its own, found as a worker will find it: what it does when it
 is imported, or how it dies of it, is no matter of ours. ``python -m`` of this module is that

@@ -1,4 +1,4 @@
-"""The JSON schema of experiment files, for editors: the entries, and all that they can name today.
+"""JSON schema of experiment files, for editors: the entries and all current names.
 
 ``python -m experiments.config.schema`` prints it; docs/schemas/experiment.schema.json keeps it.
 """

@@ -1,4 +1,4 @@
-"""The points of an experiment: every choice of one value from each sweep, in order."""
+"""Sweeps: every combination of one value from each sweep, in order."""
 
 from __future__ import annotations
 

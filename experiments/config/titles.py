@@ -1,4 +1,4 @@
-"""Titles of the experiments that come with the toolkit, for figures drawn from rows alone."""
+"""Titles of the bundled experiments, for figures drawn from rows alone."""
 
 from __future__ import annotations
 

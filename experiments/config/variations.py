@@ -1,4 +1,4 @@
-"""The network of a point: the one that is named, changed as the experiment says, for a group."""
+"""The network of a point: a named topology with the experiment's changes, for a process group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The optimum beside other bounds: those of single cuts, and that of a network without faults."""
+"""Lines for the optimum and other bounds: single cuts, and the network without faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generation times by stage: the share of each, as parts of a bar, with the seconds of the whole.
+"""Generation times by stage, as shares of a bar, with the total in seconds.
 
 Published breakdowns stand below ours. Their three stages are those of the paper; ours are named as
 the rows name them.

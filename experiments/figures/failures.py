@@ -1,4 +1,4 @@
-"""Points without a result: failure marks in panels, notes above them, entries of the legend.
+"""Points without a result: failure marks in panels, notes above them, legend entries.
 
 A method that times out, fails or cannot do a thing leaves no gap that a reader could overlook.
 """

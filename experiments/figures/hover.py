@@ -1,4 +1,4 @@
-"""What a figure says of a point under the mouse.
+"""Hover text of a point in a figure.
 
 Lines of plain text, which the page sets as text.
 """

@@ -1,4 +1,4 @@
-"""Figures as matplotlib draws them, in files that repeat byte for byte.
+"""Matplotlib renderer of figures, with byte-for-byte reproducible files.
 
 Names come from files, so they are never parsed as mathematics: a dollar sign is a dollar sign.
 """

@@ -1,4 +1,4 @@
-"""What panels of all kinds share: titles, axes, lines of methods, published values."""
+"""Common parts of all panels: titles, axes, lines of methods, published values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Panels of figures as plotly.js takes them: traces, axes, heights.
+"""Plotly.js renderer of figure panels: traces, axes, heights.
 
 Colours are not in traces: the page has two sets, and gives each trace that of its legend entry.
 Notes are not drawn either; below its figures the page lists every point without a result. Heat maps

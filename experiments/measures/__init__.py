@@ -1,4 +1,4 @@
-"""What is measured of a point: the registry, and what the measures share.
+"""Measures of a point: their registry, and what they share.
 
 Read ``measure`` (what a measure is), ``declared`` (every one of them: to add one, add an entry
 there, and nothing else), ``run_result`` (a schedule as measures see it), ``simulated`` (its

@@ -1,4 +1,4 @@
-"""What has to cross the border of a GPU, of two linked GPUs or of a box, and what does.
+"""Bytes that must cross the border of a GPU, a linked pair or a box, and bytes that do.
 
 Problem: a set of GPUs must get what the others have; the links into it bound the rate of every
          allgather (in a reduce-scatter, the links out of it), and a schedule may send more over

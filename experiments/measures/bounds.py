@@ -1,4 +1,4 @@
-"""What no schedule can beat: the column ``optimum`` of every row.
+"""Bounds on the rate of any schedule: the column ``optimum`` of every row.
 
 Problem: an upper bound on the algorithmic bandwidth, pipelined, that holds for every method alike.
 Input:   a topology, a collective with its root, the rate of the row.

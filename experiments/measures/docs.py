@@ -1,4 +1,4 @@
-"""What docs/experiments.md says of the measures, written from their declarations.
+"""The section of docs/experiments.md on measures, generated from their declarations.
 
 ``python -m experiments.measures.docs`` brings the page of this clone up to date.
 """

@@ -1,4 +1,4 @@
-"""What a measure is: a column of rows, and all that anybody needs to know of it.
+"""Declaration of a measure: a column of rows, with its unit, label and meaning.
 
 A measure is declared as a field of :class:`experiments.measures.declared.Measures`, whose default
 is what :func:`measure` returns. So it is typed like any field, and the rest stands beside it.

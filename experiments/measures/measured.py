@@ -1,4 +1,4 @@
-"""Every measure of a schedule that was made: the columns of its row."""
+"""All measures of a finished schedule: the columns of its row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that stand in a page between marks, which a command writes anew."""
+"""Generated tables between marks of a page."""
 
 from __future__ import annotations
 

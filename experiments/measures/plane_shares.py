@@ -1,4 +1,4 @@
-"""Whether what runs on merged planes runs at the same rate on the planes themselves.
+"""Check that a schedule for merged planes runs at the same rate on the separate planes.
 
 Problem: a peer's schedule is measured on the network whose parallel planes are merged; prove that
          its rate is that on the network itself.

@@ -1,4 +1,4 @@
-"""A schedule that a point has made and that has passed the check, as its measures see it."""
+"""Result of a point for its measures: a verified schedule and its bounds."""
 
 from __future__ import annotations
 

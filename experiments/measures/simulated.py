@@ -1,4 +1,4 @@
-"""Simulations of a schedule, a size after the other, beside the least time that any can take.
+"""Simulations of a schedule at each size, beside the shortest time of any schedule.
 
 Problem: how long a schedule takes for a size of the data, latencies included, in simulation.
 Input:   a schedule that has passed the check; what is assumed; the rate that none exceeds.

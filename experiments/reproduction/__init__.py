@@ -1,4 +1,4 @@
-"""What of the papers' evaluations comes out here, item by item, and how far off it is.
+"""Reproduction of the papers' evaluations, item by item, with differences.
 
 Read ``inventory`` (the items), ``difference`` (a printed number beside ours),
 ``printed_numbers`` (which there are, paper by paper), ``two_measures`` (of ForestColl's figure 14),

@@ -1,4 +1,4 @@
-"""What methods can do, as their rows show: the tables of the ForestColl paper and slides.
+"""Capabilities of methods, from their rows: tables of the ForestColl paper and slides.
 
 Problem: say of each method whether it takes switches, whether it is optimal, how far it scales.
 Input:   rows of allgathers; what the paper says (``published/methods.csv``).

@@ -1,4 +1,4 @@
-"""The commands ``forestcoll reproduction``: what of the papers comes out here."""
+"""The commands ``forestcoll reproduction``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of the papers is reproduced, and whether what is said to show it is there.
+"""Reproduction coverage of the papers, and checks that its evidence exists.
 
 Problem: an item counts only if its experiments have a row for every point, none of them failed, and
          its tests and files exist.

@@ -1,4 +1,4 @@
-"""A number that a paper prints, beside ours."""
+"""Difference between a number that a paper prints and ours."""
 
 from __future__ import annotations
 

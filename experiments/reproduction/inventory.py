@@ -1,4 +1,4 @@
-"""Inventory of the papers' evaluations: each item, how to reproduce it, and its standing.
+"""Inventory of the papers' evaluations: each item, how to reproduce it, and its status.
 
 Problem: know every figure and table, which of them need a machine, and what reproduces them here.
 Input:   ``published/evaluation.yaml``.

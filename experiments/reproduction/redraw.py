@@ -1,4 +1,4 @@
-"""All figures again: from the rows that are kept, or from rows that are computed again.
+"""Redrawing of all figures, from stored or recomputed rows.
 
 Problem: whoever has a clone wants to see every figure, in minutes, or to compute it all again.
 Input:   experiment files and their rows.

@@ -1,4 +1,4 @@
-"""Training iterations with faster collectives: a model of figure 13 of the ForestColl paper.
+"""Model of training iterations with faster collectives: figure 13 of the ForestColl paper.
 
 Problem: how much shorter an iteration of sharded data-parallel training (FSDP) gets if its
          collectives do.

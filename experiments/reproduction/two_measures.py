@@ -1,4 +1,4 @@
-"""Figure 14 of the ForestColl paper by two measures: pipelined, and by the end of each schedule.
+"""Figure 14 of the ForestColl paper by two measures: pipelined rate and makespan.
 
 Problem: a schedule's links may be nearly as free as the optimum asks, and its last byte late.
 Input:   rows of ``forestcoll-figure14``.

@@ -1,4 +1,4 @@
-"""Rows, once there are some: kept, found, converted, shown and compared.
+"""Rows of results: stored, found, converted, shown and compared.
 
 Read ``rows`` (one finished point, and the file that a crash cannot spoil), ``logs`` (of failures),
 ``selection`` (which rows one wants), ``columns`` (values of rows as figures want them),

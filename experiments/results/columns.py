@@ -1,4 +1,4 @@
-"""Values of rows as figures want them: by series, by size, by parameter."""
+"""Columns of rows for figures: by series, by size, by parameter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two sets of results of the same experiment, such as those of two commits, point by point.
+"""Comparison of two result sets of one experiment, such as two commits, point by point.
 
 Points are matched by identity: what is run, not how it ended. Times are compared by the ratio of
 their medians over the repetitions; the noise is the range that the ratios of single runs span, and

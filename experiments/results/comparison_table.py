@@ -1,4 +1,4 @@
-"""What a comparison of results says, as a table, in a few lines, and as data."""
+"""A comparison of results as a table, as a summary, and as data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table in four forms: for 80 characters, as wide as it is, in Markdown and in LaTeX.
+"""Text tables in four forms: 80 characters, full width, Markdown and LaTeX.
 
 Rows are in groups (a topology), each with a name (a method) and values. For a terminal the group is
 a line of its own, so that names and values keep their columns; a name too long for its column is

@@ -1,4 +1,4 @@
-"""What a failed process wrote to its standard error, a traceback for one: a file for each point."""
+"""Log files of failed points: the standard error of their processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows: what became of each point, in a file that a crash cannot spoil.
+"""Crash-safe row files: the outcome of each point.
 
 One JSON object a line, appended and forced to disk as each point ends. A line that a kill or a full
 disk cut short is dropped when the file is next opened; nothing before it is ever rewritten.

@@ -1,4 +1,4 @@
-"""Which networks are one that grows, and so one panel and one line."""
+"""Scaling studies: networks of one family that share a panel and a line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sets of results: where they are, and which of their rows one wants."""
+"""Selection of results: folders, files, and rows by method, topology and status."""
 
 from __future__ import annotations
 

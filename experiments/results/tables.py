@@ -1,4 +1,4 @@
-"""Rows for people and machines: a table for reading, one as CSV, and exact JSON."""
+"""Rows as a table for reading, as CSV, and as exact JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From points to rows.
+"""Execution of points into rows.
 
 Read ``plan`` (what there is to do), ``preview`` (what it would be), ``runner`` (does it),
 ``executors`` (where), ``supervisor`` (a point and its processes), ``watchdog`` (keeps a worker

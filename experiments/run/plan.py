@@ -1,4 +1,4 @@
-"""What a run has to do: the points that are wanted less those that are done, and for how long."""
+"""Plan of a run: the wanted points that are not done, and the estimated time."""
 
 from __future__ import annotations
 

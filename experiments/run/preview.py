@@ -1,4 +1,4 @@
-"""What a run would do, without doing it."""
+"""Dry run: what a run would do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Linux knows about processes: who descends from whom, what they hold, how to end them.
+"""Linux process information: descendants, memory, and termination.
 
 Elsewhere there is no /proc: no process has descendants then, and all memory is 0.
 """

@@ -1,4 +1,4 @@
-"""The live display of a run: how many points are done, and what each running one is at."""
+"""Live display of a run: the number of finished points, and the stage of each running one."""
 
 from __future__ import annotations
 

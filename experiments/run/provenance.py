@@ -1,4 +1,4 @@
-"""What a row was measured with: versions, host and commit."""
+"""Provenance of a row: versions, host and commit."""
 
 from __future__ import annotations
 

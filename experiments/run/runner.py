@@ -1,4 +1,4 @@
-"""From points to rows: those that are not done run, and each row is kept as soon as it is there."""
+"""Runner: executes the points that are not done and stores each row at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a point to its row, by a watchdog and a worker of its own."""
+"""Supervisor of one point: starts its watchdog and worker, and returns its row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The process beside each worker that keeps it within its limits.
+"""Watchdog: the process beside each worker that enforces its limits.
 
 Started, through ``python -m forestcoll.own_packages``, by :mod:`experiments.run.supervisor`, which
 writes the order, a line of JSON, to its standard input and keeps that open. Before anything slow is

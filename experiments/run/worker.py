@@ -1,4 +1,4 @@
-"""The process of one point: load, generate, verify, measure.
+"""Worker: the process of one point, which loads, generates, verifies and measures.
 
 Forked by :mod:`experiments.run.watchdog`. What happens goes, one JSON object a line, to a pipe of
 its own, where nothing that a method prints can get in between. An event may hold ``phase``

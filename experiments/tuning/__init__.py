@@ -1,4 +1,4 @@
-"""The best schedule at each size of the data, in simulation: of forests and peers alike.
+"""Simulated search for the best schedule at each size, among forests and baselines.
 
 To read: ``recipe`` (what is tried), ``shallow_forests`` (within tree_depths), ``candidates`` (made,
 verified, lowered, or why not), ``schedule_search`` (who is best at one size), ``switching``

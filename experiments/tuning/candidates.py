@@ -1,4 +1,4 @@
-"""Schedules that may be the best at some size: made, verified and ready to be simulated.
+"""Candidate schedules of a search: made, verified and ready to be simulated.
 
 Problem: make a schedule by each recipe, and say of each that cannot be why.
 Input:   recipes; a topology, a collective with its root; seconds for each.

@@ -1,4 +1,4 @@
-"""What is tried when the best schedule of each size is looked for.
+"""Search space of tuning: methods, options and sizes.
 
 Problem: the optimum is of large data; for small data low trees, few steps or a single hop win.
 Input:   a topology and a collective.

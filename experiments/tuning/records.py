@@ -1,4 +1,4 @@
-"""What tuning found as one document, and as files in a folder.
+"""Tuning results as one document, and as files in a folder.
 
 Problem: a library wants to know which file to load for a size.
 Input:   what was found, and a folder.

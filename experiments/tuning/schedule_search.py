@@ -1,4 +1,4 @@
-"""Who is best at one size.
+"""Search for the best schedule at one size.
 
 Problem: simulate all candidates, but none that cannot be the best.
 Input:   candidates with their simulators; a size; the time that nothing is below.

@@ -1,4 +1,4 @@
-"""Forests of little depth, one limit after the other.
+"""Depth-bounded forests, one limit after the other.
 
 Problem: several tree_depths are tried; to search from the least one up for each takes too long.
 Input:   a topology, a collective with its root; tree_depths from low to high; seconds for each.

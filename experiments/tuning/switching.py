@@ -1,4 +1,4 @@
-"""Between which sizes the best schedule changes.
+"""Sizes at which the best schedule changes.
 
 Problem: a library switches by size: it needs ranges, not a list of sizes.
 Input:   who is best at some sizes; a way to ask about one more.

@@ -1,4 +1,4 @@
-"""The best of many schedules at each size of the data, in simulation.
+"""Search for the best of many schedules at each size, in simulation.
 
 Problem: which schedule is best depends on the size: small data are a matter of latencies, large
          ones of rates.

@@ -1,4 +1,4 @@
-"""One node solved for all that are like it: symmetries as the native code takes them.
+"""Symmetric nodes for the native code: one node is solved for all of its orbit.
 
 Problem: on a graph whose nodes are alike, balance the links of one of them only.
 Input:   a network; automorphisms, or a search for them.

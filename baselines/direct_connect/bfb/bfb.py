@@ -1,4 +1,4 @@
-"""BFB: every shard spreads along all shortest ways at once, balanced over the links of each GPU.
+"""BFB: every shard spreads along all shortest paths, balanced over the links of each GPU.
 
 Problem: an allgather, reduce-scatter or allreduce on a network of GPUs that are linked to each
          other, in as few steps as its diameter.

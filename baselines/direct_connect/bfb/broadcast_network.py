@@ -1,4 +1,4 @@
-"""What a breadth-first broadcast looks at: links in whole numbers, with the times they cost.
+"""The network of a breadth-first broadcast: links as whole numbers, with their times.
 
 Problem: LP (14) charges each link its latency and the time for what it carries; have both as whole
          numbers, so that loads are exact fractions.

@@ -1,4 +1,4 @@
-"""Schedules of networks that are made of networks, by the expansions of which they are made.
+"""Schedules of networks that are built from smaller networks by expansions.
 
 Problem: a network such as L^2(diamond^[]2) has the schedule that its base has, carried over; find
          it by the network's name.

@@ -1,4 +1,4 @@
-"""Larger networks with their schedules, from smaller ones with theirs.
+"""Expansions: larger networks and their schedules from smaller ones.
 
 Problem: an allgather on a line graph, a degree expansion, a Cartesian power or a network with its
          reverse, out of an allgather on the network itself; nothing is solved anew.

@@ -1,4 +1,4 @@
-"""Schedules that were searched for once, kept beside this module.
+"""Stored results of earlier schedule searches.
 
 Problem: the diamond and the modified de Bruijn graphs have bandwidth-optimal allgathers that are
          not breadth first; have them without a search.

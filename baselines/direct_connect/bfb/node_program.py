@@ -1,4 +1,4 @@
-"""The balance of each GPU and step as a linear program: a reference for the flows.
+"""Linear program that balances the links of each GPU and step: a reference for the flows.
 
 Problem: for GPU u and step t, with x(v, w) the part of v's shard that comes over the link from w,
 

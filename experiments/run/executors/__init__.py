@@ -1,4 +1,4 @@
-"""Where points run: ``local``, on this machine, or ``cluster``, on one of Dask.
+"""Executors of points: ``local``, on this machine, or ``cluster``, on a Dask cluster.
 
 An executor decides where and when. What a point does, and how it is kept within its limits, is the
 same everywhere (:mod:`experiments.run.supervisor`), and the rows come back to the one who writes

@@ -1,4 +1,4 @@
-"""Points on a Dask cluster, whoever started it: by hand, on Slurm, in a cloud.
+"""Executor on an existing Dask cluster: started by hand, on Slurm, or in a cloud.
 
 Every Dask worker runs a point as this machine would, in a supervised process of its own. A worker
 that is lost takes its points with it, and the scheduler gives them to another; what it has already

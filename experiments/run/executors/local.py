@@ -1,4 +1,4 @@
-"""Points on this machine, several side by side if wanted."""
+"""Executor on this machine, with several points side by side if wanted."""
 
 from __future__ import annotations
 
