@@ -384,7 +384,7 @@ def _binding(
 
 
 def _farthest_us(topology: Topology, collective: str, root: str | int | None) -> Fraction:
-    """Return the largest latency of a shortest path that data must take, overall or at the root."""
+    """Return the largest latency of a shortest path that data must take: overall or at the root."""
     if not any(link.latency_us for link in topology.links):
         return Fraction(0)
     import scipy.sparse as sp

@@ -20,7 +20,7 @@ __all__ = ["experiment_schema"]
 
 
 def experiment_schema() -> dict[str, Any]:
-    """Return the JSON schema: the entries, with the families, methods and figures of today."""
+    """Return the JSON schema of the entries, with all current families, methods and figures."""
     schema = Experiment.model_json_schema()
     entries = schema["$defs"]
     entries["Sweep"] = _SWEEP
