@@ -1,5 +1,5 @@
 """Fixed patterns of communication libraries, laid over the network.
 
-To read: ``ring``, ``nccl_tree``, ``nccl_nvls``; by steps ``direct``, ``recursive``, ``bruck`` and
-``blueconnect``.
+Tree methods: ``ring``, ``nccl_tree``, ``nccl_nvls``. Step methods: ``direct``, ``recursive``,
+``bruck`` and ``blueconnect``.
 """
