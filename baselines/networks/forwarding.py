@@ -6,7 +6,7 @@ Output:  the least-cost paths of each pair, through any nodes, where a link cost
          transfer divides evenly over ties, at most ``MAX_PATHS`` of them.
 Cost:    one Dijkstra search for each receiver, stopped at its farthest sender, and at most
          ``MAX_PATHS`` paths from each node on the way. Where no sender has ties, array operations
-                  follow all senders of a receiver at once, hop by hop.
+         follow all senders of a receiver at once, hop by hop.
 Source:  ours; the methods' papers use the routing of their networks, or leave it open. Based on
          Dijkstra, "A note on two problems in connexion with graphs" (1959).
 
