@@ -4,8 +4,8 @@ Problem: for GPU u and step t, with x(v, w) the part of v's shard that comes ove
 
              min  U
              s.t. capacity(w) (U - delay(w)) >= size * sum of x(v, w) over v   for every link used
-         sum of x(v, w) over w = 1                                    for every v
-         x >= 0
+                  sum of x(v, w) over w = 1                                    for every v
+                  x >= 0
 
          where v is t hops from u, and w, a predecessor of u, is t - 1 hops from v.
 Input:   a network of GPUs; the GPU; the step.
