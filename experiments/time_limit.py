@@ -6,8 +6,8 @@ Output:  TimeLimitError, raised in the running code.
 Cost:    none.
 Source:  ours. The signal SIGALRM interrupts Python between two instructions. The native core polls
          signals, as for Ctrl-C. Solvers of linear programs have limits of their own; the signal
-         takes effect when they return. Code that catches the error of a part and goes on is interrupted
-         again.
+         takes effect when they return. Code that catches the error of a part and goes on is
+         interrupted again.
 """
 
 from __future__ import annotations
