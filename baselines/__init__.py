@@ -1,4 +1,4 @@
-"""The peers ForestColl is compared with, reimplemented on the same types."""
+"""Baselines from the literature, reimplemented on the types of ForestColl."""
 
 from baselines.interface.method import Method
 from baselines.registry import METHODS

@@ -30,14 +30,14 @@ from forestcoll.schedule import (
 
 __all__ = ["app"]
 
-app = typer.Typer(help="List the peers and run one.", no_args_is_help=True)
+app = typer.Typer(help="List the baselines and run one.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 
 
 @app.command("list")
 def list_methods(json_: Json = False) -> None:
-    """List the peers: what they do, where they come from, what is left out."""
+    """List the baselines: collectives, sources, and differences from the source."""
     if json_:
         fields = ("name", "summary", "source", "collectives", "parameters", "notes")
         typer.echo(as_json([{f: getattr(m, f) for f in fields} for m in METHODS.values()]))
@@ -56,10 +56,10 @@ def list_methods(json_: Json = False) -> None:
 
 @app.command("run")
 def run_method(
-    name: Annotated[str, typer.Argument(metavar="METHOD", help="As `baselines list` has it.")],
+    name: Annotated[str, typer.Argument(metavar="METHOD", help="A name from `baselines list`.")],
     spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
     collective: Annotated[
-        str | None, typer.Option("--collective", help="The method's own if not given.")
+        str | None, typer.Option("--collective", help="Default: the method's first.")
     ] = None,
     without: Without = None,
     scale: Scale = None,
@@ -70,10 +70,10 @@ def run_method(
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0, max=MOST_SECONDS, help="How long a method that searches may do so."),
+        typer.Option(min=0, max=MOST_SECONDS, help="Seconds for a method that searches."),
     ] = None,
     threads: Annotated[
-        int, typer.Option(min=1, max=MOST_THREADS, help="For a method that searches.")
+        int, typer.Option(min=1, max=MOST_THREADS, help="Threads of a method that searches.")
     ] = 1,
     output: Annotated[
         Path | None,
@@ -81,7 +81,7 @@ def run_method(
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Make a schedule as a peer would, verify it, and tell what it costs."""
+    """Generate a baseline's schedule, verify it, and print its costs."""
     if name not in METHODS:
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
     if output is not None:

@@ -1,4 +1,4 @@
-"""The peers by name, all called alike."""
+"""Registry of all baselines by name."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ MODULES = (
     "baselines.synthesizers.taccl.taccl",
     "baselines.synthesizers.not_reimplemented",
 )
-"""Where methods are: each has its own ``METHODS``."""
+"""Modules with methods: each has its own ``METHODS``."""
 
 
 class _Registry(Mapping[str, Method]):
-    """The methods of modules, each loaded once a name is asked for that those before do not have.
+    """Methods by name; a module is loaded when no earlier module has the requested name.
 
     Some methods take longer to load than others to run.
     """

@@ -40,29 +40,29 @@ def run(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Only points whose method, topology or cluster matches, as in a shell; "
-            "given again, it narrows further.",
+            help="Only points whose method, topology or cluster matches this shell pattern; "
+            "repeatable, all patterns must match.",
         ),
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would run, and for how long.")
+        bool, typer.Option("--dry-run", help="Print what would run, and the estimated time.")
     ] = False,
     fresh: Annotated[
-        bool, typer.Option("--fresh", help="Start over: forget the rows of earlier runs.")
+        bool, typer.Option("--fresh", help="Start over: ignore the rows of earlier runs.")
     ] = False,
     retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Run again what failed.")
+        bool, typer.Option("--retry-failed", help="Rerun failed points.")
     ] = False,
     executor: Annotated[_Where, typer.Option(help="Where points run.")] = _Where.LOCAL,
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Of the Dask scheduler: tcp://HOST:PORT.")
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler: tcp://HOST:PORT.")
     ] = None,
     results: Annotated[
-        Path, typer.Option(help="Folder for the results, by the experiment's name.")
+        Path, typer.Option(help="Folder for results; each experiment gets a subfolder of its name.")
     ] = Path("results"),
     figures: Annotated[bool, typer.Option(help="Draw the figures.")] = True,
     form: Annotated[
-        Format, typer.Option("--format", help="Of the table; wide leaves nothing out.")
+        Format, typer.Option("--format", help="Table format; wide shows every column.")
     ] = Format.TABLE,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the rows and files as JSON.")
@@ -70,13 +70,13 @@ def run(
 ) -> None:
     """Run an experiment: every point in a process of its own, then the table and the figures.
 
-    Finished points are kept, so a run that was stopped goes on where it was.
+    Finished points are stored, so a stopped run resumes where it ended.
     """
     from experiments.config.experiment import read_experiment
     from experiments.run.plan import make_plan, select_points
 
     where = _executor(executor, scheduler, jobs)
-    sys.path.append(str(experiment.absolute().parent))  # where a user's own methods may lie
+    sys.path.append(str(experiment.absolute().parent))  # a user's own methods may be here
     parsed = read_experiment(experiment)
     points = select_points(parsed.points, only or [])
     folder = results / parsed.experiment.name
@@ -86,7 +86,7 @@ def run(
         rows = read_rows(folder / ROWS) if (folder / ROWS).exists() else []
         _preview(make_plan(points, rows, **again), rows, jobs, title, form, as_json=as_json)
         return
-    # Starting over with some of the points leaves the rows of the others.
+    # A fresh start of some points keeps the rows of the others.
     with RowFile(folder / ROWS, fresh=fresh and not only) as file:
         rows = _run(make_plan(points, file.rows, **again), file, where)
         known = latest(file.rows)

@@ -1,12 +1,12 @@
-"""What a collective should reach on a network, as nccl-tests print it.
+"""Expected rates of a collective on a network, in the terms of nccl-tests.
 
-Problem: is my number good for this machine?
+Problem: is a measured number good for this machine?
 Input:   a topology and a collective.
-Output:  the bound, where switches forward and where they copy and add, the cut that binds, and what
-         ForestColl's schedule and NCCL's algorithms would reach in theory.
+Output:  the bound, for switches that forward and for switches that multicast and reduce; the
+         bottleneck cut; the rates of ForestColl's schedule and NCCL's algorithms in theory.
 Cost:    that of generating each schedule; an allreduce that no cut proves takes a linear program.
-Source:  bounds as of :mod:`experiments.measures.bounds`; busbw as PERFORMANCE.md of nccl-tests has
-         it. Rates are pipelined: data in pieces, all at once, without latencies.
+Source:  bounds from :mod:`experiments.measures.bounds`; busbw from PERFORMANCE.md of nccl-tests.
+         Rates are pipelined: all pipeline chunks in flight, without latencies.
 """
 
 from __future__ import annotations
@@ -48,16 +48,16 @@ from forestcoll.topology.validation import COLLECTIVES, validate
 __all__ = ["ALL", "Expected", "Rate", "expected"]
 
 ALL = (*COLLECTIVES, "all-to-all")
-"""Collectives that are known."""
+"""Known collectives."""
 
 LIMIT_S = 60.0
-"""Seconds for all rows, if nothing else is said."""
+"""Default seconds for all rows."""
 
 LP_TIME_LIMIT_S = 20.0
-"""Seconds of them for the program of an allreduce that no cut proves."""
+"""Seconds, within that time, for the program of an allreduce that no cut proves."""
 
 CUTS_S = 2.0
-"""Seconds that ForestColl leaves for bounds and cuts, but no more than a quarter of all."""
+"""Seconds reserved for bounds and cuts, at most a quarter of all."""
 
 _PROGRAM_SHARE = 0.9
 """Of what is left, for programs of bounds and cuts: those that do not finish leave weaker ones."""
@@ -77,7 +77,7 @@ _SEND_RECV = "NCCL send/recv", "direct"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What something reaches, or why it does not.
+    """A rate in theory, or the reason why there is none.
 
     Parameters
     ----------
@@ -85,13 +85,13 @@ class Rate:
     algbw_gb_s : Fraction or None
         Data size over time; the size is that of nccl-tests.
     busbw_gb_s : Fraction or None
-        The same times what nccl-tests multiply with for this collective.
+        algbw times the factor of nccl-tests for this collective.
     share : Fraction or None
-        Of the bound of its model.
+        Share of the bound of its model.
     note : str
-        What proves a bound, or why there is no rate.
+        The proof of a bound, or the reason why there is no rate.
     differences : str
-        From what a baseline reimplements.
+        Differences between a baseline and its source.
     """
 
     what: str
@@ -104,22 +104,21 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a collective should reach.
+    """Expected rates of a collective.
 
     Parameters
     ----------
     topology : Topology
     collective : str
     bounds : tuple of Rate
-        For switches that forward; and, if some are marked ``multicast``, that copy and add.
+        For switches that forward; and, with ``multicast`` switches, for multicast and reduction.
     binding : tuple of RateBound, optional
-        The bottleneck cut, or prices; of an allreduce those of a reduce-scatter and of an
-        allgather, though its bound may be of another set; of an all-to-all none. None if they were
-        not there in time.
+        The bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An
+        allreduce has those of a reduce-scatter and an allgather, though its own bound may differ.
     rates : tuple of Rate
-        Of ForestColl and NCCL.
+        Rates of ForestColl and NCCL.
     latency_us : Fraction
-        That no data gets from one GPU to the farthest in less, by the latencies of the links.
+        Least latency between the GPUs farthest apart, summed over links.
     idle : str or None
         What GPUs outside the group do, "forward" or "absent"; None without a group.
     """
@@ -133,7 +132,7 @@ class Expected:
     idle: str | None = None
 
     def least_us(self, size_bytes: int) -> Fraction:
-        """Return a time that no schedule beats, for so many bytes: by rate or by latency."""
+        """Return a lower bound on the time of any schedule for a size, by rate or by latency."""
         rates = [one.algbw_gb_s for one in self.bounds if one.algbw_gb_s is not None]
         by_rate = size_bytes / (max(rates) * 1000) if rates else Fraction(0)
         return max(by_rate, self.latency_us)
@@ -148,7 +147,7 @@ def expected(
     idle: Literal["forward", "absent"] = "absent",
     seconds: float = LIMIT_S,
 ) -> Expected:
-    """Return what a collective should reach on a network.
+    """Return the expected rates of a collective on a network.
 
     Parameters
     ----------
@@ -156,14 +155,14 @@ def expected(
     collective : str
         One of :data:`ALL`.
     root : str or int, optional
-        Of a broadcast or reduce; rank 0 if not given.
+        Root of a broadcast or reduce; rank 0 if not given.
     members : iterable of str, optional
         Names of the GPUs that take part; all if not given.
     idle : {"absent", "forward"}
-        What the other GPUs do, as of :func:`forestcoll.group`: no library lets them forward.
+        Role of the other GPUs, as in :func:`forestcoll.group`: no library lets them forward.
     seconds : float
-        For all rows, bounds and cuts together: what is not there in time says so. ForestColl's
-        schedule has to leave :data:`CUTS_S` of it, or a quarter if that is less.
+        Limit for all rows, bounds and cuts together; late rows carry a note. ForestColl's schedule
+        must leave :data:`CUTS_S` of it, or a quarter if that is less.
 
     Raises
     ------
@@ -208,7 +207,7 @@ def expected(
 
 
 def busbw_factor(collective: str, gpus: int) -> Fraction:
-    """Return what nccl-tests multiply algbw with: the share of the data that crosses a GPU's links.
+    """Return the busbw factor of nccl-tests: the share of the data that crosses a GPU's links.
 
     Examples
     --------
@@ -235,12 +234,12 @@ def _bounds(
     proof: AllreduceBound | None,
     clock: _Clock,
 ) -> tuple[Rate, ...]:
-    """Bound the collective in both models, or in the one where they are the same."""
+    """Bound the collective in both switch models, or once where they agree."""
     try:
         with time_limit(clock.left()):
             topology = merged_planes(topology).merged
     except TimeLimitError:
-        pass  # then no bound is begun below
+        pass  # the clock has run out, so no bound starts below
     plain = tuple(replace(n, multicast=False) if n.multicast else n for n in topology.nodes)
     if plain == topology.nodes:
         models = [("bound, switches forward", topology, reached, proof)]
@@ -270,22 +269,22 @@ def _bounds(
 
 
 class _Clock:
-    """Counts down the seconds that all rows have together."""
+    """A countdown of the seconds for all rows together."""
 
     def __init__(self, seconds: float, end: float | None = None) -> None:
         self.seconds = seconds
         self._end = time.monotonic() + seconds if end is None else end
 
     def less(self, seconds: float) -> _Clock:
-        """Return a clock for part of the work, which ends so many seconds before."""
+        """Return a clock for part of the work that ends ``seconds`` earlier."""
         return _Clock(self.seconds, self._end - seconds)
 
     def left(self) -> float:
-        """Return the seconds that are left, 0 at the end."""
+        """Return the remaining seconds, 0 at the end."""
         return max(0.0, self._end - time.monotonic())
 
     def late(self, what: str, topology: Topology, collective: str) -> Rate:
-        """Return the row of what was not there in time."""
+        """Return the row of a rate that ran out of time."""
         note = f"not there in {self.seconds:g} s; allow more time"
         return _rate(what, topology, collective, None, note)
 
@@ -295,7 +294,7 @@ def _forestcoll(
 ) -> tuple[Rate, AllreduceBound | None]:
     """Return the rate of ForestColl's schedule and the bound of an allreduce, both verified.
 
-    All-to-alls are of a linear program. Where switches copy, data that goes one way gains by it
+    All-to-alls come from a linear program. In-network multicast speeds up one-way collectives
     only where a switch sends more than it receives.
     """
     if collective == "all-to-all":
@@ -332,7 +331,7 @@ def _made(topology: Topology, asked: Options) -> AnySchedule:
 def _method(
     what: str, name: str, topology: Topology, collective: str, root: str | int | None, clock: _Clock
 ) -> Rate:
-    """Return the rate of a peer's schedule, verified, or why it has none."""
+    """Return the rate of a baseline's verified schedule, or the reason why there is none."""
     method: Method = METHODS[name]
     if collective not in method.collectives:
         return _rate(what, topology, collective, None, f"has no {collective}")
@@ -350,9 +349,9 @@ def _method(
 
 
 def _without_planes(topology: Topology, clock: _Clock) -> Topology:
-    """Return the network with parallel planes merged, if all rates on it are those of the real one.
+    """Return the network with merged parallel planes, if all its rates equal those of the real one.
 
-    Peers see it so anyhow, and spread what they make over the planes.
+    Baselines work on the merged network too, and spread their schedules over the planes.
     """
     try:
         with time_limit(clock.left()):
@@ -366,7 +365,7 @@ def _without_planes(topology: Topology, clock: _Clock) -> Topology:
 def _binding(
     topology: Topology, collective: str, root: str | int | None, clock: _Clock
 ) -> tuple[RateBound, ...] | None:
-    """Return what binds each phase that the collective is made of, where switches forward."""
+    """Return the bottleneck of each phase of the collective, for switches that forward."""
     if collective == "all-to-all":
         return ()
     phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
@@ -385,7 +384,7 @@ def _binding(
 
 
 def _farthest_us(topology: Topology, collective: str, root: str | int | None) -> Fraction:
-    """Return the greatest latency of a shortest way that data must go: of all, or at the root."""
+    """Return the largest latency of a shortest path that data must take: overall or at the root."""
     if not any(link.latency_us for link in topology.links):
         return Fraction(0)
     import scipy.sparse as sp

@@ -36,7 +36,7 @@ def expected_rates(
     ] = "allreduce",
     sizes: Annotated[
         str | None,
-        typer.Option("--sizes", help="Of the data: 1MB,64MB or 1MB..1GB; 1MB is 2^20 bytes."),
+        typer.Option("--sizes", help="Data sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20 bytes."),
     ] = None,
     root: Root = None,
     members: Group = None,
@@ -50,7 +50,7 @@ def expected_rates(
     ] = 60.0,
     json_: Json = False,
 ) -> None:
-    """Say what nccl-tests should print at best: algbw and busbw, and what binds."""
+    """Print the best algbw and busbw that nccl-tests can show, and the bottleneck."""
     from experiments.expected import expected
     from forestcoll.cli.facts import as_json
 

@@ -1,12 +1,12 @@
-"""The latency of a hop, fitted on NCCL's ring alone, and how far simulations with it are off.
+"""Fit of the hop latency to NCCL's measured ring, and the simulation errors that remain.
 
-Problem: the alpha for which the simulated ring is nearest to the measured one.
-Input:   what was measured on two DGX A100 (``published/forestcoll_measured.csv``); rows of figure
-         11, for the methods that alpha was not fitted on.
+Problem: find the alpha for which the simulated ring is nearest to the measured one.
+Input:   measurements on two DGX A100 (``published/forestcoll_measured.csv``); rows of figure 11 for
+         the methods outside the fit.
 Output:  alpha, and errors: simulated over measured algbw, less one.
-Cost:    the ring's twelve points, some seventy times.
-Source:  ours. The error that is minimised is the mean of the absolute ones; the data goes in as
-         many pipeline chunks as are best.
+Cost:    about seventy simulations of the ring's twelve points.
+Source:  ours. The fit minimises the mean absolute error, with the best number of pipeline chunks at
+         each size.
 
 ``python -m experiments.fit_alpha results/forestcoll-figure11-*`` prints it as a table.
 """
@@ -40,7 +40,7 @@ __all__ = [
 
 MEASURE = "algbw_simulated_gb_s"
 FITTED = "ring"
-"""The only method that alpha is fitted on."""
+"""The only method in the fit of alpha."""
 
 TOPOLOGY = "dgx_a100:boxes=2"
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
@@ -51,7 +51,7 @@ _GRID = 12
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """A measured value, and the simulated one beside it, in GB/s."""
+    """A measured and a simulated value, in GB/s."""
 
     collective: str
     method: str
@@ -62,12 +62,12 @@ class Compared:
 
     @property
     def error(self) -> float:
-        """How far the simulated value is off, as a share of the measured one."""
+        """Relative error of the simulated value."""
         return self.simulated_gb_s / self.measured_gb_s - 1
 
 
 def mean_error(found: Sequence[Compared]) -> float:
-    """Return the mean of the absolute errors."""
+    """Return the mean absolute error."""
     return fmean(abs(one.error) for one in found)
 
 
@@ -83,10 +83,10 @@ def fitted_on(alpha_us: float) -> list[Compared]:
 
 
 def fitted_alpha_us() -> float:
-    """Return the alpha of the least mean error, to a tenth of a microsecond.
+    """Return the alpha of the least mean error, to 0.1 us.
 
-    Even ratios over all that is plausible, again around the best of them, then every tenth around
-    that: the number of pipeline chunks makes the error jagged.
+    The best number of pipeline chunks makes the error jagged, so a grid search replaces descent:
+    equal ratios over the plausible range, finer ratios around the best, then steps of 0.1 us.
     """
     low, high = _LEAST_US, _MOST_US
     for _ in range(2):
@@ -101,7 +101,7 @@ def _best(alphas: Iterable[float]) -> float:
 
 
 def compared(rows: Iterable[Row]) -> list[Compared]:
-    """Compare simulated rows with what was measured."""
+    """Compare simulated rows with measurements."""
     best = best_simulated(rows)
     return [
         _beside(mark, collective, best[collective, mark.method, mark.size_bytes])
@@ -114,7 +114,7 @@ def compared(rows: Iterable[Row]) -> list[Compared]:
 def best_simulated(rows: Iterable[Row]) -> dict[tuple[str, str, int], float]:
     """Return the algbw in GB/s by collective, method and size, on the two boxes.
 
-    Of a method with several choices of parameters the best counts, for each size by itself.
+    For several parameter choices of a method, each size takes the best one.
     """
     best: dict[tuple[str, str, int], float] = {}
     ended = (row for row in rows if row.status is Status.OK)
@@ -171,7 +171,7 @@ _made: dict[str, Simulator] = {}
 
 
 def main(folders: Sequence[str]) -> None:
-    """Print the alpha, the errors of what it is fitted on, and those of the rows given."""
+    """Print the alpha, the errors of the fitted ring, and the errors of the given rows."""
     alpha = fitted_alpha_us()
     ring = fitted_on(alpha)
     text = [f"alpha fitted on NCCL's ring: {alpha} us, mean error {mean_error(ring):.1%}", ""]

@@ -15,26 +15,29 @@ from experiments.results.selection import load_results, select
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Show, compare and plot results, or make a page of them.",
+    help="Show, compare and plot results, or write them as an HTML page.",
     epilog="RESULTS is a folder that `forestcoll run` wrote, or a rows file (.jsonl, .parquet).",
     no_args_is_help=True,
 )
 
 Results = Annotated[Path, typer.Argument(metavar="RESULTS", help="A results folder or rows file.")]
 Methods = Annotated[
-    list[str] | None, typer.Option("--method", help="Only this method; * is anything; repeatable.")
+    list[str] | None,
+    typer.Option("--method", help="Only this method; * matches anything; repeatable."),
 ]
 Topologies = Annotated[
     list[str] | None,
-    typer.Option("--topology", help="Only this topology or cluster; * is anything; repeatable."),
+    typer.Option(
+        "--topology", help="Only this topology or cluster; * matches anything; repeatable."
+    ),
 ]
 Statuses = Annotated[
-    list[Status] | None, typer.Option("--status", help="Only points that ended so; repeatable.")
+    list[Status] | None, typer.Option("--status", help="Only points with this status; repeatable.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
-Form = Annotated[Format, typer.Option("--format", help="Of the table; wide leaves nothing out.")]
+Form = Annotated[Format, typer.Option("--format", help="Table format; wide shows every column.")]
 Output = Annotated[
-    Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .png, .pdf or .svg.")
+    Path, typer.Option("--output", "-o", metavar="FILE", help="Output file: .png, .pdf or .svg.")
 ]
 
 
@@ -45,10 +48,10 @@ def show(
     topology: Topologies = None,
     status: Statuses = None,
     csv: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write a table for reading.")
+        Path | None, typer.Option(metavar="FILE", help="Also write a table for reading to FILE.")
     ] = None,
     parquet: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Also write all columns, typed.")
+        Path | None, typer.Option(metavar="FILE", help="Also write all columns, typed, to FILE.")
     ] = None,
     form: Form = Format.TABLE,
     as_json: Json = False,
@@ -77,8 +80,8 @@ def show(
 
 @app.command()
 def compare(
-    a: Annotated[Path, typer.Argument(metavar="A", help="The results to compare with.")],
-    b: Annotated[Path, typer.Argument(metavar="B", help="The results that may have changed.")],
+    a: Annotated[Path, typer.Argument(metavar="A", help="The baseline results.")],
+    b: Annotated[Path, typer.Argument(metavar="B", help="The new results.")],
     method: Methods = None,
     topology: Topologies = None,
     form: Form = Format.TABLE,
@@ -111,12 +114,14 @@ def plot(
     output: Output,
     kind: Annotated[
         str,
-        typer.Option(help="generation-time, pareto:y=depth, ...: see docs/experiments.md."),
+        typer.Option(
+            help="Kind of figure: generation-time, pareto:y=depth, ...; see docs/experiments.md."
+        ),
     ],
     method: Methods = None,
     topology: Topologies = None,
     title: Annotated[
-        str | None, typer.Option(help="Above the figure; if not given, the experiment's.")
+        str | None, typer.Option(help="Title of the figure; default: the experiment's.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -136,11 +141,11 @@ def plot(
 @app.command()
 def migrate(
     results: Annotated[
-        Path, typer.Argument(metavar="FOLDER", help="Of one experiment or of several.")
+        Path, typer.Argument(metavar="FOLDER", help="Results of one experiment or of several.")
     ],
     as_json: Json = False,
 ) -> None:
-    """Rename columns and parameters of stored results that have former names."""
+    """Rename former columns and parameters in stored results."""
     from experiments.results.migration import migrate as migrated
 
     files = migrated(results)
@@ -156,22 +161,24 @@ def migrate(
 def html(
     results: Annotated[
         list[Path],
-        typer.Argument(metavar="RESULTS...", help="Folders, of one experiment or of several."),
+        typer.Argument(
+            metavar="RESULTS...", help="Results folders of one experiment or of several."
+        ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .html.")
+        Path, typer.Option("--output", "-o", metavar="FILE", help="Output file: .html.")
     ],
     method: Methods = None,
     topology: Topologies = None,
     status: Statuses = None,
     title: Annotated[
-        str | None, typer.Option(help="Of the page; if not given, the experiment's.")
+        str | None, typer.Option(help="Title of the page; default: the experiment's.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write results as one page to search and to point at: a table, interactive figures.
+    """Write results as one HTML page: interactive figures and a searchable table.
 
-    It is a single file that loads nothing from anywhere.
+    The page is a single file that loads no other.
     """
     from experiments.report.page import check_ending, write_report
     from experiments.report.sources import narrowed, read_sources

@@ -1,12 +1,12 @@
-"""How many times as fast methods are in simulation, beside how many times they were measured to be.
+"""Simulated speedups between methods, beside the measured ones of the papers.
 
-Problem: figures of algbw against size are printed without numbers, but the text has ratios.
+Problem: the papers' figures of algbw against size have no numbers, but their text has ratios.
 Input:   rows with simulations; the ratios (``published/speedups.csv``).
-Output:  a table: for each ratio printed, of one size or the average of many, the simulated one.
+Output:  a table with the simulated value of each printed ratio, at one size or on average.
 Cost:    none.
-Source:  ForestColl section 6, BFB section 8 and A.1. Of several choices of parameters, and of the
-         several methods of one library, the best counts at each size; an average is the mean of the
-         ratios at the sizes that there are.
+Source:  ForestColl section 6, BFB section 8 and A.1. Among parameter choices, and among the methods
+         of one library, the best counts at each size. An average is the mean ratio over the sizes
+         of the rows.
 
 ``python -m experiments.speedups`` writes it into docs/papers/simulated-figures.md, from the rows
 below results/.
@@ -32,7 +32,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "papers" / "simulated-figures.md"
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """How many times as fast one method is as others: as printed, and in simulation.
+    """The speedup of one method over others: as printed, and in simulation.
 
     Parameters
     ----------
@@ -40,11 +40,11 @@ class Speedup:
         Of :mod:`experiments.reproduction.inventory`.
     source, topology, collective : str
     ours, methods : str
-        The method that leads, and those that it is compared with, of which the best counts.
+        The leading method and the methods it is compared with, of which the best counts.
     at_bytes : int, optional
-        The size that a ratio is printed of, and those ratios; else the average alone is.
+        The size of a printed ratio; None where only an average is printed.
     average_over : tuple of int, optional
-        The least and the largest size of those that an average is printed of.
+        The least and the largest size of a printed average.
     """
 
     item: str
@@ -62,7 +62,7 @@ class Speedup:
 
 
 def speedups(rows: Mapping[str, Sequence[Row]]) -> list[Speedup]:
-    """Return every ratio that is printed and that rows can be held against.
+    """Return every printed ratio for which there are rows.
 
     Parameters
     ----------
@@ -115,14 +115,14 @@ def _best(rows: Iterable[Row], methods: Sequence[str], topology: str) -> dict[in
 
 
 def page_tables(results: Path, alpha_us: float | None = None) -> dict[str, list[str]]:
-    """Return the tables of the page, by the names of their places in it.
+    """Return the tables of the page, by the names of its marks.
 
     Parameters
     ----------
     results : Path
         The folder of the results.
     alpha_us : float, optional
-        What is fitted, if that is known; it takes some seconds to find.
+        The fitted alpha, if known; the fit takes some seconds.
     """
     names = dict.fromkeys(line["experiment"] for line in printed("speedups.csv"))
     files = {name: results / name / "rows.jsonl" for name in names}

@@ -1,13 +1,13 @@
-"""A time limit on whatever runs, by an alarm.
+"""Time limit on any Python code, by an alarm signal.
 
-Problem: peers are loops in Python without a limit of their own; end them when the time is up.
+Problem: baselines are Python loops without a time limit; end them when the time is up.
 Input:   seconds.
-Output:  TimeLimitError where the work was.
+Output:  TimeLimitError, raised in the running code.
 Cost:    none.
-Source:  ours. The signal SIGALRM interrupts Python between two instructions, and the core, which
-         looks for signals as it does for Ctrl-C. Solvers of linear programs have limits of their
-         own and are interrupted when they return. What takes the error for that of a part of its
-         work, and goes on, is interrupted again.
+Source:  ours. The signal SIGALRM interrupts Python between two instructions. The native core polls
+         signals, as for Ctrl-C. Solvers of linear programs have limits of their own; the signal
+         takes effect when they return. Code that catches the error of a part and goes on is
+         interrupted again.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ _AGAIN_S = 0.1
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise TimeLimitError in the body once so many seconds are over.
+    """Raise TimeLimitError in the body after a number of seconds.
 
-    Signals reach the main thread only: in another one there is no limit. An alarm that was set
-    before is set again afterwards, for as long as it was.
+    Signals reach the main thread only: other threads have no limit. An earlier alarm is restored
+    afterwards with its original duration.
 
     Parameters
     ----------
     seconds : float
-        0 or less: at once.
+        0 or less raises at once.
     """
     if seconds <= 0:
         raise TimeLimitError("no time is left")

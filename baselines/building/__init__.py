@@ -1,7 +1,7 @@
-"""Schedules out of what a peer says: who sends what in which step, or how data spreads.
+"""Conversion of what a baseline decides into schedules: steps, trees and phases.
 
-To read: ``phases`` (reductions and allreduces out of forests that spread data), ``composing`` (the
-same of steps, routed), ``grid_rings``, ``equal_trees`` and ``binary_trees``, ``fastest``, the
-choice among variants, ``ticks``; ``loopback`` (what NVLS sends through a switch besides) and
-``over_planes`` (what was made on merged switches, spread over the switches themselves).
+Read ``phases`` (reductions and allreduces from out-trees), ``composing`` (the same for routed
+steps), ``grid_rings``, ``equal_trees`` and ``binary_trees``, ``fastest`` (choice among variants),
+``ticks`` (whole-number times), ``loopback`` (extra traffic of NVLS through a switch) and
+``over_planes`` (schedules on merged switches, spread over the real ones).
 """

@@ -1,17 +1,17 @@
 """Binary trees over boxes as NCCL numbers them, alone or in pairs.
 
-Problem: trees of low depth in which, as a pair, every box is inner in one only.
+Problem: a pair of shallow trees in which every box is an inner node of only one.
 Input:   a number of boxes.
-Output:  the box above each.
+Output:  the parent of each box.
 Cost:    linear in the boxes.
 Source:  Sanders, Speck and Traff, "Two-tree algorithms for full bandwidth broadcast, reduction and
          scan" (2009), in the numbering of NCCL 2.4 and later.
 
-Box 0 is the root. Another box b, divided by 2^i and no higher power of two, hangs from b + 2^i or
-b - 2^i, that which 2^(i+1) divides and no higher power does, or, if this is no box, from b - 2^i;
-so odd boxes are leaves. The second tree of a pair is the first one mirrored (box b plays B - 1 - b)
-or, if B is odd, shifted (b plays b - 1): leaves become inner boxes. If B is odd, box 0 is inner in
-both, with one child in each. So no box has more than two children in the pair.
+Box 0 is the root. Let 2^i be the highest power of two that divides another box b. The parent of b
+is b + 2^i or b - 2^i: the one whose highest power is 2^(i+1). If that is no box, it is b - 2^i. So
+odd boxes are leaves. The second tree is the first one mirrored (box b plays B - 1 - b) or, for odd
+B, shifted (b plays b - 1): leaves become inner boxes. For odd B, box 0 is inner in both trees, with
+one child in each. So no box has more than two children in the pair.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class BoxTree:
     Parameters
     ----------
     above : tuple of int
-        The box that each hangs from, -1 at the root.
+        The parent of each box, -1 at the root.
     first : tuple of bool
-        Whether it is the first child there, or the second.
+        Whether it is the first child of its parent, or the second.
     """
 
     above: tuple[int, ...]

@@ -1,16 +1,15 @@
-"""Step schedules out of parts: routed, and made into the reductions and allreduces of a method.
+"""Step schedules from parts: routed, and combined into the reductions and allreduces of a method.
 
-Problem: a peer says in which step which GPU sends which chunk of an allgather; do the rest.
+Problem: a baseline defines the sends of an allgather by step, GPU and chunk; derive the rest.
 Input:   the chunks and transfers of an allgather (or broadcast).
-Output:  the physical paths they take; the reductions and allreduces made of them.
+Output:  their physical paths; the reductions and allreduces derived from them.
 Cost:    a sort of the transfers; one search for the paths into each GPU.
-Source:  a reduce-scatter is an allgather backwards in time on the network with every link turned
-         round, an allreduce both, one after the other (Zhao et al., NSDI 2025, sections 4 and 6;
+Source:  a reduce-scatter is an allgather backwards in time on the network with every link reversed;
+         an allreduce is both as sequential phases (Zhao et al., NSDI 2025, sections 4 and 6;
          :mod:`forestcoll.schedule.transform`).
 
-A transfer takes the least-cost paths, through switches and GPUs, over all ties alike
-(``forwarding``): equal-cost multipath, taken as a fluid. Methods that send hop by hop keep to the
-links that they name.
+A transfer divides equally over all least-cost paths through switches and GPUs (``forwarding``):
+fluid equal-cost multipath. Methods that send hop by hop use exactly the links that they name.
 """
 
 from __future__ import annotations
@@ -36,18 +35,18 @@ __all__ = [
 ]
 
 _AT_ONCE = 1 << 18
-"""Transfers that are looked at together."""
+"""Transfers that are processed together."""
 
 
 def in_step(step: int, chunk: npt.ArrayLike, tail: npt.ArrayLike, head: npt.ArrayLike) -> Sends:
-    """Return the transfers of one step, which copy; for :func:`joined`, so in any order."""
+    """Return the copy transfers of one step, in any order: :func:`joined` sorts them."""
     what, start, end = (np.asarray(a, dtype=np.int32) for a in (chunk, tail, head))
     copies = np.zeros(len(what), dtype=np.bool_)
     return Sends(np.full(len(what), step, dtype=np.int32), what, start, end, copies)
 
 
 def joined(parts: Sequence[Sends]) -> Sends:
-    """Put transfers together, each in the step that it names, and sort them."""
+    """Concatenate transfers, and sort them by step."""
     return Sends.joined(parts).in_order()
 
 
@@ -62,13 +61,13 @@ def routed(
 ) -> StepSchedule:
     """Find the physical paths of the transfers, through switches and GPUs.
 
-    If ``direct``, a transfer between GPUs that a link joins takes it alone, and no other way that
-    costs as much.
+    If ``direct``, a transfer between linked GPUs takes only that link, even if other paths cost as
+    much.
 
     Raises
     ------
     UnsupportedError
-        If nothing leads from a sender to its receiver.
+        If there is no path from a sender to its receiver.
     """
     routes = forwarded(topology, _pairs(topology, sends), direct=direct)
     return StepSchedule(topology, method, collective, chunks, sends, routes)
@@ -77,7 +76,7 @@ def routed(
 def hop_by_hop(
     topology: Topology, method: str, collective: str, chunks: Chunks, sends: Sends
 ) -> StepSchedule:
-    """Take the links between senders and receivers, which must be there, and nothing else."""
+    """Use only the links between senders and receivers, all of which must exist."""
     compute = topology.compute
     routes = Routes.from_paths(
         {
@@ -91,7 +90,9 @@ def hop_by_hop(
 def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
     """Senders and receivers, each pair once."""
     size = topology.num_compute
-    met = np.zeros((size, size), dtype=np.bool_)  # millions of transfers over few links
+    met = np.zeros(
+        (size, size), dtype=np.bool_
+    )  # a table, because there may be millions of transfers over few links
     for first in range(0, len(sends), _AT_ONCE):
         some = slice(first, first + _AT_ONCE)
         met[sends.tail[some], sends.head[some]] = True
@@ -109,7 +110,7 @@ def collect_steps(
         Makes an allgather or a broadcast for a topology.
     topology : Topology
     collective : str
-        What ``spread`` makes, its reduction, or "allreduce": first the one, then the other.
+        The collective of ``spread``, its reduction, or "allreduce": the reduction, then the spread.
     """
     if collective in ("allgather", "broadcast"):
         return spread(topology)

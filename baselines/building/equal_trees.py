@@ -1,8 +1,8 @@
-"""A forest out of trees that carry equal parts, such that equal-cost paths get equal shares.
+"""Forests from trees of equal parts, with equal shares on equal-cost paths.
 
-Problem: a peer says which trees there are; multiply them so that the trees of each logical link
-         can be dealt out evenly over its paths.
-Input:   each tree as the parent of every rank, and how often it is there.
+Problem: a baseline defines trees; multiply them so that the trees of each logical link divide
+         evenly over its paths.
+Input:   each tree as the parent of every rank, with its multiplicity.
 Output:  a forest whose weights are the trees per root.
 Cost:    linear in the edges of the trees.
 Source:  none; equal-cost multipath, see ``switch_paths``.
@@ -25,15 +25,15 @@ __all__ = ["edges_of", "forest_of"]
 
 
 def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]) -> Forest:
-    """Put trees together.
+    """Build a forest from trees.
 
     Parameters
     ----------
     router : Router
-        Of the network whose shortest ways the edges take.
+        Router of the network; edges take its shortest paths.
     method : str
     copies : mapping
-        By the parent of each rank, -1 at the root, how many such trees there are.
+        Multiplicity of each tree; a tree is the parent of each rank, -1 at the root.
     """
     parent = np.array(list(copies), dtype=np.int32)
     counts = list(copies.values())
@@ -56,7 +56,7 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
 
 
 def edges_of(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple[int, int], int]:
-    """How many trees have each edge (parent, rank), in the order in which trees have them first."""
+    """Number of trees with each edge (parent, rank), in order of first occurrence."""
     size = parent.shape[1]
     tree, rank = np.nonzero(parent >= 0)
     key = parent[tree, rank].astype(np.int64) * size + rank
@@ -79,6 +79,6 @@ def edges_of(parent: npt.NDArray[np.int32], counts: Sequence[int]) -> dict[tuple
 
 
 def _times_to_share(ways: Iterable[Sequence[object]], edges: Mapping[tuple[int, int], int]) -> int:
-    """The least multiple of the trees that can be dealt out evenly over all equal-cost paths."""
+    """The least multiple of the trees that divides evenly over all equal-cost paths."""
     shares = {(len(paths), count) for paths, count in zip(ways, edges.values(), strict=True)}
     return math.lcm(*(n // math.gcd(n, count) for n, count in shares))

@@ -1,10 +1,10 @@
-"""The choice among the variants of a method: the one that takes least time.
+"""Choice of the fastest variant of a method.
 
-Problem: of some schedules of the same collective, take the fastest.
+Problem: choose the fastest of several schedules of one collective.
 Input:   step schedules.
-Output:  one of them: the least time pipelined; of equals, the least in steps; of these the first.
+Output:  the one of least pipelined time; ties go to the least synchronous time, then the first.
 Cost:    two measurements of each.
-Source:  ours: what "theoretical algbw" means for every method
+Source:  ours: the meaning of "theoretical algbw" for every method
          (:mod:`forestcoll.schedule.cost_model.measures`).
 """
 
@@ -20,7 +20,7 @@ __all__ = ["fastest"]
 
 
 def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
-    """Return the schedule whose data flows fastest; of equals the fastest in steps."""
+    """Return the schedule of least pipelined time; ties go to the least synchronous time."""
     return min(schedules, key=_times)
 
 

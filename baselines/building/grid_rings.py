@@ -1,11 +1,11 @@
 """Rings along the dimensions of a grid of GPUs, one dimension after the other.
 
-Problem: an allgather in which GPUs talk only to their neighbours in a grid that closes on itself.
-Input:   the ranks on the grid, the order of the dimensions, the way round.
+Problem: an allgather in which GPUs send only to their neighbours in a grid with wrap-around.
+Input:   the ranks on the grid, the order of the dimensions, the direction.
 Output:  the transfers; d - 1 steps for a dimension of length d.
 Cost:    N (N - 1) transfers for N GPUs, made dimension by dimension in whole arrays.
 Source:  the ring allgather (Thakur et al., IJHPCA 2005), repeated along each dimension with all
-         that has been gathered so far.
+         data gathered so far.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["along_rings"]
 def along_rings(
     grid: npt.NDArray[np.int32], order: Sequence[int], *, way: int = 1, first_chunk: int = 0
 ) -> list[Sends]:
-    """Gather along each dimension in turn.
+    """Gather along one dimension after the other.
 
     Parameters
     ----------
@@ -33,18 +33,18 @@ def along_rings(
     order : sequence of int
         The dimensions, each once.
     way : {1, -1}
-        Whether data moves to the next place of a dimension or to the one before.
+        Direction: to the next place of a dimension, or to the previous one.
     first_chunk : int
         The chunk of rank r is ``first_chunk + r``.
 
     Returns
     -------
     list of Sends
-        One for each step, to be joined. In the first step of a dimension everyone sends all chunks
-        that it has to its neighbour, in the others what came in the step before.
+        One for each step, to be joined. In the first step of a dimension every GPU sends all of its
+        chunks to its neighbour; in later steps it forwards the chunks of the step before.
     """
     dims, ranks = grid.shape, grid.ravel()
-    at = np.indices(dims).reshape(len(dims), -1, 1)  # of each chunk, where its holders sit
+    at = np.indices(dims).reshape(len(dims), -1, 1)  # for each chunk, the places of its holders
     steps: list[Sends] = []
     for axis in order:
         holders = [at]

@@ -1,10 +1,10 @@
-"""Loopback: what NVLS sends through a switch though the GPU has it already.
+"""Loopback traffic: data that NVLS sends through a switch to a GPU that has it already.
 
-Problem: a switch copies to all GPUs of its box, the sender too, and adds what all GPUs have, also
-         that of the one that gets the sum.
-Input:   physical trees; the switches that do so.
-Output:  the same trees with a walk back for each from a GPU to such a switch, in a reduction from
-         such a switch to a GPU.
+Problem: an NVLS switch multicasts to all GPUs of its box, the sender too. It reduces the data of
+         all GPUs, the receiver's too.
+Input:   physical trees; the NVLS switches.
+Output:  the same trees with a walk back to the GPU for each walk from a GPU to such a switch. In a
+         reduction, with a walk to the switch for each walk from it to a GPU.
 Cost:    linear in the walks.
 Source:  multicast objects of CUDA: ``multimem.st`` writes to all GPUs of the team,
          ``multimem.ld_reduce`` reads from all. The rates of NCCL and nccl-tests say the same:
@@ -27,12 +27,12 @@ __all__ = ["with_loopback"]
 
 
 def with_loopback(forest: MulticastForest, switches: Collection[int]) -> MulticastForest:
-    """Send what a GPU sends to these switches back to it, too; in a reduction its own part to them.
+    """Add the walks back from these switches to each sender; in a reduction, from each receiver.
 
     Raises
     ------
     UnsupportedError
-        If a link that this takes is missing.
+        If a link for this is missing.
     """
     near, far = (end.tolist() for end in forest.ends())
     gpu = [node.is_gpu for node in forest.topology.nodes]

@@ -1,14 +1,14 @@
-"""Schedules on parallel planes, out of those on the network in which the planes are merged.
+"""Schedules on parallel planes, from schedules on the network with merged planes.
 
-Problem: a method sees parallel switches as one; send what it sends over all of them.
+Problem: a method sees parallel switches as one; divide its traffic over all of them.
 Input:   a schedule on the merged network; the selections of :mod:`baselines.networks.planes`.
 Output:  the same schedule on the network itself, in exact proportions, at the same rates.
 Cost:    linear in the paths and in the selections.
-Source:  none. A schedule on the merged network is a mixture: one copy for each selection, with its
-         share of the data.
+Source:  none. A schedule on the merged network becomes a mixture: one copy for each selection, with
+         the selection's share of the data.
 
-Paths become one path for each selection that leads over other switches. Trees are copied only
-where switches copy them. Chunks are cut, one part for each selection, only where transfers end at
+A path becomes one path for each selection with other switches. Trees are duplicated only where
+switches multicast them. Chunks are cut, one part for each selection, only where transfers end at
 merged switches or name paths over them.
 """
 
@@ -42,7 +42,7 @@ _Places = npt.NDArray[np.int64]
 
 
 def on_planes(generate: Callable[..., S]) -> Callable[..., S]:
-    """Let a method see parallel switches as one, and spread what it makes over them.
+    """Run a method on the network with merged planes, and spread its schedule over the planes.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def over_planes(made: S, planes: Planes) -> S:
     UnsupportedError
         For a factored forest.
     CapacityOverflowError
-        If the proportions ask for numbers beyond 64 bits.
+        If the proportions need numbers beyond 64 bits.
     """
     if planes.merged is planes.topology:
         return made
@@ -75,7 +75,7 @@ def over_planes(made: S, planes: Planes) -> S:
 
 @dataclass(frozen=True)
 class _Mixture:
-    """The selections in whole numbers.
+    """The selections with shares as whole numbers.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class _Mixture:
 
     @property
     def is_merged(self) -> npt.NDArray[np.bool_]:
-        """Of each node of the merged network, whether it stands for several."""
+        """Whether each node of the merged network stands for several."""
         return np.asarray((self.node != self.node[0]).any(axis=0))
 
 
@@ -148,7 +148,7 @@ def _spread(made: object, mixture: _Mixture) -> object:
 
 
 def _forest(forest: Forest, mixture: _Mixture) -> Forest:
-    """As many trees more as the shares ask for; each link's trees are dealt out over the planes."""
+    """Multiply the trees as the shares need; divide each link's trees over the planes."""
     routes, _ = _routes(forest.routes, mixture)
     trees = mixture.times(forest.multiplicity, mixture.whole)
     often = int(np.gcd.reduce(np.concatenate([trees, routes.multiplicity])))
@@ -163,7 +163,7 @@ def _forest(forest: Forest, mixture: _Mixture) -> Forest:
 
 
 def _multicast(forest: MulticastForest, mixture: _Mixture) -> MulticastForest:
-    """Each batch of trees once for each selection."""
+    """Repeat each batch of trees once for each selection."""
     batches, many = forest.num_batches, len(mixture.units)
     number: dict[tuple[int, ...], int] = {}
     walk = np.concatenate(
@@ -288,7 +288,7 @@ def _routes(routes: Routes, mixture: _Mixture) -> tuple[Routes, _Places]:
         first_hop=first_hop,
         hop=mixture.node[np.repeat(selection, length[path]), routes.hop[hop]],
     )
-    place = np.argsort(order)  # of the new paths, before they were sorted by their ends
+    place = np.argsort(order)  # places of the new paths before the sort by their ends
     begin = np.cumsum(many) - many
     image = np.array([each.of_selection for each in images], dtype=np.int64)
     return found, place[begin[None, :] + image[which].T] if len(length) else image
@@ -296,7 +296,7 @@ def _routes(routes: Routes, mixture: _Mixture) -> tuple[Routes, _Places]:
 
 @dataclass(frozen=True, slots=True)
 class _Image:
-    """What becomes of the paths over some merged switches.
+    """The paths that replace a path over merged switches.
 
     Parameters
     ----------
@@ -314,7 +314,7 @@ class _Image:
 
 
 def _images(routes: Routes, mixture: _Mixture) -> tuple[list[_Image], _Places]:
-    """Return the images that paths have, and which of them each path has."""
+    """Return the distinct images of paths, and the image of each path."""
     length = np.diff(routes.first_hop)
     path = np.repeat(np.arange(len(length)), length)
     over = mixture.is_merged[routes.hop]

@@ -1,11 +1,11 @@
-"""Other collectives out of allgathers and broadcasts: turned round, and put one after the other.
+"""Other collectives from allgathers and broadcasts: reversed, and run as sequential phases.
 
-Problem: a peer says how data spreads; do its reductions and allreduces.
-Input:   a function that makes forests which spread data.
+Problem: a baseline defines out-trees; derive its reductions and allreduces.
+Input:   a function that makes forests of out-trees.
 Output:  the schedule of any collective.
 Cost:    that of making the forest, on the network and with every link reversed.
-Source:  what NCCL, MultiTree and ForestColl (section 5.7) do: a reduction is a broadcast with every
-         link reversed, an allreduce a reduction and then a broadcast of the sums.
+Source:  as in NCCL, MultiTree and ForestColl (section 5.7): a reduction is a broadcast with every
+         link reversed; an allreduce is a reduction and then a broadcast of the sums.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ def collect(
         Makes an allgather or broadcast forest for a topology.
     topology : Topology
     collective : str
-        What ``spread`` makes, its reduction, or "allreduce": both, with the same trees where every
-        link has a counterpart of the same bandwidth.
+        The collective of ``spread``, its reduction, or "allreduce": both phases, with the same
+        trees where every link has a counterpart of the same bandwidth.
     """
     if collective in ("allgather", "broadcast"):
         return spread(topology)
     if collective != "allreduce":
         return transposed(spread(topology.reversed()), topology)
     gather = spread(topology)
-    # The reversed network is then the same network, on which the same trees would be made.
+    # The reversed network then equals this one, so a second run would make the same trees.
     alike = topology.reversed() == topology
     return Allreduce(transposed(gather if alike else spread(topology.reversed()), topology), gather)

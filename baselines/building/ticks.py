@@ -1,7 +1,7 @@
 """Times as whole numbers of ticks.
 
-To read: ``common_part``, the tick itself, and ``soonest``, when links that work side by side have
-brought so many chunks. Source: own.
+Read ``common_part`` (the tick) and ``soonest`` (the time at which parallel links have delivered a
+number of chunks). Source: own.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ __all__ = ["common_part", "soonest"]
 
 
 def common_part(times: Iterable[Fraction]) -> Fraction:
-    """Return the largest fraction of which all these, not all zero, are whole multiples."""
+    """Return the largest fraction that divides all times, which must not all be zero."""
     found = list(times)
     whole = math.lcm(*(time.denominator for time in found))
     return Fraction(math.gcd(*(int(time * whole) for time in found)), whole)
 
 
 def soonest(ways: Sequence[int], count: int) -> int:
-    """Return when ways that take so many ticks for a chunk have brought so many together.
+    """Return the tick at which parallel paths have delivered ``count`` chunks together.
 
-    By t a way that takes w has brought floor(t / w), so the time is found by halving.
+    By tick t a path of w ticks a chunk has delivered floor(t / w), so bisection finds the time.
     """
     early, late = 0, count * min(ways)
     while early < late:

@@ -1,4 +1,4 @@
-"""Torus: ring collectives, dimension by dimension, as tori have been run by tradition.
+"""Torus: ring collectives, one dimension after the other, the traditional method on tori.
 
 Problem: an allgather, reduce-scatter or allreduce on a torus over all links at once.
 Input:   a topology that is a torus: rings, hypercubes and meshes of length 2 are.

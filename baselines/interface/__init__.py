@@ -1,5 +1,5 @@
-"""What a peer is to those who call it.
+"""Common interface of the baselines.
 
-To read: ``method`` (a method and how it is run), ``supported`` (which collectives it does),
-``parameters`` (what it can be told) and ``search`` (what it tells of a search).
+Read ``method`` (a method and how it runs), ``supported`` (its collectives), ``parameters`` (checks
+of its parameters) and ``search`` (the state of a search that it reports).
 """

@@ -1,4 +1,4 @@
-"""What a peer is to those who call it."""
+"""Common interface of a baseline: its name, its parameters and how it runs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Schedule = (
     | FactoredForest
     | Allreduce[FactoredForest]
 )
-"""What a method can make."""
+"""Types of schedules that a method can make."""
 
 _OF_THE_CALL = ("topology", "collective", "limits", "report")
 
@@ -47,22 +47,21 @@ class Method:
     Parameters
     ----------
     name : str
-        As experiments and results call it, and as its schedules name their ``method``.
+        Its name in experiments, in results, and in the field ``method`` of its schedules.
     summary : str
-        What it does, in a line.
+        One line on how it works.
     source : str
-        What it reimplements.
+        The paper or library that it reimplements.
     generate : callable
         Called as ``generate(topology, collective, **parameters)``, with ``limits=`` if it searches
-        and ``report=`` if it tells of that; returns a schedule, or raises UnsupportedError for what
-        the method cannot do.
+        and ``report=`` if it reports the search. Returns a schedule, or raises UnsupportedError.
     collectives : tuple of str
-        What it does, on topologies that it supports; the first is its own.
+        Supported collectives; the first is the default.
     notes : str
-        What differs from the source or is left out.
+        Differences from the source, and omissions.
     libraries : tuple of str
-        Modules that it loads when it first needs them, which takes up to a second: whoever measures
-        loads them before.
+        Modules that it imports on first use, which takes up to 1 s. Time measurements import them
+        beforehand.
     """
 
     name: str
@@ -74,12 +73,12 @@ class Method:
     libraries: tuple[str, ...] = ()
 
     def load_libraries(self) -> None:
-        """Load now what would be loaded when it is first needed.
+        """Import the modules that would be imported on first use.
 
         Raises
         ------
         MissingPackageError
-            If an extra brings one of them, and is not installed.
+            If a module belongs to an extra that is not installed.
         """
         try:
             for module in self.libraries:
@@ -89,7 +88,7 @@ class Method:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """What can be set, besides the topology, the collective, the limits and the report."""
+        """Names of the parameters, without the topology, collective, limits and report."""
         names = inspect.signature(self.generate).parameters
         return tuple(name for name in names if name not in _OF_THE_CALL)
 
@@ -107,17 +106,17 @@ class Method:
         ----------
         topology : Topology, or its specification, path or networkx graph
         collective : str, optional
-            The method's own if not given.
+            The method's default if not given.
         parameters : mapping
         limits : Limits, optional
             For a method that searches.
         report : callable, optional
-            For a method that tells what its search knows.
+            For a method that reports its search.
 
         Raises
         ------
         UnsupportedError
-            If the method does not do this, here; the message says why.
+            If the method does not support this collective or topology; the message says why.
         InvalidParameterError
             If the method has no such parameter, or a value of another kind or out of its range.
         TimeLimitError

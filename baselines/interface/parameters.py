@@ -1,11 +1,11 @@
-"""Whether a value is of the kind that a parameter takes, and one of those that it may be.
+"""Checks of parameter values against the type hints and limits of a method.
 
-Problem: parameters come from command lines and experiment files; refuse what is no number, no truth
-         value, no text where a method wants one, before the method trips over it.
+Problem: parameters come from command lines and experiment files; refuse values of a wrong type
+         before the method fails on them.
 Input:   a function with type hints, a parameter of it, a value.
-Output:  why it cannot take the value, or a typed error.
-Cost:    one look at the hints.
-Source:  none; ``bool`` is kept apart from ``int``, of which Python makes it a kind.
+Output:  the reason why the value is refused, or a typed error.
+Cost:    one reading of the hints.
+Source:  none. ``bool`` counts as separate from ``int``, although Python makes it a subclass.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from forestcoll.topology.numbers import exact, in_short
 __all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter"]
 
 MOST = 100_000
-"""The greatest number that a parameter may be if nothing else is said: of rings, epochs, ..."""
+"""Default limit of a numeric parameter, such as rings or epochs."""
 
 MOST_OF = dict.fromkeys(("num_bytes", "seed", "size_bytes", "work"), 10**18)
-"""The same for single parameters."""
+"""Limits of single parameters."""
 
 _KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 _DECIMAL = re.compile(r"[+-]?\d{1,18}\.\d{1,18}")
@@ -34,10 +34,10 @@ _EXACT = "a number: a whole one, or text as '12.5' or '25/2'"
 
 
 def complaint(function: Callable[..., Any], parameter: str, value: object) -> str:
-    """Return why a function cannot take a value, as far as its hints tell; empty if it can.
+    """Return why a function cannot take a value, according to its type hints; empty if it can.
 
-    Numbers that may be an int, a Fraction or text are exact ones and have to parse. A parameter
-    without a hint, or with one of another kind, takes anything.
+    A hint of int, Fraction and text means an exact number, and the text must parse. A parameter
+    without a hint, or with any other hint, takes any value.
 
     Examples
     --------
@@ -58,9 +58,9 @@ def complaint(function: Callable[..., Any], parameter: str, value: object) -> st
 
 
 def as_taken(function: Callable[..., Any], parameter: str, value: Any) -> Any:
-    """Return the float that a text stands for, where a function takes floats and no text.
+    """Convert a text to a float, where a function takes floats and no text.
 
-    Experiment files and command lines leave decimals as text, for those who want them exact.
+    Experiment files and command lines leave decimals as text, so that exact methods lose no digit.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _as_taken(kinds: Collection[object], value: Any) -> Any:
 
 
 def _too_large(parameter: str, value: object) -> str:
-    """Say what a number may be at most; nothing would end that takes far more of anything."""
+    """Return a complaint about a number above its limit: huge values would never finish."""
     most = MOST_OF.get(parameter, MOST)
     if isinstance(value, int | float) and not isinstance(value, bool) and value > most:
         return _must_be(value, f"at most {most}")
@@ -91,7 +91,7 @@ def _must_be(value: object, allowed: str) -> str:
 
 
 def _kinds(hint: object) -> set[object]:
-    """Return what a hint lets pass; without one, anything."""
+    """Return the types that a hint allows; all without a hint."""
     if hint is None:
         return {object}
     return set(get_args(hint)) if get_origin(hint) in (Union, UnionType) else {hint}
@@ -116,12 +116,12 @@ def _is_exact(value: object) -> bool:
 
 
 def exact_parameter(parameter: str, value: object) -> Fraction:
-    """Read a parameter that is an exact number.
+    """Parse a parameter as an exact number.
 
     Raises
     ------
     InvalidParameterError
-        If it is none.
+        If it is not an exact number.
 
     Examples
     --------
@@ -135,12 +135,12 @@ def exact_parameter(parameter: str, value: object) -> Fraction:
 
 
 def check_choice(parameter: str, value: object, choices: Collection[str]) -> None:
-    """Refuse a value that is none of a few.
+    """Refuse a value outside a set of choices.
 
     Raises
     ------
     InvalidParameterError
-        With all that it may be.
+        The message lists the choices.
     """
     if value not in tuple(choices):
         raise InvalidParameterError(

@@ -1,4 +1,4 @@
-"""What a search knows, as rows of experiments record it."""
+"""State of a search, as rows of experiments record it: incumbent, bound and gap."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["Report", "Search"]
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """The state of one stage of a search: what it has found, and what it has proved.
+    """The state of one stage of a search: its best answer and its bound.
 
     Parameters
     ----------
     stage : str
-        What was looked for.
+        The quantity that the stage searches for.
     status : str
-        "optimal" if no better answer is left, "feasible" if there is an answer that may not be the
-        best, "open" if there is none yet.
+        "optimal" if the answer is proved best, "feasible" if a better answer may exist, "open" if
+        there is no answer yet.
     incumbent, bound : float, optional
-        The value of the best answer, and that beyond which none lies; None if not known.
+        The value of the best answer, and the proved bound on all answers; None if not known.
     unit : str
-        Of both.
+        Unit of both.
     solver : str
-        By which they were found.
+        The solver that found them.
     """
 
     stage: str
@@ -37,7 +37,7 @@ class Search:
 
     @property
     def gap(self) -> float | None:
-        """How far the bound is from the best answer, as a share of it; None if not known.
+        """Relative distance of the bound from the best answer; None if not known.
 
         Examples
         --------
@@ -51,12 +51,12 @@ class Search:
         return abs(self.incumbent - self.bound) / abs(self.incumbent) if self.incumbent else None
 
     def as_facts(self) -> dict[str, Any]:
-        """Return what it knows under the names that results have for it."""
+        """Return the state under the column names of results."""
         known = {"status": self.status, "incumbent": self.incumbent, "bound": self.bound}
         return {**known, "gap": self.gap, "unit": self.unit, "solver": self.solver}
 
     def __str__(self) -> str:
-        """Say what it knows in a line.
+        """Format the state as one line.
 
         Examples
         --------
@@ -74,4 +74,4 @@ class Search:
 
 
 Report = Callable[[Search], None]
-"""Told the state of a search whenever it is worth keeping; that of a stage replaces its last."""
+"""Called with the state of a search when it improves; a stage's state replaces its last one."""

@@ -1,4 +1,4 @@
-"""Which collectives a method does."""
+"""Checks that a method supports a collective and a topology."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from forestcoll.topology.model import NodeKind, Topology
 __all__ = ["GATHERING", "ROOTED", "check_supported", "check_whole"]
 
 GATHERING = ("allgather", "reduce-scatter", "allreduce")
-"""What can be done with an allgather forest."""
+"""Collectives that an allgather forest provides."""
 
 ROOTED = ("broadcast", "reduce", "allreduce")
-"""What can be done with a broadcast forest."""
+"""Collectives that a broadcast forest provides."""
 
 
 def check_supported(method: str, collective: str, supported: tuple[str, ...]) -> None:
-    """Refuse a collective that a method does not do."""
+    """Refuse a collective that a method does not support."""
     if collective not in supported:
         raise UnsupportedError(
             f"unsupported: {method} has no {collective}; it has {', '.join(supported)}"
@@ -23,7 +23,7 @@ def check_supported(method: str, collective: str, supported: tuple[str, ...]) ->
 
 
 def check_whole(method: str, topology: Topology) -> None:
-    """Refuse a topology with GPUs that only pass data on, for a method that has no use for them."""
+    """Refuse a topology with idle GPUs that forward, for methods that cannot use them."""
     if any(node.kind is NodeKind.RELAY for node in topology.nodes):
         raise UnsupportedError(
             f"unsupported: {topology.name} has GPUs outside of the group, which are neither ends "

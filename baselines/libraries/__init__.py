@@ -1,5 +1,5 @@
-"""What communication libraries run: fixed patterns laid over the network.
+"""Fixed patterns of communication libraries, laid over the network.
 
-To read: ``ring``, ``nccl_tree``, ``nccl_nvls``; by steps ``direct``, ``recursive``, ``bruck`` and
-``blueconnect``.
+Tree methods: ``ring``, ``nccl_tree``, ``nccl_nvls``. Step methods: ``direct``, ``recursive``,
+``bruck`` and ``blueconnect``.
 """

@@ -1,26 +1,25 @@
 """BlueConnect: rings inside the boxes, and rings from box to box on every rail.
 
 Problem: an allgather, reduce-scatter or allreduce that sends less over the slow network.
-Input:   a topology of boxes with equally many GPUs.
-Output:  step schedules of (G - 1) + (B - 1) steps for B boxes of G (twice, an allreduce).
+Input:   a topology of boxes with equal numbers of GPUs.
+Output:  step schedules of (G - 1) + (B - 1) steps for B boxes of G; twice as many for an allreduce.
 Cost:    R N (N - 1) transfers, N = B G, for R rings a box.
 Source:  Cho, Finkler, Kung, Hunter, "BlueConnect: Decomposing All-Reduce for Deep Learning on
          Heterogeneous Network Hierarchy" (MLSys 2019). Reimplemented from the paper.
 
-The paper splits N GPUs into factors and an allreduce into a reduce-scatter along each factor and
-then an allgather along each, backwards; here the factors are the box and the GPU's number in it.
-"inside-first" reduces inside the boxes first, so that a GPU has 1/G of the data left to send over
-the network; an allgather is the same backwards, and crosses the network first. All rails, the GPUs
-with the same number in all boxes, run at the same time.
+The paper splits N into factors. An allreduce is a reduce-scatter along each factor and then an
+allgather along each in reverse order; here the factors are the box and the GPU's number in it.
+"inside-first" reduces inside the boxes first, so that a GPU sends only 1/G of the data over the
+network. An allgather is the same backwards, and crosses the network first. All rails (GPUs of the
+same number in all boxes) run at the same time.
 
-Inside a box a ring visits the GPUs by number, one way round: through a switch this fills every
-port. Where direct links (xGMI) make cycles in every box, each shard is cut into equal parts for
-several rings along these, both ways round, as ``ring_layout`` lays them, and every hop keeps to its
-link. Rings on the rails go one way round.
+Inside a box with a switch, one ring visits the GPUs by number in one direction, which fills every
+port. Where direct links (xGMI) make cycles in every box, several rings follow them in both
+directions, as in ``ring_layout``. Each ring has an equal part of every shard, and every hop uses
+its own link. Rings on the rails have one direction.
 
-What is left out: factors within a box or among the boxes; the overlap of the phases of several
-chunks, which libraries do by pipelining; other algorithms than rings along a factor. What it
-reaches: docs/baselines/steps.md.
+Left out: factors within a box or among the boxes; the overlap of phases by pipelining; algorithms
+other than rings along a factor. Rates: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["METHODS", "ORDERS", "generate"]
 
 ORDERS = ("inside-first", "across-first")
-"""Of the dimensions in a reduce-scatter; an allgather takes them backwards."""
+"""Order of the dimensions in a reduce-scatter; an allgather reverses it."""
 
 
 def generate(
@@ -68,14 +67,14 @@ def generate(
     order : str
         One of ``ORDERS``.
     rings : int, optional
-        Rings R in every box, each with 1/R of every shard; if not given, the fewest that take
-        least time pipelined (:func:`forestcoll.schedule.cost`), of equals in steps, of 1, 2, 3, ...
-        up to the lanes of a GPU inside its box (:meth:`baselines.networks.ports.Ports.lanes`).
+        Rings R in every box, each with 1/R of every shard. The default is the fewest among 1, 2, 3,
+        ... up to the lanes of a GPU inside its box (:meth:`baselines.networks.ports.Ports.lanes`)
+        with the least pipelined time (:func:`forestcoll.schedule.cost`), then synchronous time.
 
     Raises
     ------
     UnsupportedError
-        If there are no boxes, or boxes of unequal size, or nothing leads from GPU to GPU.
+        If there are no boxes, boxes differ in size, or there is no path between GPUs.
     InvalidParameterError
         If there is no such order, or R is not positive.
     """
@@ -93,7 +92,7 @@ def generate(
 
 
 def _gather(topology: Topology, order: str, rings: int) -> StepSchedule:
-    """Gather with so many rings in every box, and those across them."""
+    """Gather with ``rings`` rings in every box, and rings across the boxes."""
     boxes = _boxes(topology)
     place = {gpu: i for i, gpu in enumerate(boxes[0])}
     grid = np.array([[topology.rank_of[gpu] for gpu in box] for box in boxes], dtype=np.int32)
@@ -116,7 +115,7 @@ def _gather(topology: Topology, order: str, rings: int) -> StepSchedule:
 
 
 def _boxes(topology: Topology) -> list[list[int]]:
-    """The GPUs of every box by number, equally many in each."""
+    """The GPUs of every box by number; all boxes have the same size."""
     if any(topology.nodes[gpu].box is None for gpu in topology.compute):
         raise UnsupportedError(f"unsupported: {topology.name} has GPUs outside boxes")
     boxes = gpus_by_box(topology)
@@ -136,7 +135,7 @@ class _InEveryBox(Layout):
         self.every_box = boxes
 
     def direct(self, gpus: Sequence[int]) -> Successors:
-        """The links among the GPUs of the first box that the others have as well, by place."""
+        """The links among the GPUs of the first box that all other boxes have too, by place."""
         first, *others = (super(_InEveryBox, self).direct(box) for box in (gpus, *self.every_box))
         return tuple(
             tuple(place for place in row if all(place in other[i] for other in others))
@@ -144,7 +143,7 @@ class _InEveryBox(Layout):
         )
 
     def mixed(self, gpus: Sequence[int]) -> list[Ring]:
-        """Downwards, by switches or by what each box has."""
+        """A ring in descending order, by switches or by the links of each box."""
         return [(0, *range(len(gpus) - 1, 0, -1))]
 
 

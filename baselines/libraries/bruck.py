@@ -1,22 +1,21 @@
-"""Bruck: log2 N steps for any N, in which everyone sends to the GPU 1, 2, 4, ... places away.
+"""Bruck: log2 N steps for any N; each GPU sends to the one 1, 2, 4, ... ranks away.
 
 Problem: an allgather or all-to-all in ceil(log2 N) steps; a reduce-scatter or allreduce likewise.
 Input:   a topology.
 Output:  step schedules.
 Cost:    linear in the transfers: N (N - 1) in an allgather, N^2 log2(N) / 2 in an all-to-all.
 Source:  Bruck et al., "Efficient Algorithms for All-to-All Communications in Multiport
-         Message-Passing Systems" (IEEE TPDS 1997), as told by Thakur et al. (IJHPCA 2005).
+         Message-Passing Systems" (IEEE TPDS 1997), as described by Thakur et al. (IJHPCA 2005).
          Reimplemented from the papers.
 
-GPUs are numbered by box and then by their number in the box. Allgather: in step k GPU p sends the
-first min(2^k, N - 2^k) shards from its own on to p - 2^k. Reduce-scatter: the same backwards;
-allreduce: both. All-to-all: in step k everything moves 2^k places up whose distance to its
-target has bit k, so that half of the data is sent in each step, and what is not at its target is
-forwarded.
+GPUs are numbered by box and then by their number in the box. Allgather: in step k, GPU p sends
+min(2^k, N - 2^k) shards, its own and those after it, to p - 2^k. Reduce-scatter: the same
+backwards. Allreduce: both. All-to-all: in step k, each chunk moves 2^k places up if bit k of its
+distance to the target is set. So each step sends half of the data; chunks may need several steps.
 
-What is left out: several ports and radices other than two; the local rotations, since chunks are
-known by name here. GPUs at a power of two from each other need not be joined: a transfer takes
-the least-cost paths, through switches and GPUs (``forwarding``).
+Left out: several ports and radices other than two; local rotations, since chunks have names here.
+Partners need no link: a transfer takes the least-cost paths through switches and GPUs
+(``forwarding``).
 
 No figures are published for it on our topologies.
 """
@@ -40,7 +39,7 @@ METHOD = "bruck"
 
 
 def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
-    """Send over all powers of two.
+    """Send to the GPUs at all powers of two.
 
     Parameters
     ----------
@@ -51,7 +50,7 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
     Raises
     ------
     UnsupportedError
-        If nothing leads from a GPU to one that it has to talk to.
+        If there is no path from a GPU to a partner.
     """
     check_size(topology)
     if collective == "all-to-all":

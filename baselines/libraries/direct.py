@@ -1,6 +1,6 @@
-"""Direct exchange: every GPU sends to every other what that one needs, and nothing else.
+"""Direct exchange: every GPU sends to every other exactly the data that it needs.
 
-Problem: allgather, reduce-scatter, allreduce and all-to-all, each pair for itself.
+Problem: allgather, reduce-scatter, allreduce and all-to-all by transfers between all pairs.
 Input:   a topology in which every GPU reaches every other.
 Output:  a step schedule of one step, or of N - 1 in which each GPU sends to one other; twice as
          many for an allreduce.
@@ -9,16 +9,15 @@ Source:  the direct ("all-pairs") algorithms of MSCCL and MSCCL++, and pairwise 
          Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
          2005). Reimplemented from descriptions.
 
-At once, all transfers share the links, so that the time is that of the busiest link; in rotation
-the time in steps is the sum over the steps s = 1 to N - 1, in which rank r sends to rank r + s, of
-their busiest links: no less, but fewer peers at a time. Flowing, both take the same. An allreduce
-is a reduce-scatter and then an allgather. A pair's transfer is divided over all its least-cost
-paths alike, through switches and GPUs (equal-cost multipath, taken as a fluid; see ``forwarding``);
-a GPU on them copies nothing.
+In one step, all transfers share the links, and the busiest link sets the time. In rotation, rank r
+sends to rank r + s in step s = 1 to N - 1. Its synchronous time is the sum of the steps' busiest
+links: no less, but with fewer partners at a time. The pipelined time of both is the same. An
+allreduce is a reduce-scatter and then an allgather. A pair's transfer divides equally over its
+least-cost paths through switches and GPUs (fluid equal-cost multipath; see ``forwarding``); a GPU
+on such a path only forwards.
 
-What is left out: pairwise exchange by exclusive or for powers of two, which has other pairs in a
-step and as many of them; flow control where many send to one. What it reaches, by hand:
-docs/baselines/steps.md.
+Left out: pairwise exchange by exclusive or for powers of two, which has as many but other pairs in
+a step; flow control where many send to one. Rates by hand calculation: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ from forestcoll.topology.model import Topology
 __all__ = ["COLLECTIVES", "METHODS", "ORDERS", "generate"]
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
-"""What can be exchanged."""
+"""Supported collectives."""
 
 ORDERS = ("at-once", "rotation")
-"""Whether each GPU sends to all others in one step, or to one in each."""
+"""Whether each GPU sends to all others in one step, or to one other in each step."""
 
 Ranks = npt.NDArray[np.int32]
 
@@ -49,7 +48,7 @@ Ranks = npt.NDArray[np.int32]
 def generate(
     topology: Topology, collective: str = "allgather", *, order: str = "at-once"
 ) -> StepSchedule:
-    """Let everyone send to everyone.
+    """Exchange data between all pairs.
 
     Parameters
     ----------
@@ -64,7 +63,7 @@ def generate(
     InvalidParameterError
         If there is no such order.
     UnsupportedError
-        If nothing leads from some GPU to another.
+        If there is no path from some GPU to another.
     """
     check_supported("direct", collective, COLLECTIVES)
     check_choice("order", order, ORDERS)
@@ -84,7 +83,7 @@ def _exchange(size: int, *, rotate: bool) -> tuple[Ranks, Ranks, Ranks]:
 def _demand(
     size: int, collective: str, tail: Ranks, head: Ranks, step: Ranks
 ) -> tuple[Chunks, Sends]:
-    """What there is to exchange, and each pair's transfer."""
+    """The chunks to exchange, and each pair's transfer."""
     everyone = np.arange(size, dtype=np.int32)
     if collective == "all-to-all":
         ones = np.ones(len(tail), dtype=np.int64)

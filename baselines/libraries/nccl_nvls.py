@@ -1,4 +1,4 @@
-"""NCCL's NVLS and NVLS tree: NVSwitches copy and add, NICs carry what one GPU a rail has summed up.
+"""NCCL's NVLS and NVLS tree: NVSwitches multicast and reduce, one GPU a rail uses the NIC.
 
 Problem: an allreduce, allgather or reduce-scatter in which a GPU sends each part to its box once.
 Input:   a topology with a switch marked ``multicast`` in every box; the number of rails R.

@@ -1,7 +1,7 @@
 """Recursive halving and doubling: GPUs swap all they have with partners at distances 1, 2, 4, ...
 
 Problem: an allgather, reduce-scatter or allreduce in log2 N steps.
-Input:   a topology; whether near or far partners come first, or the better of the two.
+Input:   a topology; whether near or far partners come first (default: the faster order).
 Output:  step schedules: N (N - 1) transfers of one shard each.
 Cost:    linear in the transfers; twice that by default.
 Source:  Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication Operations in
@@ -9,18 +9,18 @@ Source:  Thakur, Rabenseifner, Gropp, "Optimization of Collective Communication 
          and Rabenseifner's allreduce, which is both. Reimplemented from the paper.
 
 GPUs are numbered by box and then by their number in the box; partners differ in one bit. The
-reduce-scatter is the allgather backwards: "near-first" means an allgather whose first partners are
-neighbours, and so a reduce-scatter whose last ones are, as in Rabenseifner's allreduce. By default
-it is the order that takes less time in theory.
+reduce-scatter is the allgather backwards. With "near-first", the first partners of an allgather are
+neighbours, and so are the last partners of a reduce-scatter, as in Rabenseifner's allreduce. The
+default is the order of less time in theory.
 
 N need not be a power of two. With N = 2^L + r, each of the first r even numbers is folded into the
-odd number after it, as in MPICH: it hands over its data in a step of its own before the others
-begin, and gets the result in one after they are done. The data of an allreduce is cut into 2^L
-parts then, and its steps are 2 L + 2; those of an allgather or reduce-scatter are L + 2.
+odd number after it, as in MPICH: it sends its data in an extra first step, and receives the result
+in an extra last step. An allreduce then has 2^L parts and 2 L + 2 steps; an allgather or
+reduce-scatter has L + 2 steps.
 
-What is left out: MPICH's other ways for N that is no power of two. Partners need not be joined: a
-transfer takes the least-cost paths, through switches and GPUs (``forwarding``). What it reaches,
-beside published numbers: docs/baselines/steps.md.
+Left out: MPICH's other methods for N that is no power of two. Partners need no link: a transfer
+takes the least-cost paths through switches and GPUs (``forwarding``). Rates beside published
+numbers: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["METHODS", "ORDERS", "generate"]
 
 ORDERS = ("near-first", "far-first")
-"""The partners of an allgather."""
+"""Order of the partners in an allgather."""
 
 METHOD = "recursive-halving-doubling"
 
@@ -52,7 +52,7 @@ METHOD = "recursive-halving-doubling"
 def generate(
     topology: Topology, collective: str = "allgather", *, order: str | None = None
 ) -> StepSchedule:
-    """Swap everything with partners at all powers of two.
+    """Swap all data with partners at all powers of two.
 
     Parameters
     ----------
@@ -60,13 +60,13 @@ def generate(
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     order : str, optional
-        One of ``ORDERS``; if not given, the one whose schedule takes less time pipelined
-        (:func:`forestcoll.schedule.cost`), of equals in steps, "near-first" if these are equal too.
+        One of ``ORDERS``. The default has the least pipelined time
+        (:func:`forestcoll.schedule.cost`); ties go to the least synchronous time, "near-first".
 
     Raises
     ------
     UnsupportedError
-        If nothing leads from a GPU to its partner.
+        If there is no path from a GPU to its partner.
     InvalidParameterError
         If there is no such order.
     """
@@ -82,7 +82,7 @@ def generate(
 
 
 def _gather(topology: Topology, order: str, folded: bool) -> StepSchedule:
-    """Spread the shards of all GPUs or, folded, of those alone that are left by folding."""
+    """Spread the shards of all GPUs or, if folded, of those that remain after folding."""
     inside, outside = _fold(by_number(topology))
     swaps, partners = _swaps(len(inside), order), inside[: len(outside)]
     if folded:
@@ -102,7 +102,7 @@ def _gather(topology: Topology, order: str, folded: bool) -> StepSchedule:
 
 
 def _unfolded(step: int, chunks: Chunks, partners: Ranks, outside: Ranks) -> Sends:
-    """Send those that folding left out every chunk that is not their own."""
+    """Send every foreign chunk to the GPUs that folding left out."""
     chunk, pair = np.divmod(np.arange(len(chunks) * len(outside)), max(len(outside), 1))
     news = chunks.root[chunk] != outside[pair]
     chunk, pair = chunk[news], pair[news]
@@ -110,16 +110,16 @@ def _unfolded(step: int, chunks: Chunks, partners: Ranks, outside: Ranks) -> Sen
 
 
 def _fold(ranks: Ranks) -> tuple[Ranks, Ranks]:
-    """Split into 2^L ranks and the others; the first of the former are these others' partners."""
+    """Split into 2^L ranks and the others, whose partners are the first of those ranks."""
     extra = len(ranks) - 2 ** (len(ranks).bit_length() - 1)
     inside = np.concatenate([ranks[1 : 2 * extra : 2], ranks[2 * extra :]])
     return inside, ranks[0 : 2 * extra : 2]
 
 
 def _swaps(places: int, order: str) -> Sends:
-    """Recursive doubling among 2^L places; each has the chunk of its own number."""
+    """Recursive doubling among 2^L places; each begins with the chunk of its own number."""
     place = np.arange(places)
-    held = np.zeros(1, dtype=place.dtype)  # the chunks that place 0 has
+    held = np.zeros(1, dtype=place.dtype)  # the chunks at place 0
     distances = [1 << bit for bit in range(places.bit_length() - 1)]
     parts = []
     for step, distance in enumerate(distances if order == "near-first" else distances[::-1]):
@@ -131,7 +131,7 @@ def _swaps(places: int, order: str) -> Sends:
 
 
 def _named(swaps: Sends, chunks: npt.ArrayLike, ranks: Ranks, first_step: int) -> Sends:
-    """Say which chunks (of the first places, if not of all) and ranks the swaps are of."""
+    """Map swaps between places to chunks (of the first places, if not of all) and ranks."""
     names = np.asarray(chunks)
     some = swaps.chunk < len(names)
     return Sends.sorted(

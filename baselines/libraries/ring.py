@@ -1,27 +1,26 @@
 """Ring: each shard runs along a ring of GPUs; several rings share the data, as NCCL and RCCL do.
 
-Problem: an allgather by rings that enter and leave each box once and load all NICs alike.
+Problem: an allgather by rings that enter and leave each box once and load all NICs equally.
 Input:   a topology; the number of rings R.
-Output:  R trees per root, each the path around one ring from the root; of a broadcast those of its
-         root, which is how NCCL broadcasts, and of a reduce the same backwards.
+Output:  R trees per root, each the path around one ring from the root. A broadcast has the trees of
+         its root, as in NCCL; a reduce has the same backwards.
 Cost:    R N logical links, and the searches of ``ring_layout``.
 Source:  NCCL's rings (its graph search and connection code): per channel a chain of the GPUs of
          each box, the chains of one channel joined across boxes. Reimplemented from descriptions
          and from the channels that NCCL prints; no code of it.
 
-Between boxes. Ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
-of the next box, or further off where switches do not join those NICs. Where boxes differ in their
-ways to the network there are as many rings as the box with the fewest allows, or the usual number
-if that takes less time (``ring_attachment``).
+Between boxes: ring r enters each box at GPU r and leaves it at the next one, GPU r + 1, for GPU r
+of the next box, or for another GPU where switches do not join those NICs. Where boxes differ in
+their NIC attachment, the box with the fewest NICs limits the number of rings, unless the usual
+number takes less time (``ring_attachment``).
 
-Within a box a chain visits the GPUs in descending order through the box's switch, or, where direct
-links (xGMI) make chains, takes one of those, over the links least loaded by the others. Where a way
-through switches is faster than a direct link, rings are laid both ways, and the faster ones are
-kept. A single box, and GPUs of no box, have cycles, by default those that take least time.
+Within a box, a chain visits the GPUs in descending order through the box's switch. Where direct
+links (xGMI) make chains, it follows one of those over the least loaded links. Where a path through
+switches is faster than a direct link, both layouts are tried, and the faster one stays. A single
+box, and GPUs without a box, have cycles, by default those of least time.
 
-What is left out: NCCL's choice of the number of channels by bandwidth, its copies of channels, and
-RCCL's lists of rings. How rings are laid in full, and what they reach beside published numbers:
-docs/baselines/ring.md.
+Left out: NCCL's choice of the number of channels by bandwidth, its copies of channels, and RCCL's
+lists of rings. The full layout, and rates beside published numbers: docs/baselines/ring.md.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def generate(
     both_ways: bool = False,
     root: str | int | None = None,
 ) -> Forest | Allreduce[Forest]:
-    """Lay the rings and return their paths as trees.
+    """Lay out the rings and return their paths as trees.
 
     Parameters
     ----------
@@ -68,22 +67,22 @@ def generate(
     collective : str
         "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce".
     rings : int, optional
-        Number of rings R, each with 1/R of the data; if not given, one per GPU of the largest
-        box; in a single box or where there are no boxes, what takes least time (see above). Equal
-        rings become one of higher multiplicity.
+        Number of rings R, each with 1/R of the data. The default is one per GPU of the largest
+        box; in a single box or without boxes, the number of least time (see above). Equal rings
+        become one of higher multiplicity.
     both_ways : bool
-        Whether there is a ring backwards for each of them, 2 R in all.
+        Whether to add a reversed ring for each, 2 R in all.
     root : str or int, optional
-        Name or rank of a GPU: of a broadcast or reduce, the first GPU if not given. The rings are
-        the same as without.
+        Name or rank of the root of a broadcast or reduce, by default the first GPU. The rings do
+        not depend on it.
 
     Raises
     ------
     InvalidParameterError
         If R is not positive, or there is no such root.
     UnsupportedError
-        If the collective takes no root. If switches or direct links lead from no GPU to the
-        next; both ways, if some link is not as wide backwards.
+        If a root is given and the collective takes none; if neither switches nor links join a GPU
+        to the next; with ``both_ways``, if a link has another bandwidth in reverse.
     """
     rooted = collective in ("broadcast", "reduce")
     if root is not None and not rooted:
@@ -132,7 +131,7 @@ def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Fo
 
 
 def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np.int32]) -> None:
-    """Write from each root (row) around a ring of ranks: whom each rank gets the shard from."""
+    """For each root (row), write the sender of the shard to each rank around the ring."""
     order = np.array(ring)
     if len(ring) == rows.shape[1]:
         before = np.empty(len(ring), dtype=np.int32)
@@ -149,7 +148,7 @@ def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np
 
 
 def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], int]:
-    """Return how many shards cross each hop; once around a ring of all, every shard but one."""
+    """Return the shards over each hop; in a ring of all GPUs, every shard but one."""
     size = rows.shape[1]
     if len(ring) == len(rows) == size:
         return {(ring[at - 1], ring[at]): size - 1 for at in range(size)}
@@ -159,7 +158,7 @@ def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], i
 
 
 def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
-    """Turn rings round."""
+    """Reverse the rings."""
     between = topology.link_between
     for (tail, head), link in between.items():
         back = between.get((head, tail))
@@ -174,7 +173,7 @@ def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
 
 @dataclass(frozen=True, slots=True)
 class _Laid:
-    """Rings, and the network whose shortest ways their hops take."""
+    """Rings, and the network whose shortest paths their hops take."""
 
     network: Topology
     rings: list[Ring]
@@ -186,7 +185,7 @@ def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:
 
 
 def _lay(topology: Topology, rings: int | None) -> _Laid:
-    """Lay rings in all ways there are, and return those that take least time."""
+    """Try all layouts of rings, and return the one of least time."""
     check_size(topology)
     if rings is not None and rings < 1:
         raise InvalidParameterError(f"rings is {rings}; it takes at least one")
@@ -208,7 +207,7 @@ def _time(topology: Topology, laid: _Laid) -> Fraction:
 
 
 def _candidates(network: Topology, boxes: list[list[int]], rings: int | None) -> list[list[Ring]]:
-    """The rings to choose from: one per GPU of the largest box; of a single group, many ways."""
+    """Candidate rings: one per GPU of the largest box; for a single group, several numbers."""
     if len(boxes) > 1:
         return _across(network, boxes, rings)
     if rings is not None:
@@ -224,11 +223,11 @@ def _candidates(network: Topology, boxes: list[list[int]], rings: int | None) ->
 
 
 def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> list[list[Ring]]:
-    """One ring per GPU of the largest box; where boxes differ, also as many as the NICs allow."""
+    """One ring per GPU of the largest box; where boxes differ, also the counts that NICs allow."""
     counts = [max(map(len, boxes)) if rings is None else rings]
     try:
         laid = [lay_all(Layout(network, boxes), counts[0])]
-    except UnsupportedError:  # that layout takes every GPU to have a NIC, and boxes to be like
+    except UnsupportedError:  # that layout assumes equal boxes and a NIC at every GPU
         laid = []
     attachments = find_nic_attachments(router_of(network), boxes)
     alike = all(found.is_whole and found.is_like(attachments[0]) for found in attachments)

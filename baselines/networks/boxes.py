@@ -13,7 +13,7 @@ Ranks = npt.NDArray[np.int32]
 
 
 def gpus_by_box(topology: Topology) -> list[list[int]]:
-    """GPUs by box, in the order of their numbers; a GPU without a box stands alone among boxes."""
+    """GPUs by box, in the order of their numbers; a GPU without a box is a box of its own."""
     boxes: dict[tuple[int, int], list[int]] = {}
     boxed = any(topology.nodes[gpu].box is not None for gpu in topology.compute)
     for gpu in topology.compute:
@@ -27,6 +27,6 @@ def gpus_by_box(topology: Topology) -> list[list[int]]:
 
 
 def by_number(topology: Topology) -> Ranks:
-    """Return the ranks in the order of their boxes and numbers, whatever that of the nodes."""
+    """Return the ranks in the order of boxes and numbers, independent of the order of nodes."""
     gpus = [gpu for box in gpus_by_box(topology) for gpu in box]
     return np.array([topology.rank_of[gpu] for gpu in gpus], dtype=np.int32)

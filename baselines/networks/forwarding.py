@@ -1,27 +1,26 @@
 """Forwarding: how data gets from one GPU to another over switches and over other GPUs.
 
-Problem: a peer that goes in steps says "a sends to b"; find the physical paths that carry it.
+Problem: a step method says "a sends to b"; find the physical paths of the transfer.
 Input:   a topology; pairs of GPUs.
-Output:  for each pair its least-cost paths, where a link costs 1 / bandwidth. Any node may lie on
-         them. A transfer is divided evenly over ties, of which ``MAX_PATHS`` are kept.
+Output:  the least-cost paths of each pair, through any nodes, where a link costs 1 / bandwidth. A
+         transfer divides evenly over ties, at most ``MAX_PATHS`` of them.
 Cost:    one Dijkstra search for each receiver, stopped at its farthest sender, and at most
-         ``MAX_PATHS`` paths from each node on the way. Where no sender has ties all senders of a
-         receiver go hop by hop at once, in arrays.
-Source:  Own; the peers' papers have their networks' own routing, or leave it open. What stands
-         behind it: Dijkstra, "A note on two problems in connexion with graphs" (1959).
+         ``MAX_PATHS`` paths from each node on the way. Where no sender has ties, array operations
+         follow all senders of a receiver at once, hop by hop.
+Source:  ours; the methods' papers use the routing of their networks, or leave it open. Based on
+         Dijkstra, "A note on two problems in connexion with graphs" (1959).
 
-1 / bandwidth is the time that a transfer keeps a link busy, so that a path costs what it takes away
-from the others; each path is the best for itself alone. Costs are whole numbers over one
-denominator, so that ties are exact. On boxes that one tier of switches joins, paths are those of
+1 / bandwidth is the time that a transfer keeps a link busy, so the cost of a path is the time that
+it takes from other transfers. Each path is optimal only by itself. Costs are whole numbers over one
+denominator, so that ties are exact. On boxes with one tier of switches, the paths are those of
 ``switch_paths``.
 
-Of many ties, as on large tori, those are kept that come up first when the ways on from each node
-are taken in turn, each way's own ties likewise: the first hops get equal numbers as far as they
-have them.
+With many ties, as on large tori, the next hops of each node take turns, and so do the ties behind
+each hop. The first ``MAX_PATHS`` stay, so that the first hops get equal numbers where possible.
 
-What is left out: latencies, and what other transfers load. A GPU that forwards does so at once, as
-a switch does, and needs no step of its own for it. What forwarding by GPUs brings, and what the cut
-of ties costs: docs/baselines/steps.md.
+Left out: latencies, and the load of other transfers. A GPU forwards at once, as a switch does, and
+needs no extra step. The gain of forwarding by GPUs and the loss by the limit on ties:
+docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -44,14 +43,14 @@ from forestcoll.topology.model import Topology
 __all__ = ["forwarded"]
 
 Neighbours = Sequence[Sequence[tuple[int, int]]]
-"""Of each node, as (node, cost of the link)."""
+"""Neighbours of each node, as (node, cost of the link)."""
 
 Way = tuple[int, ...]
 Numbers = npt.NDArray[Any]
 
 
 class _Found(NamedTuple):
-    """Paths to one rank: of each its sender's rank and how many nodes it has, then all nodes."""
+    """Paths to one rank: the sender and the number of nodes of each, then all nodes."""
 
     head: int
     tail: Numbers
@@ -62,9 +61,9 @@ class _Found(NamedTuple):
 def forwarded(
     topology: Topology, pairs: Iterable[tuple[int, int]], *, direct: bool = False
 ) -> Routes:
-    """Find the least-cost paths of each pair (tail rank, head rank), alike in multiplicity.
+    """Find the least-cost paths of each pair (tail rank, head rank), with equal multiplicity.
 
-    If ``direct``, a pair that a link joins takes it alone, and no other way that costs as much.
+    If ``direct``, a linked pair takes only its link, even if other paths cost as much.
 
     Raises
     ------
@@ -105,7 +104,7 @@ def _listed(ways: Mapping[int, list[Way]], senders: Sequence[int]) -> tuple[Numb
 
 
 def _gathered(found: Sequence[_Found]) -> Routes:
-    """Put paths in the order of their pairs."""
+    """Sort paths by their pairs."""
     if not found:
         return Routes.from_paths({})
     tail = np.concatenate([one.tail for one in found])
@@ -129,7 +128,7 @@ def _gathered(found: Sequence[_Found]) -> Routes:
 
 
 class _Links(NamedTuple):
-    """All links, for what is done to many at once."""
+    """All links as arrays, for operations on many at once."""
 
     nodes: int
     tail: Numbers
@@ -146,7 +145,7 @@ class _Links(NamedTuple):
     def only_ways(
         self, distance: Mapping[int, int], head: int, senders: Sequence[int]
     ) -> tuple[Numbers, ...] | None:
-        """Return the paths to a node where each sender has one; None where there are ties."""
+        """Return the paths to a node if each sender has only one; None if there are ties."""
         far = np.full(self.nodes, -1, dtype=self.cost.dtype)
         far[list(distance)] = list(distance.values())
         there = far[self.head]

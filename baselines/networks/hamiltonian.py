@@ -1,15 +1,15 @@
 """Tours that visit every node of a small graph once.
 
-Problem: Hamiltonian paths from a node, all of them where there are few; one Hamiltonian cycle, or
-         several that share no link.
-Input:   the successors of each node, those to be tried first in front.
-Output:  paths as tuples of nodes. Finding none proves nothing where the search stopped early.
-         What was found or not is remembered.
+Problem: find the Hamiltonian paths from a node, all of them if there are few; one Hamiltonian
+         cycle, or several without a common link.
+Input:   the successors of each node, in the order of trial.
+Output:  paths as tuples of nodes, cached. An empty result proves nothing if the search stopped
+         early.
 Cost:    at most ``LOOKS`` extensions (an MI250 box of 16 GPUs needs 13,000 a start, for 412 paths);
          none for a cycle where degrees, a cut node or two uneven sides rule it out.
-Source:  plain depth-first search; for cycles where links run both ways, extension and rotation
-         after Posa with Warnsdorff's choice of the successor that has fewest ways on; disjoint ones
-         by taking cycles out one after another, again with ties broken otherwise if too few come.
+Source:  depth-first search. Cycles on two-way links: Posa's extension and rotation, with
+         Warnsdorff's choice of the successor with the fewest free successors. Disjoint cycles:
+         repeated removal of a cycle, with retries that break ties in other ways.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ LOOKS = 20_000
 """Extensions or rotations before a search stops."""
 
 TRIES = 50
-"""Times that disjoint cycles are sought."""
+"""Tries for disjoint cycles."""
 
 Path = tuple[int, ...]
 Successors = tuple[tuple[int, ...], ...]
 
 
-@lru_cache(maxsize=1024)  # machines come in equal copies
+@lru_cache(maxsize=1024)  # boxes are usually equal
 def find_paths(successors: Successors, start: int) -> tuple[Path, ...]:
     """Return the Hamiltonian paths from a node, in the order in which they are found."""
     found = []
@@ -62,10 +62,10 @@ def find_paths(successors: Successors, start: int) -> tuple[Path, ...]:
 
 
 def excludes_cycle(successors: Successors) -> bool:
-    """Whether a graph whose links run both ways has no Hamiltonian cycle for a plain reason.
+    """Whether a simple test proves that a graph of two-way links has no Hamiltonian cycle.
 
-    A node with fewer than two neighbours, one whose loss cuts the graph in two, or two sides of
-    different size between which all links run.
+    The tests: a node with fewer than two neighbours, a cut node, or a bipartite graph with sides
+    of different size.
 
     Examples
     --------
@@ -87,9 +87,9 @@ def excludes_cycle(successors: Successors) -> bool:
 
 @lru_cache(maxsize=1024)
 def find_cycle(successors: Successors) -> Path | None:
-    """Look for a Hamiltonian cycle in a graph whose links run both ways, from node 0 on.
+    """Search for a Hamiltonian cycle from node 0 in a graph of two-way links.
 
-    A path is extended; where it is stuck, its tail is turned round at a neighbour of its end.
+    A path is extended; if it cannot be, its tail is reversed at a neighbour of its end.
     """
     if excludes_cycle(successors):
         return None
@@ -119,10 +119,10 @@ def find_cycle(successors: Successors) -> Path | None:
 
 
 def find_disjoint_cycles(successors: Successors) -> list[Path]:
-    """Look for many Hamiltonian cycles of which no two share a link, whichever way it is passed.
+    """Search for many Hamiltonian cycles without a common link in either direction.
 
-    Links run both ways. At most half as many as the fewest links at a node can be found; the first
-    try that finds so many is taken, or else the best; one that finds no cycle at all is the last.
+    Links are two-way, so half the least degree bounds the number of cycles. The first try that
+    reaches the bound wins, otherwise the best try. A try without a cycle ends the search.
     """
     chance = random.Random(0)
     best: list[Path] = []
@@ -139,6 +139,6 @@ def find_disjoint_cycles(successors: Successors) -> list[Path]:
 
 
 def _without(successors: Successors, cycle: Path) -> Successors:
-    """Take the links of a cycle away, both ways."""
+    """Remove the links of a cycle, in both directions."""
     gone = {link for u, v in pairwise((*cycle, cycle[0])) for link in ((u, v), (v, u))}
     return tuple(tuple(v for v in row if (u, v) not in gone) for u, row in enumerate(successors))

@@ -1,12 +1,11 @@
-"""The attachments of a box: its GPUs that can be reached from other boxes, and those that reach
-others.
+"""NIC attachment of each box: the GPUs that other boxes can reach, and those that reach others.
 
-Problem: tell which GPUs of a box have a way to the network, where NICs are dead or missing.
+Problem: find the GPUs of a box with a path to the network, if NICs are dead or missing.
 Input:   a topology, its GPUs by box.
 Output:  the attachments of every box, and the bandwidths of the links into it and out of it.
 Cost:    one union of bit sets a box.
-Source:  NCCL looks for the NICs of every machine, and lays no more channels than the machine with
-         the fewest allows; a GPU without a NIC sends through a neighbour that has one (PXN).
+Source:  NCCL counts the NICs of every machine, and the machine with the fewest limits its channels.
+         A GPU without a NIC sends through a neighbour with one (PXN).
 """
 
 from __future__ import annotations
@@ -23,21 +22,21 @@ from baselines.networks.switch_paths import Router
 __all__ = ["MOST_LANES", "NicAttachment", "find_nic_attachments", "ring_counts"]
 
 MOST_LANES = 4
-"""Rings tried per link of a box at most, where its links differ in bandwidth."""
+"""Limit of rings per link of a box, where its links differ in bandwidth."""
 
 
 @dataclass(frozen=True, slots=True)
 class NicAttachment:
-    """The ways into a box and out of it.
+    """The GPUs and links by which data enters and leaves a box.
 
     Parameters
     ----------
     size : int
         GPUs in the box.
     ins, outs : tuple of int
-        The GPUs, by position, that GPUs of other boxes reach, and those that reach some.
+        The GPUs, by position, that GPUs of other boxes can reach, and those that can reach them.
     own : tuple of int
-        GPUs that do both over links into the box and out of it that no other of them needs.
+        GPUs that do both over links of their own, which no other of these GPUs needs.
     widths_in, widths_out : tuple of Fraction
         The bandwidths of the links into the box and out of it, in GB/s, ascending.
     """
@@ -51,19 +50,19 @@ class NicAttachment:
 
     @property
     def is_open(self) -> bool:
-        """Whether every GPU is reached and reaches, if by links that they share."""
+        """Whether every GPU is reachable and reaches other boxes, possibly over shared links."""
         return len(self.ins) == len(self.outs) == self.size
 
     @property
     def is_whole(self) -> bool:
-        """Whether every GPU is reached and reaches by links of its own."""
+        """Whether every GPU is reachable and reaches other boxes over links of its own."""
         return len(self.own) == self.size
 
     @property
     def lanes(self) -> int:
-        """Links in and out, those that are several times as wide as the narrowest as so many.
+        """Links in and out; a link of several times the least bandwidth counts as so many.
 
-        Without regard to their width if that made more than ``MOST_LANES`` times the links.
+        Bandwidths do not count if that gave more than ``MOST_LANES`` times the links.
         """
         ways = [
             [int(w / ways[0]) for w in ways] for ways in (self.widths_in, self.widths_out) if ways
@@ -81,7 +80,7 @@ class NicAttachment:
 
     @property
     def count(self) -> int:
-        """As many rings get in and out without sharing a GPU or a link."""
+        """Number of rings that can enter and leave without a common GPU or link."""
         return min(map(len, (self.ins, self.outs, self.widths_in, self.widths_out)))
 
 
@@ -109,9 +108,9 @@ def find_nic_attachments(
 
 
 def ring_counts(attachments: Sequence[NicAttachment]) -> list[int]:
-    """How many rings to try: as many as get in and out of some box without sharing anything.
+    """Numbers of rings to try: those that can enter and leave some box without a common link.
 
-    Also as many as would fill its links if they differ in bandwidth, so that wider ones take more.
+    If links differ in bandwidth, also the number that fills them, so that wider links take more.
     """
     counts = {found.count for found in attachments} | {found.lanes for found in attachments}
     return sorted(counts - {0})
@@ -122,7 +121,7 @@ def _union(sets: Iterable[int]) -> int:
 
 
 def _box_of(router: Router, boxes: Sequence[Sequence[int]]) -> list[int | None]:
-    """The box of every node by its place among the boxes; its switches are those so marked."""
+    """The box of every node by its place among the boxes; switches belong to their marked box."""
     nodes = router.topology.nodes
     place = {gpu: i for i, box in enumerate(boxes) for gpu in box}
     marked = {nodes[gpu].box: i for gpu, i in place.items() if nodes[gpu].box is not None}

@@ -1,10 +1,10 @@
-"""Which GPUs of a box can get in and out at once, each over links that no other of them needs.
+"""GPUs of a box that can use the network at once, each over links of its own.
 
-Problem: GPUs may share NICs; choose as many as possible such that no two share one.
-Input:   a topology, the box of every node, the GPUs of a box that reach others and are reached.
-Output:  those chosen, in order.
-Cost:    the shortest ways of each GPU to one outside and back; a matching.
-Source:  NCCL gives every channel a NIC, and the GPU nearest to it. Augmenting paths, in order.
+Problem: GPUs may share NICs; choose as many GPUs as possible such that no two share one.
+Input:   a topology, the box of every node, the GPUs of a box that reach others and are reachable.
+Output:  the chosen GPUs, in order.
+Cost:    the shortest paths of each GPU to one outside and back; a matching.
+Source:  NCCL gives every channel a NIC and the nearest GPU. Matching by augmenting paths, in order.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _Where = Sequence[int | None]
 def with_own_links(
     router: Router, where: _Where, gpus: Sequence[int], reached: Mapping[int, int]
 ) -> tuple[int, ...]:
-    """Choose GPUs of a box that have a link out of it, and one into it, to themselves.
+    """Choose GPUs of a box with a link out of it, and a link into it, of their own.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ def with_own_links(
     where : sequence of int or None
         The box of every node.
     gpus : sequence of int
-        Of one box.
+        The GPUs of one box.
     reached : mapping
-        The set of GPUs that each reaches, by the router's bits.
+        The set of GPUs that each can reach, in the router's bits.
     """
     partners = {gpu: _partner(router, where, gpu, reached) for gpu in gpus}
     ways = {gpu: partner for gpu, partner in partners.items() if partner is not None}
@@ -48,7 +48,7 @@ def with_own_links(
 
 
 def _partner(router: Router, where: _Where, gpu: int, reached: Mapping[int, int]) -> int | None:
-    """The first GPU of another box to which there is a way, and one back."""
+    """The first GPU of another box with a path to it and back."""
     bit = 1 << router.bit_of[gpu]
     for other in router.gpus:
         there = reached[gpu] & 1 << router.bit_of[other]
@@ -58,7 +58,7 @@ def _partner(router: Router, where: _Where, gpu: int, reached: Mapping[int, int]
 
 
 def _borders(router: Router, where: _Where, ends: _Ends, box: int | None) -> list[_Ends]:
-    """The links into and out of a box on the shortest ways from one GPU to another."""
+    """The links into and out of a box on the shortest paths between two GPUs."""
     hops = {hop for way in router.paths(*ends) for hop in pairwise(way)}
     return sorted(
         (tail, head) for tail, head in hops if (where[tail] == box) != (where[head] == box)
@@ -66,7 +66,7 @@ def _borders(router: Router, where: _Where, ends: _Ends, box: int | None) -> lis
 
 
 def _matched(links_of: Mapping[int, Collection[_Ends]]) -> list[int]:
-    """The GPUs that get a link each, as many as can; those in front are preferred."""
+    """A maximum set of GPUs with a link each; earlier GPUs are preferred."""
     taken: dict[_Ends, int] = {}
 
     def place(gpu: int, seen: set[_Ends]) -> bool:

@@ -1,22 +1,23 @@
 """Parallel planes: switches side by side, which methods see as one.
 
-Problem: a box has several NVSwitches that all its GPUs are linked to, as many links to one as to
-         another or not; what one GPU sends to another goes over all of them.
+Problem: all GPUs of a box link to several NVSwitches, perhaps with unequal bandwidths. The traffic
+         between two GPUs divides over all of them.
 Input:   a topology.
 Output:  the topology with parallel switches merged, and *selections*: one switch of each merged
-         set, and the share of all traffic that goes over just these.
+         set, and the share of all traffic over exactly these.
 Cost:    a few passes over the links.
-Source:  NVIDIA's NVLink switches are planes of one fabric: addresses are spread over all links of a
-         GPU, so traffic follows the bandwidth. Refinement as of 1-dimensional Weisfeiler-Leman.
+Source:  NVIDIA's NVLink switches are planes of one fabric: addresses spread over all links of a
+         GPU, so traffic follows the bandwidth. Colour refinement as in 1-dimensional
+         Weisfeiler-Leman.
 
-Switches are parallel if each has the same neighbours, at bandwidths in one proportion throughout
-and of the same latency, where "same" holds up to parallel switches: leaf and spine of one plane are
-parallel to leaf and spine of another. They are in one box, and copy, add and store alike.
+Switches are parallel if they have the same neighbours, with proportional bandwidths and equal
+latencies. Here "same" means up to parallel switches: leaf and spine of one plane are parallel to
+leaf and spine of another. They are in one box, and multicast, reduce and store in the same way.
 
-Over each link goes the share of its merged link that is its part of that one's bandwidth. So a
-load that fits the merged link fits the links, and the rate of a schedule is the same before and
-after. Where no selections do so exactly, switches stay as they are, and so do those of which a
-shared capacity limits some links only.
+Each real link carries a share of its merged link in proportion to its bandwidth. So a load within
+the merged bandwidth is within the real ones, and the rate of a schedule is the same on both. Where
+no selections achieve this exactly, switches are not merged. The same holds for switches of which a
+shared capacity limits only some links.
 """
 
 from __future__ import annotations
@@ -34,19 +35,19 @@ from forestcoll.topology.model import Link, NodeKind, SharedCapacity, Topology
 __all__ = ["Planes", "Selection", "find_planes"]
 
 _Cut = tuple[Fraction, Fraction, int]
-"""From one part of the traffic to another, and the switch that it goes over."""
+"""An interval of the traffic, and the switch that carries it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Part of the traffic, which goes over one switch of each set.
+    """A part of the traffic, over one switch of each set.
 
     Parameters
     ----------
     share : Fraction
-        Of all traffic.
+        Share of all traffic.
     node : tuple of int
-        By position in the merged network: the position in the network itself.
+        Position in the real network, by position in the merged network.
     """
 
     share: Fraction
@@ -55,7 +56,7 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Planes:
-    """A network, the same with parallel switches merged, and the way back.
+    """A network, its version with merged parallel switches, and the map back.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ class Planes:
     selections: tuple[Selection, ...] = field(repr=False)
 
 
-@lru_cache(maxsize=4)  # several methods ask for those of one network, one after the other
+@lru_cache(maxsize=4)  # several methods in a row use the same network
 def find_planes(topology: Topology) -> Planes:
     """Merge parallel switches.
 
@@ -81,7 +82,7 @@ def find_planes(topology: Topology) -> Planes:
     >>> len(planes.merged.switches), [str(each.share) for each in planes.selections]
     (1, ['1/3', '1/3', '1/3'])
     """
-    apart: set[int] = set()  # switches that are like no other
+    apart: set[int] = set()  # switches that must not be merged
     while True:
         colour = _refined(topology, apart)
         sets = _sets(topology, colour)
@@ -96,7 +97,7 @@ def find_planes(topology: Topology) -> Planes:
 
 
 def _refined(topology: Topology, apart: set[int]) -> list[int]:
-    """Colour the nodes: equal colours for switches whose neighbours are of equal colours."""
+    """Colour the nodes: switches with equally coloured neighbours get equal colours."""
     nodes, number = topology.nodes, dict[Fraction, int]()
     wholes = topology.whole_bandwidths[1]
     latency = [number.setdefault(link.latency_us, len(number)) for link in topology.links]
@@ -117,7 +118,7 @@ def _refined(topology: Topology, apart: set[int]) -> list[int]:
 
 
 def _in_proportion(beside: Mapping[tuple[int, int, int], int]) -> frozenset[object]:
-    """Return the bandwidths in least whole numbers: the same for all in one proportion."""
+    """Return the bandwidths as least whole numbers: equal for all proportional bandwidths."""
     unit = gcd(*beside.values())
     return frozenset((key, whole // unit) for key, whole in beside.items())
 
@@ -143,7 +144,7 @@ def _sets(topology: Topology, colour: Sequence[int]) -> dict[int, list[int]]:
 
 
 class _Merging:
-    """A network with the switches of each set merged; ``place`` is where a node is in that."""
+    """A network with the switches of each set merged; ``place`` maps a node to its merged node."""
 
     def __init__(
         self, topology: Topology, colour: Sequence[int], sets: Mapping[int, list[int]]
@@ -169,7 +170,7 @@ class _Merging:
         self.selections = self._select()
 
     def _merged_links(self) -> tuple[Link, ...]:
-        """Add up bandwidths, in ``width`` in whole numbers, and take the greatest latencies."""
+        """Sum the bandwidths, as whole numbers in ``width``, and take the greatest latencies."""
         under, wholes = self.topology.whole_bandwidths
         latency: dict[tuple[int, int], Fraction] = {}
         for link, whole in zip(self.topology.links, wholes, strict=True):
@@ -205,11 +206,11 @@ class _Merging:
         return tuple(selections)
 
     def _cut_from(self, start: int, cuts: dict[int, list[_Cut]]) -> None:
-        """Divide the traffic over a set, and what goes over each of its switches over the next."""
+        """Divide the traffic over a set, then the part of each switch over the next set."""
         total = {v: sum(self.linked[v].values()) for v in self.sets[start]}
         cuts[start] = _divided([(Fraction(0), Fraction(1), total)])
         reached = [start]
-        for place in reached:  # grows on the way
+        for place in reached:  # the loop body appends to it
             for other in self._beside(place) - cuts.keys():
                 cuts[other] = _divided(
                     (low, high, self._onward(switch, other)) for low, high, switch in cuts[place]
@@ -224,7 +225,7 @@ class _Merging:
         return {v: linked[v] for v in self.sets[place] if v in linked}
 
     def unlike(self) -> set[int]:
-        """Switches that are not to be merged, lest some link get another share than its part."""
+        """Switches whose merging would give some link a share out of proportion."""
         all_ = lcm(*(one.share.denominator for one in self.selections))
         carried: dict[tuple[int, int], int] = {}  # in parts of all
         ends_of_links = [(link.tail, link.head) for link in self.merged.links]
@@ -246,7 +247,7 @@ class _Merging:
         return wrong | self._limited_in_part()
 
     def _limited_in_part(self) -> set[int]:
-        """Switches of merged links of which a shared capacity holds some and not all."""
+        """Switches of merged links with some, but not all, real links in a shared capacity."""
         wrong: set[int] = set()
         for group in self.topology.shared:
             members, merged = set(group.links), set(self._ends_of(group))

@@ -1,10 +1,10 @@
-"""How busy each port of a GPU is with the rings or chains laid so far.
+"""Load of each GPU port from the rings or chains that are already placed.
 
-Problem: lay one course after another such that no port is busier than it must be.
-Input:   a topology; what was laid before.
+Problem: place one course after another such that the busiest port has the least load.
+Input:   a topology; the courses already placed.
 Output:  the penalty of one more course on a port.
-Cost:    none to speak of.
-Source:  a greedy choice of ours, for where NCCL and RCCL search or have lists (see ``ring``).
+Cost:    negligible.
+Source:  a greedy choice of ours, where NCCL and RCCL search or have lists (see ``ring``).
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from forestcoll.topology.model import Topology
 __all__ = ["MOST_LANES", "STEEPNESS", "Ports"]
 
 MOST_LANES = 16
-"""Numbers of rings tried where none is given."""
+"""Limit on the lanes of a GPU, and so on the numbers of rings tried by default."""
 
 STEEPNESS = 4
-"""How much more a busy port weighs than an idle one."""
+"""Exponent of the load in the penalty: it makes busy ports expensive."""
 
 
 class Ports:
-    """How many courses leave by each port, a link out of a GPU.
+    """Number of courses over each port; a port is a link out of a GPU.
 
-    The penalty of a course is what it adds to the sum over all ports of
+    The penalty of a course is its contribution to the sum over all ports of
     (courses / bandwidth) ** ``STEEPNESS``.
     """
 
@@ -52,7 +52,7 @@ class Ports:
         self._has_direct = any(self._beside.values())
 
     def add(self, port: tuple[int, int], courses: int) -> None:
-        """Add courses to a port, or take them away."""
+        """Add courses to a port, or remove them if negative."""
         self.load[port] = self.load.get(port, 0) + courses
 
     @property
@@ -72,14 +72,14 @@ class Ports:
         return tail, ways[0][1]
 
     def penalty(self, port: tuple[int, int]) -> int:
-        """What one more ring on a port adds to the sum."""
+        """The increase of the sum by one more ring on a port."""
         load, slowness = self.load.get(port, 0), self.slowness[port]
         return int(((load + 1) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS)
 
     def lanes(self, gpus: Sequence[int]) -> int:
         """The most lanes from one of these GPUs to others over direct links, up to ``MOST_LANES``.
 
-        A link has as many lanes as it is times as wide as the narrowest link among them.
+        The lanes of a link are its bandwidth divided by that of the narrowest link among them.
         """
         rows = [
             [self.slowness[gpus[a], gpus[b]] for b in row]
@@ -103,7 +103,7 @@ class Ports:
     def ways(self, gpus: Sequence[int]) -> Successors:
         """The GPUs that each can send to, over links or through switches, by place.
 
-        Those behind the widest ports first, then downwards from the sender.
+        GPUs behind the widest ports come first, then descending from the sender.
         """
         rows = []
         for place, tail in enumerate(gpus):

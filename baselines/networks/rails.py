@@ -1,12 +1,11 @@
-"""Where the rails of NCCL's trees begin in every box: at GPUs that have a NIC.
+"""Start of each rail of NCCL's trees: the GPUs with a NIC in every box.
 
-Problem: choose R GPUs a box, one a rail, such that each is reached from other boxes and reaches
-         them, and that those of a rail have the same number where they can.
-Input:   the attachments of the boxes; R, or how many there may be.
+Problem: choose R GPUs a box, one a rail. Each must reach other boxes and be reachable; the GPUs of
+         a rail have the same number where possible.
+Input:   the attachments of the boxes; R, or the default.
 Output:  for each rail the place of its first GPU in each box; several such choices to try.
-Cost:    none to speak of.
-Source:  NCCL lays no more channels than the machine with the fewest NICs allows (see
-         ``attachments``).
+Cost:    negligible.
+Source:  the machine with the fewest NICs limits the channels of NCCL (see ``nic_attachment``).
 """
 
 from __future__ import annotations
@@ -32,15 +31,15 @@ def rails_of(
     boxes : sequence of sequences of int
         GPUs by box.
     attachments : sequence of NicAttachment
-        Of the boxes; of a single box they do not matter.
+        NIC attachment of each box; irrelevant for a single box.
     rails : int, optional
-        R; if not given, one per GPU of the largest box, and where some GPU has no NIC as many as
-        all boxes have at the same places, or at any.
+        R. The default is one per GPU of the largest box; where some GPU lacks a NIC, the number
+        that all boxes have at the same places, or at any places.
 
     Raises
     ------
     UnsupportedError
-        If no GPU of a box both reaches others and is reached by them.
+        If no GPU of a box both reaches other boxes and is reachable from them.
     """
     usual = max(map(len, boxes)) if rails is None else rails
     alone = len(boxes) == 1
@@ -53,7 +52,7 @@ def rails_of(
 
 
 def _at_all_gpus(boxes: Sequence[Sequence[int]], rails: int) -> Starts:
-    """Rails begin at the GPUs one by one, whether they have a NIC or not."""
+    """Start the rails at consecutive GPUs, with or without a NIC."""
     return tuple(tuple(_place(len(box), rail, rails) for box in boxes) for rail in range(rails))
 
 
@@ -81,14 +80,14 @@ def _at_own_nics(
 
 
 def _place(size: int, rail: int, rails: int) -> int:
-    """The GPU, of so many, at which a rail begins; few rails keep apart."""
+    """The GPU at which a rail begins; few rails are spread out."""
     return (rail if rails >= size else rail * size // rails) % size
 
 
 def _row(
     common: Sequence[int], others: Sequence[Sequence[int]], rail: int, rails: int
 ) -> tuple[int, ...]:
-    """Where a rail begins: at a place that all boxes have as long as there are, then at others."""
+    """The start of a rail: at places common to all boxes while there are any, then at others."""
     if common and rail < len(common):
         return (common[_place(len(common), rail, rails)],) * len(others)
     more = rail - len(common)

@@ -1,18 +1,19 @@
-"""Rings through boxes whose ways to the network differ, as with dead or missing NICs.
+"""Rings through boxes with unequal NIC attachment, as with dead or missing NICs.
 
-Problem: lay R rings that enter and leave each box where it has NICs, such that no link is busier
-         than it must be.
+Problem: place R rings that enter and leave each box at its NICs, such that the busiest link has the
+         least load.
 Input:   a topology, its GPUs by box.
-Output:  one ring at a time, given the load of those laid before.
-Cost:    for each ring a shortest way around the boxes over all pairs of attachments, 64 a box of 8
-         NICs, from each of the first box's 8; and the Hamiltonian paths of a box with direct links.
-Source:  NCCL lays no more channels than the machine with the fewest NICs allows, and reaches a NIC
-         that is not a GPU's own over NVLink, through the GPU beside it (PXN). Which gate a ring
-         takes is a greedy choice of ours, as in ``ring_layout``.
+Output:  one ring at a time, given the load of earlier rings.
+Cost:    for each ring a shortest path around the boxes over all pairs of entry and exit (64 for a
+         box of 8 NICs), from each NIC of the first box; the Hamiltonian paths of a box with direct
+         links.
+Source:  the machine with the fewest NICs limits the channels of NCCL. A GPU reaches a NIC of
+         another GPU over NVLink, through that GPU (PXN). The choice of NICs is greedy and ours, as
+         in ``ring_layout``.
 
-GPUs without a NIC are inside the chain of their box. Where a box has a single gate, the ring goes
-round the box, back to the gate and out: it visits that GPU twice, which passes each shard on when
-it first has it. So it does where a ring would have to leave its rail else.
+GPUs without a NIC are inside the chain of their box. If a single GPU of a box has a NIC, the ring
+enters and leaves there: it visits that GPU twice, which forwards each shard on first arrival. A
+ring does the same where it would otherwise have to leave its rail.
 """
 
 from __future__ import annotations
@@ -33,16 +34,16 @@ from forestcoll.topology.model import Topology
 __all__ = ["AttachmentLayout"]
 
 _WHOLE = 840
-"""A ring on a link; so that it can be shared by up to 8 equal-cost paths."""
+"""Load of a ring on a link: divisible by every number of equal-cost paths up to 8."""
 
 _MOST_HOPS = 2**16
-"""More than any crossing has; hops decide where loads are equal."""
+"""More hops than any crossing; hops break ties between equal loads."""
 
 _Ends = tuple[int, int]
 
 
 class _Way(NamedTuple):
-    """A way around some boxes: its price, its last crossing, and the way up to there."""
+    """A path around some boxes: its price, its last crossing, and the path before that."""
 
     price: int
     crossing: _Ends
@@ -50,12 +51,12 @@ class _Way(NamedTuple):
 
 
 class AttachmentLayout:
-    """Lays one ring after another and remembers how many use each link of their paths.
+    """Places one ring after another, and counts the rings on each link.
 
     Raises
     ------
     UnsupportedError
-        When a ring is laid, if there is no way around the boxes.
+        In ``lay``, if there is no path around the boxes.
     """
 
     is_fixed = False
@@ -84,7 +85,7 @@ class AttachmentLayout:
         return tuple(tour)
 
     def count(self, tour: Ring, rings: int) -> None:
-        """Add rings of this course to the loads, or take them away."""
+        """Add rings of this course to the loads, or remove them if negative."""
         for hop in hops(tour):
             for link, share in self.shares(hop).items():
                 self.busy[link] = self.busy.get(link, 0) + rings * share
@@ -98,7 +99,7 @@ class AttachmentLayout:
         return self.ports.router.hops(tail, head) or 0
 
     def _find_shares(self, hop: _Ends) -> Mapping[_Ends, int]:
-        """What a ring over a hop puts on each link, over all equal-cost paths."""
+        """The load of a ring over a hop on each link, divided over all equal-cost paths."""
         found: dict[_Ends, int] = defaultdict(int)
         paths = self.ports.router.paths(*hop)
         for path in paths:
@@ -107,7 +108,7 @@ class AttachmentLayout:
         return found
 
     def _penalty(self, hop: _Ends) -> int:
-        """What one more ring over a hop adds to the sum over all links (see ``Ports``)."""
+        """The increase of the sum over all links by one more ring over a hop (see ``Ports``)."""
         total = 0
         for link, share in self.shares(hop).items():
             load, slowness = self.busy.get(link, 0), self.ports.slowness[link]
@@ -115,14 +116,14 @@ class AttachmentLayout:
         return total
 
     def _lightest(self, courses: Iterable[Ring], onward: int) -> Ring:
-        """The course that adds least, with its hop to the next box."""
+        """The course of least penalty, with its hop to the next box."""
         penalty = cache(self._penalty)
         return min(courses, key=lambda course: sum(map(penalty, pairwise((*course, onward)))))
 
     def _crossed(self) -> Sequence[_Ends]:
-        """Where a ring leaves each box and enters the next one, such that it adds least.
+        """The crossings of a ring from each box to the next, of least penalty.
 
-        At equal loads the way with the fewest hops, and only rounds that cannot be avoided.
+        Ties go to the fewest hops; a box is entered and left at one GPU only if unavoidable.
         """
         prices = [
             {hop: self._penalty(hop) * _MOST_HOPS + self._hops(*hop) for hop in ways}
@@ -143,7 +144,7 @@ class AttachmentLayout:
     def _around(
         self, start: int, prices: Sequence[Mapping[_Ends, int]], a_round: int
     ) -> _Way | None:
-        """The best way from a GPU of the first box around all boxes and back to it."""
+        """The best path from a GPU of the first box around all boxes and back."""
         entered = {start: _Way(0, (start, start), None)}
         for box, crossings in enumerate(prices):
             left = self._left(box, entered, a_round)

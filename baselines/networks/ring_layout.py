@@ -1,11 +1,11 @@
-"""Where rings run: through which GPUs of each box, and from which to the next box.
+"""Ring layout: the order of GPUs in each box, and the links to the next box.
 
-Problem: lay R rings over boxes of GPUs such that no port is busier than it must be.
+Problem: place R rings over boxes of GPUs such that the busiest port has the least load.
 Input:   a topology, its GPUs by box.
-Output:  one ring at a time, given the load of those laid before.
-Cost:    a look at each Hamiltonian path of a box per ring (see ``hamiltonian``); boxes alike are
-         searched once.
-Source:  what NCCL does where a box has a switch; elsewhere a greedy choice of ours (see ``ring``).
+Output:  one ring at a time, given the load of earlier rings.
+Cost:    for each ring one pass over the Hamiltonian paths of a box (see ``hamiltonian``); equal
+         boxes are searched once.
+Source:  as in NCCL where a box has a switch; elsewhere a greedy choice of ours (see ``ring``).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 __all__ = ["MOST_TOURS", "PASSES", "Layout", "Ring", "hops", "lay_all"]
 
 PASSES = 4
-"""Times that every ring is taken up and laid again, now that the others are known."""
+"""Passes that remove and replace each ring, given all others."""
 
 MOST_TOURS = 64
-"""Rings to choose from where direct links and switches are mixed."""
+"""Candidate rings where direct links and switches are mixed."""
 
 Ring = tuple[int, ...]
 """GPUs, by position in the topology, each sending to the next and the last to the first."""
@@ -41,9 +41,9 @@ def hops(ring: Ring) -> Iterable[tuple[int, int]]:
 
 
 class Layout(Ports):
-    """Lays one ring after another and remembers how many use each port.
+    """Places one ring after another, and counts the rings on each port.
 
-    Among the courses that a ring could take it takes the one that adds the least penalty.
+    Each ring takes the possible course of least penalty.
     """
 
     def __init__(self, topology: Topology, boxes: list[list[int]]) -> None:
@@ -63,7 +63,7 @@ class Layout(Ports):
         return tour
 
     def disjoint(self) -> list[Ring]:
-        """Rings over direct links of their own within one group of GPUs, both ways round each."""
+        """Rings over disjoint direct links within one group of GPUs, each in both directions."""
         (gpus,) = self.boxes
         wires = self.direct(gpus)
         cycles = find_disjoint_cycles(wires) if _both_ways(wires) else []
@@ -71,12 +71,12 @@ class Layout(Ports):
         return [way for tour in tours for way in (tour, tour[::-1])]
 
     def count(self, tour: Ring, rings: int) -> None:
-        """Add rings of this course to the loads, or take them away."""
+        """Add rings of this course to the loads, or remove them if negative."""
         for hop in hops(tour):
             self.add(self.port(*hop), rings)
 
     def _lightest(self, tours: Iterable[Ring], onward: int | None) -> Ring:
-        """The tour that adds least, with its hop to the next box or, without one, to its start."""
+        """The tour of least penalty, with its hop to the next box or, without one, to its start."""
         penalty: dict[tuple[int, int], int] = {}
 
         def added(tour: Ring) -> int:
@@ -135,9 +135,9 @@ class Layout(Ports):
         return tuple(gpus[place] for place in (*between, end))
 
     def _exits(self, box: int) -> list[int]:
-        """Where each entry's ring leaves a box: every GPU once, over the widest chains there are.
+        """The exit of each entry's ring from a box: every GPU once, over the widest chains.
 
-        Without direct links that is the usual exit, with them any one as near to the next box.
+        Without direct links that is the usual exit, with them any exit as near to the next box.
         """
         gpus, after = self.boxes[box], self.boxes[(box + 1) % len(self.boxes)]
         (entry, exit_), (entry_after, _) = self.ends[box], self.ends[(box + 1) % len(self.boxes)]
@@ -145,7 +145,7 @@ class Layout(Ports):
         usual = [(start + exit_ - entry) % size for start in range(size)]
         if not any(self.direct(gpus)):
             return usual
-        import networkx as nx  # loads for longer than most rings take
+        import networkx as nx  # the import takes longer than most layouts
 
         chains: nx.Graph[int] = nx.Graph()  # entry i is node i, exit i is node size + i
         chains.add_nodes_from(range(2 * size))
@@ -155,7 +155,7 @@ class Layout(Ports):
             for other, narrowness in self._narrowest(gpus, start).items():
                 if self.router.hops(gpus[other], onward) == near:
                     moved = (other - end) % size
-                    weight = narrowness * size**2 + moved  # among equals, the usual ones
+                    weight = narrowness * size**2 + moved  # ties go to the usual exits
                     chains.add_edge(start, size + other, weight=weight)
         if any(chains.degree(start) == 0 for start in range(size)):
             return usual
@@ -175,7 +175,7 @@ class Layout(Ports):
 
 
 def _cycles(successors: Successors) -> list[Ring]:
-    """The Hamiltonian cycles from the first GPU, as far as they are found."""
+    """The Hamiltonian cycles from the first GPU, as far as the search finds them."""
     return [path for path in find_paths(successors, 0) if 0 in successors[path[-1]]]
 
 
@@ -191,7 +191,7 @@ def _place(gpus: Sequence[int], ring: int, rings: int, shift: int) -> int:
 
 
 def _ends(boxes: list[list[int]], router: Router) -> list[tuple[int, int]]:
-    """Choose where ring 0 enters and leaves each box: the way with the fewest hops across."""
+    """Choose the entry and exit of ring 0 in each box, with the fewest hops between boxes."""
     count, rings = len(boxes), max(map(len, boxes))
     straight = [[(0, shift)] * count for shift in range(1, max(rings, 2))]
     entries = [box % 2 for box in range(count)]
@@ -212,7 +212,7 @@ def _ends(boxes: list[list[int]], router: Router) -> list[tuple[int, int]]:
 
 
 def _fewest_hops(boxes: list[list[int]], router: Router) -> int:
-    """Hops that a ring takes at least from box to box, wherever it leaves and enters them."""
+    """Lower bound on the hops of a ring between boxes, over all entries and exits."""
     total = 0
     for gpus, after in pairwise([*boxes, boxes[0]]):
         there = sum(1 << router.bit_of[gpu] for gpu in after)
@@ -240,7 +240,7 @@ def _hops_across(
 
 
 class _Lays(Protocol):
-    """What lays one ring after another.
+    """A layout that places one ring after another.
 
     ``is_fixed`` says whether the course of a ring does not depend on the others.
     """
@@ -252,7 +252,7 @@ class _Lays(Protocol):
         """Lay a ring of so many and count it."""
 
     def count(self, tour: Ring, rings: int) -> None:
-        """Add rings of this course to the loads, or take them away."""
+        """Add rings of this course to the loads, or remove them if negative."""
 
     @property
     def worst(self) -> int:
@@ -260,7 +260,7 @@ class _Lays(Protocol):
 
 
 def lay_all(layout: _Lays, rings: int) -> list[Ring]:
-    """Lay so many rings, and each again, now that the others are known."""
+    """Place ``rings`` rings, then improve each given all others."""
     laid = [layout.lay(ring, rings) for ring in range(rings)]
     if layout.is_fixed:
         return laid
@@ -270,7 +270,7 @@ def lay_all(layout: _Lays, rings: int) -> list[Ring]:
         for ring, tour in enumerate(laid):
             layout.count(tour, -1)
             laid[ring] = layout.lay(ring, rings)
-        if laid == before:  # and so it would be after any further pass
+        if laid == before:  # a fixed point: further passes change nothing
             break
         if layout.worst < best[0]:
             best = layout.worst, list(laid)

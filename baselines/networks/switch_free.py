@@ -1,11 +1,11 @@
-"""Networks without their switches: logical links between GPUs, and what carries them.
+"""Switch-free networks: logical links between GPUs, and the paths that carry them.
 
-Problem: a peer that knows no switches is to run on a network that has some.
+Problem: run a method without support for switches on a network with switches.
 Input:   a forest on the logical links.
 Output:  the same trees over the physical paths of these links.
 Cost:    linear in the paths.
-Source:  ForestColl section 5.3 (equivalence): every logical bandwidth is made of physical
-         bandwidth of its own, so that loads that fit the logical links fit the physical ones.
+Source:  ForestColl section 5.3 (equivalence): every logical link has physical bandwidth of its own,
+         so loads within the logical bandwidths are within the physical ones.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from forestcoll.topology.model import Link, Topology
 __all__ = ["Share", "Unwound"]
 
 _ENOUGH_TREES = 2**40
-"""Trees that a forest is not multiplied beyond, to share them out exactly."""
+"""Limit on trees after the multiplication that makes shares exact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """Part of a logical link: a physical path, and how much of its bandwidth it lends.
+    """Part of a logical link: a physical path, and the bandwidth that it contributes.
 
-    ``nodes`` are positions in the network with switches, both ends included; a path may come by a
-    switch more than once.
+    ``nodes`` are positions in the network with switches, with both ends; a path may visit a switch
+    more than once.
     """
 
     nodes: tuple[int, ...]
@@ -45,12 +45,12 @@ class Unwound:
     Parameters
     ----------
     topology : Topology
-        The GPUs alone, by rank, and the logical links; a link's latency is that of its slowest
-        path. Shared capacities are left out: methods choose as if there were none, and what they
-        make is measured on the network with them.
+        Only the GPUs, by rank, and the logical links; the latency of a link is that of its slowest
+        path. Shared capacities are left out: methods ignore them, and their schedules are measured
+        on the network with them.
     paths : mapping
-        The shares of each logical link (tail rank, head rank); they add up to its bandwidth, and
-        over each physical link to its bandwidth at most.
+        The shares of each logical link (tail rank, head rank). They add up to its bandwidth; over
+        each physical link they add up to at most that link's bandwidth.
     """
 
     topology: Topology

@@ -1,4 +1,4 @@
-"""Logical links: how data gets from one GPU to another through switches.
+"""Logical links between GPUs, with their paths through switches.
 
 Problem: a peer whose trees know only GPUs says "a sends to b"; find the physical paths for it.
 Input:   a topology.

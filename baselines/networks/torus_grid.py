@@ -1,4 +1,4 @@
-"""Where the GPUs of a torus sit: the rank at each place of the grid.
+"""The rank at each place of a torus grid.
 
 Problem: recognise a network of GPUs as a torus, a product of rings and of single links.
 Input:   a topology.

@@ -1,4 +1,4 @@
-"""Methods that search for a schedule of the network that is given.
+"""Synthesizers: methods that search for a schedule of a given network.
 
 ``multitree/``, ``tacos/``, ``blink/``, ``sccl/``; ``unwound`` is our core behind the peers' way of
 dealing with switches; ``not_reimplemented`` names those that comparisons must name all the same.

@@ -1,4 +1,4 @@
-"""Peers that comparison tables must name although they are not here: SyCCL and TTO.
+"""Methods that comparison tables name but that are not reimplemented: SyCCL and TTO.
 
 Problem: a table that leaves a peer out looks as if nobody had thought of it.
 Input:   any topology and collective.

@@ -1,4 +1,4 @@
-"""Unwinding, then our core: what optimality costs when switches are replaced by a preset pattern.
+"""Switch unwinding before ForestColl's core: the cost of a preset switch pattern.
 
 Problem: a collective on a network with switches, by a peer that unwinds them.
 Input:   a topology; the pattern.

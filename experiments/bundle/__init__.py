@@ -1,4 +1,4 @@
-"""Runtime files for all sizes: what ``forestcoll tune`` found, exported, each with its sizes.
+"""Bundles: runtime files for all sizes, exported from the schedules of ``forestcoll tune``.
 
 To read: ``tuned_index`` (what is exported), ``size_ranges`` (sizes without a gap or overlap),
 ``runtime_readers`` (files read back and executed), ``bundle_index`` (which file is for which

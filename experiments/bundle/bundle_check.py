@@ -1,8 +1,8 @@
-"""Whether a bundle is whole, and each of its files right.
+"""Check that a bundle is complete and that each of its files is correct.
 
-Problem: files are copied, edited and lost; a runtime takes whatever it finds, without a word.
+Problem: files get copied, edited and lost; a runtime loads any file without a check.
 Input:   a folder.
-Output:  what is wrong with it.
+Output:  its faults.
 Cost:    that of reading and executing each file.
 Source:  ours.
 """
@@ -34,7 +34,7 @@ Tick = Callable[[int, int], None]
 def faults_in(
     folder: Path, *, execute: bool = True, tick: Tick = lambda done, total: None
 ) -> Iterator[str]:
-    """Tell of what is wrong with a bundle.
+    """Yield the faults of a bundle.
 
     Parameters
     ----------
@@ -42,12 +42,12 @@ def faults_in(
     execute : bool
         Whether to execute the files, too.
     tick : callable
-        Told how many files are done, and of how many.
+        Called with the number of checked files, and of all files.
 
     Raises
     ------
     InvalidScheduleError
-        If there is no index, or it is not one of a bundle.
+        If there is no index, or it is not that of a bundle.
     """
     bundle = read_bundle(folder)
     sizes = [(one.first_bytes, one.last_bytes) for one in bundle.ranges]
@@ -63,7 +63,7 @@ def faults_in(
 
 
 def _strangers(folder: Path, bundle: Bundle) -> Iterator[str]:
-    """Tell of files that the index does not name: a runtime reads all of its folder."""
+    """Yield files that the index does not name: a runtime would read them too."""
     named = {one.file for one in bundle.ranges} | {INDEX}
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     for path in files:
@@ -94,7 +94,7 @@ def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool)
 
 
 def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[str]:
-    """Tell where a file says something else than the index."""
+    """Yield differences between a file and the index."""
     said = {
         "collective": (read.collective.replace("-", ""), bundle.collective.replace("-", "")),
         "GPUs": (read.gpus, bundle.gpus),

@@ -1,4 +1,4 @@
-"""Which file of a bundle is for which sizes: its index, ``index.json``.
+"""Index of a bundle, ``index.json``: the range of sizes of each file.
 
 ``python -m experiments.bundle.bundle_index`` prints the JSON schema, which
 docs/schemas/bundle.schema.json keeps.
@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 MOST_BYTES = 4_000_000
-"""Of an index: a range takes 500 bytes, and there are a dozen."""
+"""Size limit of an index: a dozen ranges of 500 bytes each."""
 
 MOST_FILE_BYTES = 64_000_000
-"""Of a runtime file, as the readers of the runtimes' formats have it."""
+"""Size limit of a runtime file, as in the readers of the runtimes' formats."""
 
 INDEX = "index.json"
 
@@ -101,7 +101,7 @@ def read_bundle(folder: Path) -> Bundle:
     Raises
     ------
     InvalidScheduleError
-        If there is none, or it is not one.
+        If there is no index, or it is invalid.
     """
     path = folder / INDEX
     if not path.exists():

@@ -1,9 +1,9 @@
-"""A bundle out of what ``forestcoll tune`` found.
+"""Export of a bundle from the schedules that ``forestcoll tune`` found.
 
-Problem: a runtime that is given a folder of files is to use for each size the best schedule.
+Problem: a runtime with a folder of files must use the best schedule at each size.
 Input:   a folder of ``forestcoll tune``; a format and its options.
-Output:  a folder: a file for each range of sizes, each executed, and an index.
-Cost:    an export and an execution for each range; where one cannot be exported, tuning anew.
+Output:  a folder with an index and a file for each range of sizes, checked by execution.
+Cost:    an export and an execution for each range; a new search where an export fails.
 Source:  ours.
 """
 
@@ -49,20 +49,20 @@ __all__ = ["Bundling"]
 
 
 class Bundling:
-    """The making of a bundle.
+    """The export of a bundle.
 
     Parameters
     ----------
     tuned : Path
-        A folder that ``forestcoll tune`` has written.
+        A folder written by ``forestcoll tune``.
     place : Path
-        Where the bundle is to be.
+        The folder of the new bundle.
     options : ExportOptions
-        Of the format of its files; the sizes are those of each file.
+        Options of the file format; each file sets its own sizes.
     seconds : float
-        For each method, where runners-up are looked for.
+        Time for each method in a search for runners-up.
     multiple_of : int, optional
-        Elements that all calls have a multiple of: files that would not take them are not used.
+        A number of elements that divides every call; files that refuse such a call are not used.
 
     Raises
     ------
@@ -93,17 +93,17 @@ class Bundling:
         self.checkpoint = Checkpoint(place)
 
     def run(self, progress: Progress | None = None) -> Bundle:
-        """Make the bundle.
+        """Export the bundle.
 
         Parameters
         ----------
         progress : callable, optional
-            Told (stage, done, total); may raise to stop it, and what is done is kept.
+            Called with (stage, done, total); may raise to stop, and finished files are kept.
 
         Raises
         ------
         VerificationError
-            If a file is not right: a bug.
+            If the execution of a file gives a wrong result: a bug.
         ForestCollError
             If a schedule file cannot be read.
         """
@@ -141,7 +141,7 @@ class Bundling:
         )
 
     def _usable(self, part: Part, tell: Progress) -> list[Part]:
-        """Return the part if its schedule can be exported, else those of the runners-up."""
+        """Return the part if its schedule can be exported, else parts with the runners-up."""
         refused = self._exported(part).get("refused")
         if refused is None:
             return [part]
@@ -161,7 +161,7 @@ class Bundling:
         )
 
     def _refuses(self, program: Program) -> str:
-        """Say why a program cannot be used, or nothing; each is exported once."""
+        """Return why a program cannot be used, or an empty text; each is exported once."""
         if program not in self._asked:
             self._asked[program] = self._refusal(program)
         return self._asked[program]
@@ -174,7 +174,7 @@ class Bundling:
         return self._not_taken(found)
 
     def _not_taken(self, exported: Exported) -> str:
-        """Say why a runtime would not take some calls; empty if it takes them all."""
+        """Return why a runtime would refuse some calls; empty if it accepts all."""
         chunks = exported.facts.get("chunks")
         if self._multiple is None or chunks is None or self._multiple % chunks == 0:
             return ""
@@ -193,7 +193,7 @@ class Bundling:
         return schedule, self._name, options, self._multiple, sizes
 
     def _exported(self, part: Part) -> dict[str, Any]:
-        """Return the text of a file with what is to say of it, or why there is none."""
+        """Return the text of a file with its index data, or the reason why there is none."""
         key = self.checkpoint.key("file", *self._key(part))
         return self.checkpoint.kept(key, lambda: self._made(part))
 
@@ -231,7 +231,7 @@ class Bundling:
         }
 
     def _of_sizes(self, part: Part) -> ExportOptions:
-        """Return the options of a part's file: the sizes are in it, if its format has them."""
+        """Return the options of a part's file, with its sizes if the format has them."""
         if isinstance(self._options, GoalOptions):
             return self._options
         return replace(self._options, min_bytes=part.first_bytes, max_bytes=part.last_bytes)

@@ -1,4 +1,4 @@
-"""What is done of a bundle, kept until all of it is.
+"""Checkpoint of a bundle: its finished files, kept until all are finished.
 
 Problem: an export and its execution take seconds to minutes each; who interrupts it wants to go on
          later, and no half bundle to load.

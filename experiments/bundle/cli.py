@@ -19,29 +19,27 @@ if TYPE_CHECKING:
 
 __all__ = ["app"]
 
-app = typer.Typer(help="Runtime files for all sizes, of what `tune` found.", no_args_is_help=True)
+app = typer.Typer(help="Runtime files for all sizes, from `tune` results.", no_args_is_help=True)
 
 
 @app.command("export")
 def export_bundle(
-    tuned: Annotated[
-        Path, typer.Argument(metavar="TUNED", help="A folder that `tune -o` has written.")
-    ],
+    tuned: Annotated[Path, typer.Argument(metavar="TUNED", help="A folder written by `tune -o`.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to write the bundle.")
     ],
     name: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "msccl",
     protocol: Annotated[
-        str | None, typer.Option("--protocol", help="As of `export`, of all files.")
+        str | None, typer.Option("--protocol", help="As in `export`, for all files.")
     ] = None,
     channels: Annotated[
-        int | None, typer.Option("--channels", max=MOST, help="As of `export`.")
+        int | None, typer.Option("--channels", max=MOST, help="As in `export`.")
     ] = None,
     instances: Annotated[
-        int | None, typer.Option("--instances", max=MOST, help="As of `export`.")
+        int | None, typer.Option("--instances", max=MOST, help="As in `export`.")
     ] = None,
     in_place: Annotated[
-        bool, typer.Option("--in-place", help="As of `export`: for calls in place.")
+        bool, typer.Option("--in-place", help="As in `export`: for calls in place.")
     ] = False,
     multiple: Annotated[
         int | None,
@@ -49,18 +47,19 @@ def export_bundle(
             "--multiple-of",
             max=10**18,
             metavar="ELEMENTS",
-            help="Use only files that take all calls of a multiple of so many, say 4096.",
+            help="Use only files that accept every multiple of this size, such as 4096.",
         ),
     ] = None,
     seconds: Annotated[
         float,
         typer.Option(
-            max=MOST_SECONDS, help="For each method, where the best schedule cannot be exported."
+            max=MOST_SECONDS,
+            help="Seconds for each method, where the best schedule cannot be exported.",
         ),
     ] = 30.0,
     json_: Json = False,
 ) -> None:
-    """Export the schedules of each range of sizes, executed, with an index of the sizes."""
+    """Export the schedule of each range of sizes, checked by execution, with an index of sizes."""
     from experiments.bundle.bundling import Bundling
     from forestcoll.cli.facts import as_json
     from forestcoll.cli.output import progress_bars
@@ -79,11 +78,11 @@ def export_bundle(
 
 @contextmanager
 def _kept(checkpoint: Checkpoint) -> Iterator[None]:
-    """Where the work ends before its time, say what is there."""
+    """Report the stored files if the export ends early."""
     try:
         yield
     finally:
-        if checkpoint.done:  # nothing once the bundle is in its place
+        if checkpoint.done:  # empty once the bundle is in its final place
             files = "1 file" if checkpoint.done == 1 else f"{checkpoint.done} files"
             typer.echo(
                 f"note: {files} done, kept in {checkpoint.path}; the same command goes on there",
@@ -96,7 +95,7 @@ def check_bundle(
     folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A bundle.")],
     json_: Json = False,
 ) -> None:
-    """Read a bundle back, execute its files, and say what is wrong or missing."""
+    """Read a bundle back, execute its files, and report what is wrong or missing."""
     from experiments.bundle.bundle_check import faults_in
     from experiments.bundle.bundle_index import read_bundle
     from forestcoll.cli.output import progress_bars, report

@@ -1,4 +1,4 @@
-"""What to use where the best schedule cannot be exported.
+"""Replacements where the best schedule cannot be exported.
 
 Problem: the best schedule of some sizes breaks a limit of the runtime, or does what it has not.
 Input:   what was tuned, the sizes, and what cannot be exported, with the reason.

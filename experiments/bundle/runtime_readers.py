@@ -1,4 +1,4 @@
-"""Files of runtimes, read back and executed."""
+"""Readers of runtime files, which execute what they read."""
 
 from __future__ import annotations
 

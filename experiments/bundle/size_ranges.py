@@ -1,4 +1,4 @@
-"""Sizes of the data, cut into ranges without a gap or overlap.
+"""Division of the data sizes into ranges without gaps or overlaps.
 
 Problem: a runtime takes the file whose range holds a size; tuning knows sizes that were tried, and
          leaves those between two ranges to either.

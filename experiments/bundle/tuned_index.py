@@ -1,4 +1,4 @@
-"""What ``forestcoll tune`` wrote, read back."""
+"""Reader of the folder that ``forestcoll tune`` writes."""
 
 from __future__ import annotations
 

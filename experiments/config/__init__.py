@@ -1,9 +1,9 @@
-"""An experiment file as it is read and checked, and the points that it stands for.
+"""Experiment files: reading, checking, and the points that they define.
 
-Read ``points`` (what one run is), ``methods`` (what can be named), ``own_functions`` (of a user),
-``kinds`` (of figures), ``figure_options`` (asking for one), ``variations`` (of networks),
-``entries`` (what may stand in a file), ``schema`` (the same for editors), ``document`` (a file as
-plain data), ``faults`` (what is wrong with one, in words), ``sweeps`` (its points), ``experiment``
-(reading and checking one), ``titles`` (of ours). Imports ``measures``; here nothing is imported, so
-that a watchdog, which needs ``points`` alone, starts fast.
+Read ``points`` (one run), ``methods`` (names of methods), ``own_functions`` (functions of a user),
+``kinds`` (kinds of figures), ``figure_options`` (figure requests), ``variations`` (changed
+networks), ``entries`` (contents of a file), ``schema`` (the same for editors), ``document`` (a file
+as plain data), ``faults`` (error messages), ``sweeps`` (points of a file), ``experiment`` (reading
+and checks), ``titles`` (of bundled experiments). Modules import ``measures``; the package imports
+nothing, so that a watchdog, which needs only ``points``, starts fast.
 """

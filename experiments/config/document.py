@@ -1,4 +1,4 @@
-"""Experiment files as plain data, read as strictly as topology files are."""
+"""Strict reading of experiment files as plain data, as for topology files."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from forestcoll.topology.documents import Document, parse_yaml
 __all__ = ["MOST_BYTES", "Document", "nearest", "read_document"]
 
 MOST_BYTES = 4_000_000
-"""Of an experiment file: the weights of a hundred thousand GPUs by name; ours have 5 kB."""
+"""Size limit of a file: weights of a hundred thousand GPUs by name; bundled files have 5 kB."""
 
 
 def read_document(path: Path) -> Document:
-    """Read a YAML file; decimals stay text, and nothing is guessed.
+    """Read a YAML file; decimals stay text, and no value is guessed.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def read_document(path: Path) -> Document:
 
 
 def nearest(word: object, known: Iterable[str]) -> str:
-    """Return a remark for an error message: the likeliest known word, and all of them.
+    """Return a remark for an error message: the likeliest known word, and all known words.
 
     Examples
     --------

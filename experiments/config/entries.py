@@ -1,4 +1,4 @@
-"""What may stand in an experiment file: its entries, and the values that they stand for."""
+"""Entries of an experiment file, and the values that they stand for."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ __all__ = [
 ]
 
 MOST_VALUES = 10_000
-"""In one range; more is a slip of the pen."""
+"""Limit of values in one range; more is a typing error."""
 
 MOST_NUMBER = 10**18
-"""Of any number that nothing else bounds: a parameter's own limit is for who takes it."""
+"""Limit of any number without another bound; the method checks a parameter's own limit."""
 
 MOST_REPETITIONS = 10_000
 
 MOST_MEMORY_GB = 1_000_000
 
 LEAST_MEMORY_GB = 0.1
-"""What a worker holds before it begins: Python and its imports, and a little air."""
+"""Memory of a worker before it begins: Python and its imports, with a small margin."""
 
 
 class _Strict(BaseModel):
@@ -137,7 +137,7 @@ def values_of(sweep: Value | list[Value] | Range) -> list[Value]:
 
 
 def text_of(value: object) -> str:
-    """Return a value as it is written in a file."""
+    """Return a value as text, as in a file."""
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
@@ -146,7 +146,7 @@ def _text(given: object) -> object:
 
 
 def _number(given: object) -> object:
-    """Return decimals, which files give as text, as the numbers that limits are."""
+    """Convert decimals, which files give as text, to numbers for limits."""
     if not isinstance(given, str):
         return given
     try:
@@ -182,7 +182,7 @@ class TopologyEntry(_Strict):
 
     @property
     def changes(self) -> dict[str, Any]:
-        """What it changes, as plain data; empty if nothing."""
+        """The changes to the network, as plain data; empty if there are none."""
         every = {"with": self.links, "scale": self.scale, "without": self.without}
         return {name: given for name, given in every.items() if given}
 

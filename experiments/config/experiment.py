@@ -1,7 +1,7 @@
 """Experiment files: reading one and checking it.
 
-Every key is checked; a mistake is one line with the file, the line, the field and the nearest word
-that would have been right.
+Every key is checked. The error of a mistake is one line with the file, the line, the field and the
+nearest valid word.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def read_experiment(path: Path) -> ParsedExperiment:
 
 
 def _with_current_names(data: object) -> object:
-    """Return the data of a file with current names of parameters; other faults are left in."""
+    """Replace former names of parameters in a file's data; other faults stay for later checks."""
     if not isinstance(data, dict):
         return data
     data = dict(data)
@@ -90,7 +90,7 @@ def _method_with_current_names(method: object) -> object:
     if not isinstance(method, dict) or not isinstance(method.get("parameters"), dict):
         return method
     if ":" in str(method.get("name")):
-        return method  # a user's own function may take any name
+        return method  # a user's own function may have parameters of any name
     return {**method, "parameters": renamed(method["parameters"], PARAMETERS)}
 
 
@@ -136,7 +136,7 @@ def _check_topology(
 
 
 def _check_file(document: Document, location: Location, file: str, folder: Path) -> None:
-    """Read a topology file, so that what is wrong with it is known before anything runs."""
+    """Read a topology file, so that its faults are known before anything runs."""
     if not (folder / file).is_file():
         raise document.fault(location, f"is {file!r}; there is no such file")
     try:
@@ -147,7 +147,9 @@ def _check_file(document: Document, location: Location, file: str, folder: Path)
 
 def _check_method(document: Document, location: Location, entry: MethodEntry) -> None:
     if is_reference(entry.name):
-        known: Collection[str] = entry.parameters  # what it takes, its rows will tell
+        known: Collection[str] = (
+            entry.parameters
+        )  # unknown until it runs; its rows report a refusal
         if problem := missing(entry.name):
             raise document.fault((*location, "name"), f"is {entry.name!r}, {problem}")
     elif entry.name in method_names():
@@ -167,7 +169,7 @@ def _check_method(document: Document, location: Location, entry: MethodEntry) ->
 
 
 def _check_collective(document: Document, experiment: Experiment) -> None:
-    """Refuse a collective that no method claims; those that do not, beside others, give rows."""
+    """Refuse a collective that no method claims; if some methods claim it, the others give rows."""
     collective = experiment.collective
     _check_options(document, experiment)
     known = {entry.name: claims(entry.name) for entry in experiment.methods}
@@ -179,7 +181,7 @@ def _check_collective(document: Document, experiment: Experiment) -> None:
 
 
 def _check_options(document: Document, experiment: Experiment) -> None:
-    """Refuse a root, weights or k where the collective has none, or a method its own beside it."""
+    """Refuse a root, weights or k that the collective lacks or that a method sets itself."""
     collective, root = experiment.collective, experiment.root
     if root is not None and collective not in (*ROOTED, "allreduce"):
         raise document.fault(("root",), f"is {root!r}, but {collective} has no root; remove it")
@@ -209,7 +211,7 @@ def _check_k(document: Document, sweep: Sweep) -> None:
         raise document.fault(("k",), "is an empty sweep, or has a value twice; list each once")
     for value in values:
         try:
-            check_k(value)  # type: ignore[arg-type]  # that is what it checks
+            check_k(value)  # type: ignore[arg-type]  # the check is of the type
         except ForestCollError as error:
             raise document.fault(("k",), str(error).removeprefix("k ")) from None
 
@@ -233,7 +235,7 @@ def _check_parameters(
 
 
 def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Placed, ...]:
-    """Return the points, none of which may be asked for by two entries."""
+    """Return the points; refuse a point that two entries define."""
     seen: dict[str, Placed] = {}
     for placed in points:
         point = placed.point
@@ -250,7 +252,7 @@ def _distinct(document: Document, points: Iterator[Placed]) -> tuple[Placed, ...
 
 
 def _check_networks(document: Document, placed: Iterable[Placed]) -> None:
-    """Build each network that is changed, or whose GPUs are named: refuse what is not there."""
+    """Build each changed network and each one with named GPUs: refuse names that do not exist."""
     for one in {each.point.topology: each for each in placed}.values():
         point = one.point
         if not point.changes and point.group is None and point.weights is None:
@@ -268,7 +270,7 @@ def _check_networks(document: Document, placed: Iterable[Placed]) -> None:
 
 @contextmanager
 def _at(document: Document, location: Location, what: str) -> Iterator[None]:
-    """Say where in the file an error comes from."""
+    """Add the location in the file to an error."""
     try:
         yield
     except ForestCollError as error:

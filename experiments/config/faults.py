@@ -1,4 +1,4 @@
-"""What pydantic has against an experiment file, in our words: the place and the likeliest cause."""
+"""Pydantic's complaints in plain words: the place in the file and the likeliest cause."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from forestcoll.errors import ForestCollError
 __all__ = ["Location", "explained"]
 
 Location = tuple[str | int, ...]
-"""The way to a value: keys and list positions from the top of the file."""
+"""The path to a value: keys and list positions from the top of the file."""
 
 _ENTRIES: Mapping[object, type[BaseModel]] = {
     "topologies": TopologyEntry,
@@ -34,7 +34,7 @@ _ENTRIES: Mapping[object, type[BaseModel]] = {
 
 
 def explained(document: Document, error: ValidationError) -> ForestCollError:
-    """Turn pydantic's first complaint into ours; a misspelt key before what it leaves missing."""
+    """Translate pydantic's first error; a misspelt key precedes the key that it leaves missing."""
     faults = sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden")
     location = _in_document(document, faults[0])
     return document.fault(location, _problem(faults[0], location))
@@ -62,7 +62,7 @@ def _problem(fault: ErrorDetails, location: Location) -> str:
 
 
 def _in_document(document: Document, fault: ErrorDetails) -> Location:
-    """Drop what pydantic adds for the branches of a union, which the file does not have."""
+    """Drop the keys that pydantic adds for the branches of a union: the file does not have them."""
     location: Location = ()
     value: Any = document.data
     for part in fault["loc"]:
@@ -73,7 +73,7 @@ def _in_document(document: Document, fault: ErrorDetails) -> Location:
 
 
 def _keys(location: Location) -> list[str]:
-    """Return the keys that may stand where an unknown one does."""
+    """Return the valid keys at the place of an unknown key."""
     if len(location) == 1:
         entry: type[BaseModel] = Experiment
     else:

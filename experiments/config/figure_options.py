@@ -1,7 +1,7 @@
-"""What an experiment or a command asks to be drawn: a kind of figure, with its options.
+"""Figure requests of an experiment or a command: a kind of figure and its options.
 
-One word says it: the kind, such as ``generation-time``, with options where the kind has some, such
-as ``pareto:y=depth``.
+A request is one word: the kind, such as ``generation-time``, with the options of the kind, such as
+``pareto:y=depth``.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Figure:
 
     @property
     def sized(self) -> bool:
-        """Whether it shows how something depends on the size of the data.
+        """Whether the figure shows a column against the size of the data.
 
-        Methods that are given a size (tacos) have a parameter of the same name: along a swept axis
-        that is meant, unless what is drawn depends on the size of the data.
+        Some methods (tacos) have a parameter of the same name. A swept axis means that parameter,
+        unless the drawn column depends on the size of the data.
         """
         options = KINDS[self.kind].options
         return any(
@@ -40,7 +40,7 @@ class Figure:
 
     @property
     def of_one_size(self) -> str:
-        """A column that depends on the size of the data, if no size is along a side."""
+        """A column that depends on the size of the data, if no axis shows the size."""
         return "" if self.sized else self._by_size
 
     @property
@@ -50,12 +50,12 @@ class Figure:
 
     @property
     def timed(self) -> bool:
-        """Whether it shows what depends on the machine that ran the methods."""
+        """Whether the figure shows a column that depends on the machine of the run."""
         return self.kind == "breakdowns" or any(word in TIMED for word in self.options.values())
 
     @property
     def simulated(self) -> bool:
-        """Whether it shows what comes from simulations."""
+        """Whether the figure shows a column from simulations."""
         return any(word in SIMULATED for word in self.options.values())
 
 
@@ -97,7 +97,7 @@ def parse_figure(text: str) -> Figure:
 
 
 def _check_two(name: str, y: str, second: str) -> None:
-    """Refuse two columns that cannot be read on one axis."""
+    """Refuse two columns that cannot share an axis."""
     if y == second:
         raise InvalidExperimentError(f"{name}: y and second are both {y!r}; change one")
     units = [DRAWN[column].unit or "a number" for column in (y, second)]
@@ -109,17 +109,17 @@ def _check_two(name: str, y: str, second: str) -> None:
 
 def _takes(option: Option, word: str) -> bool:
     if option.takes in ("side", "swept"):
-        return True  # whether there is such a parameter, the experiment or the rows tell
+        return True  # the experiment or the rows decide whether such a parameter exists
     return word in (AXES if option.takes == "axis" else DRAWN)
 
 
 def check_one_size(figure: Figure, sizes: int) -> None:
-    """Refuse a figure of what depends on the size of the data where several would fall together.
+    """Refuse a figure in which points of several data sizes would coincide.
 
     Raises
     ------
     InvalidExperimentError
-        If no size is along a side, and there is not just one.
+        If no axis shows the size, and the number of sizes is not one.
     """
     if figure.of_one_size and sizes != 1:
         raise InvalidExperimentError(
@@ -131,17 +131,17 @@ def check_one_size(figure: Figure, sizes: int) -> None:
 def check_figure(
     figure: Figure, parameters: Collection[str], series: int, *, sizes: int = 1
 ) -> None:
-    """Refuse a figure that an experiment cannot give.
+    """Refuse a figure that an experiment cannot provide.
 
     Parameters
     ----------
     figure : Figure
     parameters : collection of str
-        Of the topologies and methods.
+        Names of parameters of the topologies and methods.
     series : int
-        How many methods and choices of their parameters there are.
+        Number of methods, each choice of parameters counted.
     sizes : int
-        How many sizes of the data it has.
+        Number of data sizes of the experiment.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 To add one, write a function from rows to a :class:`experiments.figures.figure.Figure` in a module
 of ``experiments/figures``, and register it here: experiment files, their schema and the command
-line know it then. Nothing of matplotlib is loaded before something is drawn.
+line then accept it. Matplotlib is not imported before a figure is drawn.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from forestcoll.errors import InvalidExperimentError
 __all__ = ["AXES", "KINDS", "SIDES", "Kind", "Option", "register"]
 
 AXES: Mapping[str, str] = {"gpus": "GPUs", "size_bytes": "size of the data"}
-"""What can be along an axis beside measures, with its label."""
+"""Columns for an axis other than measures, with labels."""
 
 SIDES: Mapping[str, str] = {**AXES, "method": "", "topology": ""}
-"""What a heat map can have along its sides, besides parameters of topologies and methods."""
+"""Columns for the sides of a heat map, besides parameters of topologies and methods."""
 
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """Something about a kind of figure that is a column.
+    """An option of a kind of figure, with a column as value.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class Option:
         "measure", "axis" (one of :data:`AXES`), "side" (one of :data:`SIDES`, or a parameter), or
         "swept" (one of :data:`AXES`, or a parameter of methods or topologies).
     fixed : bool
-        Whether it is as it is.
+        Whether the option cannot be set.
     """
 
     default: str
@@ -49,14 +49,14 @@ class Kind:
     Parameters
     ----------
     name : str
-        As experiment files and the command line ask for it.
+        Its name in experiment files and on the command line.
     summary : str
-        What it shows.
+        One line on its content.
     draws : str
-        "module:function", called as ``function(rows, **options)``; describes the figure.
+        "module:function", called as ``function(rows, **options)``; returns a description to draw.
     options : mapping
     least_methods : int
-        With fewer methods, or choices of their parameters, it shows nothing.
+        Least number of methods (each choice of parameters counts) for which it shows anything.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Kind:
 
     @property
     def free(self) -> Mapping[str, Option]:
-        """The options that one can choose."""
+        """The options that a request can set."""
         return {name: option for name, option in self.options.items() if not option.fixed}
 
 

@@ -1,4 +1,4 @@
-"""The methods an experiment can name, behind one call.
+"""Methods that an experiment can name, behind one call.
 
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
@@ -39,15 +39,15 @@ __all__ = [
 ]
 
 _OF_THE_CALL = ("root", "weights")
-"""Options of our own methods that a method entry does not set."""
+"""Options of our own methods that a method entry cannot set."""
 
 _SHARE_OF_TIME = 0.95
-"""Of a point's time that a search may use."""
+"""Share of a point's time limit that a search may use."""
 
-_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # as YAML writes them
+_NOT_FINITE = re.compile(r"[-+]?\.(inf|nan)", re.IGNORECASE)  # YAML's spelling
 
 OnStage = Callable[[str], None]
-"""Told the name of each stage as it begins."""
+"""Called with the name of each stage as it begins."""
 
 
 def method_names() -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def method_names() -> tuple[str, ...]:
 
 
 def claims(name: str) -> tuple[str, ...] | None:
-    """Return the collectives that a method claims to do; None where only running it can tell."""
+    """Return the collectives that a method claims; None if only a run can show it."""
     if name in METHODS:
         return METHODS[name].collectives
     return _OURS_DO.get(name)
@@ -86,14 +86,14 @@ def find_method(name: str) -> Callable[..., Schedule]:
 
 
 def parameters_of(name: str) -> tuple[str, ...]:
-    """Return the parameters that a plainly named method takes besides those of the call."""
+    """Return the parameters of a built-in method, without those of the call."""
     if name in METHODS:
         return METHODS[name].parameters
     return tuple(option for option in _OPTIONS[name] if option not in _OF_THE_CALL)
 
 
 def refusal(name: str, parameter: str, value: object) -> str:
-    """Return why a method cannot take a value, as far as its signature tells; empty if it can.
+    """Return why a method cannot take a value, according to its signature; empty if it can.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def run_method(
     Raises
     ------
     UnsupportedError
-        If the method takes no root, weights or k where some are asked for, or as it says itself.
+        If the method does not take a given root, weights or k, or raises it itself.
     """
     options = {"root": root, "weights": weights}
     asked = {**parameters, **{key: value for key, value in options.items() if value is not None}}
@@ -200,7 +200,7 @@ def run_method(
 
 
 def _check_takes(name: str, collective: str, asked: Collection[str]) -> None:
-    """Refuse what is asked of all methods and this one does not take: it is not for this one."""
+    """Refuse a root, weights or k of the experiment that this method does not take."""
     if name in METHODS:
         check_supported(name, collective, METHODS[name].collectives)
     if is_reference(name) and collective != "allgather" and not _takes(name, "collective"):
@@ -211,7 +211,7 @@ def _check_takes(name: str, collective: str, asked: Collection[str]) -> None:
 
 
 def _takes(name: str, parameter: str) -> bool:
-    """Whether a method has a parameter of that name, as far as its signature tells."""
+    """Whether a method has a parameter of that name, according to its signature."""
     if name in OURS:
         return parameter in _OPTIONS[name]
     try:
@@ -223,7 +223,7 @@ def _takes(name: str, parameter: str) -> bool:
 
 
 def _stages_only(on_stage: OnStage) -> Callable[[str, int, int], None]:
-    """Pass on a stage's name when it changes, and spare the rest of the progress."""
+    """Pass on a stage's name when it changes, and drop the other progress."""
     current = ""
 
     def progress(stage: str, done: int, total: int) -> None:

@@ -1,8 +1,8 @@
-"""Functions of a user's own, ``module:function``: whether there is one, before anything runs.
+"""Early checks of a user's own functions, ``module:function``.
 
-The module is imported in a process of its own, found as a worker will find it: what it does when it
-is imported, or how it dies of it, is no matter of ours. ``python -m`` of this module is that
-process, and tells on its standard output what is wrong; nothing, if nothing is.
+The module is imported in a separate process with the search path of a worker, because the import
+may have any side effect or crash. ``python -m`` of this module is that process. It prints what is
+wrong on standard output, and nothing if all is well.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from forestcoll.own_packages import OURS
 __all__ = ["missing", "search_path"]
 
 IMPORT_S = 60.0
-"""As long as a worker has for its imports."""
+"""Seconds for the import: as many as a worker has."""
 
 
 def search_path() -> str:
-    """Return where a worker looks for modules, as PYTHONPATH: where we do, and at last right here.
+    """Return the module path of a worker, as PYTHONPATH: ours, then the current folder.
 
-    So a file beside the experiment is found, and hides nothing that is installed.
+    The current folder comes last, so that a file beside the experiment shadows no installed module.
     """
     return os.pathsep.join([*filter(None, sys.path), os.getcwd()])
 
 
 def missing(name: str) -> str:
-    """Return why there is no such function, to follow its name; empty if there is one.
+    """Return why a function is missing, as text to follow its name; empty if it exists.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def missing(name: str) -> str:
 
 
 def _complaint(name: str) -> str:
-    """Import a function; say what is wrong."""
+    """Import a function; return what is wrong."""
     module, _, function = name.partition(":")
     try:
         found = importlib.import_module(module)
@@ -88,9 +88,9 @@ def _not_found(module: str, error: ModuleNotFoundError) -> str:
 
 
 def main() -> None:
-    """Tell what is wrong with the function named by the first argument."""
+    """Print what is wrong with the function named by the first argument."""
     answers = os.dup(1)
-    os.dup2(2, 1)  # whatever the module prints
+    os.dup2(2, 1)  # the module's own prints must not mix with the answer
     text = " ".join(_complaint(sys.argv[1]).split())
     sys.stdout.flush()
     os.write(answers, text.encode())

@@ -1,7 +1,7 @@
 """A point: one method on one topology, once, under limits; and how it can end.
 
-The process that keeps a point within its limits imports this module before all others: it needs
-the standard library only.
+Imports the standard library only: the watchdog of a point imports this module first and must
+start fast.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ ROOTED = ("broadcast", "reduce")
 """Collectives with a root."""
 
 Value = str | int | float | bool
-"""What a parameter of a topology family or a method may be."""
+"""Type of the parameters of topology families and methods."""
 
 
 Weights = Mapping[str, str | int] | Sequence[str | int]
-"""How much data each GPU has, by name or in the order of the ranks."""
+"""Relative shard sizes, by GPU name or in the order of the ranks."""
 
 Simulate = Mapping[str, str | int]
 """Assumptions of simulations: alpha_us, gamma_s_per_gb, constant_us, sharing, lockstep, chunks."""
@@ -53,16 +53,16 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a point may use.
+    """Limits of a point.
 
     Parameters
     ----------
     seconds : float
-        Wall-clock time of the generation, again of the checks after it, and of simulations.
+        Wall-clock limit, applied to the generation, to the checks and to the simulations each.
     memory_gb : float
         Resident memory of the worker and its children, in GB (1e9 bytes).
     once : bool
-        Whether a method that has run into a limit is spared larger networks of the same cluster.
+        Whether a method that hit a limit skips larger networks of the same cluster.
     """
 
     seconds: float
@@ -71,7 +71,7 @@ class Limits:
 
 
 class Job(TypedDict):
-    """What a worker is told to do.
+    """The order for a worker.
 
     A root is given by name or rank, weights by name or in the order of the ranks, a group in the
     words of :func:`forestcoll.topology.groups.members_from_text`, changes as in a topology entry;
@@ -93,17 +93,17 @@ class Job(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run to make.
+    """One run of an experiment.
 
     Parameters
     ----------
     experiment, collective : str
     cluster : str
-        The panel it is drawn in: the family with the parameters that are not swept.
+        Name of its panel in figures: the family with the parameters that are not swept.
     topology : str
-        Family specification, or the file as the experiment names it.
+        Family specification, or the file name in the experiment.
     source : str
-        What to load: the specification again, or where that file is on this machine.
+        The specification again, or the path of the file on this machine.
     method : str
         "forestcoll", a baseline, or "module:function".
     parameters : mapping
@@ -116,17 +116,17 @@ class Point:
     root : str or int, optional
         Name or rank of the root of a broadcast or reduce.
     weights : list or mapping, optional
-        How much data each GPU has.
+        Relative shard sizes.
     group : str, optional
-        Who takes part.
+        The GPUs that take part.
     changes : mapping
-        What is changed of the network (:mod:`experiments.config.variations`).
+        Changes to the network (:mod:`experiments.config.variations`).
     position : int, optional
-        In the experiment, from 1: where its row stands in tables and figures.
+        Its number in the experiment, from 1, which orders tables and figures.
     sizes : tuple of int
-        Of the data, in bytes, for measures that depend on it.
+        Data sizes in bytes, for measures that depend on the size.
     simulate : mapping, optional
-        What simulations assume; none are made if not given.
+        Assumptions of simulations; no simulation if not given.
     """
 
     experiment: str
@@ -154,12 +154,12 @@ class Point:
 
     @property
     def simulated(self) -> str | None:
-        """What simulations assume, in words; None if there are none."""
+        """The assumptions of simulations as text; None without simulations."""
         return None if self.simulate is None else assumed(self.simulate)
 
     @property
     def job(self) -> Job:
-        """What a worker needs to know of it."""
+        """The order for its worker."""
         job: Job = {
             "source": self.source,
             "collective": self.collective,
@@ -183,11 +183,11 @@ class Point:
 
     @property
     def identity(self) -> str:
-        """Hash of what is run: the same on every machine.
+        """Hash of the run, the same on every machine.
 
-        The limits are left out, so that a finished point stays finished when they are raised;
-        :func:`experiments.run.plan.is_done` reruns only those that had run into them. So are the
-        sizes of the data and what simulations assume: they do not change the schedule.
+        The hash leaves out the limits, so that a finished point stays finished when they are
+        raised; :func:`experiments.run.plan.is_done` reruns only points that hit them. It also
+        leaves out the data sizes and the assumptions of simulations: neither changes the schedule.
         """
         what = {
             "experiment": self.experiment,
@@ -209,9 +209,9 @@ _IDENTIFYING = ("experiment", "collective", "topology", "method", "parameters", 
 
 
 def identity_of(row: Mapping[str, Any]) -> str:
-    """Return the identity of a point of an unchanged network from a family, by its row.
+    """Return the identity of a point from its row, for an unchanged network from a family.
 
-    Rows do not hold all that the identity of other points depends on.
+    Rows lack some of the data behind the identity of other points.
     """
     return _hash({"digest": "", **{name: row.get(name) for name in _IDENTIFYING}})
 
@@ -222,7 +222,7 @@ def _hash(what: Mapping[str, Any]) -> str:
 
 
 def assumed(simulate: Simulate) -> str:
-    """Say what simulations assume, as rows and figures do.
+    """Format the assumptions of simulations, as in rows and figures.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def assumed(simulate: Simulate) -> str:
 
 
 def series(method: str, parameters: Mapping[str, Value]) -> str:
-    """Name a method with its parameters, as figures and tables do.
+    """Format a method with its parameters, as in figures and tables.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The JSON schema of experiment files, for editors: the entries, and all that they can name today.
+"""JSON schema of experiment files, for editors: the entries and all current names.
 
 ``python -m experiments.config.schema`` prints it; docs/schemas/experiment.schema.json keeps it.
 """
@@ -20,7 +20,7 @@ __all__ = ["experiment_schema"]
 
 
 def experiment_schema() -> dict[str, Any]:
-    """Return the JSON schema: the entries, with the families, methods and figures of today."""
+    """Return the JSON schema of the entries, with all current families, methods and figures."""
     schema = Experiment.model_json_schema()
     entries = schema["$defs"]
     entries["Sweep"] = _SWEEP

@@ -1,4 +1,4 @@
-"""The points of an experiment: every choice of one value from each sweep, in order."""
+"""Sweeps: every combination of one value from each sweep, in order."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from forestcoll.topology.reading.whole_text import MOST_BYTES
 __all__ = ["MOST_POINTS", "Placed", "count_of", "points_of"]
 
 MOST_POINTS = 100_000
-"""Of one experiment; a sweep of every parameter over thousands of values has no end."""
+"""Limit of points in one experiment; a sweep of every parameter would never finish."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Placed:
 
 
 def count_of(experiment: Experiment) -> int:
-    """Return how many points an experiment has, without making them."""
+    """Return the number of points of an experiment, without making them."""
     topologies = sum(_choices(entry.parameters) for entry in experiment.topologies)
     methods = sum(_choices(_with_k(experiment, entry)) for entry in experiment.methods)
     return topologies * methods * experiment.repetitions
@@ -51,13 +51,13 @@ def _choices(parameters: Parameters) -> int:
 
 
 def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
-    """Yield every point of an experiment whose entries are in order.
+    """Yield every point of an experiment with valid entries.
 
     Parameters
     ----------
     experiment : Experiment
     folder : Path
-        Of the experiment file, from which topology files are named.
+        Folder of the experiment file; names of topology files are relative to it.
     """
     given = experiment.limits
     limits = Limits(given.seconds, given.memory_gb, given.once)
@@ -90,7 +90,7 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
 
 
 def _with_k(experiment: Experiment, entry: MethodEntry) -> Parameters:
-    """Return the parameters of a method, with the k that is asked of all."""
+    """Return the parameters of a method, with the experiment's k."""
     return entry.parameters if experiment.k is None else {"k": experiment.k, **entry.parameters}
 
 
@@ -106,7 +106,7 @@ def _simulate(experiment: Experiment) -> Simulate | None:
 
 
 def _swept(parameters: Parameters) -> Iterator[dict[str, Value]]:
-    """Yield every choice of one value from each sweep, the last sweep turning fastest."""
+    """Yield every combination of one value from each sweep; the last sweep varies fastest."""
     choices = [values_of(sweep) for sweep in parameters.values()]
     for values in itertools.product(*choices):
         yield dict(zip(parameters, values, strict=True))
@@ -115,7 +115,7 @@ def _swept(parameters: Parameters) -> Iterator[dict[str, Value]]:
 def _named(
     entry: TopologyEntry, parameters: Mapping[str, Value], folder: Path
 ) -> tuple[str, str, str, str]:
-    """Return the cluster, the topology's name, where to load it from, and its digest."""
+    """Return the cluster, the topology's name, its source to load, and its digest."""
     if entry.file is not None:
         file = folder / entry.file
         digest = hashlib.sha256(read_at_most(file, MOST_BYTES, InvalidExperimentError)).hexdigest()

@@ -1,4 +1,4 @@
-"""Titles of the experiments that come with the toolkit, for figures drawn from rows alone."""
+"""Titles of the bundled experiments, for figures drawn from rows alone."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["title_of"]
 
 
 def title_of(name: str) -> str:
-    """Return the title of an experiment of the toolkit; nothing for any other.
+    """Return the title of a bundled experiment; an empty text for any other.
 
     Parameters
     ----------
     name : str
-        As rows have it, such as "bfb-table7".
+        Its name in rows, such as "bfb-table7".
     """
     for text in _files():
         if f"\nname: {name}\n" in text:

@@ -1,4 +1,4 @@
-"""The network of a point: the one that is named, changed as the experiment says, for a group."""
+"""The network of a point: a named topology with the experiment's changes, for a process group."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def network_of(source: str, changes: Mapping[str, Any], members: str | None = No
     source : str
         A specification or a file.
     changes : mapping
-        As of a topology entry: ``with``, ``scale``, ``without``.
+        The keys of a topology entry: ``with``, ``scale``, ``without``.
     members : str, optional
-        Who takes part, as of :func:`forestcoll.topology.groups.members_from_text`.
+        GPUs that take part, as for :func:`forestcoll.topology.groups.members_from_text`.
 
     Raises
     ------
     ForestCollError
-        If there is no such network, or a part of it that is named is not there.
+        If there is no such network, or it lacks a named part.
 
     Examples
     --------
@@ -44,7 +44,7 @@ def changed(topology: Topology, changes: Mapping[str, Any]) -> Topology:
     Raises
     ------
     InvalidTopologyError
-        If a part is not there, or a number is not positive.
+        If a named part does not exist, or a number is not positive.
     """
     asked = Changes(
         links=changes.get("with", {}),
@@ -55,7 +55,7 @@ def changed(topology: Topology, changes: Mapping[str, Any]) -> Topology:
 
 
 def said(changes: Mapping[str, Any]) -> str:
-    """Say what is changed, to follow the name of the network: all of it, so that names differ.
+    """Format all changes as text to follow the network's name, so that different networks differ.
 
     Examples
     --------

@@ -1,8 +1,7 @@
 """Bars: what each method reaches on one network, from rows alone.
 
-There is a panel for each topology, and for each collective if rows are of several, with a bar for
-each method. Repetitions are shown by their median. A method without a result is a word in the place
-of its bar.
+Each topology has a panel, and each collective if there are several, with a bar for each method.
+Bars show the median of repetitions. A method without a result has a word in the place of its bar.
 """
 
 from __future__ import annotations
@@ -34,14 +33,14 @@ _HEIGHT = 0.24
 """Inches of a bar with its space."""
 
 _LETTER = 0.075
-"""Inches of a letter of a method's name, on the average."""
+"""Average inches of a letter of a method's name."""
 
 _APART = 10.0
-"""From so many times the least value on, an axis of what spreads over decades goes by these."""
+"""Ratio of largest to least value from which an axis is logarithmic."""
 
 _OF_ITS_SPACE = 0.8
 _PALE = 0.45
-"""How the second measure's bars differ: by this share of the colour."""
+"""Share of the colour in the paler bars of the second measure."""
 
 
 def bars(rows: Sequence[Row], y: str, palette: Palette | None = None) -> Figure:
@@ -125,7 +124,7 @@ def _abscissa(values: Sequence[float], columns: Sequence[str]) -> Axis:
 
 
 def _short_names(rows: dict[str, Row]) -> dict[str, str]:
-    """Name methods without the parameters that all choices of a method have alike."""
+    """Name methods without the parameters that are equal in all choices of a method."""
     names = {}
     for name, row in rows.items():
         others = [other.parameters for other in rows.values() if other.method == row.method]

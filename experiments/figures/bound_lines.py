@@ -1,4 +1,4 @@
-"""The optimum beside other bounds: those of single cuts, and that of a network without faults."""
+"""Lines for the optimum and other bounds: single cuts, and the network without faults."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ BORDERS = {
     "border_of_pair_gb_s": ("two linked GPUs", Style("#e69f00", marker="^", line="--", size=4)),
     "border_of_box_gb_s": ("one box", Style("#d55e00", marker="s", line="-.", size=4)),
 }
-"""Each measure's name in the legend, and its style."""
+"""Name in the legend and style of each measure."""
 
 
 def cut_bounds(rows: Sequence[Row], y: str) -> Figure:
-    """Describe what borders of GPUs and of boxes allow against the number of GPUs.
+    """Describe the bounds by borders of GPUs and boxes against the number of GPUs.
 
-    There is a panel for each cluster. The least of the bounds at a size is the optimum wherever the
-    optimum's line meets it; where a line ends, no set of its kind bounds anything.
+    Each cluster has a panel. Where the optimum's line meets the least bound, that bound is tight.
+    Where a line ends, no set of its kind gives a bound.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ def _borders(rows: Sequence[Row], y: str) -> Iterator[Series]:
 def fault_costs(rows: Sequence[Row], y: str) -> Figure:
     """Describe times as multiples of the optimum without faults, against the number of GPUs.
 
-    There is a panel for each way in which networks are changed; a network that is not there without
-    changes has no lines. The band is the optimum of the damaged network over that of the whole one:
-    no schedule is below it. Of networks without changes alone, it is 1.
+    Each kind of change has a panel; a network without an unchanged counterpart has no lines. The
+    band is the optimum of the damaged network over that of the whole one: no schedule is below it.
+    For networks without changes, it is 1.
 
     Parameters
     ----------
     rows : sequence of Row
-        Of changed networks, and of the same without changes.
+        Rows of changed networks, and of the same networks without changes.
     y : str
         The rate: any algbw.
     """

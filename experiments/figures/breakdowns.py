@@ -1,7 +1,7 @@
-"""Generation times by stage: the share of each, as parts of a bar, with the seconds of the whole.
+"""Generation times by stage, as shares of a bar, with the total in seconds.
 
-Published breakdowns stand below ours. Their three stages are those of the paper; ours are named as
-the rows name them.
+Published breakdowns stand below ours. Their three stages are those of the paper; ours have the
+names in the rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _STAGES = {
 """Colour and hatch of a stage, the same in every figure; the hatches tell stages apart in grey."""
 
 _OTHER = ("#999999", "**")
-"""Of stages that are not of the core."""
+"""Styles of stages outside the core."""
 
 _HEIGHT = 0.26
 """Inches of a bar with its space."""
@@ -78,7 +78,7 @@ def _published(cluster: str) -> Iterator[tuple[str, Mapping[str, float]]]:
 
 
 def _parts(place: int, stages: Mapping[str, float]) -> Iterator[Bar]:
-    """Yield the parts of a bar, of which the last has the time of the whole beside it."""
+    """Yield the parts of a bar; the total time stands beside the last one."""
     total, start = sum(stages.values()), 0.0
     for number, (stage, seconds) in enumerate(stages.items(), start=1):
         colour, hatch = _STAGES.get(stage, _OTHER)

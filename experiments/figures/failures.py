@@ -1,6 +1,6 @@
-"""Points without a result: failure marks in panels, notes above them, entries of the legend.
+"""Points without a result: failure marks in panels, notes above them, legend entries.
 
-A method that times out, fails or cannot do a thing leaves no gap that a reader could overlook.
+A method that times out, fails or is unsupported gets a mark, so that no reader overlooks the gap.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WIDTH = 58
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """What a panel shows of points without a result: marks, the limits that they met, notes."""
+    """Points without a result in a panel: failure marks, limits that they hit, notes."""
 
     marks: tuple[Failure, ...] = ()
     limits: tuple[Series, ...] = ()
@@ -41,8 +41,8 @@ def failures_of(
 ) -> Failures:
     """Return the failures of a panel.
 
-    The legend tells of methods without any result in the whole figure, a note of those that cannot
-    do anything in the panel. Where time is drawn, a timeout stands at its limit.
+    The legend lists methods without any result in the figure. A note lists methods that support
+    nothing in the panel. Where time is drawn, a timeout stands at its limit.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def failures_of(
 
 
 def _lost(placed: Iterable[Placed]) -> list[Placed]:
-    """Return a row for each method and place where no repetition ended well, by place."""
+    """Return a row for each method and place without a successful repetition, by place."""
     at: dict[tuple[str, float], list[Row]] = {}
     for row, place in placed:
         at.setdefault((row.series, place), []).append(row)
@@ -99,7 +99,7 @@ def _ended_well(row: Row) -> bool:
 def _without_column(rows: Iterable[Row], y: str) -> set[str]:
     """Return the series that have results and never this column, such as a finish without a clock.
 
-    A failure mark would have no line that it belongs to.
+    A failure mark would belong to no line.
     """
     values: dict[str, list[object]] = {}
     for row in filter(_ended_well, rows):
@@ -108,9 +108,9 @@ def _without_column(rows: Iterable[Row], y: str) -> set[str]:
 
 
 def first_failures(lost: Iterable[Placed], placed: Iterable[Placed]) -> list[Placed]:
-    """Return the failures that paper shows, of those given by place.
+    """Select the failures that printed figures show, from those by place.
 
-    Beyond the last result of a method that is only the first of each kind.
+    Beyond the last result of a method, only the first failure of each kind stays.
     """
     last: dict[str, float] = {}
     for row, place in placed:
@@ -129,7 +129,7 @@ def first_failures(lost: Iterable[Placed], placed: Iterable[Placed]) -> list[Pla
 def lost_in_words(
     rows: Sequence[Row], palette: Palette, *, by: str = "series", **panel: str
 ) -> tuple[Note, ...]:
-    """Say which methods gave no result in a panel, each in its colour.
+    """Return notes on methods without a result in a panel, each in its colour.
 
     ``panel`` is the cluster or the topology; ``by`` is as for :func:`partly_done`, as the legend
     tells of the other methods.
@@ -149,7 +149,7 @@ def lost_in_words(
 def _in_words(
     its: Mapping[int | None, Status], done: Iterable[int | None], *, sized: bool
 ) -> list[str]:
-    """Say what became of a method and at which sizes: from one on, if so, or one by one."""
+    """Describe the failures of a method by size: "from ... on" if possible, else one by one."""
     known = [size for size in its if size is not None]
     largest = max((size for size in done if size), default=0)
     if sized and len(known) > 1 and len(known) == len(its) and min(known) > largest:
@@ -165,7 +165,7 @@ def _in_words(
 
 
 def _unsupported(rows: Iterable[Row]) -> list[str]:
-    """Return the methods that cannot do any of some points."""
+    """Return the methods that support none of some points."""
     ends: dict[str, set[Status]] = {}
     for row in rows:
         ends.setdefault(row.series, set()).add(row.status)
@@ -173,14 +173,14 @@ def _unsupported(rows: Iterable[Row]) -> list[str]:
 
 
 def _unsupported_in_words(series: Sequence[str]) -> tuple[Note, ...]:
-    """Say so in as many lines as it takes; which methods they are is not left to colours."""
+    """Return a note on them, in as many lines as needed, with names besides colours."""
     words = f"unsupported: {', '.join(series)}" if series else ""
     lines = textwrap.wrap(words, _WIDTH, break_on_hyphens=False)
     return tuple(Note(line, INK) for line in lines)
 
 
 def partly_done(rows: Sequence[Row], *, by: str = "series") -> list[Row]:
-    """Return the rows of methods that have a result somewhere; the legend tells of the others.
+    """Return the rows of methods with a result somewhere; the legend lists the others.
 
     ``by`` is "series" or "method".
     """
@@ -189,9 +189,9 @@ def partly_done(rows: Sequence[Row], *, by: str = "series") -> list[Row]:
 
 
 def never_done(rows: Sequence[Row], palette: Palette) -> dict[str, str]:
-    """Say of each method without any result what became of it, for the legend.
+    """Describe the failures of each method without any result, for the legend.
 
-    Such as "teccl: timeout from 32 GPUs on". Size has nothing to do with what is unsupported.
+    An example is "teccl: timeout from 32 GPUs on". Unsupported methods get no size.
     """
     done = {row.series for row in rows if _ended_well(row)}
     lost = failed_places([row for row in rows if row.series not in done])

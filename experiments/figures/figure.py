@@ -1,7 +1,7 @@
 """A figure, described once: panels of series, bars, cells and failure marks, with axes and notes.
 
-Problem: the same rows are drawn in files (matplotlib) and on the page of results (plotly.js).
-Input:   what a function of a kind of figure finds in rows; nothing here reads a row.
+Problem: draw the same rows in files (matplotlib) and on the page of results (plotly.js).
+Input:   the findings of a kind's function in rows; this module reads no row.
 Output:  frozen descriptions, which ``matplotlib_renderer`` and ``plotly_renderer`` draw.
 
 Markers, lines, fillings and hatches are in matplotlib's notation, sizes and widths in points,
@@ -23,7 +23,7 @@ __all__ = [
 ]  # fmt: skip
 
 INK = "#404040"
-"""The colour of what is not a method: optima, published values, notes."""
+"""Colour of everything except methods: optima, published values, notes."""
 
 FAILURES = {
     Status.TIMEOUT: ("T", "timeout"),
@@ -34,12 +34,12 @@ FAILURES = {
 """The failure mark of a point without a result, and its meaning in the legend."""
 
 _APART = 10.0
-"""A panel that is that many times lower than another has an ordinate of its own."""
+"""A panel whose values are lower than another's by this ratio has an ordinate of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a series is drawn, whichever figure it is in; of a higher ``order`` it lies on top."""
+    """Style of a series, the same in all figures; a higher ``order`` lies on top."""
 
     colour: str
     role: Literal["method", "bound", "limit", "published", "front"] = "method"
@@ -113,7 +113,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A line above a panel: what has no place in it."""
+    """A line of text above a panel, for points that have no place in it."""
 
     text: str
     colour: str
@@ -153,19 +153,19 @@ class Panel:
     notes: tuple[Note, ...] = ()
 
     def heights(self) -> Iterator[float]:
-        """Yield the places along the ordinate at which anything stands."""
+        """Yield the occupied places along the ordinate."""
         yield from (point.y for series in self.series for point in series.points)
         yield from (failure.y for failure in self.failures if failure.y is not None)
 
     @property
     def empty(self) -> bool:
-        """Whether nothing is in it, beside notes."""
+        """Whether it holds nothing except notes."""
         return not (self.series or self.bars or self.cells or self.failures)
 
 
 @dataclass(frozen=True, slots=True)
 class ColourScale:
-    """What the colours of a heat map mean."""
+    """Colour scale of a heat map."""
 
     label: str
     low: float
@@ -187,7 +187,7 @@ class Figure:
 
     @property
     def shares_ordinate(self) -> bool:
-        """Whether all panels can be read on one ordinate; on one of decades they can."""
+        """Whether all panels can share an ordinate; a logarithmic one always can be shared."""
         axes = [panel.y for panel in self.panels]
         if any(axis.names for axis in axes):
             return len({axis.names for axis in axes}) == 1

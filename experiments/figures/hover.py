@@ -1,6 +1,6 @@
-"""What a figure says of a point under the mouse.
+"""Hover text of a point in a figure.
 
-Lines of plain text, which the page sets as text.
+The text is plain lines; the page inserts them as text, not as HTML.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from forestcoll.problem.sizes import size_text
 __all__ = ["number", "of_bound", "of_loss", "of_mark", "of_runs", "written"]
 
 _MOST = 3
-"""Names in a list; more are counted."""
+"""Limit of names in a list; the rest are counted."""
 
 _ALGBW = {
     "algbw_gb_s": "pipelined",
@@ -30,7 +30,7 @@ _ALSO = ("algbw_simulated_gb_s", "time_simulated_s", "bandwidth_runtime")
 
 
 def of_runs(rows: Sequence[Row]) -> str:
-    """Describe a point that has a result: the repetitions of one method at one place.
+    """Describe a point with a result: the repetitions of one method at one place.
 
     The text is the same in all figures, which share it.
     """
@@ -40,7 +40,7 @@ def of_runs(rows: Sequence[Row]) -> str:
 
 
 def of_loss(row: Row) -> str:
-    """Describe a point without one."""
+    """Describe a point without a result."""
     reason = row.reason.removeprefix(f"{row.status}: ")
     why = f"status: {row.status}{': ' if reason else ''}{textwrap.shorten(reason, 300)}"
     limits = f"limits: {row.limit_s:g} s, {row.limit_memory_gb:g} GB"
@@ -63,12 +63,12 @@ def of_mark(mark: Mark, y: str) -> str:
 
 
 def written(heading: str, *lines: str) -> str:
-    """Put lines below a heading, each on one line."""
+    """Join a heading and lines, each on one line."""
     return "\n".join(" ".join(line.split()) for line in (heading, *lines) if line)
 
 
 def number(value: float) -> str:
-    """Write a number with four digits, at most.
+    """Format a number with at most four digits.
 
     Examples
     --------

@@ -1,9 +1,8 @@
 """Lines: a column against the number of GPUs, the size of the data, or a parameter.
 
-There is a panel for each cluster (or topology) and a style for each method; a cluster that has
-several networks of a size is taken apart. Repetitions are shown by their median. A point without a
-result is a failure mark: at its limit where time is drawn, above the panel elsewhere, in a note
-where a panel has no place for it.
+Each cluster (or topology) has a panel, and each method a style. A cluster with several networks of
+one size is split. Lines show the median of repetitions. A point without a result is a failure mark:
+at its limit where time is drawn, above the panel elsewhere, or in a note if the panel has no room.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from forestcoll.problem.sizes import size_text
 __all__ = ["best_networks", "lines", "lines_by_parameter", "lines_by_size"]
 
 _SPREAD = 8
-"""From so many times the least number on, an axis of numbers goes by doublings."""
+"""Ratio of largest to least number from which an axis of numbers goes by doublings."""
 
 
 def lines(rows: Sequence[Row], y: str, palette: Palette | None = None) -> Figure:
@@ -62,10 +61,10 @@ def lines_by_size(rows: Sequence[Row], x: str, y: str, palette: Palette | None =
 
 
 def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
-    """Describe a column against something swept, a panel for each choice of what else differs.
+    """Describe a column against a swept parameter, a panel for each choice of the other ones.
 
-    That is a parameter of methods or topologies, the number of GPUs or the size of the data. A
-    method is a line for each choice of its other parameters; rows without the parameter are not
+    The swept parameter belongs to methods or topologies, or is the number of GPUs or the data size.
+    A method has a line for each choice of its other parameters. Rows without the parameter are not
     drawn.
 
     Raises
@@ -78,7 +77,7 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
     shown = [other for other, _ in placed]
     of_networks = not any(x in row.parameters for row in rows) and x != "size_bytes"
     palette = palette_of(shown)
-    up = replace(ordinate(y), from_zero=False)  # what a parameter changes may be little
+    up = replace(ordinate(y), from_zero=False)  # the effect of a parameter may be small
     found = []
     for topology in grouped(shown or rows, "topology"):
         here = [(row, place) for row, place in placed if row.topology == topology]
@@ -97,7 +96,7 @@ def _panel(title: str, x: Axis, y: Axis, series: tuple[Series, ...], failed: Fai
 
 
 def _by_gpus(rows: Sequence[Row]) -> list[Placed]:
-    """Place rows by their GPUs; a point that died before it knew takes those of its topology."""
+    """Place rows by GPUs; a point that failed before it knew them takes those of its topology."""
     known = {row.topology: row.gpus for row in rows if row.gpus}
     placed = [(row, row.gpus or known.get(row.topology)) for row in rows]
     return [(row, gpus) for row, gpus in placed if gpus]
@@ -113,7 +112,7 @@ def _number(row: Row, parameter: str, value: Value) -> float:
 
 
 def _abscissa(x: str, rows: Sequence[Placed]) -> Axis:
-    """Return an axis of what is swept: even steps for doublings if it spans many."""
+    """Return the axis of a swept parameter: even steps for doublings if it spans many."""
     places = tuple(place for _, place in rows)
     if x == "size_bytes":
         return Axis(AXES[x], "bytes", places)
@@ -132,9 +131,9 @@ def _bound(rows: Sequence[Row], y: str) -> tuple[Series, ...]:
 
 
 def best_networks(rows: Sequence[Row], panel: str, y: str) -> Figure:
-    """Describe a column against the number of GPUs, each method on its best network of so many.
+    """Describe a column against the number of GPUs, each method on its best network of that size.
 
-    Topologies are compared, not schedules: a ring on a ring with trees on trees.
+    The figure compares topologies, not schedules: a ring method on a ring, trees on trees.
 
     Parameters
     ----------
@@ -162,7 +161,7 @@ def best_networks(rows: Sequence[Row], panel: str, y: str) -> Figure:
 
 
 def _best(rows: Iterable[Row], y: str) -> dict[int, float]:
-    """Return the best value by the number of GPUs, of repetitions the median."""
+    """Return the best value by the number of GPUs, with the median of repetitions."""
     found: dict[int, list[float]] = {}
     for its in grouped(rows, "topology").values():
         for gpus, value in medians(its, y).items():

@@ -40,7 +40,7 @@ _DIRECTIONS = np.array([
     (1, 0.7), (1, -0.7), (-1, 0.7), (-1, -0.7), (0, 1.2), (0, -1.2), (1.3, 0), (-1.3, 0),
     (1.8, 1.6), (1.8, -1.6), (-1.8, 1.6), (-1.8, -1.6), (0, 2.4), (0, -2.4),
 ])  # fmt: skip
-"""Where a label may go, in steps away from its mark; the best is taken, the first of equals."""
+"""Possible places of a label, in steps away from its mark; the first of the best is taken."""
 
 _FAR = 30.0
 """What a step away from the mark costs, in covered pixels."""
@@ -49,7 +49,7 @@ _STEP = 6.0
 """In points: half a mark and a little."""
 
 _READABLE = 0.3
-"""The share of a label that may be covered; one that would be covered more is left out."""
+"""Limit on the covered share of a label; a label that exceeds it everywhere is left out."""
 
 
 def glyph(status: Status) -> str:
@@ -96,7 +96,7 @@ def _mark(axes: Axes, x: float, y: float | None, status: Status, colour: str, as
 
 
 def word(axes: Axes, failure: Failure) -> None:
-    """Say in words what became of a bar, in its place."""
+    """Write the failure of a bar in its place."""
     axes.annotate(
         FAILURES[failure.status][1], (0, failure.y or 0), (3, 0), color=failure.style.colour,
         xycoords=("axes fraction", "data"), textcoords="offset points", va="center", fontsize=7,
@@ -178,7 +178,7 @@ def label(axes: Axes, text: str, place: tuple[float, float], color: str) -> None
 
 
 def spread(figure: Figure) -> None:
-    """Move the labels of all panels apart, once everything else is in its place for good.
+    """Move the labels of all panels apart, after the layout of everything else is final.
 
     Labels for which there is no room are left out.
     """

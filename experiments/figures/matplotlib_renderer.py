@@ -1,6 +1,6 @@
-"""Figures as matplotlib draws them, in files that repeat byte for byte.
+"""Matplotlib renderer of figures, with byte-for-byte reproducible files.
 
-Names come from files, so they are never parsed as mathematics: a dollar sign is a dollar sign.
+Names come from files, so they are never parsed as mathematics: a dollar sign stays one.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _DASHES = (0, (4, 3))
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Draw and save inside this; matplotlib's settings are as before afterwards."""
+    """Context with our matplotlib settings for drawing and saving; it restores the old ones."""
     settings: dict[Any, Any] = {
         "font.size": 9,
         "axes.titlesize": 10,
@@ -67,7 +67,7 @@ def style() -> Iterator[None]:
 
 
 def render(figure: Figure, title: str = "") -> pictures.Figure:
-    """Draw a figure, lay it out for good, and move labels apart.
+    """Draw a figure, fix its layout, and move labels apart.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What panels of all kinds share: titles, axes, lines of methods, published values."""
+"""Common parts of all panels: titles, axes, lines of methods, published values."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ CLUSTERS: Mapping[str, str] = {
     "dgx_h100": "NVIDIA DGX H100",
     "mi250": "AMD MI250",
 }
-"""Titles of panels, where the family's own name is not how people call it."""
+"""Titles of panels for families whose usual name differs."""
 
 _STARS = "*dp"
-"""Markers of published values that are of no method in the figure, in this order."""
+"""Markers of published values without a method in the figure, in order of use."""
 
 Placed = tuple[Row, float]
 """A row, and its place along the abscissa."""
 
 
 def grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    """Put the rows together that have the same in a column."""
+    """Group the rows by the value of a column."""
     groups: dict[str, list[Row]] = {}
     for row in rows:
         groups.setdefault(getattr(row, column), []).append(row)
@@ -44,7 +44,7 @@ def grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
 
 
 def cluster_title(name: str) -> str:
-    """Return a cluster's name as people say it."""
+    """Return a cluster's usual name."""
     family, space, changes = name.partition(" ")
     family, colon, options = family.partition(":")
     title = f"{CLUSTERS.get(family, family)}{', ' if colon else ''}{options}"
@@ -57,7 +57,7 @@ def gpu_axis(rows: Iterable[Row]) -> Axis:
 
 
 def ordinate(y: str, label: str = "") -> Axis:
-    """Return the ordinate of a column: by decades where it spreads over them."""
+    """Return the ordinate of a column, logarithmic if its values span decades."""
     measure = DRAWN[y]
     scale = "log" if measure.logarithmic else "even"
     zero = measure.better == "more"
@@ -94,9 +94,9 @@ def optimum(rows: Iterable[Placed], y: str) -> Iterator[Series]:
 def published_by_gpus(cluster: str, rows: Sequence[Row], y: str) -> Iterator[Series]:
     """Yield published values for the numbers of GPUs that the rows of a cluster span, by label.
 
-    What is derived follows a formula of the size, so that between two sizes it would lie off the
-    straight line of the optimum: it stands at the sizes of the rows. A label has one marker in all
-    panels, whether or not it has a value there.
+    Derived values follow a formula in the size. Between two sizes they would lie off the straight
+    line of the optimum, so they stand only at the sizes of the rows. A label has one marker in all
+    panels, even those without a value.
     """
     sizes = {row.gpus for row in rows if row.gpus}
     found: dict[str, list[Point]] = {}
@@ -147,7 +147,7 @@ def wrapped(text: str, width: float) -> str:
 
 
 def with_room(places: Iterable[float], most: int = 10) -> list[float]:
-    """Leave out places that are too close to others, but not the greatest and the least."""
+    """Drop places that are too close to others, except the greatest and the least."""
     known = sorted(set(places))
     if not known:
         return []
@@ -161,7 +161,7 @@ def with_room(places: Iterable[float], most: int = 10) -> list[float]:
 
 
 def size_ticks(places: Sequence[float]) -> tuple[list[str], str]:
-    """Return the texts of sizes of the data, and what the label of their axis says of the unit.
+    """Return the texts of data sizes, and the unit for the label of their axis.
 
     All are in units, or all in bytes, with an exponent where the number is long.
     """

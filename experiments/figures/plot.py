@@ -1,7 +1,7 @@
 """From rows to the files of a figure.
 
-The kinds of :mod:`experiments.config.kinds` name the functions that describe figures; these, and
-matplotlib, are loaded when something is drawn.
+The kinds of :mod:`experiments.config.kinds` name the functions that describe figures. These and
+matplotlib are imported when a figure is drawn.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
     Raises
     ------
     InvalidExperimentError
-        For an unknown kind, or one that these rows cannot give.
+        For an unknown kind, or one that these rows cannot provide.
     ExportError
         For an unknown ending.
     """
@@ -81,12 +81,12 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
 
 
 def _save(picture: Any, ending: str, draft: Path) -> None:
-    """Write a picture without the date: equal stays equal."""
+    """Write a picture without the date, so that equal figures give equal files."""
     picture.savefig(draft, format=ending.removeprefix("."), metadata=UNDATED[ending])
 
 
 def _titled(title: str, figure: Figure, rows: Sequence[Row]) -> str:
-    """Add to a title the one size, the machines of times, and what simulations assume."""
+    """Add to a title the single size, the machines of times, and the assumptions of simulations."""
     parts = [title]
     if figure.of_one_size:
         parts += {f"Size: {size_text(row.size_bytes)}": None for row in rows if row.size_bytes}

@@ -1,8 +1,8 @@
-"""Panels of figures as plotly.js takes them: traces, axes, heights.
+"""Plotly.js renderer of figure panels: traces, axes, heights.
 
-Colours are not in traces: the page has two sets, and gives each trace that of its legend entry.
-Notes are not drawn either; below its figures the page lists every point without a result. Heat maps
-and breakdowns are for paper alone.
+Traces have no colours: the page has two sets, and gives each trace the colour of its legend entry.
+Notes are not drawn either: the page lists every point without a result below its figures. Heat maps
+and breakdowns appear only in files.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ SYMBOLS = {
 """Markers of matplotlib as plotly.js names them."""
 
 _FILLINGS = {"full": "", "none": "-open", "left": "-dot", "bottom": "-open-dot"}
-"""Half a filling, which plotly.js has not, is a dot."""
+"""A half-filled marker, which plotly.js lacks, becomes a dot."""
 
 LINES = {"-": "solid", "--": "dash", "-.": "dashdot", ":": "dot"}
 
@@ -55,10 +55,10 @@ _BAR = 40
 """Pixels of a bar and its name."""
 
 _NAME = 46
-"""Letters of a name above a bar; more are under the mouse."""
+"""Limit of letters of a name above a bar; the hover text has the rest."""
 
 _MOST_LABELS = 18
-"""Markers in a panel that are labelled; where there are more, the mouse tells."""
+"""Limit of labelled markers in a panel; above it, only the hover text has labels."""
 
 _SIDES = (
     "middle left", "middle right", "top center", "bottom center",

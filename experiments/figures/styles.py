@@ -1,4 +1,4 @@
-"""One style a method, for ever: colour, marker and line, whatever else is in the figure.
+"""Fixed style of each method: colour, marker and line, the same in every figure.
 
 Colours are Okabe and Ito's, which colour-blind readers can tell apart; no two methods share a
 colour and a marker, so that figures can be read in grey, too.

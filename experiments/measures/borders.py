@@ -1,8 +1,8 @@
-"""What has to cross the border of a GPU, of two linked GPUs or of a box, and what does.
+"""Bytes that must cross the border of a GPU, a linked pair or a box, and bytes that do.
 
-Problem: a set of GPUs must get what the others have; the links into it bound the rate of every
-         allgather (in a reduce-scatter, the links out of it), and a schedule may send more over
-         them than it must.
+Problem: a set of GPUs must receive the data of all others. The links into it bound the rate of
+         every allgather (in a reduce-scatter, the links out of it). A schedule may send more over
+         them than necessary.
 Input:   a topology, with parts of the data by rank; the loads of links.
 Output:  the least bound of each kind of set, in GB/s; the traffic over the borders of boxes as a
          multiple of the least.
@@ -21,7 +21,7 @@ from forestcoll.topology import Topology
 __all__ = ["Sets", "border_bound", "box_traffic", "boxes", "gpus", "linked_pairs"]
 
 Sets = Iterator[frozenset[int]]
-"""Sets of positions of nodes."""
+"""Sets of node positions."""
 
 
 def gpus(topology: Topology) -> Sets:
@@ -30,7 +30,7 @@ def gpus(topology: Topology) -> Sets:
 
 
 def linked_pairs(topology: Topology) -> Sets:
-    """Yield two GPUs of a box that direct links join, such as those of an MI250 module."""
+    """Yield each two GPUs of a box with a direct link, such as those of an MI250 module."""
     nodes = topology.nodes
     for link in topology.links:
         tail, head = nodes[link.tail], nodes[link.head]
@@ -50,17 +50,17 @@ def boxes(topology: Topology) -> Sets:
 def border_bound(
     topology: Topology, sets: Sets, weights: Sequence[int] | None = None, *, reduction: bool = False
 ) -> Fraction | None:
-    """Return the least rate, in GB/s of data, that the border of one of some sets allows.
+    """Return the least rate, in GB/s of data, that the borders of some sets allow.
 
     Parameters
     ----------
     topology : Topology
     sets : iterator of frozenset of int
-        Those that hold all GPUs, or all of the data, bound nothing.
+        Sets with all GPUs, or with all of the data, bound nothing.
     weights : sequence of int, optional
-        Of each rank: its part of the data; all the same if not given.
+        Relative shard size of each rank; equal if not given.
     reduction : bool
-        Whether sums leave the sets, not data enter them.
+        Whether sums leave the sets, instead of data that enter them.
 
     Returns
     -------
@@ -77,13 +77,13 @@ def border_bound(
 
 
 def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fraction | None:
-    """Return what an allgather sends into boxes, all together, as a multiple of what it must.
+    """Return the traffic of an allgather into boxes, as a multiple of the least possible.
 
     Parameters
     ----------
     topology : Topology
     loads : sequence of int
-        Over each link: ``loads[i] / whole`` of the data.
+        Load of each link: ``loads[i] / whole`` of the data.
     whole : int
 
     Returns
@@ -108,7 +108,7 @@ def _has_gpus(topology: Topology, nodes: Collection[int]) -> bool:
 
 
 def _outside(topology: Topology, nodes: Collection[int], parts: Sequence[int]) -> int:
-    """Return how many parts of the data GPUs outside a set have."""
+    """Return the parts of the data at GPUs outside a set."""
     inside = sum(parts[topology.rank_of[v]] for v in nodes if not topology.nodes[v].is_switch)
     return sum(parts) - inside
 

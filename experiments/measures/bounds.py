@@ -1,14 +1,13 @@
-"""What no schedule can beat: the column ``optimum`` of every row.
+"""Bounds on the rate of any schedule: the column ``optimum`` of every row.
 
-Problem: an upper bound on the algorithmic bandwidth, pipelined, that holds for every method alike.
+Problem: an upper bound on the pipelined algbw that holds for every method.
 Input:   a topology, a collective with its root, the rate of the row.
-Output:  an exact rate, with what proves it; none where a program would have to, and did not finish.
-Cost:    a max-flow pass; of an allreduce whose rate no cut meets the allreduce program; of an
-         all-to-all its program, and shortest paths between all GPUs.
-Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. Where switches are marked
-         ``multicast``, the bound of an allreduce is for such as copy and add, so that it holds for
-         methods with and without in-network computing. All-to-all: the dual of
-         :mod:`lp.alltoall.linear_optimum`.
+Output:  an exact rate with its proof; none where a linear program is needed and does not finish.
+Cost:    a max-flow pass. An allreduce whose rate no cut meets adds the allreduce program; an
+         all-to-all takes its program, and shortest paths between all GPUs.
+Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. With ``multicast`` switches,
+         the bound of an allreduce assumes in-network multicast and reduction, so that it holds for
+         methods with and without them. All-to-all: the dual of :mod:`lp.alltoall.linear_optimum`.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from forestcoll.topology.symmetry.parallel_planes import merged_planes
 __all__ = ["LP_TIME_LIMIT_S", "UpperBound", "upper_bound"]
 
 LP_TIME_LIMIT_S = 30.0
-"""Seconds for the program of a row, of an allreduce or all-to-all, on top of the method's."""
+"""Seconds for the program of an allreduce or all-to-all row, besides the method's own."""
 
 _FINEST = (1, 2, 12, 60, 2**30)
-"""Into how many parts the dearest link's price is cut: the best bound is often one of few parts."""
+"""Units of the highest price; small whole numbers of units often give the best bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,31 +59,31 @@ def upper_bound(
     proof: AllreduceBound | None = None,
     seconds: float | None = None,
 ) -> UpperBound | None:
-    """Bound a collective.
+    """Bound the rate of a collective.
 
-    The bound of an allreduce is for any, wherever sums are made: it holds for weights and roots.
+    The bound of an allreduce holds for sums at any GPU, and so for all weights and roots.
 
     Parameters
     ----------
     topology : Topology
         Of two GPUs or more.
     collective : str
-        Any of the toolkit.
+        Any collective of the toolkit.
     reached : Fraction
-        A rate that is attained: a bound equal to it needs no better one.
+        An attained rate: a bound equal to it ends the search for a better one.
     root : int, optional
         Rank of the root of a broadcast or reduce.
     weights : sequence of int, optional
-        Of an allgather or reduce-scatter, by rank; all the same if not given.
+        Relative shard sizes of an allgather or reduce-scatter, by rank; equal if not given.
     proof : AllreduceBound, optional
-        Of this network and model, added up by ``verify``: no program is asked for another.
+        A bound for this network and model that ``verify`` has checked; it saves the program.
     seconds : float, optional
-        For all programs together; each has its own limit, too.
+        Limit for all programs together; each has its own limit, too.
 
     Returns
     -------
     UpperBound or None
-        None of an all-to-all whose program does not finish.
+        None for an all-to-all whose program does not finish.
     """
     deadline = math.inf if seconds is None else time.monotonic() + seconds
     if collective == "all-to-all":
@@ -106,14 +105,14 @@ def upper_bound(
 
 
 def _left(deadline: float, most: float) -> float:
-    """Return the seconds until a deadline, at most so many."""
+    """Return the seconds until a deadline, at most ``most``."""
     return min(most, max(0.0, deadline - time.monotonic()))
 
 
 def _of_allreduce(
     topology: Topology, reached: Fraction, proof: AllreduceBound | None, deadline: float
 ) -> UpperBound:
-    """Take what partitions and cuts prove, if it is attained; else the program's bound, too."""
+    """Return the bound by partitions and cuts if it is attained; else try the program, too."""
     copying = any(node.multicast for node in topology.nodes)
     phases = (
         rate_bound(topology, reduction=reduction, seconds=_left(deadline, SECONDS)).algbw_gb_s
@@ -139,9 +138,9 @@ def _of_allreduce(
 def _priced(topology: Topology, seconds: float) -> UpperBound | None:
     """Bound an all-to-all by prices of the links, which its program finds.
 
-    Whatever the prices, a pair's data at rate f costs f times the cheapest way from end to end, and
-    no more than the links' prices times their bandwidths can be paid for. Only the search is in
-    floating point: prices are whole numbers here, and the sums exact.
+    Weak duality: for any prices, the data of a pair at rate f cost at least f times the cheapest
+    path. All pairs together cost at most the sum of price times bandwidth over the links. Only the
+    search for prices is in floating point: here the prices are whole numbers, and sums are exact.
     """
     from lp.alltoall.linear_optimum import all_to_all_rate
     from lp.solver.linear_program import Settings
@@ -160,10 +159,10 @@ def _priced(topology: Topology, seconds: float) -> UpperBound | None:
 
 
 def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction | None:
-    """Return the rate of every pair, in GB/s, that whole prices of the links prove none exceeds.
+    """Return the upper bound on the rate of every pair, in GB/s, that whole link prices prove.
 
-    Behind them stand the prices of the shared capacities, which all their links have in addition.
-    None if prices have been rounded to 0 along a way of every pair: these prove nothing.
+    The prices of the shared capacities follow those of the links, and add to the price of each
+    of their links. None if rounding left every pair a path of price 0, which proves nothing.
     """
     import scipy.sparse as sp
     from scipy.sparse.csgraph import dijkstra
@@ -180,6 +179,8 @@ def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction | None:
     tails, heads = zip(*((link.tail, link.head) for link in topology.links), strict=True)
     graph = sp.csr_matrix((own, (tails, heads)), shape=(len(topology.nodes),) * 2)
     gpus = list(topology.compute)
-    ways = dijkstra(graph, indices=gpus)[:, gpus].astype(np.int64)  # whole, far below 2**53
+    ways = dijkstra(graph, indices=gpus)[:, gpus].astype(
+        np.int64
+    )  # floats, but whole and far below 2**53, so exact
     worth = sum(map(int, ways.sum(axis=1)))
     return Fraction(paid) / worth if worth else None

@@ -1,8 +1,8 @@
 """Declarations of all measures: how each is computed, written, drawn, compared and described.
 
 To add one, add a field to :class:`Measures` and run ``python -m experiments.measures.docs`` for the
-docs. New rows have the column then, old ones are read without it; figures, tables, summaries and
-comparisons know it. The order is that of the columns in rows.
+docs. New rows then have the column, and old rows still load without it. Figures, tables, summaries
+and comparisons find it here. The order of the fields is that of the columns in rows.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 
 def _steps(row: Any) -> str:
-    """Return the steps; a forest takes as many as the depth of its deepest tree."""
+    """Return the steps; a forest has as many as the depth of its deepest tree."""
     found = row.depth if row.steps is None else row.steps
     return "" if found is None else str(found)
 
@@ -52,7 +52,7 @@ def _finish_gb_s(made: RunResult) -> Fraction | None:
 
 
 def _simulated(how: Callable[[Any, int], object]) -> Callable[[RunResult, int], object]:
-    """Return a measure of simulations; None where a point has no simulation."""
+    """Return a measure of simulations, with the value None where a point has no simulation."""
 
     def taken(made: RunResult, size: int) -> object:
         found = made.simulated
@@ -228,19 +228,19 @@ class Measures:
 
 
 MEASURES: Mapping[str, Measure] = measures_of(Measures)
-"""All of them by name, in the order of the columns."""
+"""All measures by name, in the order of the columns."""
 
 DRAWN: Mapping[str, Measure] = {name: one for name, one in MEASURES.items() if one.label}
 """Measures that a figure can show."""
 
 BOUNDED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.bounded)
-"""Measures that are at most the optimum."""
+"""Measures that cannot exceed the optimum."""
 
 EXACT: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.exact_of)
-"""Columns of exact numbers, as text."""
+"""Columns with exact numbers as text."""
 
 COMPARED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one.compared)
-"""Columns in which a difference between two sets of results is a change."""
+"""Columns whose difference between two sets of results counts as a change."""
 
 SHARES: tuple[str, ...] = ("ratio", "gap")
 """Shares, shown in percent."""
@@ -257,7 +257,7 @@ SIMULATED: tuple[str, ...] = tuple(name for name, one in MEASURES.items() if one
 
 
 def reading_order(measures: Iterable[Measure]) -> list[Measure]:
-    """Return measures as tables and summaries have them."""
+    """Return measures in the order of tables and summaries."""
     order: list[Measure] = []
     for one in measures:
         places = [place for place, other in enumerate(order) if other.name == one.before]

@@ -1,6 +1,6 @@
-"""What docs/experiments.md says of the measures, written from their declarations.
+"""The section of docs/experiments.md on measures, generated from their declarations.
 
-``python -m experiments.measures.docs`` brings the page of this clone up to date.
+``python -m experiments.measures.docs`` updates the page of this clone.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def columns() -> str:
 
 
 def drawn() -> str:
-    """Return a table of what figures can show."""
+    """Return a table of the measures that figures can show."""
     lines = ["| column | on an axis | better |", "|---|---|---|"]
     lines += [f"| `{name}` | {one.axis} | {one.better} |" for name, one in DRAWN.items()]
     return "\n".join(lines)
@@ -41,7 +41,7 @@ def updated(page: str) -> str:
 
 
 def main() -> None:
-    """Bring the page up to date."""
+    """Update the page."""
     PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 

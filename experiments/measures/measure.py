@@ -1,7 +1,7 @@
-"""What a measure is: a column of rows, and all that anybody needs to know of it.
+"""Declaration of a measure: a column of rows, with its unit, label and meaning.
 
-A measure is declared as a field of :class:`experiments.measures.declared.Measures`, whose default
-is what :func:`measure` returns. So it is typed like any field, and the rest stands beside it.
+A measure is a field of :class:`experiments.measures.declared.Measures`, with a default from
+:func:`measure`. So the field has a type, and its metadata stand beside it.
 """
 
 from __future__ import annotations
@@ -21,49 +21,49 @@ _KEY = "measure"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A column of rows, of one kind of number or remark.
+    """A column of rows with its metadata.
 
     Parameters
     ----------
     name : str
-        Of the column, with the unit at its end where there is one.
+        Name of the column; it ends with the unit if there is one.
     meaning : str
-        For the docs.
+        Description for the docs.
     how : callable, optional
-        Its value, of a schedule that has passed the check: ``how(made)``, or, where it depends on
-        the size of the data, ``how(made, size_bytes)``; None where it has none. A Fraction is
-        rounded in this column. A measure without ``how`` is told by the process that runs.
+        Computes the value for a verified schedule: ``how(made)``, or ``how(made, size_bytes)`` if
+        it depends on the data size; None means no value. A Fraction is rounded in this column. The
+        running process reports a measure without ``how``.
     sized : bool
-        Whether it depends on the size of the data. Such a measure has a value for each of the
-        experiment's ``sizes``, and none where there are no sizes.
+        Whether it depends on the data size. Such a measure has a value for each of the
+        experiment's ``sizes``, and none without sizes.
     simulated : bool
-        Whether it comes from simulations, which are made only where an experiment asks for them.
+        Whether it comes from simulations, which run only if an experiment requests them.
     label : str
-        In words, for an axis; a measure without a label is not drawn.
+        Label of an axis; a measure without a label is not drawn.
     unit : str
-        For an axis too.
+        Unit of an axis.
     better : str
         "less" or "more".
     logarithmic : bool
-        Whether its values spread over decades.
+        Whether its values span decades.
     bounded : bool
-        Whether no schedule takes it above the optimum.
+        Whether the optimum bounds it from above.
     limit : str
-        The column that holds its limit, at which a timeout is drawn.
+        The column with its limit, at which a timeout is drawn.
     compared : bool
-        Whether a difference between two sets of results is a change, which is then reported.
+        Whether a difference between two sets of results counts as a change.
     exact_of : str
-        The measure whose exact value, as text "p/q", this column holds.
+        The measure whose exact value this column holds, as text "p/q".
     summary : bool
-        Whether it is in summary.csv.
+        Whether summary.csv includes it.
     heading : str
-        Of its column in the table for the terminal; none if it is not in there.
+        Heading of its column in the terminal table; empty if the table leaves it out.
     cell : callable, optional
-        What that column shows of a row; else the number, rates with two decimals.
+        Formats the cell of a row; by default the number, rates with two decimals.
     always : bool
-        Whether that column is there even if no row has a value.
+        Whether the table shows the column even if no row has a value.
     before : str
-        The measure before which it is read, in tables and in summary.csv, if that is not the next.
+        The measure that it precedes in tables and summary.csv, if not the next in order.
     """
 
     name: str = ""
@@ -91,7 +91,7 @@ class Measure:
         return f"{self.label} ({self.unit})" if self.unit else self.label
 
     def text(self, row: object) -> str:
-        """Return what the table for the terminal shows of a row."""
+        """Return the cell of a row in the terminal table."""
         if self.cell is not None:
             return self.cell(row)
         value = getattr(row, self.name)
@@ -100,7 +100,7 @@ class Measure:
         return f"{value:.2f}" if isinstance(value, float) else str(value)
 
     def of(self, made: RunResult, *size: int) -> object:
-        """Return its value, exact if it can be."""
+        """Return its value, exact where possible."""
         return None if self.how is None else self.how(made, *size)
 
 
@@ -111,7 +111,7 @@ def measure(meaning: str, *, empty: Callable[[], object] | None = None, **more: 
     ----------
     meaning : str
     empty : callable, optional
-        Makes what stands for no value, if that is not None.
+        Makes the placeholder for a missing value, if not None.
     """
     metadata = {_KEY: Measure(meaning=meaning, **more)}
     if empty is not None:
@@ -125,7 +125,7 @@ def exactly(name: str, *, compared: bool = False) -> Any:
 
 
 def measures_of(cls: type) -> Mapping[str, Measure]:
-    """Return what a class declares, by name, in its order."""
+    """Return the measures that a class declares, by name, in order."""
     return {
         field.name: dataclasses.replace(field.metadata[_KEY], name=field.name)
         for field in dataclasses.fields(cls)
@@ -134,7 +134,7 @@ def measures_of(cls: type) -> Mapping[str, Measure]:
 
 
 def duration(time: float | None) -> str:
-    """Return a time, in seconds, in a unit that suits it.
+    """Format a time in seconds with a suitable unit.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def duration(time: float | None) -> str:
 
 
 def share(part: float | None) -> str:
-    """Return a part of a whole in per cent.
+    """Format a share in per cent.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every measure of a schedule that was made: the columns of its row."""
+"""All measures of a finished schedule: the columns of its row."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ __all__ = ["measured", "simulated"]
 
 
 def measured(made: RunResult, sizes: Iterable[int] = ()) -> dict[str, Any]:
-    """Take every measure of a schedule but simulations: the columns that have a value.
+    """Compute every measure of a schedule except simulations; return the columns with a value.
 
-    Those that depend on the size of the data are in the column ``sizes``, by size.
+    Measures that depend on the data size are in the column ``sizes``, by size.
     """
     values = {name: one.of(made) for name, one in MEASURES.items() if not one.sized}
     values |= {name: values[one.exact_of] for name, one in MEASURES.items() if one.exact_of}
@@ -30,7 +30,7 @@ def measured(made: RunResult, sizes: Iterable[int] = ()) -> dict[str, Any]:
 
 
 def simulated(made: RunResult, by_size: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Simulate the sizes one after the other; yield what is known then.
+    """Simulate one size after the other; yield the results so far.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def simulated(made: RunResult, by_size: dict[str, Any]) -> Iterator[dict[str, An
     Yields
     ------
     dict
-        The column ``sizes``, with one more of them simulated; or ``unsimulated``, and why.
+        The column ``sizes`` with one more simulated size; or ``unsimulated`` with the reason.
     """
     if made.simulated is None:
         return

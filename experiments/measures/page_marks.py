@@ -1,4 +1,4 @@
-"""Tables that stand in a page between marks, which a command writes anew."""
+"""Generated tables between marks of a page."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def with_tables(page: str, tables: Mapping[str, str], command: str) -> str:
     ----------
     page : str
     tables : mapping
-        By the names of their places; one that the page does not have is left out.
+        Tables by the names of their marks; a table without a mark in the page is left out.
     command : str
-        What writes them, for who reads the page's source.
+        The command that writes them, for readers of the page's source.
 
     Examples
     --------

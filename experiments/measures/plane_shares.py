@@ -1,14 +1,14 @@
-"""Whether what runs on merged planes runs at the same rate on the planes themselves.
+"""Check that a schedule for merged planes runs at the same rate on the separate planes.
 
-Problem: a peer's schedule is measured on the network whose parallel planes are merged; prove that
-         its rate is that on the network itself.
-Input:   what :func:`baselines.networks.planes.find_planes` found: nothing in it is believed.
-Output:  a verdict, or the first fault by name.
+Problem: a baseline's schedule is measured on the network with merged planes; prove that its rate on
+         the real network is the same.
+Input:   the result of :func:`baselines.networks.planes.find_planes`, which is not trusted.
+Output:  nothing, or an error with the first fault.
 Cost:    linear in the merged links and the selections.
-Source:  ours. Each selection takes its share of the data over the nodes that it names. So a merged
-         link's load goes over the links that selections take for it, in their shares. If these
-         shares of the merged bandwidths add up to no more than the bandwidth of each link, no link
-         is busier for its bandwidth than the merged links are.
+Source:  ours. Each selection carries its share of the data over its nodes. So the load of a merged
+         link divides over the real links of the selections, in their shares. If these shares of the
+         merged bandwidths add up to at most the bandwidth of each real link, no real link has a
+         higher utilisation than the merged links.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ def check_planes(planes: Planes) -> None:
     Raises
     ------
     VerificationError
-        If the shares are not positive parts of one; a selection takes two nodes for one, or one of
-        another kind; a GPU changes its rank; some link would carry more than its bandwidth; or
-        links share a capacity, of which nothing is proved here.
+        If the shares are not positive or do not add up to 1; a selection maps two nodes to one, or
+        to one of another kind; a GPU changes its rank; a link would exceed its bandwidth; or links
+        share a capacity, which this proof does not cover.
     """
     topology, merged = planes.topology, planes.merged
     if merged is topology:
@@ -48,7 +48,7 @@ def check_planes(planes: Planes) -> None:
 
 
 def _check_nodes(topology: Topology, merged: Topology, selection: Selection) -> None:
-    """A selection takes each GPU for itself and each switch for one that does the same."""
+    """Check that a selection maps each GPU to itself and each switch to one of the same kind."""
     taken = selection.node
     if len(taken) != len(merged.nodes) or len(set(taken)) != len(taken):
         raise VerificationError(f"{topology.name}: a selection takes one node twice, or not all")
@@ -61,9 +61,9 @@ def _check_nodes(topology: Topology, merged: Topology, selection: Selection) -> 
 
 
 def _carried(planes: Planes) -> tuple[Mapping[tuple[int, int], int], int]:
-    """Return what each link carries if all merged links carry all that they can, and its unit.
+    """Return the load of each link when all merged links are full, and the unit of the loads.
 
-    So many units are 1 GB/s.
+    The unit is a number: that many units are 1 GB/s.
     """
     whole = lcm(*(one.share.denominator for one in planes.selections))
     under, bandwidths = planes.merged.whole_bandwidths
@@ -81,7 +81,7 @@ def _carried(planes: Planes) -> tuple[Mapping[tuple[int, int], int], int]:
 
 
 def _check_links(topology: Topology, carried: Mapping[tuple[int, int], int], unit: int) -> None:
-    """There is a link wherever something runs, and it is wide enough."""
+    """Check that every loaded link exists and has enough bandwidth."""
     under, widths = topology.whole_bandwidths
     ends = ((link.tail, link.head) for link in topology.links)
     room = dict(zip(ends, widths, strict=True))

@@ -1,4 +1,4 @@
-"""A schedule that a point has made and that has passed the check, as its measures see it."""
+"""Result of a point for its measures: a verified schedule and its bounds."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ __all__ = ["RunResult"]
 
 @dataclass(frozen=True)
 class RunResult:
-    """What measures are taken of; what several of them need is computed once.
+    """The input of measures; values that several measures need are computed once.
 
     Parameters
     ----------
     schedule : any
-        It has passed :func:`forestcoll.schedule.verify`.
+        A schedule that has passed :func:`forestcoll.schedule.verify`.
     topology : Topology
     collective : str
     root : int, optional
         Rank of the root of a broadcast, reduce or allreduce.
     weights : tuple of int, optional
-        Of each rank: its part of the data; all the same if not given.
+        Relative shard size of each rank; equal if not given.
     assumptions : Assumptions, optional
-        Of simulations; none are made if not given.
+        Assumptions of simulations; no simulation if not given.
     """
 
     schedule: Schedule
@@ -56,20 +56,20 @@ class RunResult:
 
     @cached_property
     def pipelined(self) -> Cost:
-        """Its cost when all pieces are under way at once."""
+        """Pipelined cost: all pipeline chunks in flight."""
         return cost(self.schedule)
 
     @cached_property
     def synchronous(self) -> Steps | None:
-        """Its cost when nothing is passed on before a step has ended.
+        """Cost in synchronous steps: store-and-forward, with a barrier after each step.
 
-        A flow has no steps, and those of factored trees are not known one by one.
+        None for flows, which have no steps, and for factored forests, whose trees are not listed.
         """
         unknown = isinstance(self.schedule, FlowSchedule) or self.factored
         return None if unknown else synchronous(self.schedule)
 
     def border(self, sets: Callable[[Topology], Sets]) -> Fraction | None:
-        """Return the rate that the narrowest of some sets allows an allgather or reduce-scatter."""
+        """Return the bound of the tightest of some sets on an allgather or reduce-scatter."""
         if self.collective not in ("allgather", "reduce-scatter"):
             return None
         reduction = self.collective == "reduce-scatter"
@@ -77,28 +77,28 @@ class RunResult:
 
     @property
     def box_traffic(self) -> Fraction | None:
-        """What an allgather of equal shards sends into boxes, over the least."""
+        """Traffic of an equal-shard allgather into boxes, as a multiple of the least possible."""
         if self.collective != "allgather" or self.weights is not None:
             return None
         return box_traffic(self.topology, self.pipelined.loads, self.pipelined.whole)
 
     @property
     def bandwidth_runtime(self) -> Fraction | None:
-        """Its time in steps times what the best linked GPU sends in a second."""
+        """Time in synchronous steps times the largest send rate of any GPU."""
         if self.synchronous is None:
             return None
         return self.synchronous.time_s_per_gb * _most_sent_gb_s(self.topology)
 
     @cached_property
     def makespan_s_per_gb(self) -> Fraction | None:
-        """The finish of its clock, if it has one, over the size of the data."""
+        """Makespan of a clocked schedule over the data size; None without a clock."""
         return makespan_s_per_gb(self.schedule)
 
     def finish_s(self, size_bytes: int) -> Fraction | None:
-        """Return when its clock ends for a size of the data, as far as that is known.
+        """Return the makespan for a data size; None if unknown.
 
-        A clock is made for one size. Without latencies all its times grow with the size; with some,
-        it says nothing of other sizes.
+        A clock is made for one size. Without latencies its times scale with the size; with
+        latencies it gives no makespan for other sizes.
         """
         clock = self.stepwise.clock if self.stepwise else None
         if clock is None or self.makespan_s_per_gb is None:
@@ -109,12 +109,12 @@ class RunResult:
 
     @cached_property
     def best(self) -> UpperBound | None:
-        """What no schedule can beat.
+        """Upper bound on the rate of any schedule.
 
         Raises
         ------
         VerificationError
-            If this one does.
+            If this schedule exceeds it.
         """
         reached = self.pipelined.algbw_gb_s
         best = upper_bound(self.topology, self.collective, reached, self.root, self.weights)
@@ -127,7 +127,7 @@ class RunResult:
 
     @cached_property
     def simulated(self) -> Simulated | None:
-        """Its simulations, if they are asked for."""
+        """Its simulations, if requested."""
         if self.assumptions is None:
             return None
         rate = None if self.best is None else self.best.algbw_gb_s
@@ -137,37 +137,37 @@ class RunResult:
 
     @property
     def stepwise(self) -> StepSchedule | None:
-        """The schedule, if it is one of steps."""
+        """The schedule, if it is a step schedule."""
         return self.schedule if isinstance(self.schedule, StepSchedule) else None
 
     @property
     def forests(self) -> tuple[Any, ...]:
-        """Its forests: two of an allreduce, none of a schedule of steps or flows."""
+        """Its forests: two for an allreduce, none for a step or flow schedule."""
         if isinstance(self.schedule, StepSchedule | FlowSchedule):
             return ()
         return self.schedule.phases if isinstance(self.schedule, Allreduce) else (self.schedule,)
 
     @property
     def factored(self) -> bool:
-        """Whether its trees are not written out one by one."""
+        """Whether its trees are stored by node set, not one by one."""
         return any(isinstance(forest, FactoredForest) for forest in self.forests)
 
     @property
     def remark(self) -> str:
-        """What an allreduce says of how it was made."""
+        """The remark of an allreduce on how it was made."""
         return self.schedule.remark if isinstance(self.schedule, Allreduce) else ""
 
     def of_forests(self, number: Callable[[Any], int]) -> int | None:
-        """Add up a number of each of its forests; None if there are none."""
+        """Sum a number over its forests; None if there are none."""
         return sum(map(number, self.forests)) if self.forests else None
 
     def of_trees(self, number: Callable[[Any], int]) -> int | None:
-        """Add up a number that needs the trees one by one; None also if they are factored."""
+        """Sum a number that needs the trees one by one; None also for factored forests."""
         return None if self.factored else self.of_forests(number)
 
 
 def _most_sent_gb_s(topology: Topology) -> Fraction:
-    """Return what the best linked GPU sends, by the tightest shared capacity of its links out."""
+    """Return the largest send rate of any GPU, within the shared capacities of its links out."""
     over: dict[int, Fraction] = {}
     for places, limit in topology.shared_places:
         out: dict[int, Fraction] = {}

@@ -1,12 +1,12 @@
-"""Simulations of a schedule, a size after the other, beside the least time that any can take.
+"""Simulations of a schedule at each size, beside the shortest time of any schedule.
 
-Problem: how long a schedule takes for a size of the data, latencies included, in simulation.
-Input:   a schedule that has passed the check; what is assumed; the rate that none exceeds.
-Output:  a simulation for each size, a bound on it, or a remark where there can be none.
-Cost:    one lowering; for each size one simulation, or the ten to thirty of the best pipeline
-         chunks.
-Source:  ours (:mod:`forestcoll.schedule.simulate`). No schedule is faster than its data through the
-         bottleneck, or than the latency of the way between the two GPUs farthest apart.
+Problem: find the simulated time of a schedule for a data size, latencies included.
+Input:   a verified schedule; the assumptions; the upper bound on the rate.
+Output:  a simulation and a lower bound for each size, or a remark where there is none.
+Cost:    one compilation; for each size one simulation, or ten to thirty for the best number of
+         pipeline chunks.
+Source:  ours (:mod:`forestcoll.schedule.simulate`). Two lower bounds hold for every schedule: the
+         time of the data through the bottleneck, and the latency between the GPUs farthest apart.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from forestcoll.topology.numbers import exact
 __all__ = ["BEST", "Assumptions", "Simulated"]
 
 BEST = "best"
-"""As many pipeline chunks as take the least time, of those that are tried."""
+"""The number of pipeline chunks with the least time, among those tried."""
 
 _LONGEST_US = 10**9
-"""A thousand seconds, as for the latency of a hop."""
+"""1000 s, as for the latency of a hop."""
 
 _SLACK = 1e-9
-"""For rounding in floating point: the share of its bound that a simulation may be below it."""
+"""Tolerance for floating point: the share by which a simulation may be below its bound."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assumptions:
-    """What simulations assume.
+    """Assumptions of simulations.
 
     Parameters
     ----------
     model : AlphaBeta
     pipeline_chunks : int, optional
-        As many as are best if not given.
+        The best number if not given.
     constant_us : Fraction
-        What every run takes besides, whatever its size, such as the start of kernels: the epsilon
-        of the BFB paper (NSDI 2025, appendix A.2).
+        Constant time of every run, such as the start of kernels: the epsilon of the BFB paper (NSDI
+        2025, appendix A.2).
 
     Raises
     ------
     InvalidParameterError
-        If the constant is negative, or more than a thousand seconds.
+        If the constant is negative, or above 1000 s.
     """
 
     model: AlphaBeta = field(default_factory=AlphaBeta)
@@ -106,7 +106,7 @@ class Simulated:
     weights : tuple of int, optional
         Of each rank: its part of the data; all the same if not given.
     rate_gb_s : Fraction, optional
-        What no schedule exceeds, if that is known.
+        Upper bound on the rate of any schedule, if known.
     """
 
     schedule: Schedule
@@ -131,12 +131,12 @@ class Simulated:
         return self._lowered if isinstance(self._lowered, str) else ""
 
     def at(self, size_bytes: int) -> Simulation | None:
-        """Return the simulation of a size; None if the schedule cannot be lowered.
+        """Return the simulation of a size; None if the schedule cannot be compiled.
 
         Raises
         ------
         VerificationError
-            If it takes less than the bound.
+            If it is below the bound.
         """
         if isinstance(self._lowered, str):
             return None
@@ -149,7 +149,7 @@ class Simulated:
         return self._known[size_bytes]
 
     def least_s(self, size_bytes: int) -> float:
-        """Return the seconds that no schedule is below, as far as that is known."""
+        """Return the known lower bound on the time of any schedule, in seconds."""
         by_rate = 0.0
         if self.rate_gb_s is not None:
             by_rate = float(Fraction(size_bytes, 10**9) / self.rate_gb_s)

@@ -1,4 +1,4 @@
-"""Values from the papers, for figures and tests to compare with; see README.md beside this.
+"""Values from the papers, for comparison in figures and tests; see README.md in this folder.
 
 Any file here is a table. Where it has columns of the names of measures, its lines are marks in the
 figures of these measures: a new published value is a new line, one of another measure a new column.

@@ -1,4 +1,4 @@
-"""Results as one page of HTML that needs nothing else: figures to point at, and a table to search.
+"""Results as one self-contained HTML page: interactive figures and a searchable table.
 
 Read ``page`` (from sources to the file), ``sources`` (which rows, of which experiment),
 ``experiment_section``, ``charts`` (which figures some rows give), ``legend`` and ``rows_table``.

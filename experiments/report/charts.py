@@ -1,4 +1,4 @@
-"""Which figures some rows give, and what each of them says below it.
+"""Choice of the figures for given rows, with the text below each.
 
 Rows alone tell: where clusters have several sizes, lines against the number of GPUs; where they
 have one, bars; lines against the size of the data where it varies.

@@ -1,4 +1,4 @@
-"""What the page shows of one experiment: its figures with their legend, and what had no result."""
+"""Section of the page on one experiment: figures, legend, and points without a result."""
 
 from __future__ import annotations
 

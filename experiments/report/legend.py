@@ -1,4 +1,4 @@
-"""Entries of the legend on the page: their pictures, and their colours on both grounds."""
+"""Legend of the page: pictures of its entries, with colours for light and dark grounds."""
 
 from __future__ import annotations
 

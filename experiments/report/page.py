@@ -1,4 +1,4 @@
-"""Results as one page of HTML that needs no other file and loads none."""
+"""The page of results: one HTML file that loads no other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of all rows: whole without any script; one sorts and filters it."""
+"""Table of all rows, complete without scripts; a script sorts and filters it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where results come from: folders and files, and the experiments whose rows are in them."""
+"""Sources of results: folders and files, and the experiments of their rows."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What methods can do, as their rows show: the tables of the ForestColl paper and slides.
+"""Capabilities of methods, from their rows: tables of the ForestColl paper and slides.
 
-Problem: say of each method whether it takes switches, whether it is optimal, how far it scales.
-Input:   rows of allgathers; what the paper says (``published/methods.csv``).
-Output:  a table, printed words beside what was found.
+Problem: find out for each method whether it supports switches, is optimal, and how far it scales.
+Input:   rows of allgathers; the paper's claims (``published/methods.csv``).
+Output:  a table of printed words beside our findings.
 Source:  ForestColl table 2; the slides' table of ticks.
 """
 
@@ -21,25 +21,25 @@ __all__ = ["Capability", "capabilities"]
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """What the paper says of a method, and what its allgathers here show.
+    """The paper's claims on a method, and the evidence of its allgathers here.
 
     Parameters
     ----------
     method : str
-        As the paper calls it.
+        Its name in the paper.
     optimality, generality, scalability : str
         As printed.
     slides : str
-        The slides' ticks: switches, optimal, scalable; empty where they do not name it.
+        The slides' ticks: switches, optimal, scalable; empty if the slides do not name it.
     switches : bool or None
-        Whether any of its allgathers here is on a network with switches; None if it made none.
+        Whether any of its allgathers here uses a network with switches; None if it made none.
     networks, optimal : int
-        On how many networks it made one, and on how many of these one that flows at the optimum.
+        Number of networks with an allgather, and of those with an optimal pipelined rate.
     worst : float or None
         The least share of the optimum.
     largest, beyond : int or None
-        GPUs of the largest network on which it ended within the limits, and of the smallest on
-        which none of its choices did.
+        GPUs of the largest network that it finished within the limits, and of the smallest that
+        no parameter choice finished.
     """
 
     method: str
@@ -56,9 +56,9 @@ class Capability:
 
 
 def capabilities(rows: Iterable[Row]) -> list[Capability]:
-    """Hold what the paper says of methods against rows.
+    """Compare the paper's claims on methods with rows.
 
-    Of several choices of parameters the best counts on each network.
+    The best of several parameter choices counts on each network.
     """
     known = [row for row in rows if row.collective == "allgather"]
     return [

@@ -1,4 +1,4 @@
-"""The commands ``forestcoll reproduction``: what of the papers comes out here."""
+"""The commands ``forestcoll reproduction``."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from forestcoll.problem.limits import MOST_THREADS
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Say what of the papers' figures and tables comes out here, and draw it again.",
-    epilog="For a clone of the repository: the rows that are kept are not installed.",
+    help="Report which of the papers' figures and tables are reproduced, and redraw them.",
+    epilog="Needs a clone of the repository: the stored rows are not installed.",
     no_args_is_help=True,
 )
 
@@ -28,7 +28,7 @@ Clone = Annotated[
 ]
 
 _ENOUGH = 0.7
-"""The share of what software gives, of public inputs, that must be reproduced to the limit."""
+"""Least share of the software items with public inputs that must be fully reproduced."""
 
 
 def _coverage(clone: Path) -> Coverage:
@@ -43,12 +43,12 @@ def _coverage(clone: Path) -> Coverage:
 
 @app.command()
 def coverage(clone: Clone = Path()) -> None:
-    """Count what is reproduced, name the rest, and list printed numbers that come out otherwise.
+    """Count the reproduced items, name the rest, and list printed numbers that differ.
 
-    The exit code is 1 if something of theory is missing that does not wait for a part of the
-    toolkit; if less than 70 % of what software gives of public inputs is there, as far as it goes
-    without the machine; if an experiment or its rows are broken; and if a printed number of theory
-    comes out otherwise that is not known to.
+    The exit code is 1 in four cases. An item of theory is missing that does not wait for a part of
+    the toolkit. Less than 70 % of the software items with public inputs are reproduced as far as
+    possible without the machine. An experiment or its rows are broken. A printed number of theory
+    differs and is not a known difference.
     """
     from experiments.reproduction.reproduction_page import page_tables, verdict
 
@@ -98,7 +98,7 @@ def show(
     item: Annotated[str, typer.Argument(help="Such as EF5; see docs/papers/reproduction.md.")],
     clone: Clone = Path(),
 ) -> None:
-    """Say how to reproduce an item, and what comes out."""
+    """Print how to reproduce an item, and the results."""
     from experiments.config.document import nearest
     from experiments.reproduction.reproduction_page import verdict
 
@@ -125,7 +125,7 @@ def show(
 
 @app.command()
 def page(clone: Clone = Path()) -> None:
-    """Write the tables of docs/papers/reproduction.md anew."""
+    """Rewrite the tables of docs/papers/reproduction.md."""
     from experiments.reproduction.reproduction_page import page_tables, updated
 
     found = _coverage(clone)
@@ -147,9 +147,9 @@ def draw(
         ),
     ] = None,
 ) -> None:
-    """Draw all figures again from the rows that are kept.
+    """Redraw all figures from the stored rows.
 
-    The exit code is 1 if an experiment or its rows are broken; the others are drawn all the same.
+    The exit code is 1 if an experiment or its rows are broken; the other figures are still drawn.
     """
     from experiments.reproduction.redraw import redraw
     from forestcoll.generation import usable_cores
@@ -168,17 +168,18 @@ def draw(
 @app.command()
 def recompute(
     results: Annotated[
-        Path, typer.Option(help="Folder for the new rows, by the experiments' names.")
+        Path, typer.Option(help="Folder for new rows; each experiment gets a subfolder.")
     ] = Path("recomputed"),
     hours: Annotated[
-        float, typer.Option(min=0, max=10_000, help="What it may take, by what the rows took.")
+        float,
+        typer.Option(min=0, max=10_000, help="Limit in hours, estimated from the stored rows."),
     ] = 2.0,
     clone: Clone = Path(),
 ) -> None:
-    """Run again the experiments that fit some hours, and name those that do not.
+    """Rerun the experiments that need at most some hours, and name the others.
 
-    Beside the rows that are kept: compare them by `forestcoll results compare`. The exit code is 1
-    if one of them failed, or if one or its kept rows are broken.
+    The new rows do not replace the stored ones: compare both by `forestcoll results compare`. The
+    exit code is 1 if an experiment failed, or if an experiment or its stored rows are broken.
     """
     from experiments.measures.measure import duration
     from experiments.reproduction.redraw import chosen, recompute

@@ -1,10 +1,10 @@
-"""What of the papers is reproduced, and whether what is said to show it is there.
+"""Reproduction coverage of the papers, and checks that its evidence exists.
 
 Problem: an item counts only if its experiments have a row for every point, none of them failed, and
          its tests and files exist.
 Input:   items, experiment files, rows, the sources of the tests.
-Output:  for each item what shows it and what is wrong with that; shares.
-Cost:    reading all rows that are kept.
+Output:  for each item its evidence and faults; shares of reproduced items.
+Cost:    reading all stored rows.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 __all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
 
 MOST_BYTES = 4_000_000
-"""Of a page, an experiment or a file of tests in a clone."""
+"""Size limit of a page, an experiment or a file of tests in a clone."""
 
 _NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_testbed, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An item and what shows it.
+    """An item and its evidence.
 
     Parameters
     ----------
     item : Item
     files : tuple of Path
-        Of its experiments.
+        Files of its experiments.
     seconds : float
-        What its rows took, one after the other.
+        Total time of its rows.
     differences : tuple of Difference
     faults : tuple of str
-        Why it does not count, although it is said to be reproduced.
+        Why it does not count, although its status is reproduced.
     """
 
     item: Item
@@ -67,19 +67,19 @@ class Shown:
 
 @dataclass(frozen=True)
 class Share:
-    """How many items are reproduced, each count part of the next.
+    """Numbers of reproduced items; each count includes the one before.
 
     Parameters
     ----------
     whole : int
     to_the_limit : int
-        As far as public inputs go without the machine, or whole.
+        As far as possible from public inputs without the machine, or whole.
     at_all : int
         At least in part.
     public : int
-        How many there are but for those whose inputs are not public.
+        All items except those whose inputs are not public.
     of : int
-        How many there are.
+        All items.
     """
 
     whole: int
@@ -91,7 +91,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Coverage:
-    """All items, held against a clone of this repository.
+    """All items, compared with a clone of this repository.
 
     Parameters
     ----------
@@ -114,12 +114,12 @@ class Coverage:
 
     @cached_property
     def rows(self) -> Mapping[str, list[Row]]:
-        """The rows that are kept, by experiment; of a point that was run again, the last."""
+        """The stored rows by experiment; the last one of a point that was run again."""
         return {name: rows for name, rows in self._read[0].items() if rows}
 
     @property
     def broken(self) -> Mapping[str, str]:
-        """Why experiments are left out: files or rows that cannot be read, by experiment."""
+        """Reasons for excluded experiments (unreadable files or rows), by experiment."""
         return self._read[1]
 
     @cached_property
@@ -140,7 +140,7 @@ class Coverage:
 
     @cached_property
     def shown(self) -> tuple[Shown, ...]:
-        """Every item with what shows it."""
+        """Every item with its evidence."""
         differences = self.differences
         return tuple(
             Shown(
@@ -155,17 +155,17 @@ class Coverage:
 
     @cached_property
     def differences(self) -> tuple[Difference, ...]:
-        """Every printed number that rows can be held against."""
+        """Every printed number for which there are rows."""
         return tuple(one for numbers in _NUMBERS for one in numbers.differences(self.rows))
 
     @property
     def otherwise(self) -> tuple[Difference, ...]:
-        """The printed numbers of theory that come out otherwise."""
+        """The printed numbers of theory that differ from ours."""
         return tuple(one for one in self.differences if one.kind == "theory" and not one.equal)
 
     @property
     def unexplained(self) -> tuple[Difference, ...]:
-        """Those of them that no item says of why, or that are farther off than it says."""
+        """Those of them that no item explains, or that differ by more than it states."""
         known = {one.item.item: one.item.otherwise for one in self.shown}
         return tuple(
             one
@@ -174,7 +174,7 @@ class Coverage:
         )
 
     def share(self, *, by_theory: bool) -> Share:
-        """Count the items that theory, or else software, gives."""
+        """Count the items that theory can reproduce, or those that need software."""
         its = [
             one for one in self.shown if (one.item.by_theory if by_theory else one.item.by_software)
         ]
@@ -233,5 +233,5 @@ class Coverage:
 
 
 def _text(path: Path) -> str:
-    """Return the text of a file of the clone, whatever its bytes."""
+    """Return the text of a file of the clone; undecodable bytes raise no error."""
     return read_at_most(path, MOST_BYTES, InvalidExperimentError).decode(errors="replace")

@@ -1,4 +1,4 @@
-"""A number that a paper prints, beside ours."""
+"""Difference between a number that a paper prints and ours."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ class Difference:
     item : str
         Of :mod:`experiments.reproduction.inventory`.
     what : str
-        The quantity, and of what: method, network, size.
+        The quantity, with its method, network and size.
     printed : str
-        As it stands there, or as it follows from what stands there.
+        The printed text, or a value derived from it.
     ours : float
     unit : str
     kind : str
-        "theory" if both follow from the model; "derived" if theirs is not printed but follows from
-        what is; "time" for wall-clock times on different machines; "search" for what searches find
-        that do not prove the least; "simulated" if theirs was measured and ours is simulated, or
-        computed by a model.
+        "theory" if both follow from the model; "derived" if the printed numbers imply theirs;
+        "time" for wall-clock times on different machines; "search" for searches without a proof of
+        optimality; "simulated" if theirs was measured and ours comes from a simulation or model.
     """
 
     item: str
@@ -44,7 +43,7 @@ class Difference:
 
     @property
     def share(self) -> float:
-        """How far ours is off, as a share of what is printed; where that is 0, none or infinite."""
+        """Relative difference from the printed number; 0 or infinite if that is 0."""
         value, _ = printed_number(self.printed)
         if not value:
             return 0.0 if self.equal else math.copysign(math.inf, self.ours)
@@ -52,7 +51,7 @@ class Difference:
 
     @property
     def equal(self) -> bool:
-        """Whether ours rounds to what is printed, or is below it where the least is not printed."""
+        """Whether ours rounds to the printed number, or is below it if that is printed with "<"."""
         value, rounding = printed_number(self.printed)
         if self.printed.startswith("<"):
             return self.ours < value
@@ -60,9 +59,9 @@ class Difference:
 
 
 def come_out(found: Iterable[Difference]) -> tuple[int, int]:
-    """Return how many quantities come out as printed, and of how many.
+    """Return the number of quantities that agree with the print, and of all.
 
-    One that several tables print counts once, and comes out if it does in all of them.
+    A quantity in several tables counts once, and agrees if it does in all of them.
     """
     equal: dict[str, bool] = {}
     for one in found:
@@ -71,14 +70,14 @@ def come_out(found: Iterable[Difference]) -> tuple[int, int]:
 
 
 def may_be_stopped(row: Row) -> bool:
-    """Say whether a search may have ended by its limit, so that its seconds are none of its own."""
+    """Whether a search may have ended by its limit, so that its time shows only the limit."""
     if row.search_status in (None, "optimal"):
         return False
     return (row.generation_s or 0.0) > (row.limit_s or math.inf) / 2
 
 
 def printed_number(text: str) -> tuple[float, float]:
-    """Return the number that is printed, and how far off the true one may be.
+    """Return the printed number, and the possible rounding error.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Inventory of the papers' evaluations: each item, how to reproduce it, and its standing.
+"""Inventory of the papers' evaluations: each item, how to reproduce it, and its status.
 
-Problem: know every figure and table, which of them need a machine, and what reproduces them here.
+Problem: list every figure and table, its need for hardware, and its reproduction here.
 Input:   ``published/evaluation.yaml``.
 Output:  items.
 Source:  the ForestColl paper and slides, the BFB and TE-CCL papers.
@@ -29,12 +29,12 @@ PAPERS = {
 """First letters of an item, and its paper."""
 
 Standing = Literal["done", "part", "waiting", "hardware", "proprietary", "none"]
-"""Reproduced; in part; waiting for a part of the toolkit; needing hardware or unpublished inputs;
+"""Reproduced; in part; waiting for a part of the toolkit; needs hardware or unpublished inputs;
 nothing to reproduce."""
 
 Lack = Literal["machine", "inputs", "ours"]
-"""Why an item is reproduced in part only: the rest was measured on a machine, needs inputs that are
-not public or not printed, or software could give it and ours does not."""
+"""Why an item is reproduced only in part: the rest was measured on a machine, needs inputs that are
+not public or not printed, or needs software that we lack."""
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
@@ -55,7 +55,7 @@ class Otherwise:
     why: str
 
     def covers(self, one: Difference) -> bool:
-        """Return whether a difference is one of these, and no larger."""
+        """Return whether a difference is of this quantity, and no larger than known."""
         nearest, farthest = sorted((0.0, self.by))
         return fnmatchcase(one.what, self.of) and nearest <= one.share <= farthest
 
@@ -69,18 +69,18 @@ class Item:
     item : str
         Its number, such as EF5.
     of : str
-        Where in the paper.
+        Its place in the paper.
     what : str
     can : tuple of str
         How to obtain it: "T" by theory, "S" by software, "H" on the hardware.
     status : str
         One of :data:`Standing`.
     rows, tests, others : tuple of str
-        What shows it: experiments by name, tests by file and function, other files or words.
+        Evidence: experiments by name, tests by file and function, other files or words.
     why : str
         What is missing or differs, in at most 12 words.
     note : str
-        More about it, in sentences.
+        Details, in sentences.
     lacks : tuple of str
         :data:`Lack` of an item in part.
     otherwise : tuple of Otherwise
@@ -116,17 +116,17 @@ class Item:
 
     @property
     def to_the_limit(self) -> bool:
-        """Whether it is reproduced as far as public inputs go without the machine."""
+        """Whether it is reproduced as far as possible from public inputs without the machine."""
         return self.reproduced and "ours" not in self.lacks
 
     @property
     def by_theory(self) -> bool:
-        """Whether theory gives it, or a part of it."""
+        """Whether theory suffices for it, or for a part of it."""
         return "T" in self.can and self.status != "none"
 
     @property
     def by_software(self) -> bool:
-        """Whether software gives it, and not theory."""
+        """Whether it needs software, and theory is not enough."""
         return "S" in self.can and not self.by_theory and self.status != "none"
 
 

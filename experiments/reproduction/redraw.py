@@ -1,9 +1,9 @@
-"""All figures again: from the rows that are kept, or from rows that are computed again.
+"""Redrawing of all figures, from stored or recomputed rows.
 
-Problem: whoever has a clone wants to see every figure, in minutes, or to compute it all again.
+Problem: redraw every figure of a clone in minutes, or recompute all rows.
 Input:   experiment files and their rows.
-Output:  figures and summaries in the folders of the results; new rows, elsewhere.
-Cost:    from the rows a second or two a figure, side by side; else what the rows say.
+Output:  figures and summaries in the folders of the results; new rows in another folder.
+Cost:    1 to 2 s a figure from stored rows, in parallel; recomputation takes the rows' times.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Choice", "Drawn", "chosen", "recompute", "redraw"]
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An experiment, and the seconds that its rows took."""
+    """An experiment, and the total seconds of its rows."""
 
     name: str
     file: Path
@@ -33,7 +33,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """An experiment, how many files were written for it, and why not all."""
+    """An experiment, its number of written files, and the reason for missing ones."""
 
     name: str
     files: int
@@ -47,12 +47,12 @@ def redraw(coverage: Coverage, processes: int) -> Iterator[Drawn]:
     ----------
     coverage : Coverage
     processes : int
-        How many draw side by side.
+        Number of parallel processes.
 
     Yields
     ------
     Drawn
-        Each as it is done; one that cannot be drawn does not keep the others.
+        Each experiment when it is finished; one that cannot be drawn does not stop the others.
     """
     for name, fault in coverage.broken.items():
         yield Drawn(name, 0, fault)
@@ -63,7 +63,7 @@ def redraw(coverage: Coverage, processes: int) -> Iterator[Drawn]:
 
 
 def _drawn(root: Path, name: str) -> Drawn:
-    """Draw one experiment's figures; run in a process of its own."""
+    """Draw one experiment's figures, in a process of its own."""
     try:
         return Drawn(name, _draw(root, name))
     except ForestCollError as error:
@@ -88,9 +88,10 @@ def _draw(root: Path, name: str) -> int:
 
 
 def chosen(coverage: Coverage, seconds: float) -> tuple[list[Choice], list[Choice]]:
-    """Return the experiments that fit a time by what their rows took, and the others.
+    """Return the experiments that fit a time, estimated from their rows, and the others.
 
-    The quickest come first; one without rows is among the others, a broken one in neither.
+    The quickest come first. An experiment without rows is among the others; a broken one is in
+    neither list.
     """
     all_of = sorted(
         (
@@ -108,7 +109,7 @@ def chosen(coverage: Coverage, seconds: float) -> tuple[list[Choice], list[Choic
 
 
 def recompute(choices: Sequence[Choice], results: Path) -> Iterator[tuple[Choice, int]]:
-    """Run experiments, one after the other, into another folder; those that are done go on.
+    """Run experiments one after the other, with results in another folder; finished points stay.
 
     Yields
     ------
@@ -118,7 +119,7 @@ def recompute(choices: Sequence[Choice], results: Path) -> Iterator[tuple[Choice
     Raises
     ------
     InvalidExperimentError
-        If the folder is that of the rows that are kept.
+        If the folder is that of the stored rows.
     """
     for choice in choices:
         if results.resolve() == (choice.file.parents[2] / "results").resolve():

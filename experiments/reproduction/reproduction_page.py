@@ -31,7 +31,7 @@ _STANDING = {
 """Verdict of each status."""
 
 _COUNTED = ("measures-allgather", "bfb-figure10", "forestcoll-figure14")
-"""Experiments whose allgathers show the capabilities of methods."""
+"""Experiments with allgathers that show the capabilities of methods."""
 
 
 _OF = {"theory": "", "search": ", searches", "simulated": ", simulated"}
@@ -56,7 +56,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
 
 
 def verdict(one: Shown) -> str:
-    """Return an item's standing in a word or two."""
+    """Return an item's status in one or two words."""
     if one.faults:
         return "incomplete"
     if one.item.status == "part" and one.item.to_the_limit:
@@ -89,7 +89,7 @@ def _summary(coverage: Coverage) -> list[str]:
 
 
 def _share(coverage: Coverage, *, by_theory: bool) -> str:
-    """Count the items that theory, or else only software, gives."""
+    """Count the items that theory can reproduce, and those that need software."""
     share = coverage.share(by_theory=by_theory)
     private = share.of - share.public
     return (
@@ -130,7 +130,7 @@ def _other(other: str) -> str:
 
 
 def _numbers(one: Shown) -> str:
-    """Return how many printed numbers come out, and the largest difference."""
+    """Return the number of printed numbers that agree, and the largest difference."""
     if not one.differences:
         return ""
     said = []
@@ -173,7 +173,7 @@ def _training(found: Sequence[Saving]) -> list[str]:
 
 
 def _times(found: Sequence[Difference]) -> list[str]:
-    """Return times of different machines and solvers, the greatest speedup first."""
+    """Return times on different machines and solvers, the greatest speedup first."""
     return _table(
         ["item", "what", "printed", "ours", "printed / ours"],
         (

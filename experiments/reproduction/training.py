@@ -1,18 +1,19 @@
-"""Training iterations with faster collectives: a model of figure 13 of the ForestColl paper.
+"""Model of training iterations with faster collectives: figure 13 of the ForestColl paper.
 
-Problem: how much shorter an iteration of sharded data-parallel training (FSDP) gets if its
-         collectives do.
+Problem: find the time that faster collectives save in an iteration of sharded data-parallel
+         training (FSDP).
 Input:   for each language model the printed share of computation with NCCL; simulated algbw of
          allgathers and reduce-scatters by size (the rows of figure 11).
-Output:  a range of the share of time that is saved.
+Output:  a range for the saved share of time.
 Source:  ForestColl section 6.4. The model is ours.
 
-Each layer's weights are gathered twice, for the forward and the backward pass, and its gradients
-are reduced and scattered once, in 2 bytes a parameter; embeddings are spread over the layers. Time
-that computation does not hide is 1 - c of an iteration with NCCL. Let all of the collectives take r
-of what they took. If what is hidden shrinks alike, (1 - c) (1 - r) is saved: the least. If as many
-seconds are hidden as before, more is: of collectives that go beside all of the computation 1 - r,
-but never more than was visible. How much was hidden is not printed; nothing here is measured.
+Each layer has two allgathers of its weights, for the forward and the backward pass, and one
+reduce-scatter of its gradients, in 2 bytes a parameter. Embeddings are spread over the layers. With
+NCCL, visible communication (not hidden by computation) takes the share 1 - c of an iteration. Let r
+be the ratio of the new time of all collectives to the old. If the hidden part shrinks by the same
+ratio, the saving is (1 - c) (1 - r): the lower end. If as many seconds stay hidden as before, the
+saving is larger. For collectives beside all of the computation it is 1 - r, but at most 1 - c. The
+papers do not print the hidden time; nothing here is measured.
 """
 
 from __future__ import annotations
@@ -27,25 +28,25 @@ from experiments.results.rows import Row, Status
 __all__ = ["Saving", "algbw_at", "savings"]
 
 _BYTES = 2
-"""Of a parameter, in BF16."""
+"""Bytes of a parameter in BF16."""
 
 _ALLGATHER, _REDUCE_SCATTER = "forestcoll-figure11-allgather", "forestcoll-figure11-reduce-scatter"
 
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """What one model's iterations save.
+    """The saving in one model's iterations.
 
     Parameters
     ----------
     model : str
     layer_bytes : float
     compute_share : float
-        Of the time of an iteration with NCCL, as printed.
+        Printed share of computation in an iteration with NCCL.
     ratio : float
-        What the collectives take with ForestColl, of what they take with NCCL's rings.
+        Time of the collectives with ForestColl over that with NCCL's rings.
     printed, printed_is : str
-        The share of time that was saved, and whether "exactly" or "at most".
+        The printed saved share, and whether it is "exactly" or "at most".
     """
 
     model: str
@@ -57,17 +58,17 @@ class Saving:
 
     @property
     def least(self) -> float:
-        """The share that is saved if what is hidden shrinks with the rest."""
+        """The saved share if the hidden part shrinks in proportion."""
         return (1 - self.compute_share) * (1 - self.ratio)
 
     @property
     def most(self) -> float:
-        """That if as much is hidden as before, beside all of the computation."""
+        """The saved share if as much stays hidden as before, beside all of the computation."""
         return min(1 - self.compute_share, 1 - self.ratio)
 
 
 def savings(rows: Mapping[str, Sequence[Row]]) -> list[Saving]:
-    """Return what the model says of each language model of figure 13; nothing without rows."""
+    """Return the model's saving for each language model of figure 13; empty without rows."""
     gather, scatter = rows.get(_ALLGATHER, ()), rows.get(_REDUCE_SCATTER, ())
     if not gather or not scatter:
         return []
@@ -89,8 +90,7 @@ def savings(rows: Mapping[str, Sequence[Row]]) -> list[Saving]:
 def algbw_at(rows: Sequence[Row], method: str, size: float) -> float:
     """Return the best simulated algbw of a method at any size, in GB/s.
 
-    On a straight line between the two sizes beside it, sizes to their logarithm; beyond all of them
-    that of the last.
+    Linear interpolation over the logarithm of the size; constant beyond the first and last size.
     """
     best: dict[int, float] = {}
     for row in rows:

@@ -1,10 +1,10 @@
-"""Figure 14 of the ForestColl paper by two measures: pipelined, and by the end of each schedule.
+"""Figure 14 of the ForestColl paper by two measures: pipelined rate and makespan.
 
-Problem: a schedule's links may be nearly as free as the optimum asks, and its last byte late.
+Problem: a schedule may reach almost the pipelined optimum and still have a late makespan.
 Input:   rows of ``forestcoll-figure14``.
-Output:  for each network and method the shares of the optimum, pipelined and by its own end.
-Source:  ForestColl (section 6.5), which does not say how it counts. TACCL and TE-CCL report the
-         finish of their own clock. MultiTree has no clock: its end is that of steps in lockstep.
+Output:  for each network and method the shares of the optimum, pipelined and by makespan.
+Source:  ForestColl (section 6.5), which does not state its measure. TACCL and TE-CCL report the
+         makespan of their own clock. MultiTree has no clock: its end is that of steps in lockstep.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _CLUSTERS = ("dgx_a100", "mi250")
 
 @dataclass(frozen=True, slots=True)
 class BothMeasures:
-    """One method on one network, of its choices of parameters the best by each measure.
+    """One method on one network: the best of its parameter choices by each measure.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class BothMeasures:
 
 
 def both_measures(rows: Iterable[Row]) -> list[BothMeasures]:
-    """Return the peers of the panels of A100 and MI250, by cluster, GPUs and method."""
+    """Return the baselines of the panels of A100 and MI250, by cluster, GPUs and method."""
     at: dict[tuple[str, int, str], list[Row]] = {}
     for row in rows:
         if row.status is Status.OK and row.gpus and row.cluster in _CLUSTERS:

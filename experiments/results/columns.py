@@ -1,4 +1,4 @@
-"""Values of rows as figures want them: by series, by size, by parameter."""
+"""Columns of rows for figures: by series, by size, by parameter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
-"""What simulations are bounded in, and the power of their distance that leads to the bound."""
+"""Bounded columns of simulations, with the power of ``over_bound`` that gives the bound."""
 
 
 Place = TypeVar("Place", int, float)
@@ -55,7 +55,7 @@ def quantity(row: Row, name: str) -> Value | None:
 
 
 def swept(row: Row, name: str) -> tuple[Row, Value | None]:
-    """Return a row apart from what is swept, and the value that this has there, None if none.
+    """Return a row without a swept parameter, and the parameter's value, None if it has none.
 
     ``name`` is a parameter of the method, which the row returned then lacks; a parameter of the
     topology, which its topology then lacks, in the name too; "gpus", for which it has its cluster
@@ -87,8 +87,8 @@ def sides(rows: Iterable[Row]) -> set[str]:
 
 
 def _topology_parameters(row: Row) -> dict[str, Value]:
-    """Read them from the topology's specification, which leaves out what equals its default."""
-    family, _, given = row.topology.partition(" ")[0].partition(":")  # less what is changed
+    """Parse the parameters in the topology's specification, which omits default values."""
+    family, _, given = row.topology.partition(" ")[0].partition(":")  # without the changes
     if family not in FAMILIES:
         return {}
     defaults = {p.name: p.default_text for p in FAMILIES[family].parameters if not p.required}
@@ -97,14 +97,14 @@ def _topology_parameters(row: Row) -> dict[str, Value]:
 
 
 def _plain(value: Value) -> Value:
-    """Return the number that a text stands for, to draw it in its place; else the value."""
+    """Convert a text to a number where possible, so that axes place it; else return the value."""
     if not isinstance(value, str) or not _DECIMAL.fullmatch(value):
         return value
     return float(value) if "." in value else int(value)
 
 
 def medians(rows: Iterable[Row], column: str, along: str = "gpus") -> dict[int, float]:
-    """Return the median of a column over the repetitions that ended well, by number of GPUs.
+    """Return the median of a column over the successful repetitions, by number of GPUs.
 
     ``along`` may be "size_bytes" too.
     """
@@ -112,7 +112,7 @@ def medians(rows: Iterable[Row], column: str, along: str = "gpus") -> dict[int, 
 
 
 def medians_along(rows: Iterable[tuple[Row, Place | None]], column: str) -> dict[Place, float]:
-    """Return the median of a column over the repetitions that ended well, by the place given."""
+    """Return the median of a column over the successful repetitions, by the given place."""
     found: dict[Place, list[float]] = {}
     for row, place in rows:
         number = getattr(row, column)
@@ -122,7 +122,7 @@ def medians_along(rows: Iterable[tuple[Row, Place | None]], column: str) -> dict
 
 
 def simulated_bounds(rows: Iterable[Row], y: str) -> dict[int, float]:
-    """Return what no simulation is beyond, by size of the data, for a column of :data:`BEYOND`."""
+    """Return the bound on simulations by data size, for a column of :data:`BEYOND`."""
     best = {
         row.size_bytes: getattr(row, y) * row.simulated_over_bound ** BEYOND[y]
         for row in rows
@@ -132,9 +132,9 @@ def simulated_bounds(rows: Iterable[Row], y: str) -> dict[int, float]:
 
 
 def failed_places(rows: Sequence[Row]) -> dict[tuple[str, int | None], Row]:
-    """Return a row for each method and number of GPUs of which no repetition ended well.
+    """Return a row for each method and number of GPUs without a successful repetition.
 
-    A point that died before it knew its size takes that of others on the same topology.
+    A point that failed before it knew its number of GPUs takes that of others on its topology.
     """
     sizes = {row.topology: row.gpus for row in rows if row.gpus is not None}
     places: dict[tuple[str, int | None], list[Row]] = {}

@@ -1,9 +1,8 @@
-"""Two sets of results of the same experiment, such as those of two commits, point by point.
+"""Comparison of two result sets of one experiment, such as two commits, point by point.
 
-Points are matched by identity: what is run, not how it ended. Times are compared by the ratio of
-their medians over the repetitions; the noise is the range that the ratios of single runs span, and
-with one run a side it is not known. Bandwidths are compared exactly, by each measure that both
-sides have.
+Points are matched by identity, which covers the run and not its outcome. Times are compared by the
+ratio of their medians over the repetitions. The noise is the range of the ratios of single runs; it
+is unknown with one run a side. Bandwidths are compared exactly, by each measure of both sides.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class Ratio:
     Parameters
     ----------
     median : float
-        Of the medians over the repetitions.
+        Ratio of the medians over the repetitions.
     noise : tuple of float, or None
         Least and greatest ratio of a single run of B to one of A; None for one run a side.
     """
@@ -48,7 +47,7 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """What two sets say of one method on one topology; a side without rows has no repetitions.
+    """The rows of two sets for one method on one topology; a side may have no repetitions.
 
     Parameters
     ----------
@@ -78,7 +77,7 @@ class Pair:
 
     @property
     def time(self) -> Ratio | None:
-        """The ratio of the generation times, where both sides have some."""
+        """The ratio of the generation times, if both sides have one."""
         before, after = _times(self.a), _times(self.b)
         if not before or not after or not statistics.median(before):
             return None
@@ -94,12 +93,12 @@ class Pair:
         return self.exact("algbw")
 
     def exact(self, column: str) -> tuple[str, str]:
-        """Return an exact column on either side, likewise."""
+        """Return an exact column on either side; several values if the repetitions differ."""
         return _exact(self.a, column), _exact(self.b, column)
 
     @property
     def measures_changed(self) -> tuple[str, ...]:
-        """The compared columns that differ; those that a side lacks do not, but for algbw."""
+        """The compared columns that differ; a column that one side lacks counts only for algbw."""
         both = {column: self.exact(column) for column in COMPARED}
         lost = ("algbw",) if both["algbw"][0] != both["algbw"][1] else ()
         known = (column for column, (a, b) in both.items() if a and b and a != b)
@@ -107,18 +106,18 @@ class Pair:
 
     @property
     def status(self) -> tuple[str, str]:
-        """How it ended on either side; "missing" without rows."""
+        """The status on either side; "missing" without rows."""
         return _status(self.a), _status(self.b)
 
     @property
     def changed(self) -> bool:
-        """Whether the result itself differs, be the times as they may."""
+        """Whether the result differs, apart from times."""
         return self.status[0] != self.status[1] or bool(self.measures_changed)
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All pairs, and what the two sets were measured with."""
+    """All pairs, and the provenance of the two sets."""
 
     pairs: tuple[Pair, ...]
     commits: tuple[str, str]
@@ -152,7 +151,7 @@ def compare(a: Sequence[Row], b: Sequence[Row]) -> Comparison:
 
 
 def _grouped(rows: Iterable[Row]) -> Mapping[_Described, tuple[Row, ...]]:
-    """Put the repetitions of a point together."""
+    """Group the repetitions of each point."""
     groups: dict[_Described, tuple[Row, ...]] = {}
     for row in rows:
         described = (row.experiment, row.topology, row.collective, row.series)
@@ -161,7 +160,7 @@ def _grouped(rows: Iterable[Row]) -> Mapping[_Described, tuple[Row, ...]]:
 
 
 def _same(a: Sequence[Row], b: Sequence[Row]) -> bool:
-    """Whether a repetition that both have is the same point, or they have none in common."""
+    """Whether a common repetition is the same point; True if they have none in common."""
     points = {row.repetition: row.point for row in a}
     shared = [row for row in b if row.repetition in points]
     return not shared or any(points[row.repetition] == row.point for row in shared)

@@ -1,4 +1,4 @@
-"""What a comparison of results says, as a table, in a few lines, and as data."""
+"""A comparison of results as a table, as a summary, and as data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _cells(pair: Pair) -> list[str]:
 
 
 def _result(pair: Pair) -> str:
-    """Say what became of status and algbw."""
+    """Describe the change of status and algbw."""
     if pair.status[0] != pair.status[1]:
         return f"{pair.status[0]} -> {pair.status[1]}"
     if pair.measures_changed:
@@ -45,7 +45,7 @@ def _result(pair: Pair) -> str:
 
 
 def remarks(found: Comparison) -> list[str]:
-    """Sum a comparison up, and say what one should know to read it."""
+    """Summarise a comparison, with notes on how to read it."""
     counts = Counter(pair.time.verdict for pair in found.pairs if pair.time is not None)
     changed = sum(pair.changed for pair in found.pairs)
     lines = [

@@ -1,8 +1,8 @@
 """Rows as typed tables: parquet for large sets of results, data frames for notebooks.
 
-Every column has the type that :class:`experiments.results.rows.Row` gives it, missing values
-included. Those that hold mappings (parameters, stages, versions, host) are JSON text, so that every
-tool reads the file; exact numbers are text as well.
+Every column has its type in :class:`experiments.results.rows.Row`, with missing values. Mappings
+(parameters, stages, versions, host) are JSON text, so that every tool can read the file. Exact
+numbers are text as well.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _NESTED = object()
 MOST_ROWS = 1_000_000
 """Of a parquet file."""
 
-_LONGEST = 200  # letters of an error of others
+_LONGEST = 200  # characters of a quoted error of another library
 
 
 def to_frame(rows: Sequence[Row]) -> pd.DataFrame:
     """Return the rows as a data frame with a typed column for each field.
 
-    Columns that an experiment has only if it asks for them are left out if no row has them.
+    Optional columns are left out if no row has a value.
     """
-    import pandas as pd  # takes half a second
+    import pandas as pd  # the import takes 0.5 s
 
     columns: dict[str, list[Any]] = {}
     kinds = {name: kind for name, kind in _columns().items() if _is_there(rows, name)}
@@ -92,7 +92,7 @@ def read_parquet(path: Path) -> list[Row]:
 
 
 def _expect_small(file: ParquetFile, path: Path) -> None:
-    """Refuse more rows and bytes than a file of rows has: compressed, a kilobyte holds gigabytes.
+    """Refuse too many rows or bytes: a compressed kilobyte can expand to gigabytes.
 
     Raises
     ------
@@ -109,7 +109,7 @@ def _expect_small(file: ParquetFile, path: Path) -> None:
 
 
 def _columns() -> dict[str, Any]:
-    """Return the type of every column; a marker for those that hold mappings."""
+    """Return the type of every column, with a marker for mappings."""
     hints = get_type_hints(Row)
     return {column.name: _plain(hints[column.name]) for column in dataclasses.fields(Row)}
 

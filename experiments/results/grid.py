@@ -1,8 +1,8 @@
-"""A table in four forms: for 80 characters, as wide as it is, in Markdown and in LaTeX.
+"""Text tables in four forms: 80 characters, full width, Markdown and LaTeX.
 
-Rows are in groups (a topology), each with a name (a method) and values. For a terminal the group is
-a line of its own, so that names and values keep their columns; a name too long for its column is
-one, too. Names come from files: nothing in them is markup, in any form.
+Rows belong to groups (topologies); each has a name (a method) and values. In a terminal the group
+has a line of its own, so that names and values keep their columns. A name too long for its column
+gets its own line, too. Names come from files, so every form escapes markup in them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Grid:
     heads : tuple of str
         Of the group, the name, and the values.
     rows : tuple of tuples of str
-        Each as long as ``heads``, or shorter: its last cell then stands for all that are not there.
+        Each as long as ``heads``, or shorter: its last cell then spans the missing ones.
     """
 
     title: str
@@ -59,7 +59,7 @@ class Grid:
     note: str = ""
 
     def text(self, form: Format, width: int | None = None) -> str:
-        """Return it in a form; ``width`` is that of the terminal if not given."""
+        """Format the table; ``width`` is that of the terminal if not given."""
         if form is Format.WIDE:
             return self._wide()
         if form is Format.MARKDOWN:
@@ -128,7 +128,7 @@ class Grid:
 
 
 def show_table(grid: Grid, form: Format, remarks: Iterable[str]) -> None:
-    """Print a table and remarks; where it is to be pasted from stdout, the remarks on stderr."""
+    """Print a table and remarks; for forms that are pasted from stdout, remarks go to stderr."""
     typer.echo(grid.text(form))
     aside = form in (Format.MARKDOWN, Format.LATEX)
     if not aside:
@@ -140,7 +140,7 @@ def show_table(grid: Grid, form: Format, remarks: Iterable[str]) -> None:
 def _widths(
     heads: Sequence[str], rows: Iterable[Sequence[str]], *, ragged: bool = True
 ) -> list[int]:
-    """Width of each column; where a row ends early, its last cell may run on to the right."""
+    """Width of each column; the last cell of a short row may extend to the right."""
     widths = list(map(len, heads))
     for row in rows:
         whole = len(row) == len(heads) or not ragged
@@ -150,12 +150,12 @@ def _widths(
 
 
 def _breadth(widths: list[int]) -> int:
-    """What columns of values take, each with a space before it."""
+    """Total width of the value columns, each with a space before it."""
     return sum(widths) + len(widths)
 
 
 def _line(cells: list[str], first: int, widths: list[int], *, early: bool = False) -> str:
-    """Return a row: the name on the left, values on the right of their columns."""
+    """Format a row: the name is left-aligned, values are right-aligned."""
     texts = [cells[0].ljust(first)]
     for i, cell in enumerate(cells[1:]):
         last = early and i == len(cells) - 2
@@ -164,14 +164,14 @@ def _line(cells: list[str], first: int, widths: list[int], *, early: bool = Fals
 
 
 def _label(name: str, first: int, width: int) -> tuple[str, list[str]]:
-    """Return what stands in the column of names, and the lines before it of a longer name."""
+    """Return the text for the name column, and the lines above it for a longer name."""
     if len(_INDENT + name) <= first:
         return _INDENT + name, []
     return "", textwrap.wrap(name, width, initial_indent=_INDENT, subsequent_indent=2 * _INDENT)
 
 
 def _short(cell: str) -> str:
-    """Round whole numbers that would take the width of others."""
+    """Round whole numbers that are too wide for their column."""
     if re.fullmatch(rf"\d{{{_MOST_DIGITS + 1},}}", cell):
         return f"{int(cell):.2e}".replace("e+", "e")
     return cell

@@ -1,4 +1,4 @@
-"""What a failed process wrote to its standard error, a traceback for one: a file for each point."""
+"""Log files of failed points: the standard error of their processes."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ FOLDER = "logs"
 
 
 def with_log(row: Row, folder: Path) -> Row:
-    """Return a row that names the file that what it failed with has been written to.
+    """Write the standard error of a failed point to a file; return the row with its name.
 
-    A point that ends without a word has no file, not even one of an earlier failure.
+    A point without output has no file; one of an earlier failure is deleted.
 
     Parameters
     ----------
     row : Row
     folder : Path
-        Of the rows, from which the file is named.
+        Folder of the rows; the name of the file is relative to it.
 
     Raises
     ------

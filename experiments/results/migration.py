@@ -1,13 +1,13 @@
 """Stored results under the current names of columns and parameters.
 
-Problem: rows of earlier versions have columns and parameters under names that are no longer used.
+Problem: rows of earlier versions have former names of columns and parameters.
 Input:   folders with ``rows.jsonl`` and tables in CSV.
-Output:  the same files, each replaced whole, with current names; no value changes.
+Output:  the same files, each replaced atomically, with current names; no value changes.
 Cost:    linear in the files.
 Source:  ours; the names are those of :mod:`forestcoll.former_names`.
 
-The identity of a point is a hash over its parameters among other things, so it changes with their
-names. It is made anew where the row alone gives it: for networks from a family, unchanged.
+The identity of a point is a hash that covers the names of its parameters, so it changes with them.
+It is recomputed where the row alone suffices: for unchanged networks from a family.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = ["Migrated", "current_row", "migrate"]
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """What was renamed in one file.
+    """The renamed parts of one file.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def current_row(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _current_words(simulated: str) -> str:
-    """Return what simulations assume in the words of :func:`experiments.config.points.assumed`."""
+    """Return the assumptions of simulations as :func:`experiments.config.points.assumed` does."""
     for former, current in ((" pieces", " pipeline chunks"), (" piece", " pipeline chunk")):
         if simulated.endswith(former):
             return simulated.removesuffix(former) + current

@@ -1,7 +1,7 @@
-"""Rows: what became of each point, in a file that a crash cannot spoil.
+"""Crash-safe row files: the outcome of each point.
 
-One JSON object a line, appended and forced to disk as each point ends. A line that a kill or a full
-disk cut short is dropped when the file is next opened; nothing before it is ever rewritten.
+The file has one JSON object a line, appended and synced to disk as each point ends. If a kill or a
+full disk cuts a line short, the next opening drops it. Earlier lines are never rewritten.
 """
 
 from __future__ import annotations
@@ -40,9 +40,11 @@ __all__ = [
 ]
 
 MOST_BYTES = 512_000_000
-"""Of a file of rows: a hundred thousand of 5 kB; our largest has 3 MB."""
+"""Size limit of a file of rows: a hundred thousand of 5 kB; the largest stored one has 3 MB."""
 
-_APPENDING = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK  # a pipe does not block
+_APPENDING = (
+    os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK
+)  # O_NONBLOCK: opening a pipe must not block
 
 RARE = (
     "position",
@@ -61,12 +63,12 @@ RARE = (
     "box_traffic",
     *SIZED,
 )
-"""Columns that are there only where they have a value: most experiments do not ask for them."""
+"""Columns that are written only with a value: most experiments do not request them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """What was run, and how it ended."""
+    """The run and its outcome."""
 
     experiment: str
     point: str
@@ -90,7 +92,7 @@ class _Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class _Circumstances:
-    """Under which limits, where and when."""
+    """The circumstances of a run: limits, place and time."""
 
     limit_s: float
     limit_memory_gb: float
@@ -106,7 +108,7 @@ class _Circumstances:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the last base first
+class Row(_Circumstances, Measures, _Asked):  # dataclass fields start with those of the last base
     """One finished point; None where a value was never reached.
 
     Parameters
@@ -115,42 +117,44 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
     status : Status
     reason : str
-        Why, unless the status is ok.
+        Why, if the status is not ok.
     gpus : int
     generation_s, ...
-        Whatever is measured (:class:`experiments.measures.declared.Measures`).
+        All measures (:class:`experiments.measures.declared.Measures`).
     limit_s, limit_memory_gb : float
     wall_s : float
-        From the start of the process to its end: imports, reading and checks too.
+        From the start of the process to its end, with imports, reading and checks.
     jobs : int
-        How many points could run side by side on that machine; None where a cluster decided.
+        Number of points side by side on that machine; None on a cluster.
     killed : bool
-        Whether somebody else ended it (``kill -9``, a lost machine); then the next run repeats it.
+        Whether an outside event ended it (``kill -9``, a lost machine); the next run repeats it.
     versions, host, commit, time
-        Of what, where, from which code and when (start, ISO 8601, UTC) it ran.
+        Provenance, with the start time (ISO 8601, UTC).
     position : int
-        Of the point in its experiment, from 1; rows of earlier versions have none.
+        Number of the point in its experiment, from 1; rows of earlier versions have none.
     log : str
-        File with what a failed process wrote to its standard error, in the folder of the rows.
+        File with the standard error of a failed process, in the folder of the rows.
     stderr : str
-        The same, until it is in that file (:mod:`experiments.results.logs`).
+        The same text, until it is in that file (:mod:`experiments.results.logs`).
     root : str
-        Of a broadcast, reduce or allreduce.
+        Root of a broadcast, reduce or allreduce.
     weights, group : str
-        How much data each GPU has, and who takes part, as the experiment says.
+        Relative shard sizes and the process group, as in the experiment.
     simulated : str
-        What simulations assume, if they were asked for.
+        Assumptions of simulations, if requested.
     unsimulated : str
-        Why there are none all the same.
+        Why requested simulations are missing.
     sizes : mapping
-        By size of the data, in bytes, the measures that depend on it.
+        Measures that depend on the data size, by size in bytes.
     size_bytes : int
-        The size that those measures are of, in a row of :meth:`by_size`.
+        The size of those measures, in a row of :meth:`by_size`.
     """
 
     sizes: Mapping[str, Mapping[str, int | float]] = field(default_factory=dict)
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(allow_inf_nan=False)  # nor is it JSON
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
+        allow_inf_nan=False
+    )  # JSON has no inf and nan
 
     def __post_init__(self) -> None:
         if self.ratio is not None and self.ratio > 1:
@@ -163,7 +167,7 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
 
     @classmethod
     def of(cls, point: Point, columns: Mapping[str, Any]) -> Row:
-        """Return the row of a point, with ``columns`` of what became of it, the status at least."""
+        """Return the row of a point, with ``columns`` of its outcome, at least the status."""
         return cls(
             experiment=point.experiment,
             point=point.identity,
@@ -191,7 +195,7 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
         ] or [self]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the columns by name, in order; those of :data:`RARE` only if they have a value."""
+        """Return the columns by name, in order; columns of :data:`RARE` only with a value."""
         columns = dataclasses.asdict(self)
         return {name: columns[name] for name in columns if name not in RARE or columns[name]}
 
@@ -201,7 +205,7 @@ class Row(_Circumstances, Measures, _Asked):  # columns come in the order of the
 
     @classmethod
     def from_json(cls, line: str) -> Row:
-        """Read a line; columns of a later version are passed over.
+        """Parse a line; columns of a later version are ignored.
 
         Raises
         ------
@@ -226,14 +230,14 @@ def _with_current_names(line: str) -> str:
     """Return a line of an earlier version with the current names of its columns."""
     if not _FORMER.search(line):
         return line
-    with contextlib.suppress(ValueError):  # what is wrong with the line is reported with its place
+    with contextlib.suppress(ValueError):  # the caller reports a faulty line with its place
         if isinstance(columns := json.loads(line), dict):
             return json.dumps(with_current_columns(columns))
     return line
 
 
 def with_current_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
-    """Return columns, as read from JSON, under their current names; those by size too."""
+    """Return columns, as read from JSON, under their current names, also within ``sizes``."""
     new = {COLUMNS.get(name, name): value for name, value in columns.items()}
     if isinstance(sizes := new.get("sizes"), dict):
         new["sizes"] = {
@@ -245,7 +249,7 @@ def with_current_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_text(weights: Weights) -> str:
-    """Return weights in a line."""
+    """Format weights in one line."""
     if isinstance(weights, Mapping):
         return ", ".join(f"{name}: {weight}" for name, weight in weights.items())
     return ", ".join(map(str, weights))
@@ -282,7 +286,7 @@ def latest(rows: Iterable[Row]) -> dict[str, Row]:
 
 
 def read_rows(path: Path) -> list[Row]:
-    """Read the finished rows of a file; a half-written last line is not one.
+    """Read the finished rows of a file; a half-written last line is ignored.
 
     Raises
     ------
@@ -309,9 +313,9 @@ class RowFile:
     Parameters
     ----------
     path : Path
-        Created with its folder if need be.
+        Created with its folder if missing.
     fresh : bool
-        Start over: forget the rows that are there.
+        Start over: drop the existing rows.
 
     Raises
     ------
@@ -348,23 +352,23 @@ class RowFile:
             ) from error
 
     def _repair(self, fresh: bool) -> None:
-        """Cut the file after its last whole line."""
+        """Truncate the file after its last whole line."""
         keep = 0
         if not fresh:
             keep = read_at_most(self.path, MOST_BYTES, InvalidExperimentError).rfind(b"\n") + 1
         os.ftruncate(self._file, keep)
         os.fsync(self._file)
         folder = os.open(self.path.parent, os.O_RDONLY)
-        os.fsync(folder)  # or a new file's name may be lost with the power
+        os.fsync(folder)  # else a power failure may lose the name of a new file
         os.close(folder)
 
     def append(self, row: Row) -> None:
-        """Add a row; it is on disk when this returns.
+        """Append a row; it is on disk when this returns.
 
         Raises
         ------
         ForestCollError
-            If it cannot be written (a full disk); then no part of it is in the file.
+            If it cannot be written (a full disk); then the file holds no part of it.
         """
         line = row.to_json().encode() + b"\n"
         before = os.fstat(self._file).st_size
@@ -383,7 +387,7 @@ class RowFile:
         self.rows.append(row)
 
     def close(self) -> None:
-        """Close the file and let others write it."""
+        """Close the file and release its lock."""
         os.close(self._file)
 
     def __enter__(self) -> Self:

@@ -1,4 +1,4 @@
-"""Which networks are one that grows, and so one panel and one line."""
+"""Scaling studies: networks of one family that share a panel and a line."""
 
 from __future__ import annotations
 
@@ -12,11 +12,10 @@ __all__ = ["scaling_series"]
 
 
 def scaling_series(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows, with clusters taken apart that have several networks of a size.
+    """Return the rows, with clusters split that have several networks of one size.
 
-    A median over different networks would be of neither. What is left of a topology without the
-    parameter that grows takes the place of the cluster's name; where there is no such parameter,
-    every topology is by itself.
+    A median over different networks would be meaningless. The new cluster name is the topology
+    without its growing parameter; without such a parameter, every topology is separate.
     """
     groups: dict[str, list[Row]] = {}
     for row in rows:
@@ -26,7 +25,7 @@ def scaling_series(rows: Sequence[Row]) -> list[Row]:
 
 
 def _names(rows: Sequence[Row]) -> dict[str, str]:
-    """Return what the networks of a cluster are called, by topology; nothing if all are one."""
+    """Return the new cluster name of each topology; empty if the cluster stays whole."""
     gpus = {row.topology: row.gpus for row in rows}
     if _apart(gpus, dict.fromkeys(gpus, "")):
         return {}
@@ -43,6 +42,6 @@ def _names(rows: Sequence[Row]) -> dict[str, str]:
 
 
 def _apart(gpus: dict[str, int | None], names: dict[str, str]) -> bool:
-    """Say whether no two topologies of one name have the same number of GPUs."""
+    """Whether topologies of one name all differ in their number of GPUs."""
     places = [(names[topology], count) for topology, count in gpus.items() if count is not None]
     return len(set(places)) == len(places)

@@ -1,4 +1,4 @@
-"""Sets of results: where they are, and which of their rows one wants."""
+"""Selection of results: folders, files, and rows by method, topology and status."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ ROWS = "rows.jsonl"
 def load_results(place: Path) -> list[Row]:
     """Return the rows of a results folder or a rows file (.jsonl, .parquet), one for each point.
 
-    They come by topology, in the order of their experiment, whichever was finished first.
+    Rows are grouped by topology, in the order of their experiment, not of their completion.
 
     Raises
     ------
     InvalidExperimentError
-        If there are none, or they cannot be read.
+        If there are no rows, or they cannot be read.
     """
     file = _rows_file(place)
     if file.suffix == ".parquet":
@@ -39,9 +39,9 @@ def load_results(place: Path) -> list[Row]:
 
 
 def grouped(rows: Sequence[Row]) -> list[Row]:
-    """Put the rows of a topology together, in the order of their experiment.
+    """Group the rows by topology, in the order of their experiment.
 
-    Rows of an earlier version do not know their place there: it is that in the file.
+    Rows of an earlier version have no position: their place in the file counts.
     """
     places = [
         number if row.position is None else row.position for number, row in enumerate(rows, 1)
@@ -82,7 +82,7 @@ def select(
     topologies: Sequence[str] = (),
     statuses: Sequence[Status] = (),
 ) -> list[Row]:
-    """Return the rows that match one of each; nothing asked for matches all.
+    """Return the rows that match one word of each kind; an empty kind matches all.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def select(
     Raises
     ------
     InvalidExperimentError
-        If a word matches no row at all.
+        If a word matches no row.
     """
     for word in methods:
         _expect(word, {name for row in rows for name in (row.method, row.series)}, "method")

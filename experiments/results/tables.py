@@ -1,4 +1,4 @@
-"""Rows for people and machines: a table for reading, one as CSV, and exact JSON."""
+"""Rows as a table for reading, as CSV, and as exact JSON."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ SUMMARY = (
     *(one.name for one in reading_order(MEASURES.values()) if one.summary),
     *("commit", "time"),
 )
-"""Columns of summary.csv, as far as they are there."""
+"""Columns of summary.csv, if present."""
 
 _SHOWN = [one for one in reading_order(MEASURES.values()) if one.heading]
-"""Columns of the table, besides what was run."""
+"""Columns of the table, besides those of the run."""
 
 
 def write_summary(rows: Sequence[Row], path: Path) -> Path:
@@ -46,7 +46,7 @@ def write_summary(rows: Sequence[Row], path: Path) -> Path:
 
 
 def document(row: Row) -> dict[str, Any]:
-    """Return a row as :mod:`forestcoll.cli.facts` writes it: what is exact as fractions."""
+    """Return a row in the form of :mod:`forestcoll.cli.facts`, with exact numbers as fractions."""
     texts = {column: getattr(row, column) for column in EXACT}
     exact = {name: None if text is None else Fraction(text) for name, text in texts.items()}
     algbw, optimum = exact["algbw"], exact["optimum"]
@@ -55,9 +55,9 @@ def document(row: Row) -> dict[str, Any]:
 
 
 def table(rows: Sequence[Row], title: str) -> Grid:
-    """Return the rows as a table for reading; measures that no row has are left out.
+    """Return the rows as a table for reading, without measures that no row has.
 
-    Repetitions of a point are one line: that of the median time, with the spread of the times.
+    Repetitions of a point share one line, with the median time and the spread of the times.
     """
     points = [_Point(tuple(same)) for same in _repetitions(rows)]
     shown = [one for one in _SHOWN if one.always or _any(rows, one.name)]
@@ -74,7 +74,7 @@ def table(rows: Sequence[Row], title: str) -> Grid:
 
 
 def losses(rows: Sequence[Row], folder: Path = Path()) -> list[str]:
-    """Say of each row without a schedule why it has none, and where its traceback is.
+    """Return the reason and the place of the traceback for each row without a schedule.
 
     ``folder`` is that of the rows.
     """
@@ -89,7 +89,7 @@ def _lost(row: Row, folder: Path) -> str:
 
 
 def notes(rows: Sequence[Row]) -> list[str]:
-    """Say, once each, what was not simulated, and how baselines differ from their sources."""
+    """Return notes, once each: missing simulations, and differences of baselines from sources."""
     said = {
         f"not simulated: {row.series} on {row.topology}: {row.unsimulated}": None
         for row in rows
@@ -106,7 +106,7 @@ def notes(rows: Sequence[Row]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """The repetitions of a point that ended alike."""
+    """The repetitions of a point with equal outcome."""
 
     rows: tuple[Row, ...]
 
@@ -136,7 +136,7 @@ class _Point:
 def _with(
     shown: Sequence[Measure], cell: Callable[[Measure], str], extra: tuple[str, ...]
 ) -> Iterator[str]:
-    """Cells of the measures, with what is said of the time behind it."""
+    """Cells of the measures, with a remark on the time after it."""
     for one in shown:
         yield cell(one)
         if one.name == "generation_s":
@@ -144,7 +144,7 @@ def _with(
 
 
 def _repetitions(rows: Sequence[Row]) -> list[list[Row]]:
-    """Put the rows together that differ by the repetition only, in the order of their first."""
+    """Group the rows that differ only by the repetition, in the order of the first of each."""
     same: dict[tuple[object, ...], list[Row]] = defaultdict(list)
     for row in rows:
         what = (row.experiment, row.cluster, row.topology, row.collective, row.series)

@@ -1,4 +1,4 @@
-"""What a run has to do: the points that are wanted less those that are done, and for how long."""
+"""Plan of a run: the wanted points that are not done, and the estimated time."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 __all__ = ["NOT_RUN", "Plan", "estimate", "gpus_of", "is_done", "make_plan", "select_points"]
 
 NOT_RUN = "not run: "
-"""Begins the reason of a point that was spared because of a limit hit earlier."""
+"""Start of the reason of a point that was skipped after an earlier point hit a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Points in order, and the rows of those among them that need not run.
+    """Points in order, and the rows of those that are done.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ class Plan:
 
     @property
     def to_run(self) -> tuple[Point, ...]:
-        """The others."""
+        """The points that are not done."""
         return tuple(point for point in self.points if point.identity not in self.done)
 
 
@@ -46,15 +46,15 @@ def make_plan(
     fresh: bool = False,
     retry_failed: bool = False,
 ) -> Plan:
-    """Look which points have a final row.
+    """Find the points with a final row.
 
     Parameters
     ----------
     points, rows : iterable
     fresh : bool
-        None has.
+        Ignore all rows.
     retry_failed : bool
-        A failure is not final.
+        Rows of failures are not final.
     """
     points, known = tuple(points), {} if fresh else latest(rows)
     done = {
@@ -68,9 +68,9 @@ def make_plan(
 def is_done(point: Point, row: Row, retry_failed: bool = False) -> bool:
     """Whether a point need not run again.
 
-    It need if it ran into a limit that has been raised since, was spared by ``once`` that is not
-    asked for any more, was killed by somebody else, or lacks a size of the data or the simulations
-    that are asked for.
+    A point runs again in four cases. It hit a limit that has been raised since. It was skipped by
+    ``once``, which is no longer set. Another process killed it. It lacks a requested data size or
+    requested simulations.
     """
     if row.reason.startswith(NOT_RUN) and not point.limits.once:
         return False
@@ -85,15 +85,15 @@ def is_done(point: Point, row: Row, retry_failed: bool = False) -> bool:
 
 
 def select_points(points: Sequence[Point], patterns: Sequence[str]) -> tuple[Point, ...]:
-    """Return the points that meet all patterns.
+    """Return the points that match all patterns.
 
-    A point meets a pattern that is the whole name of its method (with or without parameters), its
-    topology or its cluster, ``*``, ``?`` and ``[...]`` standing for what they do in a shell.
+    A pattern matches the whole name of the method (with or without parameters), the topology or the
+    cluster. ``*``, ``?`` and ``[...]`` have their meaning in a shell.
 
     Raises
     ------
     InvalidExperimentError
-        If there is none.
+        If no point matches.
     """
     chosen = tuple(points)
     for pattern in patterns:
@@ -113,10 +113,10 @@ def _names(point: Point) -> tuple[str, ...]:
 
 
 def estimate(points: Iterable[Point], rows: Sequence[Row]) -> list[float | None]:
-    """Guess how long points take, in seconds: as long as the row most like each of them.
+    """Estimate the seconds of each point from the most similar row.
 
-    That is one of the same method, of the same parameters and cluster if there is any, and of these
-    the nearest in the number of GPUs by ratio; None where the method has no row.
+    That row has the same method, preferably the same parameters and cluster, and then the nearest
+    number of GPUs by ratio. None where the method has no row.
     """
     sizes: dict[str, int | None] = {}
     times = []
@@ -141,4 +141,4 @@ def gpus_of(point: Point) -> int | None:
     try:
         return network_of(point.source, point.changes, point.group).num_compute
     except ForestCollError:
-        return None  # it will be the row of a failure
+        return None  # the run reports it as a failure

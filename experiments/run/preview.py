@@ -1,4 +1,4 @@
-"""What a run would do, without doing it."""
+"""Dry run: what a run would do."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Preview", "make_preview"]
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What would become of each point of a plan.
+    """The outcome that a run of a plan would have for each point.
 
     Parameters
     ----------
@@ -24,9 +24,9 @@ class Preview:
     earlier : mapping
         From a point's identity to its last row, final or not.
     seconds : mapping
-        From the identity of a point to run to the time that it may take; None if unknown.
+        From the identity of a point to its estimated time; None if unknown.
     jobs : int
-        How many points would run side by side.
+        Number of points side by side.
     """
 
     plan: Plan
@@ -35,7 +35,7 @@ class Preview:
     jobs: int
 
     def table(self, title: str) -> Grid:
-        """Return a line for each point."""
+        """Return a table with a line for each point."""
         rows = []
         for point in self.plan.points:
             runs = point.identity in self.seconds
@@ -50,7 +50,7 @@ class Preview:
         return f"run again: {row.status}" if row else "run"
 
     def summary(self) -> str:
-        """Return the whole in a line."""
+        """Return a summary in one line."""
         known = [time for time in self.seconds.values() if time is not None]
         unknown = len(self.seconds) - len(known)
         total = max(sum(known) / self.jobs, max(known, default=0.0))
@@ -78,14 +78,14 @@ class Preview:
 
 
 def make_preview(plan: Plan, rows: Sequence[Row], jobs: int = 1) -> Preview:
-    """Look ahead, with the rows of earlier runs as a guide."""
+    """Preview a plan; rows of earlier runs give the time estimates."""
     times = zip(plan.to_run, estimate(plan.to_run, rows), strict=True)
     seconds = {point.identity: time for point, time in times}
     return Preview(plan, latest(rows), seconds, jobs)
 
 
 def _duration(seconds: float | None) -> str:
-    """Return a time as people say it.
+    """Format a time for people.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""What Linux knows about processes: who descends from whom, what they hold, how to end them.
+"""Linux process information: descendants, memory, and termination.
 
-Elsewhere there is no /proc: no process has descendants then, and all memory is 0.
+Other systems have no /proc: there, no process has descendants, and all memory is 0.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 BETWEEN_LOOKS_S = 0.005
 END_WITHIN_S = 5.0
-"""A process that the kernel itself holds up (a disk that hangs) is not waited for any longer."""
+"""Longest wait for a killed process; the kernel may block it for ever, as on a hung disk."""
 
 LEAVE_WITHIN_S = 1.0
-"""A process that has ended is still there until its parent takes leave of it, or has ended too."""
+"""States of ended processes: they remain listed until their parent reaps them or ends too."""
 
 
 def adopt_orphans() -> None:
-    """Become the parent of every descendant that loses its own, so that none gets out of sight."""
+    """Become the parent of every orphaned descendant, so that none escapes the search."""
     _prctl(PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent(parent: int) -> None:
-    """Be killed as soon as the parent has ended, whatever this process is doing then."""
+    """Ask the kernel to kill this process when its parent ends, even in native code."""
     _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)  # it had ended before it was asked for
+        os.kill(os.getpid(), signal.SIGKILL)  # the parent had ended before the request
 
 
 def _prctl(option: int, value: int) -> None:
@@ -54,9 +54,9 @@ def _prctl(option: int, value: int) -> None:
 
 
 def runs(process: int) -> bool:
-    """Return whether a process is there and does not merely wait for its parent to notice its end.
+    """Return whether a process exists and is not a zombie.
 
-    While any of its threads runs, it has not ended.
+    A process with a running thread has not ended, even if its main thread has.
     """
     try:
         state = _state_and_parent(process)[0]
@@ -66,7 +66,7 @@ def runs(process: int) -> bool:
 
 
 def descendants(process: int) -> list[int]:
-    """Return the children of a process, their children, and so on, as far as they still run."""
+    """Return the running children of a process, their children, and so on."""
     children: dict[int, list[int]] = {}
     ended = set()
     for pid in _processes():
@@ -76,7 +76,7 @@ def descendants(process: int) -> list[int]:
             continue  # it has just ended
         children.setdefault(parent, []).append(pid)
         if state in b"ZX":
-            ended.add(pid)  # yet it keeps its children until the last of its threads has ended
+            ended.add(pid)  # a zombie leader keeps its children until its last thread has ended
     found = [process]
     for pid in found:
         found += children.get(pid, [])
@@ -104,20 +104,20 @@ def _processes() -> list[int]:
 
 
 def _state_and_parent(pid: int) -> tuple[bytes, int]:
-    # The name, in brackets, may hold anything; after it come state and parent.
+    # The name, in brackets, may contain spaces and brackets; state and parent follow it.
     state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:2]
     return state, int(parent)
 
 
 def resident_bytes(processes: Iterable[int], *, shared_once: bool = False) -> int:
-    """Return the memory that processes hold.
+    """Return the resident memory of processes.
 
     Parameters
     ----------
     processes : iterable of int
     shared_once : bool
-        Divide each shared page among those who share it, instead of counting it for each: true to
-        the facts, but it costs a walk through all of their pages.
+        Divide each shared page among its processes, instead of counting it for each. This is exact
+        but slow: the kernel walks through all of their pages.
     """
     measure = _proportional_bytes if shared_once else _resident_bytes
     return sum(map(measure, processes))
@@ -140,11 +140,11 @@ def _proportional_bytes(pid: int) -> int:
 
 
 def end_all(find: Callable[[], Iterable[int]]) -> None:
-    """Kill what ``find`` returns, again and again: they may fork, or change parents, meanwhile.
+    """Kill the processes that ``find`` returns, repeatedly: they may fork or change parents.
 
-    Returns when all of them have ended and two looks, apart, found nothing more: a look at many
-    processes is not a look at one moment, and a process has no environment while it begins another
-    program, nor any more while the kernel takes its memory back.
+    Returns when all of them have ended and two separate searches found no more. One search is not
+    enough: it is no snapshot of a single moment. A process also has no readable environment during
+    exec, or while the kernel frees its memory.
     """
     deadline = time.monotonic() + END_WITHIN_S
     ending: set[int] = set()
@@ -160,13 +160,13 @@ def end_all(find: Callable[[], Iterable[int]]) -> None:
 
 
 def reap(within_s: float = 0.0) -> dict[int, int]:
-    """Take leave of the children that have ended; return their exit codes, -N for signal N.
+    """Reap the children that have ended; return their exit codes, -N for signal N.
 
     Parameters
     ----------
     within_s : float
-        Wait so long for those that have not. Not all that :func:`runs` no longer counts can be
-        taken leave of at once: the kernel first lets go of their last threads.
+        Seconds to wait for the others. A child for which :func:`runs` is false may not be reapable
+        yet: the kernel first releases its last threads.
     """
     deadline = time.monotonic() + within_s
     ended: dict[int, int] = {}

@@ -1,4 +1,4 @@
-"""The live display of a run: how many points are done, and what each running one is at."""
+"""Live display of a run: the number of finished points, and the stage of each running one."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Display"]
 class Display:
     """A bar for the whole and a line for each running point; an Observer, a context manager.
 
-    Where the console is a file, there is a line for each finished point instead.
+    If the console is a file, it gets a line for each finished point instead.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Display:
         )
 
     def stage(self, point: Point, stage: str) -> None:
-        """Show the point's stage; "starting" anew is a point that another machine takes over."""
+        """Show the point's stage; a repeated "starting" means that another machine took over."""
         if stage == "starting":
             self._remove(point)
             self._tasks[point.identity] = self._running.add_task("", total=None)
@@ -57,7 +57,7 @@ class Display:
             self._running.update(self._tasks[point.identity], description=text)
 
     def finished(self, point: Point, row: Row) -> None:
-        """Take the point's line away."""
+        """Remove the point's line."""
         self._remove(point)
         self.done += 1
         self._whole.update(self._all, completed=self.done)

@@ -1,4 +1,4 @@
-"""What a row was measured with: versions, host and commit."""
+"""Provenance of a row: versions, host and commit."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from forestcoll.generation import usable_cores
 __all__ = ["commit", "host", "versions"]
 
 PACKAGES = ("forestcoll", "numpy", "networkx", "scipy", "highspy", "ortools")
-"""Whose versions can change a result or a time."""
+"""Packages whose versions can change a result or a time."""
 
 
 @functools.cache
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages that are installed."""
+    """Return the versions of Python and of those packages that are installed."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -30,7 +30,7 @@ def versions() -> dict[str, str]:
 
 @functools.cache
 def host() -> dict[str, str | int]:
-    """Return the machine's name, kind, and number of processors that we may use."""
+    """Return the machine's name, kind, and number of usable processors."""
     return {
         "name": platform.node(),
         "machine": platform.machine(),
@@ -41,13 +41,13 @@ def host() -> dict[str, str | int]:
 
 @functools.cache
 def commit() -> str | None:
-    """Return the commit of this code, "+" if it has been changed since; None outside a clone.
+    """Return the commit of this code, with "+" if there are local changes; None outside a clone.
 
-    Rows that are being written to ``results`` are no change of the code.
+    Changes below ``results`` do not count: the run itself writes rows there.
     """
     folder = Path(__file__).resolve().parent
     if _git(folder, "ls-files", "--error-unmatch", __file__) is None:
-        return None  # installed somewhere inside another repository, maybe
+        return None  # perhaps installed inside another repository
     head = _git(folder, "rev-parse", "--short=12", "HEAD")
     code = (":/", ":(top,exclude)results")
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no", "--", *code)

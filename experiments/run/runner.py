@@ -1,4 +1,4 @@
-"""From points to rows: those that are not done run, and each row is kept as soon as it is there."""
+"""Runner: executes the points that are not done and stores each row at once."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _LIMITS = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 
 
 class Observer(Protocol):
-    """Told what the runner is at; a progress display, for one."""
+    """Receives the progress of the runner, such as a display."""
 
     def stage(self, point: Point, stage: str) -> None:
-        """Note that a point has come to a stage; the first is "starting"."""
+        """Note that a point has reached a stage; the first is "starting"."""
 
     def finished(self, point: Point, row: Row) -> None:
-        """Note that it has ended."""
+        """Note that a point has ended."""
 
 
 def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer) -> list[Row]:
-    """Run what a plan has to run.
+    """Run the points of a plan that are not done.
 
     Returns
     -------
@@ -63,7 +63,7 @@ def run_points(plan: Plan, file: RowFile, executor: Executor, observer: Observer
 def _limit_reached(point: Point, rows: Iterable[Row]) -> Row | None:
     """Return the row of the smallest network of the cluster on which the method hit a limit.
 
-    None if that is no smaller than the point's.
+    None if it is not smaller than the point's network.
     """
     reached = [
         row
@@ -81,7 +81,7 @@ def _size(row: Row) -> float:
 
 
 def _spared(point: Point, smaller: Row) -> Row:
-    """Return the row of a point that is not run: it ends as that of the smaller network did."""
+    """Return the row of a skipped point: its status is that of the smaller network."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
     known = {"versions": versions(), "host": host(), "commit": commit(), "time": now}
     reason = f"{NOT_RUN}{smaller.reason} on {smaller.topology}"

@@ -1,4 +1,4 @@
-"""From a point to its row, by a watchdog and a worker of its own."""
+"""Supervisor of one point: starts its watchdog and worker, and returns its row."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from experiments.run.watchdog import Order
 __all__ = ["OnStage", "Running", "run_point"]
 
 MARK = "FORESTCOLL_POINT"
-"""In the environment of all processes of a point, to find them should its watchdog be killed."""
+"""Environment variable of all processes of a point: finds them if the watchdog is killed."""
 
 END_WITHIN_S = 10.0
-"""A watchdog that is told to stop does so in milliseconds, unless somebody has stopped it."""
+"""Longest wait for a watchdog to stop; it takes milliseconds unless the process is suspended."""
 
 OnStage = Callable[[str], None]
-"""Told each phase and stage of a point as it begins."""
+"""Called with each phase and stage of a point as it begins."""
 
 
 def run_point(point: Point, on_stage: OnStage) -> Row:
-    """Run a point to its end; whatever that is, it is a row."""
+    """Run a point to its end; every outcome is a row."""
     with Running(point) as running:
         while True:
             row = running.listen(on_stage)
@@ -42,13 +42,13 @@ def run_point(point: Point, on_stage: OnStage) -> Row:
 
 
 class Running:
-    """A point that runs; leaving its context leaves no process behind.
+    """A running point; a context manager whose exit leaves no process behind.
 
     Parameters
     ----------
     point : Point
     jobs : int, optional
-        How many points may run side by side on this machine, for the row.
+        Number of points side by side on this machine, for the row.
     """
 
     def __init__(self, point: Point, jobs: int | None = None) -> None:
@@ -60,7 +60,7 @@ class Running:
         self._time = datetime.now(UTC)
         self._began = time.monotonic()
         self._watchdog = subprocess.Popen(
-            # -P: the folder we stand in must not shadow what we ourselves have imported.
+            # -P: the current folder must not shadow the packages that this process has imported.
             [sys.executable, "-P", "-m", "forestcoll.own_packages", "experiments.run.watchdog"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -78,17 +78,17 @@ class Running:
             "memory_gb": point.limits.memory_gb,
         }
         assert self._watchdog.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it died at once; its end tells why
+        with contextlib.suppress(BrokenPipeError):  # it died at once; its exit code tells why
             self._watchdog.stdin.write((json.dumps(order) + "\n").encode())
             self._watchdog.stdin.flush()
 
     def fileno(self) -> int:
-        """Return what ``select`` can wait for."""
+        """Return a file descriptor for ``select``."""
         assert self._watchdog.stdout is not None
         return self._watchdog.stdout.fileno()
 
     def listen(self, on_stage: OnStage) -> Row | None:
-        """Wait for news and pass them on; return the row when the point has ended."""
+        """Wait for events and pass them on; return the row when the point has ended."""
         heard = os.read(self.fileno(), 65536)
         *lines, self._unfinished = (self._unfinished + heard).split(b"\n")
         for line in lines:
@@ -101,7 +101,7 @@ class Running:
         return self._row(self._columns or self._lost())
 
     def _lost(self) -> dict[str, Any]:
-        """Return the columns of a point whose watchdog ended without any."""
+        """Return the columns of a point whose watchdog ended without sending them."""
         _, complaints = self._watchdog.communicate()
         code = self._watchdog.returncode
         if code < 0:
@@ -125,13 +125,13 @@ class Running:
         return Row.of(self.point, columns | circumstances)
 
     def stop(self) -> None:
-        """Tell the watchdog to end it all; :meth:`close` waits until it has."""
+        """Tell the watchdog to end the point; :meth:`close` waits for it."""
         assert self._watchdog.stdin is not None
         with contextlib.suppress(BrokenPipeError):
             self._watchdog.stdin.close()
 
     def close(self) -> None:
-        """Stop, and see to it that nothing is left."""
+        """Stop the point, and kill any process that remains."""
         self.stop()
         try:
             killed = self._watchdog.wait(END_WITHIN_S) < 0

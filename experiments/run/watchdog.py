@@ -1,15 +1,15 @@
-"""The process beside each worker that keeps it within its limits.
+"""Watchdog: the process beside each worker that enforces its limits.
 
-Started, through ``python -m forestcoll.own_packages``, by :mod:`experiments.run.supervisor`, which
-writes the order, a line of JSON, to its standard input and keeps that open. Before anything slow is
-imported it forks the worker, watches it from outside, so that limits hold in native code too, and
-tells what happens, one JSON object a line, on its standard output: ``{"stage": ...}`` while it
-runs, and at last ``{"columns": ...}`` of the row.
+:mod:`experiments.run.supervisor` starts it through ``python -m forestcoll.own_packages``. It writes
+the order, a line of JSON, to the watchdog's standard input and keeps that open. The watchdog forks
+the worker before any slow import. It watches from outside, so that limits hold in native code too.
+Events go to its standard output, one JSON object a line: ``{"stage": ...}`` during the run, and at
+the end ``{"columns": ...}`` of the row.
 
-No process outlives a point. The watchdog adopts whatever the worker's children leave behind, even
-in sessions of their own, and kills all of it when the worker has ended, when it oversteps a limit,
-and when the standard input closes because whoever wanted the point has gone. Should the watchdog
-itself be killed, the kernel kills the worker.
+No process outlives a point. The watchdog adopts all orphans of the worker's children, even those in
+sessions of their own. It kills them all when the worker ends, when it exceeds a limit, and when the
+standard input closes because the supervisor is gone. If the watchdog itself is killed, the kernel
+kills the worker.
 """
 
 from __future__ import annotations
@@ -37,25 +37,25 @@ from experiments.run.processes import (
 __all__ = ["Order", "main"]
 
 POLL_S = 0.02
-"""Between two looks at a worker; a tenth of a percent of a core."""
+"""Seconds between two checks of a worker; they cost 0.1 percent of a core."""
 
 WALK_S = 0.5
-"""Longest time between two looks for children, so that theirs is noticed within a second."""
+"""Longest time between two searches for children, so that their memory is noticed within 1 s."""
 
 START_S = 60.0
-"""Least time a worker has for its imports and for reading its topology."""
+"""Least time limit for a worker's imports and for reading its topology."""
 
 COMPLAINTS = 16384
-"""Last bytes of the standard error that are kept, to say why a worker failed."""
+"""Bytes stored from the end of the standard error, to show why a worker failed."""
 
 FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-"""Signals that are sent by somebody; all others are the worker's own doing."""
+"""Signals that another process sends; all others come from the worker's own faults."""
 
 Columns = dict[str, Any]
 
 
 class Order(TypedDict):
-    """What a watchdog is told: the job of the worker, and its limits."""
+    """The order for a watchdog: the job of the worker, and its limits."""
 
     job: Job
     seconds: float
@@ -63,7 +63,7 @@ class Order(TypedDict):
 
 
 def main() -> None:
-    """Keep to the order on the standard input."""
+    """Carry out the order on the standard input."""
     order: Order = json.loads(sys.stdin.readline())
     adopt_orphans()
     watchdog = os.getpid()
@@ -72,7 +72,7 @@ def main() -> None:
     worker = os.fork()
     if worker == 0:
         _become_worker(watchdog, their_complaints)
-        from experiments.run.worker import run_job  # slow, and nothing for the watchdog
+        from experiments.run.worker import run_job  # slow; only the worker needs it
 
         run_job(order["job"], their_events)
         return
@@ -88,7 +88,7 @@ def main() -> None:
 
 
 def _become_worker(watchdog: int, complaints: int) -> None:
-    """Cut the fork off from the watchdog's files, and make it go first if memory runs out."""
+    """Detach the fork from the watchdog's files, and make the kernel kill it first for memory."""
     die_with_parent(watchdog)
     os.setpgid(0, 0)
     nowhere = os.open(os.devnull, os.O_RDWR)
@@ -100,11 +100,11 @@ def _become_worker(watchdog: int, complaints: int) -> None:
 
 
 _AFTER = ("check", "simulate")
-"""Phases after generation, up to which alone the peak of memory is kept."""
+"""Phases after the generation; the memory peak is recorded only until they begin."""
 
 
 class _Watchdog:
-    """A running worker, and what it has told so far."""
+    """A running worker, and its events so far."""
 
     def __init__(self, order: Order, worker: int, events: int, complaints: int) -> None:
         self._order = order
@@ -120,7 +120,7 @@ class _Watchdog:
             os.set_blocking(source, False)
 
     def keep(self) -> None:
-        """Watch until there is a row, and tell it; or until nobody wants it any more."""
+        """Watch until there is a row, and send it; or until the supervisor is gone."""
         ending: Columns = {}
         while not ending:
             self._listen(POLL_S)
@@ -139,14 +139,16 @@ class _Watchdog:
         return self._heard[self._complaints].decode(errors="replace")
 
     def _tell(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(BrokenPipeError):  # then the input has closed too
+        with contextlib.suppress(
+            BrokenPipeError
+        ):  # the supervisor is gone, so the input has closed too
             os.write(1, (json.dumps(message) + "\n").encode())
 
     def _look(self) -> Columns:
-        """Return the status of a worker that has ended or overstepped a limit, else nothing."""
+        """Return the status of a worker that has ended or exceeded a limit, else nothing."""
         now = time.monotonic()
         if now - self._looked < POLL_S:
-            return {}  # it talks without pause
+            return {}  # it sends events without pause
         self._looked = now
         ended = reap().get(self._worker)
         if ended is not None:
@@ -155,7 +157,7 @@ class _Watchdog:
         return self._overrun(now)
 
     def _listen(self, seconds: float) -> None:
-        """Take in what there is to read, waiting for it at most so long."""
+        """Read the available events; wait for them at most ``seconds``."""
         for source in select.select(self._open, [], [], seconds)[0]:
             with contextlib.suppress(BlockingIOError):
                 heard = os.read(source, 65536)
@@ -194,7 +196,7 @@ class _Watchdog:
         return max(told, round(self._memory.peak / 1e6, 1))
 
     def _crash(self, code: int) -> Columns:
-        """Return the status of a worker that ended without giving one."""
+        """Return the status of a worker that ended without sending one."""
         if -code in FROM_OUTSIDE:
             return _ending(Status.FAILED, f"killed by signal {-code}") | {"killed": True}
         how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
@@ -208,11 +210,11 @@ def _ending(status: Status, reason: str) -> Columns:
 
 
 class _Memory:
-    """The memory of the worker and all that it started, at little cost.
+    """The memory of the worker and its descendants, measured at little cost.
 
-    The worker is looked at every time. Finding the others takes a walk through all of /proc, so
-    that is repeated only after fifty times as long as it took. Pages that processes share count
-    for each of them, as long as that stays below the limit; beyond it they are told apart.
+    Every check reads the worker. A search for descendants walks through all of /proc, so the next
+    one waits fifty times as long as it took. Shared pages count for each process while the sum is
+    below the limit; above it, a slower exact count divides them.
     """
 
     def __init__(self, worker: int, limit: float) -> None:
@@ -223,7 +225,7 @@ class _Memory:
         self._next_walk = 0.0
 
     def is_over(self) -> bool:
-        """Look, and say whether there is more than allowed."""
+        """Measure the memory, and return whether it exceeds the limit."""
         began = time.monotonic()
         if began >= self._next_walk:
             self._others = [pid for pid in descendants(os.getpid()) if pid != self._worker]

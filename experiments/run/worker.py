@@ -1,11 +1,11 @@
-"""The process of one point: load, generate, verify, measure.
+"""Worker: the process of one point, which loads, generates, verifies and measures.
 
-Forked by :mod:`experiments.run.watchdog`. What happens goes, one JSON object a line, to a pipe of
-its own, where nothing that a method prints can get in between. An event may hold ``phase``
-("generate", "check" or "simulate"), ``stage`` (of a method), and ``fields`` (columns of the row).
+Forked by :mod:`experiments.run.watchdog`. Events go to a pipe of their own, one JSON object a line,
+so that prints of a method cannot mix with them. An event may hold ``phase`` ("generate", "check" or
+"simulate"), ``stage`` (of a method), and ``fields`` (columns of the row).
 
-Errors that mean something become a status here. All others end the process with a traceback, which
-the watchdog turns into the row of a failure; whatever it is, its traceback goes into a log.
+Expected errors become a status here. All others end the process with a traceback, and the watchdog
+makes the row of a failure. Both kinds of traceback go into a log.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ from forestcoll.topology import Topology
 __all__ = ["run_job", "work"]
 
 _OPEN = ("optimal", "feasible", "open")
-"""What a search can end with, the least open first."""
+"""Final states of a search, the most certain first."""
 
 Tell = Callable[[dict[str, Any]], None]
 
 
 def work(job: Job, tell: Tell) -> None:
-    """Run one point and tell what comes of it, the status last."""
+    """Run one point and send its events, the status last."""
     try:
         topology = network_of(job["source"], job.get("changes", {}), job.get("group"))
         tell({"fields": {"gpus": topology.num_compute}, "phase": "generate"})
@@ -102,7 +102,7 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
 
 
 def _recorder(tell: Tell) -> Report:
-    """Keep what a search knows, so that a row has it even if the search is stopped."""
+    """Record the state of a search, so that the row has it even if the search is stopped."""
     searches: dict[str, dict[str, Any]] = {}
 
     def record(search: Search) -> None:
@@ -133,7 +133,7 @@ def _rooted_at(schedule: Schedule) -> set[int]:
 
 
 def _weights_of(schedule: Schedule) -> set[tuple[int, ...]]:
-    """Return the weights of a schedule: of both phases of an allreduce."""
+    """Return the weights of a schedule; for an allreduce, of both phases."""
     if isinstance(schedule, Allreduce):
         return {phase.weights for phase in schedule.phases}
     if isinstance(schedule, FlowSchedule):
@@ -142,7 +142,7 @@ def _weights_of(schedule: Schedule) -> set[tuple[int, ...]]:
 
 
 def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
-    """Refuse a schedule for other parts of the data, whose rate would say nothing."""
+    """Refuse a schedule for other weights: its rate would be meaningless."""
     others = _weights_of(schedule) - {weights}
     if others:
         raise VerificationError(
@@ -152,7 +152,7 @@ def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
 
 
 def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
-    """Verify a schedule against what was asked for, and measure it."""
+    """Verify a schedule against the job, and measure it."""
     root = made.root
     if schedule.topology != made.topology:
         raise VerificationError(
@@ -175,7 +175,7 @@ def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
 def peak_memory_mb() -> float:
     """Return the largest resident memory of this process so far, in MB (1e6 bytes)."""
     try:
-        # getrusage would count what the parent held when it started us, VmHWM does not.
+        # getrusage would include the parent's memory at the fork; VmHWM does not.
         status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
     except (OSError, StopIteration):
@@ -185,13 +185,13 @@ def peak_memory_mb() -> float:
 
 
 def run_job(job: Job, events: int) -> None:
-    """Do a job, telling what happens to a file descriptor."""
+    """Run a job; events go to a file descriptor."""
     worker = os.getpid()
     with os.fdopen(events, "w", encoding="utf-8") as file:
 
         def tell(event: dict[str, Any]) -> None:
             if os.getpid() != worker:
-                os._exit(0)  # a fork that the method left behind has come here too
+                os._exit(0)  # a fork that the method left behind must not send events
             file.write(json.dumps(event) + "\n")
             file.flush()
 

@@ -1,9 +1,9 @@
-"""The best schedule at each size of the data, in simulation: of forests and peers alike.
+"""Simulated search for the best schedule at each size, among forests and baselines.
 
-To read: ``recipe`` (what is tried), ``shallow_forests`` (within tree_depths), ``candidates`` (made,
-verified, lowered, or why not), ``schedule_search`` (who is best at one size), ``switching``
-(between which sizes the best one changes), ``tuning`` (all of it), ``records`` (the same as a
-document, and as files in a folder), ``cli`` (the command).
+Read ``recipe`` (the search space), ``shallow_forests`` (depth-bounded forests), ``candidates``
+(schedules made, verified and compiled, or the reason why not), ``schedule_search`` (the best at one
+size), ``switching`` (sizes at which the best changes), ``tuning`` (the whole search), ``records``
+(its results as a document and as files), ``cli`` (the command).
 """
 
 from experiments.tuning.candidates import Candidate

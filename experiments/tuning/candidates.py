@@ -1,10 +1,10 @@
-"""Schedules that may be the best at some size: made, verified and ready to be simulated.
+"""Candidate schedules of a search: made, verified and ready to be simulated.
 
-Problem: make a schedule by each recipe, and say of each that cannot be why.
+Problem: make a schedule by each recipe, or give the reason why there is none.
 Input:   recipes; a topology, a collective with its root; seconds for each.
-Output:  candidates, those that cannot be tried with a note; simulators of those that can.
-Cost:    that of each method, its proof and its lowering.
-Source:  ours. What is no error of the toolkit's own family is a bug and is raised, as is a schedule
+Output:  candidates, with a note on each that cannot be tried; simulators for the others.
+Cost:    that of each method, its proof and its compilation.
+Source:  ours. Errors outside ForestCollError are bugs and are raised; so is the error of a schedule
          that does not verify.
 """
 
@@ -34,12 +34,12 @@ from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = ["Candidate", "Made", "made", "program_seconds"]
 
-_PROGRAM_S = 20.0  # of the best allreduce of forests, where no cut proves it
+_PROGRAM_S = 20.0  # for the program of the best allreduce of forests, where no cut proves it
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """What came of a recipe.
+    """The result of a recipe.
 
     Parameters
     ----------
@@ -48,11 +48,11 @@ class Candidate:
     method : str
     parameters : mapping
     schedule : Schedule or None
-        Verified; None if there is none to try.
+        A verified schedule; None if there is none to try.
     transfers, steps : int
-        Of its lowered form.
+        Of its compiled program.
     making_s : float
-        Seconds that it took to make, verify and lower: of this run, on this machine.
+        Seconds to make, verify and compile it, in this run on this machine.
     note : str
         Why it is not tried; empty if it is.
     """
@@ -69,7 +69,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A candidate, with its simulator if it is to be tried; or whether only time was lacking."""
+    """A candidate with its simulator, if it is to be tried, and whether it ran out of time."""
 
     candidate: Candidate
     simulator: Simulator | None
@@ -85,7 +85,7 @@ def made(
     others: Iterable[Made] = (),
     low: ShallowForests | None = None,
 ) -> Made:
-    """Make a schedule by a recipe, prove it and lower it.
+    """Make a schedule by a recipe, verify it and compile it.
 
     Parameters
     ----------
@@ -94,11 +94,11 @@ def made(
     collective : str
     root : str or int, optional
     seconds : float
-        If it takes longer, it is not tried; a method that searches is told to return before.
+        A candidate that takes longer is not tried. A method that searches gets a shorter limit.
     others : iterable of Made
-        It is not tried if it makes the same schedule as one of these.
+        Candidates to compare with: a second candidate with the same schedule is not tried.
     low : ShallowForests, optional
-        Of this topology, collective and root: of forests within a depth those that it finds.
+        Source of depth-bounded forests, for this topology, collective and root.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def made(
 
 
 def program_seconds(seconds: float) -> float:
-    """Return how long the allreduce program may take, of what a method may."""
+    """Return the share of a method's seconds that the allreduce program may take."""
     return min(_PROGRAM_S, seconds)
 
 
@@ -166,7 +166,7 @@ def _schedule(
 
 
 def _alike(one: Program, other: Program) -> bool:
-    """Whether two programs on one network do the same, in units that may differ."""
+    """Whether two programs on one network are the same up to the unit of their data."""
     if one.num_transfers != other.num_transfers or one.collective != other.collective:
         return False
     same = (
@@ -185,7 +185,7 @@ def _alike(one: Program, other: Program) -> bool:
 
 
 def _same_ways(one: Program, other: Program) -> bool:
-    """Whether the transfers of two programs, one by one, go over the same paths."""
+    """Whether corresponding transfers of two programs use the same paths."""
     mine, theirs = ([tuple(path) for path in _nodes(each)] for each in (one, other))
     pairs = set(zip(one.path.tolist(), other.path.tolist(), strict=True))
     return all(mine[a] == theirs[b] for a, b in pairs)

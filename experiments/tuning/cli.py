@@ -44,7 +44,7 @@ def tune_sizes(
         str, typer.Option("--collective", help="allgather, allreduce, ..., or all-to-all.")
     ] = "allgather",
     sizes: Annotated[
-        str, typer.Option("--sizes", help="Of the data: 1KB..1GB or 1MB,64MB; 1MB is 2^20 bytes.")
+        str, typer.Option("--sizes", help="Data sizes: 1KB..1GB or 1MB,64MB; 1MB is 2^20 bytes.")
     ] = "1KB..1GB",
     root: Root = None,
     members: Group = None,
@@ -55,22 +55,23 @@ def tune_sizes(
     alpha: Alpha = "10",
     gamma: Gamma = "0",
     sharing: Annotated[
-        str, typer.Option("--sharing", help="Of links: fair, or fifo (first come, first served).")
+        str,
+        typer.Option("--sharing", help="Link sharing: fair, or fifo (first come, first served)."),
     ] = "fair",
     methods: Annotated[
         list[str] | None,
         typer.Option(
             "--method",
             metavar="METHOD",
-            help="forestcoll or as `baselines list` has it; repeatable. The quick ones if none.",
+            help="forestcoll or a name from `baselines list`; repeatable. Default: the quick ones.",
         ),
     ] = None,
     seconds: Annotated[
         float,
         typer.Option(
             max=MOST_SECONDS,
-            help="For each method, to make its schedule, and again to simulate it; what takes "
-            "longer is left out, but not interrupted while it makes one.",
+            help="Seconds for each method to make its schedule, and again to simulate it. Slower "
+            "methods are left out, but not interrupted while they make a schedule.",
         ),
     ] = 30.0,
     within: Annotated[
@@ -78,22 +79,24 @@ def tune_sizes(
         typer.Option(
             metavar="PERCENT",
             max=MOST,
-            help="Let ranges be slower than the best by this, to have fewer.",
+            help="Share by which ranges may be slower than the best; more gives fewer ranges.",
         ),
     ] = 0.0,
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FOLDER", help="Where to write schedules and index.json."
+            "--output", "-o", metavar="FOLDER", help="Folder for schedules and index.json."
         ),
     ] = None,
     ending: Annotated[
         str | None,
-        typer.Option("--format", help="Of the schedule files in --output: npz (if none) or json."),
+        typer.Option(
+            "--format", help="Format of the schedule files in --output: npz (default) or json."
+        ),
     ] = None,
     json_: Json = False,
 ) -> None:
-    """Find the best schedule at each size, in simulation, and the sizes where it changes."""
+    """Find the best schedule at each size by simulation, and the sizes at which it changes."""
     from experiments.tuning.records import document
     from experiments.tuning.tuning import tune
     from forestcoll.cli.facts import as_json
@@ -136,7 +139,7 @@ def _model(alpha: str, gamma: str, sharing: str) -> AlphaBeta:
 
 
 def _folder(output: str | None, ending: str | None) -> Folder | None:
-    """Refuse a folder that cannot be before the work."""
+    """Refuse an unusable folder before the search starts."""
     from experiments.tuning.records import Folder
     from forestcoll.errors import InvalidParameterError
 
@@ -151,7 +154,7 @@ def _folder(output: str | None, ending: str | None) -> Folder | None:
 
 @contextmanager
 def _kept(folder: Folder | None) -> Iterator[Callable[[Tuning], None] | None]:
-    """Keep what is found; where the work ends before its time, say what is there."""
+    """Store interim results; report what is stored if the search ends early."""
     if folder is None:
         yield None
         return

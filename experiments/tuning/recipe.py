@@ -1,10 +1,10 @@
-"""What is tried when the best schedule of each size is looked for.
+"""Search space of tuning: recipes, each a method with its parameters.
 
-Problem: the optimum is of large data; for small data low trees, few steps or a single hop win.
+Problem: the optimum assumes large data; for small data shallow trees, few steps or one hop win.
 Input:   a topology and a collective.
 Output:  recipes: a name, a method of :mod:`experiments.config.methods`, its parameters.
 Cost:    none.
-Source:  ours; of the peers all that make a schedule in seconds, without a search by programs.
+Source:  ours; all baselines that make a schedule in seconds, without a search by programs.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from forestcoll.topology.validation import COLLECTIVES
 __all__ = ["PEERS", "Recipe", "forests", "recipes"]
 
 FORESTS = "forestcoll"
-"""The name under which all forests are asked for."""
+"""The name that requests all forests."""
 
 PEERS = (
     "direct",
@@ -46,7 +46,7 @@ PEERS = (
     "blink-switch",
     "unwound",
 )
-"""Of the registry those that are tried if none are named: quick ones, and the same at every run."""
+"""Baselines that are tried by default: quick ones that make the same schedule at every run."""
 
 _FEW_TREES = (1, 2, 3, 4)
 _TALLER = (0, 1, 2, 3, 5)  # hops above the least depth
@@ -61,9 +61,9 @@ class Recipe:
     Parameters
     ----------
     name : str
-        As tables have it; no two are alike.
+        The unique name in tables.
     method : str
-        "forestcoll" or a peer.
+        "forestcoll" or a baseline.
     parameters : mapping
         Of the method.
     """
@@ -81,15 +81,15 @@ class Recipe:
 def forests(
     topology: Topology, collective: str = "allgather", root: str | int | None = None
 ) -> tuple[Recipe, ...]:
-    """Return the forests to try: few trees, the optimal number, and low ones.
+    """Return the forests to try: few trees, the optimal number, and depth-bounded ones.
 
-    Where switches are marked ``multicast``, each number is tried twice: these forward, or copy and
-    add. Heights are from the least one up; of an allreduce the sum of both phases.
+    With ``multicast`` switches each number is tried twice: once they forward, once they multicast
+    and reduce. Depths ascend from the least one; for an allreduce, both phases are added.
 
     Raises
     ------
     ForestCollError
-        If the network or the root cannot be of such a collective.
+        If the network or the root does not suit the collective.
     """
     numbers: list[tuple[str, dict[str, Any]]] = [(f"k={k}", {"k": k}) for k in _FEW_TREES]
     numbers.append(("optimal k", {}))
@@ -118,13 +118,13 @@ def recipes(
     collective: str = "allgather",
     root: str | int | None = None,
 ) -> tuple[Recipe, ...]:
-    """Return what to try, in the order in which ties are settled last.
+    """Return what to try. The order is the last criterion for ties.
 
     Parameters
     ----------
     topology : Topology
     methods : sequence of str, optional
-        "forestcoll" for all forests, and peers by name; forests and :data:`PEERS` if not given.
+        "forestcoll" for all forests, and baselines by name; forests and :data:`PEERS` if not given.
     collective : str
     root : str or int, optional
 

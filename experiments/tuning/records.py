@@ -1,10 +1,10 @@
-"""What tuning found as one document, and as files in a folder.
+"""Tuning results as one document, and as files in a folder.
 
-Problem: a library wants to know which file to load for a size.
+Problem: a library needs to know which file to load for a size.
 Input:   what was found, and a folder.
-Output:  a file for each schedule that is best somewhere; index.json, which says for which sizes.
+Output:  a file for each schedule that is best at some size; index.json with the sizes of each.
 Cost:    that of writing each schedule once.
-Source:  ours. Files appear whole or not at all, the index after the schedules that it names.
+Source:  ours. Each file appears complete or not at all, the index after the schedules it names.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from forestcoll.schedule import write_schedule
 __all__ = ["INDEX", "MOST_BYTES", "Folder", "document"]
 
 INDEX = "index.json"
-"""The file that says which file is for which sizes."""
+"""The index: which file is for which sizes."""
 
 MOST_BYTES = 16_000_000
-"""Of an index: a thousand sizes with all their trials take some megabytes."""
+"""Size limit of an index: a thousand sizes with all their trials take some megabytes."""
 
 _FORMAT, _VERSION = "forestcoll-tuning", 1
 _FORESTS = re.compile(r"forest-(k[0-9]+|optimal-k|depth-[0-9]+)(-switches-copy)?")
 
 
 class Folder:
-    """A folder that holds the best schedules, as far as they are known.
+    """A folder of the best schedules found so far.
 
     Parameters
     ----------
     path : Path
-        Made if it is not there; an index of ours and the schedules that it names are replaced.
+        Created if missing; an index of ours and the schedules that it names are replaced.
     ending : str
         Of the schedule files: ".npz" or ".json".
 
     Raises
     ------
     ExportError
-        If it cannot be made or written to, or has files of these names that are not ours.
+        If the folder cannot be created or written to, or holds foreign files of these names.
     InvalidParameterError
         If schedules cannot be written with this ending.
     """
@@ -68,9 +68,9 @@ class Folder:
         self._begun = False
 
     def keep(self, found: Tuning) -> None:
-        """Write the schedules that ranges use and that are not yet there, and the index anew.
+        """Write the schedules that ranges use and that are missing, then the index.
 
-        Once all is found, those go that were written and that no range uses any more.
+        When the search is complete, schedules that no range uses any more are deleted.
         """
         self._begin()
         used = {one.name for one in found.ranges}
@@ -88,7 +88,7 @@ class Folder:
             path.unlink(missing_ok=True)
 
     def _begin(self) -> None:
-        """Make the folder; take an old index away, and the files that it names."""
+        """Create the folder; delete an old index and the files that it names."""
         if self._begun:
             return
         try:
@@ -101,7 +101,7 @@ class Folder:
 
 
 def _stem(name: str) -> str:
-    """Return what the file of a candidate is called, but for its ending."""
+    """Return the file name of a candidate without its ending."""
     return re.sub(r"[^a-z0-9]+", "-", name.replace("=", "").lower())
 
 
@@ -110,7 +110,7 @@ def _is_ours(stem: str) -> bool:
 
 
 def _old_files(path: Path) -> list[Path]:
-    """Return the schedules that an index of ours names; refuse a folder with others so called."""
+    """Return the schedules that an index of ours names; refuse foreign files of such names."""
     named = _named(path / INDEX)
     files = sorted(path.iterdir()) if path.is_dir() else []
     found = [one for one in files if one.suffix in SCHEDULES and _is_ours(one.stem)]
@@ -151,7 +151,7 @@ def _write(path: Path, text: str) -> None:
 def document(
     found: Tuning, files: dict[str, str] | None = None, *, trials: bool = False
 ) -> dict[str, Any]:
-    """Return what was found as facts for JSON; times are simulated, in microseconds.
+    """Return the results as plain data for JSON; times are simulated, in microseconds.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def document(
     files : dict, optional
         The names of the files of candidates, if there are any.
     trials : bool
-        Whether to say of all candidates how they did at each size.
+        Whether to include the time of every candidate at every size.
     """
     files = files or {}
     model, rate = found.model, found.bounds.rate

@@ -1,14 +1,13 @@
-"""Who is best at one size.
+"""Search for the best schedule at one size.
 
-Problem: simulate all candidates, but none that cannot be the best.
-Input:   candidates with their simulators; a size; the time that nothing is below.
+Problem: simulate all candidates except those that cannot be the best.
+Input:   candidates with their simulators; a size; a lower bound on the time.
 Output:  a trial of each, and the best one.
 Cost:    a search for the number of pipeline chunks
          (:mod:`forestcoll.schedule.simulate.pipeline_chunks`) for each candidate whose own bound is
          not above the best time so far.
-Source:  ours. No number of pipeline chunks is faster than the busiest link of a schedule, nor than
-         its longest chain of latencies, which is the time of a single byte but for what that byte
-         takes on the links.
+Source:  ours. With any number of pipeline chunks, the busiest link of a schedule bounds its time.
+         So does its longest chain of latencies: the time of one byte less its time on the links.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from forestcoll.schedule.simulate import (
 __all__ = ["BEATEN", "MOST_EVENTS", "TIE", "AtSize", "Entrant", "Trial", "search"]
 
 MOST_EVENTS = 2**17
-"""Limit of one simulation: schedules of many unlike transfers get fewer pipeline chunks, noted."""
+"""Limit of a simulation: schedules of many unlike transfers get fewer chunks and a note."""
 
 TIE = 1e-9
 """Times that differ by no more than this share are equal: simulations are in floating point."""
 
 BEATEN = "cannot be the best"
-"""Why a candidate was not simulated: its own bound is above the time of another."""
+"""Reason why a candidate was not simulated: its own bound is above the time of another."""
 
 Tick = Callable[[], None]
 
@@ -55,10 +54,9 @@ class Trial:
     simulation : Simulation or None
         With the best number of pipeline chunks among those tried; None if it was not simulated.
     at_least_s : float
-        What no number of pipeline chunks is below, in seconds.
+        Lower bound in seconds, for any number of pipeline chunks.
     note : str
-        Why it was not simulated, or into how many pipeline chunks at most it was cut if that may
-        matter.
+        Why it was not simulated; or the limit on its pipeline chunks, if the limit may matter.
     """
 
     name: str
@@ -75,14 +73,14 @@ class AtSize:
     ----------
     size_bytes : int
     bound_s : float
-        No schedule is faster: by latency or by rate.
+        Lower bound on the time of any schedule, by latency or by rate.
     best : Trial
-        The fastest of those simulated; of equals that of the fewest transfers, then pipeline
-        chunks, then steps, then the first.
+        The fastest of those simulated. Ties go to the fewest transfers, then pipeline chunks, then
+        steps, then to the first.
     trials : tuple of Trial
         In the order of the candidates.
     asked : bool
-        Whether somebody asked for this size; else it is there to find where the best changes.
+        Whether the user asked for this size; other sizes locate where the best changes.
     """
 
     size_bytes: int
@@ -93,19 +91,19 @@ class AtSize:
 
     @property
     def time_s(self) -> float:
-        """Seconds of the best, in simulation."""
+        """Simulated time of the best, in seconds."""
         assert self.best.simulation is not None
         return self.best.simulation.time_s
 
     @property
     def pipeline_chunks(self) -> int:
-        """Into how many pipeline chunks the best is cut."""
+        """Number of pipeline chunks of the best."""
         assert self.best.simulation is not None
         return self.best.simulation.pipeline_chunks
 
     @property
     def share(self) -> float:
-        """The bound by the time of the best: 1 if nothing can be faster."""
+        """The bound divided by the time of the best: 1 if no schedule can be faster."""
         return self.bound_s / self.time_s
 
     @property
@@ -128,7 +126,7 @@ class AtSize:
 
 
 class Entrant:
-    """A candidate in the race, with what is known of it and how long it may take.
+    """A candidate in the search, with its bound and its time budget.
 
     Parameters
     ----------
@@ -152,11 +150,11 @@ class Entrant:
         self.stopped = False
 
     def at_least_s(self, size_bytes: int) -> float:
-        """Return seconds that no number of pipeline chunks is below."""
+        """Return a lower bound in seconds for any number of pipeline chunks."""
         return max(self._simulator.pipelined_s(size_bytes), self._latency_s)
 
     def trial(self, size_bytes: int, tick: Tick) -> Trial:
-        """Simulate it, unless it has used up its time."""
+        """Simulate the candidate, unless its time budget is used up."""
         name, least = self.candidate.name, self.at_least_s(size_bytes)
         if self.stopped:
             return Trial(name, None, least, "over its limit")
@@ -186,7 +184,7 @@ class Entrant:
         return Trial(name, found, least, note)
 
     def rank(self, trial: Trial) -> tuple[int, int, int]:
-        """Return what settles ties: transfers, pipeline chunks, steps."""
+        """Return the criteria for ties: transfers, pipeline chunks, steps."""
         assert trial.simulation is not None
         return self.candidate.transfers, trial.simulation.pipeline_chunks, self.candidate.steps
 
@@ -200,25 +198,25 @@ def search(
     within: float = 0.0,
     tick: Tick = lambda: None,
 ) -> AtSize:
-    """Find who is best at a size.
+    """Find the best candidate at a size.
 
     Parameters
     ----------
     entrants : sequence of Entrant
     size_bytes : int
     bound_s : float
-        Seconds that nothing is below.
+        Lower bound on the time of any schedule, in seconds.
     asked : bool
-        Whether somebody asked for this size.
+        Whether the user asked for this size.
     within : float
-        Those are simulated, too, that may be slower than the best by this share at most.
+        Also simulate candidates that are slower than the best by at most this share.
     tick : callable
-        Called now and then; may raise to stop it.
+        Called now and then; may raise to stop the search.
 
     Raises
     ------
     TimeLimitError
-        If none is left that has time.
+        If every candidate has used up its time.
     VerificationError
         If a simulation is faster than the bound: a bug of the toolkit.
     """
@@ -250,9 +248,8 @@ def search(
 def _latency_s(simulator: Simulator, model: AlphaBeta) -> float:
     """Return the longest chain of latencies, or a little less.
 
-    It is the time of one byte, from which is taken more than that can spend on links and adders:
-    for each transfer of a chain all of a link's data on each link of its path, and for each GPU
-    all of the data on an adder.
+    The simulation of one byte gives it, less an upper bound on the byte's time on links and in
+    sums: per transfer of a chain, all data of each link of its path; per GPU, a sum of all data.
     """
     program = simulator.program
     if not program.num_transfers:
@@ -264,7 +261,7 @@ def _latency_s(simulator: Simulator, model: AlphaBeta) -> float:
 
 
 def _longest(program: Program) -> int:
-    """Return a number of transfers that no chain of needs exceeds."""
+    """Return an upper bound on the transfers in a chain of dependencies."""
     of_needy = np.repeat(program.step, np.diff(program.first_need))
     if (program.step[program.need] < of_needy).all():
         return int(program.step.max()) + 1

@@ -1,9 +1,9 @@
-"""Forests of little depth, one limit after the other.
+"""Depth-bounded forests, one limit after the other.
 
-Problem: several tree_depths are tried; to search from the least one up for each takes too long.
-Input:   a topology, a collective with its root; tree_depths from low to high; seconds for each.
-Output:  the fastest schedule found within each; or whether the limit is none.
-Cost:    that of the highest one, all in all (:mod:`forestcoll.bounded_depth.depth_ladder`).
+Problem: several depth limits are tried; a search from the least depth for each takes too long.
+Input:   a topology, a collective with its root; depth limits in ascending order; seconds for each.
+Output:  the fastest schedule found within each limit; or that a limit excludes nothing.
+Cost:    that of the greatest depth alone (:mod:`forestcoll.bounded_depth.depth_ladder`).
 Source:  ours.
 """
 
@@ -25,7 +25,7 @@ __all__ = ["ShallowForests"]
 
 
 class ShallowForests:
-    """What is found within tree_depths, from low to high.
+    """Forests within ascending depth limits.
 
     Parameters
     ----------
@@ -49,12 +49,12 @@ class ShallowForests:
         self._found: ShallowSchedules[Forest] | None = None
 
     def within(self, depth: int, seconds: float) -> Forest | Allreduce[Forest]:
-        """Return the fastest that is found within a depth.
+        """Return the fastest schedule found within a depth.
 
         Raises
         ------
         TimeLimitError
-            If it takes longer, or a lower one did, which comes first.
+            If this depth takes longer, or a smaller one did: smaller ones come first.
         ForestCollError
             As of :func:`forestcoll.generation.generate`.
         """
@@ -66,7 +66,7 @@ class ShallowForests:
         return self._found.within(depth)
 
     def is_settled(self, depth: int) -> bool:
-        """Whether a depth is known to be no limit: the optimal forests are as low."""
+        """Whether a depth is known to exclude nothing: the optimal forests are as shallow."""
         return self._found is not None and self._found.is_settled(depth)
 
     def _tick(self, stage: str, done: int, total: int) -> None:

@@ -1,12 +1,12 @@
-"""Between which sizes the best schedule changes.
+"""Sizes at which the best schedule changes.
 
-Problem: a library switches by size: it needs ranges, not a list of sizes.
-Input:   who is best at some sizes; a way to ask about one more.
-Output:  more sizes around each change, by bisection; ranges in which one candidate is best, or, if
-         so asked, good enough.
-Cost:    of each change about log2(log(ratio) / log(precision)) more sizes.
-Source:  ours. A candidate that is best only between two sizes at which another one is, both times
-         the same, is not found.
+Problem: a library switches schedules by size: it needs ranges, not a list of sizes.
+Input:   the best candidate at some sizes; a function that finds it at one more.
+Output:  more sizes around each change, by bisection; ranges in which one candidate is best, or
+         within a tolerance of the best on request.
+Cost:    about log2(log(ratio) / log(precision)) more sizes for each change.
+Source:  ours. Bisection misses a candidate that is best only between two sizes with the same other
+         best candidate.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from experiments.tuning.schedule_search import AtSize
 __all__ = ["PRECISION", "Range", "ranges", "refined", "usable"]
 
 PRECISION = 1.1
-"""Two sizes on both sides of a change are no farther apart than by this factor."""
+"""The two sizes beside a change differ by at most this factor."""
 
 _BITS = 6  # of the sizes in between: 724KB rather than 741455
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Sizes at which one candidate is best, or as good as asked for.
+    """Sizes at which one candidate is best, or within a tolerance of the best.
 
     Parameters
     ----------
     first_bytes, last_bytes : int
-        The smallest and largest size of those tried for which it is to be taken; between this
-        range's last and the next one's first is where the two change places.
+        The smallest and largest tried size for this candidate. The change to the next candidate
+        lies between this range's last size and the next range's first.
     name : str
         Of the candidate.
     slower : float
-        By what share of the best time it takes longer, where that is most.
+        The greatest share by which it takes longer than the best.
     least_share : float
         The least share of the bound that it reaches in this range.
     pipeline_chunks : (int, int)
-        The least and the largest number of pipeline chunks that it is cut into.
+        The least and the largest number of its pipeline chunks.
     """
 
     first_bytes: int
@@ -54,9 +54,9 @@ class Range:
 
 
 def middle(low: int, high: int) -> int:
-    """Return a size in the geometric middle of two, of few digits in binary.
+    """Return a size near the geometric mean of two, with few binary digits.
 
-    It is between them if some whole size is.
+    It lies strictly between them if a whole size does.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def refined(
     precision: float = PRECISION,
     within: float = 0.0,
 ) -> list[AtSize]:
-    """Ask about more sizes wherever a range ends, until all ends are known.
+    """Ask about more sizes wherever a range ends, until all ends are within the precision.
 
     Parameters
     ----------
@@ -117,8 +117,8 @@ def ranges(found: Sequence[AtSize], within: float = 0.0) -> tuple[Range, ...]:
     found : sequence of AtSize
         By size.
     within : float
-        The candidate of a range may be slower than the best by this share at most; among several
-        it is the one that is least so. If 0, it is the best one, ties being settled.
+        The candidate of a range may be slower than the best by at most this share; the least slow
+        candidate is taken. If 0, only the best one after ties qualifies.
     """
     parts: list[tuple[list[AtSize], set[str]]] = []
     for at in found:
@@ -142,7 +142,7 @@ def usable(at: AtSize, within: float = 0.0) -> set[str]:
 
 
 def _range(run: Sequence[AtSize], good: set[str]) -> Range:
-    """Return the range of one candidate of several: the one that is slower by the least share."""
+    """Return the range of the candidate that is slower by the least share."""
     lost = {name: max(at.simulated(name).time_s / at.time_s for at in run) for name in good}
     places = [trial.name for trial in run[0].trials]
     name = min(good, key=lambda one: (lost[one], places.index(one)))

@@ -1,11 +1,11 @@
-"""The best of many schedules at each size of the data, in simulation.
+"""Search for the best of many schedules at each size, in simulation.
 
-Problem: which schedule is best depends on the size: small data are a matter of latencies, large
-         ones of rates.
+Problem: the best schedule depends on the size: latencies decide for small data, rates for large
+         data.
 Input:   a topology, a collective, sizes, the alpha-beta-gamma model.
-Output:  for each size the best of those tried, beside a bound that nothing beats; ranges of sizes
-         with one best schedule; of each method that was not tried, why.
-Cost:    that of making all schedules, and of a race at each size.
+Output:  for each size the best schedule tried and a lower bound on the time; ranges of sizes with
+         one best schedule; the reason for each method that was not tried.
+Cost:    that of making all schedules, and of a search at each size.
 Source:  ours. The bound is the greater of :func:`forestcoll.schedule.simulate.least_latency_s` and
          the size over the rate of :func:`experiments.measures.bounds.upper_bound`.
 """
@@ -41,10 +41,10 @@ from forestcoll.topology.validation import COLLECTIVES, validate
 __all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Refuses", "Tuning", "tune"]
 
 ALL = (*COLLECTIVES, "all-to-all")
-"""Collectives that are known."""
+"""Known collectives."""
 
 SECONDS = 30.0
-"""For each method, if nothing else is said: half to make its schedule, and to simulate it."""
+"""Default seconds for each method: half to make its schedule, half to simulate it."""
 
 Progress = Callable[[str, int, int], None]
 
@@ -53,45 +53,45 @@ _ROOTED = ("broadcast", "reduce")
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What no schedule beats, whoever made it.
+    """Bounds that hold for every schedule of every method.
 
     Parameters
     ----------
     latency_s : float
-        Of the way between the GPUs farthest apart.
+        Least latency of a path between the GPUs farthest apart.
     rate : UpperBound or None
-        Of the data over the time; None if the program that would prove one did not finish.
+        Bound on data size over time; None if the program that proves one did not finish.
     """
 
     latency_s: float
     rate: UpperBound | None
 
     def least_s(self, size_bytes: int) -> float:
-        """Return the seconds that so many bytes take at least."""
+        """Return the least seconds for a size."""
         by_rate = 0 if self.rate is None else Fraction(size_bytes, 10**9) / self.rate.algbw_gb_s
         return max(self.latency_s, float(by_rate))
 
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """Which schedule is best at which size, in simulation.
+    """The best schedule at each size, in simulation.
 
     Parameters
     ----------
     topology : Topology
     collective : str
     root : int or None
-        Rank of the root, of a collective that has one.
+        Rank of the root, for a collective with a root.
     model : AlphaBeta
     bounds : Bounds
     candidates : tuple of Candidate
-        All that was asked for, those that could not be tried with the reason.
+        All requested candidates; those that could not be tried have a reason.
     sizes : tuple of AtSize
-        From small to large: those asked for, and those in between that tell where the best changes.
+        In ascending order: the requested sizes, and sizes in between that locate the changes.
     ranges : tuple of Range
         Of neighbouring sizes, with the candidate to take for them.
     complete : bool
-        Whether all sizes have been tried; False of what is handed on while the work goes on.
+        Whether all sizes have been tried; False in the interim results passed to ``keep``.
     """
 
     topology: Topology
@@ -118,7 +118,7 @@ class Tuning:
         raise InvalidParameterError(f"there is no candidate {name!r} here")
 
     def best(self, size_bytes: int) -> Candidate:
-        """Return the candidate to take for a size, within those tried.
+        """Return the candidate for a size within the range of tried sizes.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Tuning:
         least, most = self.sizes[0].size_bytes, self.sizes[-1].size_bytes
         if not least <= size_bytes <= most:
             raise InvalidParameterError(f"tried are {least} to {most} bytes, not {size_bytes}")
-        # Between two ranges either will do.
+        # Between two ranges lies a change that is not located further: either candidate will do.
         of_size = [one for one in self.ranges if one.first_bytes <= size_bytes]
         return self.candidate(of_size[-1].name)
 
@@ -163,33 +163,33 @@ def tune(
     sizes : sequence of int or str
         Of the data, in bytes or as :func:`forestcoll.problem.sizes.read_sizes` has it.
     root : str or int, optional
-        Of a broadcast or reduce (rank 0 if not given), or of an allreduce: then only methods that
-        take a root are tried.
+        Root of a broadcast or reduce (rank 0 if not given), or of an allreduce. An allreduce with a
+        root restricts the search to methods that take a root.
     model : AlphaBeta, optional
-        With its defaults if not given; one that does not keep to clocks or steps.
+        A model with default values if not given; it must not keep to clocks or steps.
     methods : sequence of str, optional
         As of :func:`experiments.tuning.recipe.recipes`.
     seconds : float
         For each method to make its schedule, and as much for all its simulations.
     within : float
-        Ranges may use a schedule that takes longer than the best by this share at most, so that
-        there are fewer of them.
+        Ranges may use a schedule that takes longer than the best by at most this share. A larger
+        share gives fewer ranges.
     progress : callable, optional
-        Told (stage, done, total); may raise to stop it.
+        Called with (stage, done, total); may raise to stop the search.
     keep : callable, optional
-        Handed what is known each time that a size has been tried.
+        Called with the interim result after each size.
     refuses : callable, optional
-        Asked about the lowered form of each schedule that a range might use: says why it may not,
-        and then it is tried no more, or nothing.
+        Called with the program of each schedule that a range might use. It returns a reason to
+        exclude the schedule, or an empty text.
 
     Raises
     ------
     UnsupportedError
-        If there is no such collective, no method makes one here, or all are refused.
+        If the collective is unknown, no method supports it here, or all schedules are refused.
     InvalidParameterError
-        If the sizes, the root, the seconds or the model are not of this kind.
+        If the sizes, the root, the seconds or the model are invalid.
     TimeLimitError
-        If no method makes a schedule in its time, or has time left for a size.
+        If no method makes a schedule in time, or none has time left for a size.
     VerificationError
         If a schedule is wrong, or faster than the bound: a bug.
 
@@ -217,7 +217,7 @@ def tune(
 
 
 class _Tour:
-    """From size to size: those asked for, then those in between."""
+    """The search over sizes: first the requested ones, then those in between."""
 
     def __init__(
         self,
@@ -244,7 +244,7 @@ class _Tour:
         self._known: dict[int, AtSize] = {}
 
     def whole(self) -> Tuning:
-        """Go all the way."""
+        """Search all sizes."""
         refined([self._ask(size) for size in self._asked], self._ask, within=self._within)
         return self._kept(complete=True)
 
@@ -266,7 +266,7 @@ class _Tour:
         return at
 
     def _is_refused(self, at: AtSize) -> bool:
-        """Leave out one that may not be used though it might be at this size, if there is one."""
+        """Leave out a refused candidate that a range might use at this size, if there is one."""
         if self._refuses is None:
             return False
         for name in sorted(usable(at, self._within) - self._taken):
@@ -348,7 +348,7 @@ def _all_made(
         low = ShallowForests(topology, collective, rank, program_seconds(seconds))
     for place, recipe in enumerate(tried):
         tell("methods", place, len(tried))
-        # Limits that the optimal forests keep anyway would make these again.
+        # A depth limit that the optimal forests satisfy would only make the same forests again.
         if low is None or recipe.depth is None or not low.is_settled(recipe.depth):
             found.append(made(recipe, topology, collective, rank, seconds, found, low))
     tell("methods", len(tried), len(tried))
@@ -373,7 +373,7 @@ def _none_made(found: Sequence[Made], topology: Topology, collective: str) -> Fo
 def _rate(
     topology: Topology, collective: str, start: int | None, found: Sequence[Made]
 ) -> UpperBound | None:
-    """Bound the rate, knowing what the candidates reach in theory."""
+    """Bound the rate; the rates of the candidates in theory help to prove it."""
     schedules = (one.candidate.schedule for one in found)
     reached = max(cost(one).algbw_gb_s for one in schedules if one is not None)
     return upper_bound(topology, collective, reached, start)

@@ -1,8 +1,7 @@
 """Breadth-first broadcasts (BFB) on networks without switches.
 
-To read: ``bfb`` (the method), ``broadcast_network`` (what it looks at), ``breadth_first`` (loads
-and transfers, natively), ``alike`` (one node solved for all that are like it), ``node_program``
-(the same loads by linear programs), ``theory`` (bounds and tests); schedules out of schedules:
-``reverse_symmetry``, ``expansions``, by the names of networks ``construction``; what is not breadth
-first: ``optimal_search``, ``found``.
+Read ``bfb`` (the method), ``broadcast_network`` (its input), ``breadth_first`` (native loads and
+transfers), ``alike`` (orbits of nodes), ``node_program`` (the same loads by linear programs),
+``theory`` (bounds and tests). Derived schedules: ``reverse_symmetry``, ``expansions``, and
+``construction`` by the names of networks. Not breadth first: ``optimal_search``, ``found``.
 """

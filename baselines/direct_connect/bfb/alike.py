@@ -1,14 +1,13 @@
-"""One node solved for all that are like it: symmetries as the native code takes them.
+"""Symmetric nodes for the native code: one node is solved for all of its orbit.
 
-Problem: on a graph whose nodes are alike, balance the links of one of them only.
+Problem: on a graph with symmetric nodes, balance the links of only one node an orbit.
 Input:   a network; automorphisms, or a search for them.
-Output:  for each node the one that represents it, and a symmetry that takes that one to it.
+Output:  for each node its representative, and a symmetry that maps the representative to it.
 Cost:    N x N node numbers; the search is that of :mod:`forestcoll.topology.symmetry.automorphism`.
 Source:  Zhao et al. (NSDI 2025), appendix F: "one representative" of vertex-transitive graphs. A
          symmetry keeps distances, so it takes the balanced loads of one node to those of another.
 
-Latencies are part of what makes nodes alike only if they count, which the search does not see: with
-delays every node stands for itself.
+The search for symmetries ignores latencies. So if latencies count, every node represents itself.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["Alike"]
 
 @dataclass(frozen=True)
 class Alike:
-    """Which nodes are alike.
+    """Orbits of nodes.
 
     Parameters
     ----------
@@ -45,7 +44,7 @@ class Alike:
 
     @classmethod
     def found(cls, network: BroadcastNetwork, seconds: float = math.inf) -> Alike:
-        """Search for symmetries, for so long at most."""
+        """Search for symmetries within a time limit."""
         topology = network.topology
         nodes = topology.num_compute
         if network.delay.any():

@@ -1,16 +1,16 @@
-"""BFB: every shard spreads along all shortest ways at once, balanced over the links of each GPU.
+"""BFB: every shard spreads along all shortest paths, balanced over the links of each GPU.
 
-Problem: an allgather, reduce-scatter or allreduce on a network of GPUs that are linked to each
-         other, in as few steps as its diameter.
-Input:   a network without switches; the number of pieces that a shard may be cut into.
-Output:  step schedules: in step t every GPU gets the shards of all that are t hops away.
+Problem: an allgather, reduce-scatter or allreduce on a network of directly linked GPUs, in as many
+         steps as its diameter.
+Input:   a network without switches; the number of pieces of a shard.
+Output:  step schedules: in step t every GPU receives the shards of all GPUs t hops away.
 Cost:    see ``breadth_first``; at least N (N - 1) transfers.
 Source:  Zhao et al., "Efficient Direct-Connect Topologies for Collective Communications" (NSDI
          2025), section 6, appendices D and E. Reimplemented from the paper.
 
 A reduce-scatter is the allgather of the network with every link reversed, backwards in time.
-An allreduce is both, each direction computed by itself: where the network differs from its reverse
-the two take different times, so that twice the one would be wrong.
+An allreduce is both. Each direction is computed separately: on a network that differs from its
+reverse the two take different times, so twice one of them would be wrong.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ def generate(
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     pieces : int
-        Whole pieces of each shard, none of which is divided; 0: as many as the best balance needs.
+        Indivisible pieces of each shard; 0: as many as the best balance needs.
     num_bytes : int
-        Size of the data for which latencies count, as in program (14); 0: they do not.
+        Data size for the latencies, as in program (14); 0 ignores latencies.
     symmetry : bool
-        Whether to balance one GPU for all that are found to be like it; the times are the same.
+        Whether to balance only one GPU of each orbit; the times are the same.
     limits : Limits
-        Only the threads are looked at.
+        Only the threads count.
 
     Raises
     ------

@@ -1,15 +1,14 @@
 """The loads and transfers of breadth-first broadcasts, by the native core.
 
-Problem: LP (1), and with latencies LP (14): for each GPU and step the least time in which its links
-         bring in the shards of all GPUs that are so many hops away; and who sends what for it.
-Input:   a network of GPUs; the number of pieces that each shard is cut into.
+Problem: LP (1), and with latencies LP (14): for each GPU and step t, the least time in which its
+         links bring in the shards of all GPUs t hops away; and the transfers for it.
+Input:   a network of GPUs; the number of pieces of each shard.
 Output:  exact times; transfers of whole pieces.
 Cost:    N^2 d look-ups of distances; a flow for each GPU and step, over kinds of sources.
 Source:  Zhao et al. (NSDI 2025), sections 6.1 to 6.3, appendix E.2 (programs (1), (13), (14),
          Theorem 19). The times are those of the tightest sets of sources, found by flows, not by
-         linear programs; whole pieces are an integral flow, so that what is printed as an integer
-         program is solved exactly: with links of one bandwidth and no
-         latencies W = ceil(P U).
+         linear programs. Whole pieces are an integral flow, so flows solve the printed integer
+         program exactly: with equal bandwidths and no latencies, W = ceil(P U).
 """
 
 from __future__ import annotations
@@ -36,13 +35,13 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class BroadcastTimes:
-    """How long each step lasts at each GPU that was looked at.
+    """The duration of each step at each representative GPU.
 
     Parameters
     ----------
     network : BroadcastNetwork
     rank : int32 array of length R
-        Those that represent all.
+        The representative GPUs.
     numerator, denominator : int64 arrays, R x steps
         U in units of the network's time: without latencies, with links of capacity 1, in shards.
     """
@@ -58,7 +57,7 @@ class BroadcastTimes:
 
     @property
     def longest(self) -> tuple[Fraction, ...]:
-        """Of each step, the most of all GPUs."""
+        """The maximum over all GPUs, for each step."""
         return tuple(
             max(Fraction(n, d) for n, d in {*zip(*column, strict=True)})
             for column in zip(self.numerator.T.tolist(), self.denominator.T.tolist(), strict=True)
@@ -66,12 +65,12 @@ class BroadcastTimes:
 
     @property
     def time_s_per_gb(self) -> Fraction:
-        """T_B, and what latencies cost where they count."""
+        """T_B, plus the latencies if they count."""
         return sum(self.longest, Fraction(0)) * self.network.unit_s_per_gb
 
     @property
     def pieces(self) -> int:
-        """Into how many pieces each shard must be cut, so that whole ones take no longer."""
+        """The number of pieces of each shard for which whole pieces take no longer."""
         return math.lcm(*(time.denominator for time in self.longest)) * self.network.size
 
 
@@ -106,7 +105,7 @@ def broadcast(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> Sends:
-    """Share whole pieces out, ``pieces`` to a shard; errors as for :func:`broadcast_times`.
+    """Distribute whole pieces, ``pieces`` to a shard; errors as for :func:`broadcast_times`.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""What a breadth-first broadcast looks at: links in whole numbers, with the times they cost.
+"""The network of a breadth-first broadcast: links as whole numbers, with their times.
 
-Problem: LP (14) charges each link its latency and the time for what it carries; have both as whole
+Problem: LP (14) charges each link its latency and the time for its load; express both as whole
          numbers, so that loads are exact fractions.
-Input:   a network of GPUs; the size of the data, if latencies are to count.
+Input:   a network of GPUs; the data size, if latencies count.
 Output:  whole capacities, delays and the size of a shard in one unit of time.
 Cost:    linear in the links.
 Source:  Zhao et al. (NSDI 2025), section 6, LPs (1) and (14).
@@ -41,7 +41,7 @@ class BroadcastNetwork:
     size : int
         Of a shard.
     unit_s_per_gb : Fraction
-        What one unit of time is, per GB of data.
+        Length of one unit of time, per GB of data.
     """
 
     topology: Topology
@@ -60,7 +60,7 @@ class BroadcastNetwork:
         ----------
         topology : Topology
         num_bytes : int
-            Size of the data for which latencies count; 0: they do not.
+            Data size for the latencies; 0 ignores latencies.
 
         Raises
         ------

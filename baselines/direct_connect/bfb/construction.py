@@ -1,14 +1,14 @@
-"""Schedules of networks that are made of networks, by the expansions of which they are made.
+"""Schedules of networks that are built from smaller networks by expansions.
 
-Problem: a network such as L^2(diamond^[]2) has the schedule that its base has, carried over; find
-         it by the network's name.
+Problem: a network such as L^2(diamond^[]2) inherits the schedule of its base; build it from the
+         network's name.
 Input:   a network of one of the families of :mod:`forestcoll.topology.expanded`, or any family.
-Output:  an allgather; and one of its reverse, of which a reduce-scatter is made.
+Output:  an allgather; and one of the reverse network, which gives the reduce-scatter.
 Cost:    that of the base's schedule, and linear in the transfers.
 Source:  Zhao et al. (NSDI 2025), section 5; corollaries 1.1 and 1.2 for the reverse.
 
-Bases are searched for if they are small and their best schedule is not breadth first
-(:mod:`~baselines.direct_connect.bfb.found`), else broadcast breadth first, as are products.
+Small bases whose best schedule is not breadth first use stored searches
+(:mod:`~baselines.direct_connect.bfb.found`). Other bases, and products, broadcast breadth first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
     Raises
     ------
     UnsupportedError
-        If the name is none that a network of a family has, or there are switches.
+        If the name is not that of a network of a family, or there are switches.
     """
     check_size(topology)
     _check_name(topology)
@@ -73,7 +73,7 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
 
 
 def _check_name(topology: Topology) -> None:
-    """Refuse a network whose name does not say of what it is made, or says something else."""
+    """Refuse a network whose name does not give its construction, or gives another one."""
     family = topology.name.partition(":")[0]
     if family not in (*_EXPANSIONS, "both_ways", "cartesian_product", *_searched_families()):
         raise UnsupportedError(
@@ -103,14 +103,14 @@ def _forwards(topology: Topology) -> StepSchedule:
         made = on_both_ways(_forwards(base), reverse)
     else:
         made = found.schedule_of(topology) or breadth_first(topology)
-    return replace(made, topology=topology)  # of the same links, by its own name
+    return replace(made, topology=topology)  # the same links under its own name
 
 
 def _backwards(topology: Topology) -> tuple[StepSchedule, Ints]:
     """Build an allgather on a network like the reverse one.
 
-    The expansion of the reverse base is like the reverse of the expansion; rank r of this plays
-    the part of rank ``place[r]`` of that.
+    The expansion of the reverse base is isomorphic to the reverse of the expansion: rank r of the
+    former corresponds to rank ``place[r]`` of the latter.
     """
     name, values = _made_of(topology)
     if name not in _EXPANSIONS:

@@ -1,16 +1,16 @@
-"""Larger networks with their schedules, from smaller ones with theirs.
+"""Expansions: larger networks and their schedules from smaller ones.
 
-Problem: an allgather on a line graph, a degree expansion, a Cartesian power or a network with its
-         reverse, out of an allgather on the network itself; nothing is solved anew.
+Problem: derive an allgather on a line graph, a degree expansion, a Cartesian power or a network
+         with its reverse from an allgather on the network itself, without a new solution.
 Input:   an allgather in steps, hop by hop, on a network of GPUs.
 Output:  the larger network, and an allgather on it.
 Cost:    linear in the transfers of the result.
 Source:  Zhao et al. (NSDI 2025), section 5 and appendix A: definitions 1, 2 and 14, A.6; theorems
          7, 11 and 12 say what the results take. Networks: :mod:`forestcoll.topology.operations`.
 
-The product of different networks has no schedule of its own here: a breadth-first broadcast of the
-product is as good (Theorem 13). Where a network has a link of m units, which stands for m parallel
-ones, what it carries is cut into m parts, one for each.
+The product of different networks has no expansion here: a breadth-first broadcast of the product
+is as good (Theorem 13). A link of m units stands for m parallel links, so its load is cut into m
+parts.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Ints = npt.NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Transfers, in pieces of which a shard has ``pieces``; the chunk is named by its root."""
+    """Transfers of pieces, ``pieces`` to a shard; the root names the chunk."""
 
     step: Ints
     source: Ints
@@ -75,7 +75,7 @@ class _Rows:
         return cls(step, source, tail, head, interval.first, interval.amount, pieces)
 
     def finer(self, times: int) -> _Rows:
-        """Cut every piece into so many."""
+        """Cut every piece into a number of pieces."""
         first, amount, pieces = (self.first * times, self.amount * times, self.pieces * times)
         return replace(self, first=first, amount=amount, pieces=pieces)
 
@@ -122,8 +122,8 @@ class _Fan:
 def on_line_graph(schedule: StepSchedule, unit_gb_s: Exact | None = None) -> StepSchedule:
     """Carry an allgather over to the line graph (definition 1); one step more.
 
-    First every new node sends to those behind it; then what went from v to u goes from each link
-    into v to each link out of u. ``unit_gb_s`` is what one link has, as for the network.
+    First every new node sends to its successors. Then a transfer from v to u becomes one from each
+    link into v to each link out of u. ``unit_gb_s`` is the bandwidth of a link, as for the network.
     """
     topology, rows = schedule.topology, _Rows.of(schedule)
     larger = line_graph(topology, unit_gb_s=unit_gb_s)
@@ -177,7 +177,7 @@ def on_degree_expansion(schedule: StepSchedule, times: int) -> StepSchedule:
     """Carry an allgather over to the degree expansion (definition 2); one step more.
 
     The data of a copy stays among the copies of its number until the last hop, which reaches all
-    copies of a node; then the copies of one node get each other's data from all before them.
+    copies of a node. Then the copies of one node get each other's data from all predecessors.
     """
     topology, rows = schedule.topology, _Rows.of(schedule)
     larger = degree_expansion(topology, times)
@@ -230,8 +230,8 @@ def _among_copies(arriving: Ints, node: Ints, step: int, pieces: int) -> _Rows:
 def on_power(schedule: StepSchedule, exponent: int) -> StepSchedule:
     """Carry an allgather over to the Cartesian power (definition 14); that many times the steps.
 
-    The i-th part of every shard goes along dimension i first, then along the next with all that
-    has come together, and so on round; so the parts use different links in every step.
+    The i-th part of every shard goes along dimension i first, then with all gathered data along the
+    next dimension, cyclically. So the parts use different links in every step.
     """
     topology, rows = schedule.topology, _Rows.of(schedule)
     larger = cartesian_power(topology, exponent)

@@ -1,15 +1,15 @@
-"""Schedules that were searched for once, kept beside this module.
+"""Stored results of earlier schedule searches.
 
 Problem: the diamond and the modified de Bruijn graphs have bandwidth-optimal allgathers that are
-         not breadth first; have them without a search.
+         not breadth first; provide them without a search.
 Input:   a network.
-Output:  its schedule, if it, or one with the same links, is kept.
+Output:  its schedule, if one is stored for it or for a network with the same links.
 Cost:    reading a file.
-Source:  tables 7 and 9 of Zhao et al. (NSDI 2025) say that there are such schedules and in how many
-         steps; these are our own, by :mod:`~baselines.direct_connect.bfb.optimal_search`. A test
-         proves each: valid by ``verify``, optimal since no time is below (N - 1) / N M / B.
+Source:  tables 7 and 9 of Zhao et al. (NSDI 2025) state that such schedules exist, and their steps.
+         Ours come from :mod:`~baselines.direct_connect.bfb.optimal_search`. A test proves each:
+         valid by ``verify``, optimal by the bound (N - 1) / N M / B.
 
-To search anew (seconds): ``python -m baselines.direct_connect.bfb.found``.
+To repeat the search (seconds): ``python -m baselines.direct_connect.bfb.found``.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _FOLDER = Path(__file__).parent / "searched"
 
 
 def schedule_of(topology: Topology) -> StepSchedule | None:
-    """Return the schedule that is kept for a network, or for its reverse, if it is that."""
+    """Return the stored schedule of a network, or of its reverse."""
     if topology.name not in SEARCHED:
         return None
     for file in _files(topology.name):
@@ -50,7 +50,7 @@ def schedule_of(topology: Topology) -> StepSchedule | None:
 
 
 def search() -> None:
-    """Search for all of them anew, also on the reverse networks."""
+    """Repeat the search for all of them, also on the reverse networks."""
     for spec, (_, steps, pieces) in SEARCHED.items():
         topology = load_topology(spec)
         for file, network in zip(_files(spec), (topology, topology.reversed()), strict=True):

@@ -1,4 +1,4 @@
-"""The balance of each GPU and step as a linear program: a reference for the flows.
+"""Linear program that balances the links of each GPU and step: a reference for the flows.
 
 Problem: for GPU u and step t, with x(v, w) the part of v's shard that comes over the link from w,
 
@@ -7,14 +7,14 @@ Problem: for GPU u and step t, with x(v, w) the part of v's shard that comes ove
                   sum of x(v, w) over w = 1                                    for every v
                   x >= 0
 
-         where v is t hops from u and w, before u, is t - 1 hops from v.
+         where v is t hops from u, and w, a predecessor of u, is t - 1 hops from v.
 Input:   a network of GPUs; the GPU; the step.
 Output:  U as a float, with the tolerance of the solver.
 Cost:    one linear program for each GPU and step, d links and d variables a source; with delays
          one for each number of links in use.
 Source:  Zhao et al. (NSDI 2025), programs (1) and (14), by HiGHS. As printed (14) charges a link
-         its latency even if it carries nothing; here links may stay idle. The earliest are those
-         to use: with the links in order of their delays one of the first 1, 2, ... is best.
+         its latency even if it carries nothing; here links may stay idle. With the links in order
+         of their delays, an optimum uses the first 1, 2, ... of them, so all prefixes are tried.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from lp.solver.solve import solve
 __all__ = ["TOLERANCE", "NodePrograms"]
 
 TOLERANCE = 1e-9
-"""By how much a row or a bound may be off."""
+"""Feasibility tolerance of rows and bounds."""
 
 _SECONDS = 60.0  # of one program, which takes milliseconds
 

@@ -1,4 +1,4 @@
-"""Bandwidth-optimal allgathers of small networks by exhaustive search, breadth first or not.
+"""Exhaustive search for bandwidth-optimal allgathers of small networks.
 
 Problem: an allgather in so many steps that is bandwidth-optimal, on a network on which no
          breadth-first broadcast is: shards may go by detours, and wait.

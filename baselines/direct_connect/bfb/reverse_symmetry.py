@@ -1,4 +1,4 @@
-"""Networks that look the same with every link reversed, and schedules carried over.
+"""Reverse-symmetric networks, and the reversal of their schedules.
 
 Problem: an allgather of a network gives a reduce-scatter of the same network if the network is like
          its reverse; have the reduce-scatter, or an allgather of the reverse, without computing it.

@@ -1,4 +1,4 @@
-"""Bounds and tests for direct-connect networks: Moore, bandwidth, and when breadth first is enough.
+"""Bounds and tests for direct-connect networks: Moore, bandwidth, breadth-first optimality.
 
 Problem: how few steps, and how little time, any allgather of N GPUs of degree d can take; whether a
          breadth-first broadcast takes as little.

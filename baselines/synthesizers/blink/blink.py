@@ -1,4 +1,4 @@
-"""Blink: spanning trees of a single root, packed as densely as they go.
+"""Blink: a dense packing of spanning trees with a single root.
 
 Problem: broadcast from one GPU, reduce to it, or both for an allreduce, in the least time.
 Input:   a topology without switches; the root.

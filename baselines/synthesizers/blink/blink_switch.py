@@ -1,4 +1,4 @@
-"""Blink+Switch: Blink's packing on what ForestColl's switch removal leaves.
+"""Blink+Switch: Blink's packing after ForestColl's switch removal.
 
 Problem: Blink's collectives on a network with switches.
 Input:   any topology on which an allgather is possible; the root.

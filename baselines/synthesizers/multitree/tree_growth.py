@@ -1,4 +1,4 @@
-"""The growing itself: what each tree of MultiTree takes at its turn, step by step.
+"""Growth of MultiTree's trees: the link that each tree takes at its turn, step by step.
 
 Problem: let all trees grow at once, edge by edge, while the links have units left in this step.
 Input:   a topology; the bandwidth of a unit; the readings of ``multitree``.

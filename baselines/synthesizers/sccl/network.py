@@ -1,4 +1,4 @@
-"""A network as SCCL sees it: GPUs, and what a round can carry.
+"""SCCL's view of a network: GPUs, and the capacity of a round.
 
 Problem: bandwidths in chunks per round, and the bounds that follow.
 Input:   a topology of GPUs and direct links, with shared capacities of several links if there are.

@@ -1,4 +1,4 @@
-"""SCCL: schedules of so many chunks, steps and rounds by constraint solving, or proofs of none.
+"""SCCL: schedules of given chunks, steps and rounds by constraint solving, or infeasibility proofs.
 
 Problem: given C chunks a GPU (in an all-to-all a pair), S steps and R rounds, spread them in S
          steps that last R rounds together, or prove that it cannot be done. In a round a link of b

@@ -1,4 +1,4 @@
-"""SCCL's two modes: an instance, or the least of its steps or rounds; and reductions.
+"""SCCL's two modes, one instance or the fewest steps or rounds; and its reductions.
 
 Problem: turn what is asked for into instances, and solutions into schedules.
 Input:   a topology, a collective, C, and S and R or what is to be the least of them.

@@ -1,4 +1,4 @@
-"""A timetable becomes a step schedule with a clock.
+"""Conversion of a TACCL timetable into a clocked step schedule.
 
 Problem: say of every transfer when it starts, has left and has arrived, over which links.
 Input:   a logical network, an exchange, a timetable.

@@ -1,4 +1,4 @@
-"""Stage 3: which chunks are sent together from box to box.
+"""TACCL stage 3, contiguity: chunks that are sent together from box to box.
 
 Problem: one message of n chunks pays the latency once, but waits for the last of them.
 Input:   a network, an order, messages to begin with.

@@ -1,4 +1,4 @@
-"""When everything starts and arrives, once routes, order and messages are settled.
+"""Exact start and arrival times for fixed routes, orders and messages.
 
 Problem: the earliest times at which no link and no port does two things at once.
 Input:   transfers in order, and which of them are sent together.

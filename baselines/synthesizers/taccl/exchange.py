@@ -1,4 +1,4 @@
-"""What is to be sent: chunks, where they are, and who wants them.
+"""The demand of a TACCL collective: chunks, their sources and their destinations.
 
 Problem: an allgather or an all-to-all as chunks, each with one source and some destinations.
 Input:   the number of GPUs, the collective, chunks a GPU (in an all-to-all a pair).

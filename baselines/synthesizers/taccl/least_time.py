@@ -1,4 +1,4 @@
-"""What no schedule of a sketch is faster than.
+"""Lower bound on the time of any schedule of a sketch.
 
 Problem: a bound on the time that needs no search.
 Input:   a logical network, an exchange, what each link takes for a chunk.

@@ -1,4 +1,4 @@
-"""The logical network of a sketch: links between GPUs, and the ports that some of them share.
+"""The logical network of a sketch: links between GPUs, and the ports that they share.
 
 Problem: which GPU may send to which at what cost, so that the physical network can always carry it.
 Input:   a topology, a sketch, the size of a chunk.

@@ -1,4 +1,4 @@
-"""Stage 2: in which order what is routed is sent.
+"""TACCL stage 2, ordering: the order of sends on each link.
 
 Problem: a total order of all transfers, which is that of every link and port.
 Input:   a routing program, routes, a heuristic.

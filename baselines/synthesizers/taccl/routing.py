@@ -1,4 +1,4 @@
-"""Stage 1: which links each chunk takes; what routes are worth, exactly.
+"""TACCL stage 1, routing: the links of each chunk, and the exact value of a routing.
 
 Problem: routes of all chunks, such that neither a link or port is busy for long, nor a route is.
 Input:   a logical network, an exchange, a sketch.

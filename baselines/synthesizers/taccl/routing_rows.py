@@ -1,4 +1,4 @@
-"""Stage 1 as rows for a mixed-integer solver.
+"""TACCL stage 1 as rows of a mixed-integer program.
 
 Problem: the routing of ``routing`` as a program.
 Input:   what is to be routed; a horizon, beyond which no routes are looked for.

@@ -1,4 +1,4 @@
-"""A communication sketch: which links a schedule may use, and what of it is to be symmetric.
+"""Communication sketch: the links that a schedule may use, and its symmetry.
 
 Problem: say what a designer knows of a network, so that the search for a schedule is small.
 Input:   a YAML or JSON file, in the fields of TACCL's own sketches.

@@ -1,4 +1,4 @@
-"""Sketches by name, by file, or drawn from the network itself.
+"""Sketches by name, from a file, or derived from the network.
 
 Problem: the sketch that somebody asks for.
 Input:   a word: a name of a shipped sketch, the path of a file, or "auto"; a topology.

@@ -1,4 +1,4 @@
-"""What a sketch's symmetry makes equal.
+"""Variables that the symmetry of a sketch makes equal.
 
 Problem: which transfers of which chunks are to be done alike.
 Input:   a logical network, an exchange, the offsets of a sketch.

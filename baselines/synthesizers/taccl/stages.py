@@ -1,4 +1,4 @@
-"""The three stages in turn, for several routings that are worth the same.
+"""TACCL's three stages in sequence, for several routings of equal value.
 
 Problem: a schedule that is over soon: routes first, then an order, then messages.
 Input:   what is to be routed; how much is tried.

@@ -1,4 +1,4 @@
-"""TACCL: routes, orders and messages one after the other, guided by a sketch.
+"""TACCL: routing, ordering and contiguity in sequence, guided by a sketch.
 
 Problem: a schedule that is over soon, on a network of which a designer says what to use.
 Input:   a topology; a sketch; the size of the data M and chunks C.

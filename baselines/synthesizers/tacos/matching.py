@@ -1,4 +1,4 @@
-"""One random trial of TACOS: chunks and links are matched as time goes on.
+"""One random trial of TACOS: chunks are matched to links as time goes on.
 
 Problem: over links that take a fixed time for a chunk, get every chunk to every GPU, soon.
 Input:   links (tail, head, ticks); chunks per GPU; a seed.

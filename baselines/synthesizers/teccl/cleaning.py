@@ -1,4 +1,4 @@
-"""What serves nobody is taken out of a solution.
+"""Removal of useless transfers from a solution.
 
 Problem: of the transfers of a solution keep those that bring chunks to who wants them.
 Input:   a network in epochs, chunks, transfers.

@@ -1,4 +1,4 @@
-"""A solution in epochs becomes a schedule with a clock.
+"""Conversion of a solution in epochs into a clocked schedule.
 
 Problem: say when every transfer starts, has left and has arrived, so that links and latencies as
          they are allow it.

@@ -1,4 +1,4 @@
-"""The paper's allreduce: an all-to-all, after which every GPU adds what it has, and an allgather.
+"""The paper's allreduce: an all-to-all, a local sum at every GPU, and an allgather.
 
 Problem: what an allreduce takes if no GPU adds on the way.
 Input:   a topology; the parameters of ``generate``.

@@ -1,4 +1,4 @@
-"""What TE-CCL is asked for, checked, and which program answers it.
+"""A checked task for TE-CCL, and the program that solves it.
 
 Problem: one question, one of several programs: the fewest epochs, the most reward, rounds, flows.
 Input:   the parameters of the method; a topology.

@@ -1,4 +1,4 @@
-"""Printed numbers of the papers, beside those of the rows that are kept.
+"""Printed numbers of the papers, beside those of the stored rows.
 
 Read ``forestcoll_numbers``, ``bfb_numbers``, ``teccl_numbers`` and ``teccl_peers`` (from rows),
 ``bfb_bounds`` (by formulas) and ``bfb_testbed`` (by the paper's cost model).

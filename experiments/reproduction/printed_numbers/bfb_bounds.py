@@ -1,4 +1,4 @@
-"""What the BFB paper prints of bounds and times, by the formulas that it gives for them.
+"""Printed bounds and times of the BFB paper, recomputed by its formulas.
 
 Problem: hold lines "Theoretical Bound" of its tables, and the baselines of a caption, against ours.
 Input:   ``published/bfb_bounds.csv``.

@@ -1,4 +1,4 @@
-"""Numbers of the BFB paper, beside those of the rows that are kept.
+"""Numbers of the BFB paper, beside those of the stored rows.
 
 Problem: hold what is printed against what comes out here.
 Input:   rows by experiment; ``published/bfb_*.csv``.

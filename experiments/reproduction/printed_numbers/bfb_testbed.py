@@ -1,4 +1,4 @@
-"""Runtimes on the testbed of the BFB paper, by the cost model that the paper fitted to it.
+"""Runtimes on the testbed of the BFB paper, by the cost model that the paper fitted.
 
 Problem: compare what was measured on 5 to 12 servers with alpha, epsilon and 1/B as printed.
 Input:   rows of ``bfb-figure6``.

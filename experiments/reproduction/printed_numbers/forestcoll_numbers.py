@@ -1,4 +1,4 @@
-"""Numbers of the ForestColl paper and its slides, beside those of the rows that are kept.
+"""Numbers of the ForestColl paper and its slides, beside those of the stored rows.
 
 Problem: hold what is printed, or follows from it, against what comes out here.
 Input:   rows by experiment; ``published/forestcoll_*.csv``, ``published/speedups.csv``.

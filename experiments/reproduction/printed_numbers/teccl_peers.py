@@ -1,4 +1,4 @@
-"""What the TE-CCL paper prints of SCCL and TACCL, and beside them, next to our rows.
+"""The TE-CCL paper's numbers for SCCL and TACCL, beside those of the stored rows.
 
 Problem: hold the peers' columns and the shares of comparisons against what comes out here.
 Input:   rows by experiment; ``published/teccl_peers.csv``.

@@ -1,8 +1,7 @@
-"""Where points run: ``local``, on this machine, or ``cluster``, on one of Dask.
+"""Executors of points: ``local``, on this machine, or ``cluster``, on a Dask cluster.
 
-An executor decides where and when. What a point does, and how it is kept within its limits, is the
-same everywhere (:mod:`experiments.run.supervisor`), and the rows come back to the one who writes
-them.
+An executor decides where and when a point runs. The work and its limits are the same everywhere
+(:mod:`experiments.run.supervisor`), and all rows return to the single process that writes them.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from experiments.results.rows import Row
 __all__ = ["Executor", "OnStage"]
 
 OnStage = Callable[[Point, str], None]
-"""Told a point and the stage that it has come to; the first is "starting"."""
+"""Called with a point and the stage that it has reached; the first is "starting"."""
 
 
 class Executor(Protocol):
@@ -25,7 +24,7 @@ class Executor(Protocol):
     def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
         """Run points, in order as far as possible, and yield the row of each as it ends.
 
-        Points may be taken one by one: which follow can depend on rows that have been yielded.
+        Take points from the iterable one by one: the next ones may depend on rows already yielded.
 
-        Closing the generator ends all points that still run.
+        Closing the generator ends all running points.
         """

@@ -1,8 +1,8 @@
-"""Points on a Dask cluster, whoever started it: by hand, on Slurm, in a cloud.
+"""Executor on an existing Dask cluster: started by hand, on Slurm, or in a cloud.
 
-Every Dask worker runs a point as this machine would, in a supervised process of its own. A worker
-that is lost takes its points with it, and the scheduler gives them to another; what it has already
-sent is kept, and a point has one answer only.
+Every Dask worker runs a point as this machine would, in a supervised process of its own. If a
+worker is lost, the scheduler gives its unfinished points to another. Rows that it has already sent
+stay valid, and each point has exactly one row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["DaskExecutor"]
 
 CONNECT_S = 10.0
 LOOK_S = 0.5
-"""Between two looks whether a point is still wanted."""
+"""Seconds between two checks whether a point is still wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class DaskExecutor:
 
 
 def _run_here(topic: str, point: Point, number: int) -> Row:
-    """Run a point on a Dask worker for as long as anybody wants it."""
+    """Run a point on a Dask worker until it ends or is no longer wanted."""
     worker = get_worker()
 
     def tell(stage: str) -> None:
@@ -108,7 +108,7 @@ def _run_here(topic: str, point: Point, number: int) -> Row:
                 row = running.listen(tell)
                 if row is not None:
                     return row
-    raise Reschedule  # heard by nobody, unless the worker is being shut down
+    raise Reschedule  # without effect, unless the worker is being shut down
 
 
 def _is_wanted(worker: Worker, key: tuple[str, int]) -> bool:

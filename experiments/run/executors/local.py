@@ -1,4 +1,4 @@
-"""Points on this machine, several side by side if wanted."""
+"""Executor on this machine, with several points side by side if wanted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LocalExecutor:
     jobs: int = 1
 
     def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
-        """Start a point as another ends; see :class:`experiments.run.executors.Executor`."""
+        """Start a point when another ends; see :class:`experiments.run.executors.Executor`."""
         waiting = iter(points)
         running: list[Running] = []
         try:

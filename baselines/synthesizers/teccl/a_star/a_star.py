@@ -1,4 +1,4 @@
-"""TE-CCL in rounds: schedules of many epochs, a few at a time.
+"""TE-CCL's A*: schedules of many epochs, built in rounds of a few epochs.
 
 Problem: bring all chunks to all who want them, by a program for some epochs after another.
 Input:   a network in epochs, chunks, how many epochs a round has, a solver, limits, a gap.

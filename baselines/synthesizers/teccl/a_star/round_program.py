@@ -1,4 +1,4 @@
-"""TE-CCL's program for one round: from where chunks are, some epochs on.
+"""TE-CCL's program for one round of A*: some epochs, from the present places of chunks.
 
 Problem: in K epochs bring chunks to who wants them, and the others nearer; or bring all there.
 Input:   a network in epochs, chunks, what rounds before have sent, K.

@@ -1,4 +1,4 @@
-"""Where chunks are when a round begins.
+"""State at the start of a round: the places of all chunks.
 
 Problem: after some transfers, say what each node has or will have, what switches must pass on, and
          how long links are busy still.

@@ -1,4 +1,4 @@
-"""Buffers with few slots: how many chunks a node may hold, and from when a slot is free.
+"""Limited buffers: how many chunks a node may hold, and when a slot becomes free.
 
 Problem: say what takes a slot, when it is freed, and what may be sent from it.
 Input:   the number of slots; which of two readings of the paper.

@@ -1,4 +1,4 @@
-"""What TE-CCL is asked to move: chunks, where they are, and who wants them.
+"""The demand of TE-CCL: chunks, their sources and their destinations.
 
 Problem: turn a collective into demands D(s, d, c).
 Input:   a topology, an allgather, broadcast or all-to-all, chunks per source (or per pair).

@@ -1,4 +1,4 @@
-"""TE-CCL's view of a network: epochs, what links carry in them, and how switches are crossed.
+"""TE-CCL's view of a network: epochs, link capacities an epoch, and switch models.
 
 Problem: say in whole epochs how long a chunk keeps a link busy, when it arrives, and how many
          chunks a link takes.

@@ -1,4 +1,4 @@
-"""Hyper-edges: links between all that a switch joins, in its place.
+"""Hyper-edges: links between all neighbours of a switch, which replace the switch.
 
 Problem: do without switches.
 Input:   a topology.

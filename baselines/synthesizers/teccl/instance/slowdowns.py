@@ -1,4 +1,4 @@
-"""Links that are slow for a time: bandwidth that depends on the epoch.
+"""Temporary slowdowns: link bandwidths that depend on the epoch.
 
 Problem: read which links have which part of their bandwidth in which epochs, and find out how many
          chunks they take then.

@@ -1,4 +1,4 @@
-"""A flow in epochs as ways from source to destination, each a list of transfers.
+"""Decomposition of a flow in epochs into paths, each a list of transfers.
 
 Problem: write the flow of each source as ways through arcs and epochs, with what each carries.
 Input:   a solution of the linear program.

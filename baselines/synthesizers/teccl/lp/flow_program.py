@@ -1,4 +1,4 @@
-"""TE-CCL's linear program for demands without copies: how much of whose data crosses when.
+"""TE-CCL's linear program for demands without copies: flow by source, link and epoch.
 
 Problem: move all data to the ranks that want it in K epochs, over as few arcs as that allows.
 Input:   a network in epochs, chunks that one rank each wants, K.

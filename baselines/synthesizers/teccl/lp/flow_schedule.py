@@ -1,4 +1,4 @@
-"""A flow in epochs becomes a schedule with a clock, exactly.
+"""Exact conversion of a flow in epochs into a clocked schedule.
 
 Problem: cut every pair's data into whole units, one interval of them for each way, and make the
          clock as much slower as rounding asks for.

@@ -1,4 +1,4 @@
-"""The least number of epochs of the linear program.
+"""Fewest epochs of the linear program.
 
 Problem: the least K for which the program has a solution; if K epochs will do, K + 1 will.
 Input:   a network in epochs, chunks that one rank each wants, a solver, limits.

@@ -1,4 +1,4 @@
-"""How many epochs will do, found on coarse epochs.
+"""Estimate of a sufficient number of epochs, from coarse epochs.
 
 Problem: a number of epochs K, of length tau, for which there is a schedule; not the least.
 Input:   an instance for any length of epochs; tau; a solver, limits.

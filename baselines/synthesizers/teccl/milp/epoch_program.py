@@ -1,4 +1,4 @@
-"""TE-CCL's general program for a number of epochs: which chunk crosses which link in which epoch.
+"""TE-CCL's integer program for a number of epochs: chunks by link and epoch.
 
 Problem: move all chunks to all who want them in K epochs.
 Input:   a network in epochs, chunks with their sources and destinations, K.

@@ -1,4 +1,4 @@
-"""A first solution by a rule of thumb, epoch by epoch.
+"""Greedy first solution, epoch by epoch.
 
 Problem: some solution, fast, so that a search over the number of epochs begins with one.
 Input:   a network in epochs, chunks with their sources and destinations.

@@ -1,4 +1,4 @@
-"""The least number of epochs: found from above, proved from below.
+"""Fewest epochs of the integer program: an upper and a lower bound that meet.
 
 Problem: the least K for which the program has a solution.
 Input:   a network in epochs, chunks, a solver, limits.

@@ -1,4 +1,4 @@
-"""TE-CCL's own objective: the earlier a chunk is where it is wanted, the more it is worth.
+"""TE-CCL's own objective: earlier arrivals of chunks are worth more.
 
 Problem: maximise the sum, over all who want a chunk and all epochs k by whose end they have it, of
          1 / (k + 1), k from 0, among the schedules of K epochs.

@@ -1,4 +1,4 @@
-"""The program given to a solver: OR-Tools' CP-SAT, HiGHS, or Gurobi where it is installed.
+"""Solvers of the integer program: OR-Tools' CP-SAT, HiGHS, or Gurobi where it is installed.
 
 Problem: find values of 0 and 1 that satisfy all rows, of the largest objective if there is one, or
          prove that there are none.

@@ -1,4 +1,4 @@
-"""Whether schedules on one network keep every link within its bandwidth, all at once.
+"""Check that concurrent schedules keep every link within its bandwidth.
 
 Problem: at no moment do the rates of all transfers over a link add up to more than its bandwidth.
 Input:   step schedules with clocks that say when transfers have left and which path they take.
