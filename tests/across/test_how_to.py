@@ -39,9 +39,10 @@ def programs() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("code", "printed"), programs(), ids=lambda text: text.split("\n")[0])
-def test_a_program_prints_what_the_page_says(code: str, printed: str) -> None:
+def test_a_program_prints_what_the_page_says(code: str, printed: str, tmp_path: Path) -> None:
+    """In a folder of its own, since some programs write files."""
     command = [sys.executable, "-c", code]
-    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert result.stdout == printed
 
 
