@@ -96,8 +96,8 @@ def forests(
     found = [Recipe(f"forest, {text}", FORESTS, options) for text, options in numbers]
     if collective in COLLECTIVES:
         least = least_depth(Request.of(topology, Options(collective=collective, root=root)))
-        tree_depths = [least + more for more in _taller(collective)]
-        found += [Recipe(f"forest, depth {h}", FORESTS, {"max_depth": h}) for h in tree_depths]
+        depths = [least + more for more in _taller(collective)]
+        found += [Recipe(f"forest, depth {h}", FORESTS, {"max_depth": h}) for h in depths]
     if any(node.multicast for node in topology.nodes):
         found += [
             Recipe(f"forest, {text}, switches copy", FORESTS, {**options, "multicast": True})

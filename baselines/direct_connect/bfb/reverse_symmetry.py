@@ -28,7 +28,7 @@ Ints = npt.NDArray[np.int64]
 
 
 def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
-    """Find for each rank the one that plays its part when every link is turned round.
+    """Find the rank that takes the place of each rank when every link is reversed.
 
     Returns
     -------

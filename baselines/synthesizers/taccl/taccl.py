@@ -69,7 +69,7 @@ def generate(
     ----------
     topology : Topology
     collective : str
-        A reduce-scatter is an allgather turned round, an allreduce both in turn.
+        A reduce-scatter is a reversed allgather; an allreduce runs both in sequence.
     size_bytes : int
         M; what latencies are compared with.
     sketch : str
@@ -184,7 +184,7 @@ class _Task:
     report: Report
 
     def spread(self, network: Topology, *, reverse: bool) -> StepSchedule:
-        """Spread the data over a network; over one turned round for a reduce-scatter."""
+        """Spread the data over a network; over the reversed one for a reduce-scatter."""
         from baselines.synthesizers.taccl.stages import Effort, best_times  # loads the solver
 
         sketch = self.sketch.reversed() if reverse else self.sketch

@@ -221,7 +221,7 @@ def _timed_links(
 
 @dataclass(frozen=True, slots=True)
 class _Phase:
-    """An allgather, or one that is to be run backwards, for which links are turned round."""
+    """An allgather, or one on reversed links that runs backwards in time."""
 
     topology: Topology
     links: TimedLinks

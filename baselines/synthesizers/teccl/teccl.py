@@ -195,7 +195,7 @@ def generate(
 def _check_sums(made: StepSchedule) -> None:
     """Refuse sums that a switch should send on apart and would add, since it adds what it can.
 
-    So it is where a switch got a chunk twice before it was turned round.
+    So it is where a switch got a chunk twice before it was reversed.
     """
     topology, sends, clock = made.topology, made.sends, made.clock
     assert clock is not None

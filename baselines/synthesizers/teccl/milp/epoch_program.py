@@ -111,7 +111,7 @@ def earliest(network: EpochNetwork, root: int, *, backwards: bool = False) -> li
     """Return the first epoch before which a chunk of a rank can be at each node.
 
     Of a switch without a buffer, that after the one at whose end it has come in. ``backwards``: of
-    the root instead, with every arc turned round; what is left to go to it from each node.
+    the root instead, with every arc reversed; what is left to go to it from each node.
     """
     arcs = network.into() if backwards else network.out_of()
     first = [NEVER] * network.nodes

@@ -242,11 +242,11 @@ def _rises(bound: AllreduceBound, unit: int) -> tuple[npt.NDArray[Any], npt.NDAr
         crosses = near != far
         rise += crosses * (inward[0, far] + outward[0, near])
         fall += crosses * (inward[1, far] + outward[1, near])
-    tree_depths = np.zeros((2, len(nodes)), dtype=kind)
+    potentials = np.zeros((2, len(nodes)), dtype=kind)
     for held in bound.potentials:
-        tree_depths[:, held.switch] = _parts(held.gather, unit), _parts(held.reduce, unit)
-    rise += tree_depths[0, head] - tree_depths[0, tail]
-    fall += tree_depths[1, tail] - tree_depths[1, head]
+        potentials[:, held.switch] = _parts(held.gather, unit), _parts(held.reduce, unit)
+    rise += potentials[0, head] - potentials[0, tail]
+    fall += potentials[1, tail] - potentials[1, head]
     return rise, fall
 
 
