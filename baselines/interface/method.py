@@ -14,6 +14,7 @@ from baselines.interface.search import Report
 from baselines.interface.supported import check_supported
 from forestcoll.errors import InvalidParameterError
 from forestcoll.extras import missing
+from forestcoll.former_names import PARAMETERS, renamed
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
@@ -124,6 +125,7 @@ class Method:
         """
         collective = self.collectives[0] if collective is None else collective
         check_supported(self.name, collective, self.collectives)
+        parameters = renamed(parameters, PARAMETERS)
         if unknown := sorted(set(parameters) - set(self.parameters)):
             known = ", ".join(self.parameters) or "none"
             raise InvalidParameterError(

@@ -6,7 +6,9 @@ import pytest
 
 from baselines.interface.method import Method
 from baselines.libraries import direct
+from baselines.registry import METHODS
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.former_names import FormerNameWarning
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import StepSchedule
 from forestcoll.topology import Topology, load_topology
@@ -76,3 +78,11 @@ def test_what_it_does_not_take_is_refused_by_name(
 def test_a_method_without_parameters_says_so() -> None:
     with pytest.raises(InvalidParameterError, match=r"mine has no parameter 'a'; it has: none$"):
         method(pattern).run(RING, parameters={"a": 1})
+
+
+def test_a_former_parameter_is_taken_with_a_note() -> None:
+    """TE-CCL's integer program was asked for as whole_chunks; both names give one schedule."""
+    ask = (load_topology("ring:nodes=3"), "all-to-all")
+    with pytest.warns(FormerNameWarning, match="whole_chunks is now called milp"):
+        former = METHODS["teccl"].run(*ask, {"whole_chunks": True})
+    assert former == METHODS["teccl"].run(*ask, {"milp": True})
