@@ -168,8 +168,8 @@ OWN = {
     "experiments/speedups.py": "the toolkit's page",
     "forestcoll/cli/schemas.py": "the toolkit's schemas",
     "forestcoll/cli/summaries.py": "the source of installed modules",
-    "forestcoll/execute/execution.py": "what its own processes wrote, in a folder of its own",
-    "forestcoll/execute/one_rank.py": "what the process that started it wrote",
+    "forestcoll/runtimes/execution/execution.py": "what its own processes wrote",
+    "forestcoll/runtimes/execution/one_rank.py": "what the process that started it wrote",
     "forestcoll/lazy_loading.py": "the stub of a package",
 }
 """Modules that read files otherwise: not those of a user."""

@@ -74,7 +74,8 @@ ACROSS = {
 """Tests of no single module, and what they are of."""
 
 NOTHING_TO_RUN = {
-    "forestcoll/execute/rank_plan.py": "types only",
+    "forestcoll/runtimes/execution/rank_plan.py": "types only",
+    "forestcoll/runtimes/interpretation/cells.py": "types only",
     "forestcoll/schedule/protocols.py": "types only",
     "lp/solver/backends/answer.py": "types only",
     "lp/solver/backends/gurobi.py": "needs a licence; test_solve covers it where there is one",

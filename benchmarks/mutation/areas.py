@@ -57,8 +57,11 @@ AREAS = {
         ),
         Area(
             "expected",
-            "experiments/expected.py",
-            ("tests/experiments/test_expected.py", "tests/experiments/test_expected_cli.py"),
+            "experiments/advice/expected.py",
+            (
+                "tests/experiments/advice/test_expected.py",
+                "tests/experiments/advice/test_expected_cli.py",
+            ),
             85,
         ),
     )

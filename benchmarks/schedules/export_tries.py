@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from forestcoll.errors import ExportError, UnsupportedError
-from forestcoll.schedule.export import MscclOptions, MscclppOptions, to_msccl, to_mscclpp
-from forestcoll.schedule.interpret import interpret, interpret_plan
-from forestcoll.schedule.msccl import parse_algorithm, written_algorithm
-from forestcoll.schedule.mscclpp import parse_plan, written_plan
+from forestcoll.runtimes.msccl import parse_algorithm, written_algorithm
+from forestcoll.runtimes.msccl.exporter import MscclOptions, to_msccl
+from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.runtimes.mscclpp import parse_plan, written_plan
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions, to_mscclpp
+from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.steps import REDUCTIONS
 from tests.schedule.made import run_mscclpp

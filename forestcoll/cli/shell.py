@@ -48,6 +48,7 @@ CORE = {
         "check-xml": "runtime_files.xml_checking:check_xml",
         "score": "runtime_files.file_scoring:score_file",
         "check-plan": "runtime_files.plan_checking:check_plan",
+        "exec": "runtime_files.executing:execute_schedule",
         "schema": "schemas:show_schema",
     }.items()
 }

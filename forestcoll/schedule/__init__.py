@@ -4,10 +4,8 @@ To read first, the types: ``forest`` (with ``tree_flow``), ``factored``, ``multi
 ``allreduce``, ``steps`` (with ``sends`` and ``clock``), ``flows``, and ``program``, to which all of
 them compile. ``pipelined`` is the model of time, ``verification/`` the independent proof,
 ``cost_model/`` the theoretical costs, ``simulate/`` simulation with latencies. ``transform/`` makes
-schedules from schedules; ``files/`` reads and writes them. ``msccl/`` and ``mscclpp/`` hold the
-files of runtimes, ``export/`` writes schedules to them, and ``interpret/`` executes them (import
-these and ``simulate`` from there).
-The types share ``equality``, ``exact_sums``, ``protocols`` and ``unsupported``.
+schedules from schedules; ``files/`` reads and writes them. The types share ``equality``,
+``exact_sums``, ``protocols`` and ``unsupported``.
 """
 
 from __future__ import annotations

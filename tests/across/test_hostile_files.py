@@ -24,14 +24,15 @@ from experiments.results.frames import MOST_ROWS
 from experiments.results.rows import RowFile
 from forestcoll import certify, generate, load_topology
 from forestcoll.compilation import compile_program
+from forestcoll.runtimes.formats import export
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.schedule import write_certificate, write_schedule
-from forestcoll.schedule.export import MscclppOptions, export
 from forestcoll.topology.files import topology_json
 from tests.across.hostile_files import DIGITS, no_files, spoilt, texts
 from tests.command_line import ROOT
-from tests.experiments.bundle.tuned_ring import tuned
+from tests.experiments.advice.bundle.tuned_ring import tuned
 from tests.experiments.samples import rings_of_rows
-from tests.scoring.peer_documents import ring_sentences, teccl_allgather
+from tests.runtimes.scoring.peer_documents import ring_sentences, teccl_allgather
 
 MEMORY_MB = 800
 RING = "ring:nodes=4"

@@ -8,7 +8,7 @@ from typing import Literal
 
 import pytest
 
-from experiments.expected import Expected, expected
+from experiments.advice.expected import Expected, expected
 from forestcoll import generate, group, load_topology, optimum, verify
 from forestcoll.topology import Topology, TopologyBuilder
 

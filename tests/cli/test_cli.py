@@ -53,6 +53,7 @@ def test_the_commands_are_these() -> None:
         "simulate",
         "draw",
         "check-plan",
+        "exec",
         "check-xml",
         "score",
         "export",

@@ -36,9 +36,9 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits
+from forestcoll.runtimes.scoring.file_bounds import bound_of
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
 from forestcoll.schedule.cost_model.measures import makespan_s_per_gb, synchronous
-from forestcoll.scoring.file_bounds import bound_of
 from forestcoll.topology import Topology, TopologyBuilder, group
 from lp.allreduce.best import proved
 from lp.alltoall.linear_optimum import all_to_all_rate

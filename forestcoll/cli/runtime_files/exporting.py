@@ -14,14 +14,16 @@ from forestcoll.cli.output import expect_writable, report
 from forestcoll.cli.runtime_files.within_limits import export_within_limits
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, VerificationError
-from forestcoll.fitting.runtime_fit import SECONDS
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
+from forestcoll.runtimes.formats import FORMATS, options_of
+from forestcoll.runtimes.interpretation.multiprocessors import MOST_BLOCKS
+from forestcoll.runtimes.msccl import parse_algorithm
+from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.runtimes.mscclpp import parse_plan
+from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
+from forestcoll.runtimes.runtime_fit import SECONDS
 from forestcoll.schedule import read_schedule, verify
-from forestcoll.schedule.export import FORMATS, options_of
-from forestcoll.schedule.interpret import MOST_BLOCKS, interpret, interpret_calls
-from forestcoll.schedule.msccl import parse_algorithm
-from forestcoll.schedule.mscclpp import parse_plan
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta
 

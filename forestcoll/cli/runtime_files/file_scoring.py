@@ -10,13 +10,13 @@ import typer
 from forestcoll.cli.options import MOST, Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.runtimes.msccl import Algorithm, read_leniently
+from forestcoll.runtimes.scoring.file_score import FileScore, score
+from forestcoll.runtimes.scoring.measurement import Measurement
+from forestcoll.runtimes.scoring.peer_score import PeerScore, score_transfers
+from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
+from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.schedule import write_schedule
-from forestcoll.schedule.msccl import Algorithm, read_leniently
-from forestcoll.scoring.file_score import FileScore, score
-from forestcoll.scoring.measurement import Measurement
-from forestcoll.scoring.peer_score import PeerScore, score_transfers
-from forestcoll.scoring.peers.peer_files import is_json, read_peer_file
-from forestcoll.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.topology import Topology, load_topology, members_from_text
 
 __all__ = ["score_file"]

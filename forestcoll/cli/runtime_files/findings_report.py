@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.schedule.interpret import MACHINES, Finding, Findings, Kind
+from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
+from forestcoll.runtimes.interpretation.multiprocessors import MACHINES
 
 __all__ = ["Machine", "Threadblocks", "lines_of", "record_of"]
 

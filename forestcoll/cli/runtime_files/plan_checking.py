@@ -15,8 +15,10 @@ from forestcoll.cli.runtime_files.findings_report import (
     lines_of,
     record_of,
 )
-from forestcoll.schedule.interpret import Finding, Findings, Kind, blocks_of, interpret_plan
-from forestcoll.schedule.mscclpp import Plan, read_plan
+from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
+from forestcoll.runtimes.interpretation.multiprocessors import blocks_of
+from forestcoll.runtimes.mscclpp import Plan, read_plan
+from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 
 __all__ = ["check_plan"]
 

@@ -6,10 +6,10 @@ from typing import Any
 
 from forestcoll.cli.output import progress_bars
 from forestcoll.errors import RuntimeLimitError
-from forestcoll.fitting.runtime_fit import Fit, fitting
+from forestcoll.runtimes.formats import Exported, ExportOptions, export
+from forestcoll.runtimes.runtime_fit import Fit, fitting
 from forestcoll.schedule import verify
 from forestcoll.schedule.allreduce import AnySchedule
-from forestcoll.schedule.export import Exported, ExportOptions, export
 from forestcoll.schedule.program import Program
 
 __all__ = ["export_within_limits"]

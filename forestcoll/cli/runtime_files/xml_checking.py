@@ -16,8 +16,10 @@ from forestcoll.cli.runtime_files.findings_report import (
     lines_of,
     record_of,
 )
-from forestcoll.schedule.interpret import Finding, Findings, Kind, blocks_of, interpret
-from forestcoll.schedule.msccl import Algorithm, Reading, read_leniently
+from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
+from forestcoll.runtimes.interpretation.multiprocessors import blocks_of
+from forestcoll.runtimes.msccl import Algorithm, Reading, read_leniently
+from forestcoll.runtimes.msccl.interpreter import interpret
 
 __all__ = ["check_xml"]
 

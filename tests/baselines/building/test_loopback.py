@@ -10,8 +10,9 @@ from baselines.building.loopback import with_loopback
 from forestcoll.compilation import compile_program
 from forestcoll.errors import UnsupportedError
 from forestcoll.generation import generate
+from forestcoll.runtimes.formats import export
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.schedule import MulticastForest, cost, synchronous, verify
-from forestcoll.schedule.export import MscclppOptions, export
 from forestcoll.topology import Topology, load_topology
 
 

@@ -10,7 +10,7 @@ import pytest
 from benchmarks.schedules import export_all
 from benchmarks.schedules.export_all import cases, kept, sweep, verdict
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.export.msccl import executor_limits
+from forestcoll.runtimes.msccl.exporter import executor_limits
 from tests.schedule.made.run_msccl import RIGHT
 
 CASES = [("forestcoll", "allgather", name) for name in ("ring:nodes=7", "torus:dims=3x3")]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import forestcoll
-from forestcoll.schedule.msccl import read_algorithm
-from forestcoll.schedule.mscclpp import read_plan
+from forestcoll.runtimes.msccl import read_algorithm
+from forestcoll.runtimes.mscclpp import read_plan
 from tests.command_line import assert_one_line, document, invoke
 
 

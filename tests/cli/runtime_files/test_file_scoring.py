@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import assert_one_line, document, invoke
-from tests.schedule.msccl_programs import changed, line_of, ring_allgather
-from tests.scoring.peer_documents import ring_sentences, teccl_allgather, written
+from tests.runtimes.msccl_programs import changed, line_of, ring_allgather
+from tests.runtimes.scoring.peer_documents import ring_sentences, teccl_allgather, written
 
 
 @pytest.fixture

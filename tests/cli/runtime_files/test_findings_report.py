@@ -1,7 +1,7 @@
 """Findings for people and for machines."""
 
 from forestcoll.cli.runtime_files.findings_report import lines_of, record_of
-from forestcoll.schedule.interpret import Finding, Findings, Kind, Place
+from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind, Place
 
 
 def test_five_of_a_kind_are_shown_and_the_others_counted() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.command_line import assert_one_line, document, invoke
-from tests.schedule.mscclpp.plans import BROADCAST, GATHER, changed, dropped
+from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, changed, dropped
 
 
 def written(folder: Path, data: dict[str, Any] | str) -> Path:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import forestcoll
-from forestcoll.schedule.export.msccl import executor_limits
-from forestcoll.schedule.msccl import read_algorithm
+from forestcoll.runtimes.msccl import read_algorithm
+from forestcoll.runtimes.msccl.exporter import executor_limits
 from tests.command_line import assert_one_line, document, invoke
 
 

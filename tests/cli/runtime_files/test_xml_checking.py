@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import assert_one_line, document, invoke
-from tests.schedule.msccl_programs import Block, changed, line_of, ring_allgather, xml
+from tests.runtimes.msccl_programs import Block, changed, line_of, ring_allgather, xml
 
 
 def written(folder: Path, text: str) -> Path:

@@ -11,7 +11,7 @@ import random
 from collections import Counter, deque
 from dataclasses import dataclass, field
 
-from forestcoll.schedule.msccl import Algorithm, Instruction, Threadblock
+from forestcoll.runtimes.msccl import Algorithm, Instruction, Threadblock
 
 RIGHT, DEADLOCK = "right", "deadlock"
 

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
-from forestcoll.schedule.mscclpp import Operation, Plan, PlanThreadblock, Span
+from forestcoll.runtimes.mscclpp import Operation, Plan, PlanThreadblock, Span
 
 RIGHT, DEADLOCK = "right", "deadlock"
 

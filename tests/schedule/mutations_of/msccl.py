@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from forestcoll.schedule.msccl import Algorithm, Instruction, Threadblock
+from forestcoll.runtimes.msccl import Algorithm, Instruction, Threadblock
 
 __all__ = ["MSCCL_MUTATIONS", "mutants"]
 

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from forestcoll.schedule.mscclpp import Operation, Plan, PlanGpu, Span
+from forestcoll.runtimes.mscclpp import Operation, Plan, PlanGpu, Span
 
 __all__ = ["MSCCLPP_MUTATIONS", "plan_mutants"]
 

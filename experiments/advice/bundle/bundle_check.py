@@ -1,0 +1,110 @@
+"""Check that a bundle is complete and that each of its files is correct.
+
+Problem: files get copied, edited and lost; a runtime loads any file without a check.
+Input:   a folder.
+Output:  its faults.
+Cost:    that of reading and executing each file.
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from experiments.advice.bundle.bundle_index import (
+    INDEX,
+    MOST_FILE_BYTES,
+    Bundle,
+    BundledRange,
+    read_bundle,
+)
+from experiments.advice.bundle.runtime_readers import READERS, RuntimeFile
+from experiments.advice.bundle.size_ranges import faults_of
+from forestcoll.bounded_read import read_at_most
+from forestcoll.errors import ForestCollError, InvalidScheduleError
+from forestcoll.runtimes.formats import FORMATS
+
+__all__ = ["faults_in"]
+
+Tick = Callable[[int, int], None]
+
+
+def faults_in(
+    folder: Path, *, execute: bool = True, tick: Tick = lambda done, total: None
+) -> Iterator[str]:
+    """Yield the faults of a bundle.
+
+    Parameters
+    ----------
+    folder : Path
+    execute : bool
+        Whether to execute the files, too.
+    tick : callable
+        Called with the number of checked files, and of all files.
+
+    Raises
+    ------
+    InvalidScheduleError
+        If there is no index, or it is not that of a bundle.
+    """
+    bundle = read_bundle(folder)
+    sizes = [(one.first_bytes, one.last_bytes) for one in bundle.ranges]
+    yield from faults_of(sizes, bundle.first_bytes, bundle.last_bytes)
+    if bundle.runtime not in FORMATS:
+        yield f"its files are for {bundle.runtime!r}, which is none of {', '.join(FORMATS)}"
+        return
+    yield from _strangers(folder, bundle)
+    for place, one in enumerate(bundle.ranges):
+        tick(place, len(bundle.ranges))
+        if one.file is not None:
+            yield from _file_faults(folder, bundle, one, execute)
+
+
+def _strangers(folder: Path, bundle: Bundle) -> Iterator[str]:
+    """Yield files that the index does not name: a runtime would read them too."""
+    named = {one.file for one in bundle.ranges} | {INDEX}
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    for path in files:
+        name = path.relative_to(folder).as_posix()
+        if name not in named:
+            yield f"{name} is in no range; the runtime reads whatever is in its folder"
+
+
+def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool) -> Iterator[str]:
+    assert one.file is not None  # an open range has nothing to check
+    try:
+        data = read_at_most(folder / one.file, MOST_FILE_BYTES, InvalidScheduleError)
+    except InvalidScheduleError as error:
+        yield f"{one.file} {str(error).removeprefix(f'{folder / one.file}: ')}"
+        return
+    if hashlib.sha256(data).hexdigest() != one.sha256:
+        yield f"{one.file} is not the file that was written: its sha256 differs"
+    if bundle.runtime not in READERS:
+        return
+    try:
+        read = READERS[bundle.runtime](data.decode("utf-8"), bundle.root, execute)
+    except (ForestCollError, UnicodeDecodeError) as error:
+        yield f"{one.file} cannot be read: {error}"
+        return
+    yield from _unlike(bundle, one, read)
+    if read.wrong:
+        yield f"{one.file} is wrong: {read.wrong}"
+
+
+def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[str]:
+    """Yield differences between a file and the index."""
+    said = {
+        "collective": (read.collective.replace("-", ""), bundle.collective.replace("-", "")),
+        "GPUs": (read.gpus, bundle.gpus),
+        "name": (read.name, one.name),
+        "protocol": (read.protocol, one.protocol),
+        "chunks": (read.chunks, one.chunks),
+    }
+    if one.sizes_in_file:
+        said["least size"] = (read.min_bytes, one.first_bytes)
+        said["largest size"] = (read.max_bytes, one.last_bytes)
+    for what, (found, expected) in said.items():
+        if found != expected:
+            yield f"{one.file}: its {what} is {found}, and {expected} in the index"

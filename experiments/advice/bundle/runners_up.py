@@ -1,0 +1,124 @@
+"""Replacements where the best schedule cannot be exported.
+
+Problem: the best schedule of some sizes breaks a limit of the runtime, or does what it has not.
+Input:   what was tuned, the sizes, and what cannot be exported, with the reason.
+Output:  the best of those that can, size by size, and how much slower they are.
+Cost:    that of tuning again, for these sizes, and of exporting each candidate.
+Source:  ours. The times of the best one are those that tuning found; at sizes that it did not try
+         it is simulated.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+
+from experiments.advice.bundle.size_ranges import Part
+from experiments.advice.bundle.tuned_index import TunedIndex, read_tuned
+from experiments.advice.tuning.candidates import Candidate
+from experiments.advice.tuning.records import INDEX, Folder
+from experiments.advice.tuning.schedule_search import Entrant
+from experiments.advice.tuning.tuning import Progress, Refuses, tune
+from forestcoll.compilation import compile_program
+from forestcoll.errors import TimeLimitError, UnsupportedError
+from forestcoll.schedule import read_schedule
+from forestcoll.schedule.simulate import Simulator
+
+__all__ = ["runners_up"]
+
+
+def runners_up(
+    index: TunedIndex,
+    best: Part,
+    kept: Path,
+    *,
+    refuses: Refuses,
+    seconds: float,
+    progress: Progress | None = None,
+) -> list[Part]:
+    """Find what to use for the sizes of a schedule that cannot be exported.
+
+    Parameters
+    ----------
+    index : TunedIndex
+        What was tuned.
+    best : Part
+        Its sizes and its file; ``why`` it cannot be exported.
+    kept : Path
+        A folder for what is found. What is there already is taken.
+    refuses : callable
+        Says of a program why it cannot be exported, or nothing.
+    seconds : float
+        For each method to make its schedule, and as much for all its simulations.
+    progress : callable, optional
+
+    Returns
+    -------
+    list of Part
+        For the same sizes; one without a schedule if there is none.
+    """
+    assert best.schedule is not None  # that which cannot be exported
+    schedule = read_schedule(best.schedule)
+    sizes = [
+        one.size_bytes
+        for one in index.sizes
+        if best.first_bytes <= one.size_bytes <= best.last_bytes
+    ]
+    if not (kept / INDEX).is_file() or not read_tuned(kept).complete:
+        try:
+            tune(
+                schedule.topology,
+                index.collective,
+                sizes,
+                root=index.root,
+                model=index.model,
+                methods=index.methods,
+                seconds=seconds,
+                progress=progress,
+                keep=Folder(kept).keep,
+                refuses=refuses,
+            )
+        except (UnsupportedError, TimeLimitError) as error:
+            return [_open(best, f"{best.why}; nor can another: {error}")]
+    entrant = Entrant(
+        Candidate(best.use, best.method, {}, schedule),
+        Simulator(compile_program(schedule)),
+        index.model,
+        math.inf,
+    )
+    return _parts(index, best, kept, lambda size: _time_us(entrant, size))
+
+
+def _open(best: Part, why: str) -> Part:
+    return Part(best.first_bytes, best.last_bytes, best.use, None, best.method, why=why)
+
+
+def _parts(
+    index: TunedIndex, best: Part, kept: Path, best_us: Callable[[int], float]
+) -> list[Part]:
+    """Return the ranges that were found, with what each costs beside the best."""
+    known = {one.size_bytes: one.time_us for one in index.sizes}
+    found, parts = read_tuned(kept), []
+    for one in found.ranges:
+        within = [at for at in found.sizes if one.first_bytes <= at.size_bytes <= one.last_bytes]
+        times = [(at.time_us, known.get(at.size_bytes) or best_us(at.size_bytes)) for at in within]
+        parts.append(
+            Part(
+                first_bytes=one.first_bytes,
+                last_bytes=one.last_bytes,
+                use=one.use,
+                schedule=kept / one.file,
+                method=found.method_of(one.use),
+                slower=max(0.0, *(time_us / least_us - 1 for time_us, least_us in times)),
+                instead_of=best.use,
+                why=best.why,
+            )
+        )
+    return parts
+
+
+def _time_us(entrant: Entrant, size: int) -> float:
+    found = entrant.trial(size, lambda: None).simulation
+    assert found is not None  # its time has no limit
+    return found.time_s * 1e6

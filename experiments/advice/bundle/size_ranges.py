@@ -1,0 +1,92 @@
+"""Division of the data sizes into ranges without gaps or overlaps.
+
+Problem: a runtime takes the file whose range holds a size; tuning knows sizes that were tried, and
+         leaves those between two ranges to either.
+Input:   ranges in order, each with its first size.
+Output:  ranges of bytes, both ends included, of which each begins one byte after the one before
+         ends.
+Cost:    none.
+Source:  ours. A range goes on until the next one begins, as
+         :meth:`experiments.advice.tuning.tuning.Tuning.best` has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+
+__all__ = ["Part", "adjacent", "faults_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Sizes with one schedule, or none.
+
+    Parameters
+    ----------
+    first_bytes, last_bytes : int
+        Both included.
+    use : str
+        The name of the schedule, as tuning has it; of the best one if there is none to use.
+    schedule : Path or None
+        Its file; None if no schedule can be used.
+    method : str
+    slower : float
+        By what share it takes longer than the best of these sizes in simulation, at most.
+    instead_of : str
+        The best one, if this is another; empty if it is not.
+    why : str
+        Why the best one is not used; empty if it is.
+    """
+
+    first_bytes: int
+    last_bytes: int
+    use: str
+    schedule: Path | None
+    method: str
+    slower: float = 0.0
+    instead_of: str = ""
+    why: str = ""
+
+
+def adjacent(parts: Sequence[Part]) -> list[Part]:
+    """Let each part end where the next one begins, and put neighbours of one schedule together.
+
+    Examples
+    --------
+    >>> one = Part(1, 10, "a", Path("a.npz"), "a")
+    >>> other = Part(12, 20, "b", Path("b.npz"), "b")
+    >>> [(part.first_bytes, part.last_bytes) for part in adjacent([one, other])]
+    [(1, 11), (12, 20)]
+    """
+    joined: list[Part] = []
+    for part in parts:
+        if joined and _alike(joined[-1], part):
+            before = joined[-1]
+            slower = max(before.slower, part.slower)
+            joined[-1] = replace(before, last_bytes=part.last_bytes, slower=slower)
+        else:
+            joined.append(part)
+    ends = [then.first_bytes - 1 for then in joined[1:]] + [joined[-1].last_bytes]
+    return [replace(part, last_bytes=end) for part, end in zip(joined, ends, strict=True)]
+
+
+def _alike(one: Part, other: Part) -> bool:
+    same = one.use == other.use and (one.schedule is None) == (other.schedule is None)
+    return same and (one.instead_of, one.why) == (other.instead_of, other.why)
+
+
+def faults_of(ranges: Sequence[tuple[int, int]], first: int, last: int) -> Iterator[str]:
+    """Tell of gaps and overlaps of ranges in order, which are to cover all from first to last."""
+    for begin, end in ranges:
+        if begin > end:
+            yield f"the range of {begin} to {end} bytes ends before it begins"
+    for (_, end), (begin, _) in pairwise(ranges):
+        if begin > end + 1:
+            yield f"no range has {end + 1} to {begin - 1} bytes"
+        elif begin <= end:
+            yield f"two ranges have {begin} to {end} bytes"
+    if not ranges or ranges[0][0] != first or ranges[-1][1] != last:
+        yield f"the ranges do not begin at {first} and end at {last} bytes, which were tuned"

@@ -1,0 +1,400 @@
+"""Expected rates of a collective on a network, in the terms of nccl-tests.
+
+Problem: is a measured number good for this machine?
+Input:   a topology and a collective.
+Output:  the bound, for switches that forward and for switches that multicast and reduce; the
+         bottleneck cut; the rates of ForestColl's schedule and NCCL's algorithms in theory.
+Cost:    that of generating each schedule; an allreduce that no cut proves takes a linear program.
+Source:  bounds from :mod:`experiments.measures.bounds`; busbw from PERFORMANCE.md of nccl-tests.
+         Rates are pipelined: all pipeline chunks in flight, without latencies.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+
+from baselines.interface.method import Method
+from baselines.networks.planes import find_planes
+from baselines.registry import METHODS
+from experiments.advice.time_limit import time_limit
+from experiments.measures.bounds import upper_bound
+from experiments.measures.plane_shares import check_planes
+from forestcoll.core.optimality import rate_bound
+from forestcoll.errors import (
+    ForestCollError,
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.generation import Options, generate
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.limits import Limits, check_seconds
+from forestcoll.problem.rate_bound import RateBound
+from forestcoll.problem.weights import rank_of_root, weights_for
+from forestcoll.schedule import cost, verify
+from forestcoll.schedule.allreduce import Allreduce, AnySchedule
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.topology import Topology, group
+from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from forestcoll.topology.validation import COLLECTIVES, validate
+
+__all__ = ["ALL", "Expected", "Rate", "expected"]
+
+ALL = (*COLLECTIVES, "all-to-all")
+"""Known collectives."""
+
+LIMIT_S = 60.0
+"""Default seconds for all rows."""
+
+LP_TIME_LIMIT_S = 20.0
+"""Seconds, within that time, for the program of an allreduce that no cut proves."""
+
+CUTS_S = 2.0
+"""Seconds reserved for bounds and cuts, at most a quarter of all."""
+
+_PROGRAM_SHARE = 0.9
+"""Of what is left, for programs of bounds and cuts: those that do not finish leave weaker ones."""
+
+_ROOTED = ("broadcast", "reduce")
+
+_NCCL = {
+    "NCCL ring": "ring",
+    "NCCL tree": "nccl-tree",
+    "NCCL NVLS": "nccl-nvls",
+    "NCCL NVLS tree": "nccl-nvls-tree",
+}
+
+_SEND_RECV = "NCCL send/recv", "direct"
+"""NCCL's all-to-all: a send to every GPU, and a receive from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate in theory, or the reason why there is none.
+
+    Parameters
+    ----------
+    what : str
+    algbw_gb_s : Fraction or None
+        Data size over time; the size is that of nccl-tests.
+    busbw_gb_s : Fraction or None
+        algbw times the factor of nccl-tests for this collective.
+    share : Fraction or None
+        Share of the bound of its model.
+    note : str
+        The proof of a bound, or the reason why there is no rate.
+    differences : str
+        Differences between a baseline and its source.
+    """
+
+    what: str
+    algbw_gb_s: Fraction | None
+    busbw_gb_s: Fraction | None
+    share: Fraction | None
+    note: str
+    differences: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """Expected rates of a collective.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+    bounds : tuple of Rate
+        For switches that forward; and, with ``multicast`` switches, for multicast and reduction.
+    binding : tuple of RateBound, optional
+        The bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An
+        allreduce has those of a reduce-scatter and an allgather, though its own bound may differ.
+    rates : tuple of Rate
+        Rates of ForestColl and NCCL.
+    latency_us : Fraction
+        Least latency between the GPUs farthest apart, summed over links.
+    idle : str or None
+        What GPUs outside the group do, "forward" or "absent"; None without a group.
+    """
+
+    topology: Topology
+    collective: str
+    bounds: tuple[Rate, ...]
+    binding: tuple[RateBound, ...] | None
+    rates: tuple[Rate, ...]
+    latency_us: Fraction
+    idle: str | None = None
+
+    def least_us(self, size_bytes: int) -> Fraction:
+        """Return a lower bound on the time of any schedule for a size, by rate or by latency."""
+        rates = [one.algbw_gb_s for one in self.bounds if one.algbw_gb_s is not None]
+        by_rate = size_bytes / (max(rates) * 1000) if rates else Fraction(0)
+        return max(by_rate, self.latency_us)
+
+
+def expected(
+    topology: Topology,
+    collective: str = "allreduce",
+    *,
+    root: str | int | None = None,
+    members: Iterable[str] | None = None,
+    idle: Literal["forward", "absent"] = "absent",
+    seconds: float = LIMIT_S,
+) -> Expected:
+    """Return the expected rates of a collective on a network.
+
+    Parameters
+    ----------
+    topology : Topology
+    collective : str
+        One of :data:`ALL`.
+    root : str or int, optional
+        Root of a broadcast or reduce; rank 0 if not given.
+    members : iterable of str, optional
+        Names of the GPUs that take part; all if not given.
+    idle : {"absent", "forward"}
+        Role of the other GPUs, as in :func:`forestcoll.group`: no library lets them forward.
+    seconds : float
+        Limit for all rows, bounds and cuts together; late rows carry a note. ForestColl's schedule
+        must leave :data:`CUTS_S` of it, or a quarter if that is less.
+
+    Raises
+    ------
+    UnsupportedError
+        For another collective.
+    ForestCollError
+        As of :func:`forestcoll.generation.generate`.
+    """
+    if collective not in ALL:
+        raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
+    if members is not None:
+        topology = group(topology, members, idle=idle)
+    if collective not in _ROOTED and root is not None:
+        raise InvalidParameterError(f"{collective} takes no root here (see broadcast and reduce)")
+    if collective in _ROOTED and root is None:
+        root = 0
+    ranks = None if root is None else [rank_of_root(topology, root)]
+    validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
+    check_seconds(seconds)
+    clock = _Clock(seconds)
+    best, proof = _forestcoll(topology, collective, root, clock.less(min(CUTS_S, seconds / 4)))
+    bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0), proof, clock)
+    limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
+    nccl = [_SEND_RECV] if collective == "all-to-all" else [*_NCCL.items()]
+    binding = _binding(topology, collective, root, clock)
+    rows = _without_planes(topology, clock)
+    rates = [best, *(_method(what, name, rows, collective, root, clock) for what, name in nccl)]
+    return Expected(
+        topology=topology,
+        collective=collective,
+        bounds=bounds,
+        binding=binding,
+        rates=tuple(
+            replace(
+                one, share=None if limit is None or not one.algbw_gb_s else one.algbw_gb_s / limit
+            )
+            for one in rates
+        ),
+        latency_us=_farthest_us(topology, collective, root),
+        idle=None if members is None else idle,
+    )
+
+
+def busbw_factor(collective: str, gpus: int) -> Fraction:
+    """Return the busbw factor of nccl-tests: the share of the data that crosses a GPU's links.
+
+    Examples
+    --------
+    >>> busbw_factor("allreduce", 8), busbw_factor("allgather", 8), busbw_factor("broadcast", 8)
+    (Fraction(7, 4), Fraction(7, 8), Fraction(1, 1))
+    """
+    if collective in _ROOTED:
+        return Fraction(1)
+    return Fraction((2 if collective == "allreduce" else 1) * (gpus - 1), gpus)
+
+
+def _rate(
+    what: str, topology: Topology, collective: str, algbw: Fraction | None, note: str = ""
+) -> Rate:
+    factor = busbw_factor(collective, topology.num_compute)
+    return Rate(what, algbw, None if algbw is None else algbw * factor, None, note)
+
+
+def _bounds(
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    reached: Fraction,
+    proof: AllreduceBound | None,
+    clock: _Clock,
+) -> tuple[Rate, ...]:
+    """Bound the collective in both switch models, or once where they agree."""
+    try:
+        with time_limit(clock.left()):
+            topology = merged_planes(topology).merged
+    except TimeLimitError:
+        pass  # the clock has run out, so no bound starts below
+    plain = tuple(replace(n, multicast=False) if n.multicast else n for n in topology.nodes)
+    if plain == topology.nodes:
+        models = [("bound, switches forward", topology, reached, proof)]
+    else:
+        forwarding = topology.like(topology.name, plain, topology.links, shared=topology.shared)
+        models = [
+            ("bound, switches forward", forwarding, Fraction(0), None),
+            ("bound, switches copy and add", topology, reached, proof),
+        ]
+    rank = None
+    if root is not None and collective in _ROOTED:
+        rank = weights_for(topology, collective, root=root).index(1)
+    found = []
+    for what, network, known, own in models:
+        left = clock.left()
+        try:
+            with time_limit(left):
+                told = _PROGRAM_SHARE * left
+                bound = upper_bound(network, collective, known, rank, proof=own, seconds=told)
+        except TimeLimitError:
+            found.append(clock.late(what, topology, collective))
+            continue
+        rate = None if bound is None else bound.algbw_gb_s
+        note = "the program did not finish" if bound is None else f"by {bound.by}"
+        found.append(_rate(what, topology, collective, rate, note))
+    return tuple(found)
+
+
+class _Clock:
+    """A countdown of the seconds for all rows together."""
+
+    def __init__(self, seconds: float, end: float | None = None) -> None:
+        self.seconds = seconds
+        self._end = time.monotonic() + seconds if end is None else end
+
+    def less(self, seconds: float) -> _Clock:
+        """Return a clock for part of the work that ends ``seconds`` earlier."""
+        return _Clock(self.seconds, self._end - seconds)
+
+    def left(self) -> float:
+        """Return the remaining seconds, 0 at the end."""
+        return max(0.0, self._end - time.monotonic())
+
+    def late(self, what: str, topology: Topology, collective: str) -> Rate:
+        """Return the row of a rate that ran out of time."""
+        note = f"not there in {self.seconds:g} s; allow more time"
+        return _rate(what, topology, collective, None, note)
+
+
+def _forestcoll(
+    topology: Topology, collective: str, root: str | int | None, clock: _Clock
+) -> tuple[Rate, AllreduceBound | None]:
+    """Return the rate of ForestColl's schedule and the bound of an allreduce, both verified.
+
+    All-to-alls come from a linear program. In-network multicast speeds up one-way collectives
+    only where a switch sends more than it receives.
+    """
+    if collective == "all-to-all":
+        what, name = "linear program", "all-to-all-lp"
+        return _method(what, name, topology, collective, None, clock), None
+    asked = Options(
+        collective=collective,
+        root=root if collective in _ROOTED else None,
+        lp_time_limit_s=min(LP_TIME_LIMIT_S, clock.left()),
+        factored=True,
+    )
+    try:
+        with time_limit(clock.left()):
+            made = _made(topology, asked)
+            verify(made)
+            rate = cost(made).algbw_gb_s
+    except TimeLimitError:
+        return clock.late("ForestColl", topology, collective), None
+    proof = made.bound if isinstance(made, Allreduce) else None
+    return _rate("ForestColl", topology, collective, rate), proof
+
+
+def _made(topology: Topology, asked: Options) -> AnySchedule:
+    if not any(node.multicast for node in topology.nodes):
+        return generate(topology, asked).schedule
+    if asked.collective != "allreduce":
+        made = generate(topology, asked).schedule
+        claim = made.optimum if isinstance(made, FactoredForest) else None
+        if claim is not None and claim.bound.copying:
+            return made
+    return generate(topology, replace(asked, factored=False, multicast=True)).schedule
+
+
+def _method(
+    what: str, name: str, topology: Topology, collective: str, root: str | int | None, clock: _Clock
+) -> Rate:
+    """Return the rate of a baseline's verified schedule, or the reason why there is none."""
+    method: Method = METHODS[name]
+    if collective not in method.collectives:
+        return _rate(what, topology, collective, None, f"has no {collective}")
+    try:
+        with time_limit(clock.left()):
+            asked = {} if root is None else {"root": root}
+            made = method.run(topology, collective, asked, Limits(seconds=clock.left()))
+            verify(made)
+            rate = cost(made).algbw_gb_s
+    except TimeLimitError:
+        return clock.late(what, topology, collective)
+    except ForestCollError as error:
+        return _rate(what, topology, collective, None, str(error))
+    return replace(_rate(what, topology, collective, rate), differences=method.notes)
+
+
+def _without_planes(topology: Topology, clock: _Clock) -> Topology:
+    """Return the network with merged parallel planes, if all its rates equal those of the real one.
+
+    Baselines work on the merged network too, and spread their schedules over the planes.
+    """
+    try:
+        with time_limit(clock.left()):
+            planes = find_planes(topology)
+            check_planes(planes)
+            return planes.merged
+    except (TimeLimitError, VerificationError):
+        return topology
+
+
+def _binding(
+    topology: Topology, collective: str, root: str | int | None, clock: _Clock
+) -> tuple[RateBound, ...] | None:
+    """Return the bottleneck of each phase of the collective, for switches that forward."""
+    if collective == "all-to-all":
+        return ()
+    phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
+    found = []
+    try:
+        with time_limit(clock.left()):
+            for phase in phases:
+                weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
+                reduction = phase in ("reduce-scatter", "reduce")
+                told = _PROGRAM_SHARE * clock.left()
+                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=told)
+                found.append(bound)
+    except TimeLimitError:
+        return None
+    return tuple(found)
+
+
+def _farthest_us(topology: Topology, collective: str, root: str | int | None) -> Fraction:
+    """Return the largest latency of a shortest path that data must take: overall or at the root."""
+    if not any(link.latency_us for link in topology.links):
+        return Fraction(0)
+    import scipy.sparse as sp
+    from scipy.sparse.csgraph import dijkstra
+
+    whole = np.lcm.reduce([link.latency_us.denominator for link in topology.links])
+    ticks = [int(link.latency_us * int(whole)) for link in topology.links]
+    places = tuple(zip(*((link.tail, link.head) for link in topology.links), strict=True))
+    graph = sp.csr_matrix((ticks, places), shape=(len(topology.nodes),) * 2)
+    gpus = list(topology.compute)
+    at = gpus if root is None else [gpus[rank_of_root(topology, root)]]
+    starts, ends = (gpus, at) if collective == "reduce" else (at, gpus)
+    return Fraction(int(dijkstra(graph, indices=starts)[:, ends].max()), int(whole))

@@ -1,0 +1,143 @@
+"""The command ``forestcoll expected``."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.options import (
+    Group,
+    Idle,
+    Json,
+    Root,
+    Spec,
+    idle_of,
+    idle_words,
+    root_of,
+    sizes_of,
+)
+from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.topology import members_from_text
+
+if TYPE_CHECKING:
+    from experiments.advice.expected import Expected, Rate
+
+__all__ = ["expected_rates"]
+
+
+def expected_rates(
+    spec: Spec,
+    collective: Annotated[
+        str, typer.Option("--collective", help="allreduce, allgather, ..., or all-to-all.")
+    ] = "allreduce",
+    sizes: Annotated[
+        str | None,
+        typer.Option("--sizes", help="Data sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20 bytes."),
+    ] = None,
+    root: Root = None,
+    members: Group = None,
+    idle: Idle = None,
+    without: Without = None,
+    scale: Scale = None,
+    links: NewLinks = None,
+    time_limit: Annotated[
+        float,
+        typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together."),
+    ] = 60.0,
+    json_: Json = False,
+) -> None:
+    """Print the best algbw and busbw that nccl-tests can show, and the bottleneck."""
+    from experiments.advice.expected import expected
+    from forestcoll.cli.facts import as_json
+
+    asked = sizes_of(sizes)
+    network = changed_network(spec, without, scale, links)
+    found = expected(
+        network,
+        collective,
+        root=root_of(network, root),
+        members=None if members is None else members_from_text(network, members),
+        idle=idle_of(members, idle, "absent") or "absent",
+        seconds=time_limit,
+    )
+    typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
+
+
+def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
+    def rate(one: Rate) -> dict[str, Any]:
+        return {
+            "what": one.what,
+            "algbw_gb_s": one.algbw_gb_s,
+            "busbw_gb_s": one.busbw_gb_s,
+            "share_of_the_bound": one.share,
+            "note": one.note or None,
+            "differences": one.differences or None,
+        }
+
+    binding = found.binding
+    return {
+        "topology": found.topology.name,
+        "collective": found.collective,
+        "gpus": found.topology.num_compute,
+        **({} if found.idle is None else {"idle": found.idle}),
+        "bounds": list(map(rate, found.bounds)),
+        "rates": list(map(rate, found.rates)),
+        "binding_cuts": None if binding is None else [one.widest for one in binding],
+        "what_binds": None if binding is None else [one.in_words() for one in binding],
+        "latency_us": found.latency_us,
+        "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
+    }
+
+
+def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
+    from experiments.advice.expected import busbw_factor
+    from forestcoll.problem.sizes import size_text
+
+    lines = [
+        f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs"
+        f"{idle_words(found.idle)}; GB/s are 1e9 bytes/s, in each direction",
+        "",
+        f"{'':30} {'algbw':>9} {'busbw':>9}  of bound",
+    ]
+    lines += [_line(one) for one in (*found.bounds, *found.rates)]
+    different = [one for one in found.rates if one.differences]
+    lines += ["", "Differences from their source"] if different else []
+    lines += [f"  {one.what}: {one.differences}" for one in different]
+    two = found.collective == "allreduce"
+    lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
+    for one in found.binding or ():
+        lines += [f"  {words}" for words in one.in_words()]
+        if one.is_single_cut:
+            lines += [f"    {links}" for links in one.widest.exit_classes()]
+    if found.binding is None:
+        lines.append("  not there in time; allow more")
+    elif not found.binding:
+        lines.append("  no single cut: the prices of all links together")
+    if sizes:
+        factor = busbw_factor(found.collective, found.topology.num_compute)
+        lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]
+    for size in sizes:
+        least = found.least_us(size)
+        algbw = size / (least * 1000) if least else Fraction(0)
+        rates = (_short(rate) for rate in (least, algbw, algbw * factor))
+        lines.append("{:>10} {:>12} {:>9} {:>9}".format(size_text(size), *rates))
+    if sizes and not found.latency_us:
+        lines.append("  (the links of this network have no latencies: small data takes longer)")
+    return lines
+
+
+def _line(one: Rate) -> str:
+    if one.algbw_gb_s is None or one.busbw_gb_s is None:
+        return f"{one.what:30} {'-':>9} {'-':>9}  {one.note}"
+    share = f"{float(100 * one.share):.1f} %" if one.share is not None else one.note
+    return f"{one.what:30} {_short(one.algbw_gb_s):>9} {_short(one.busbw_gb_s):>9}  {share}"
+
+
+def _short(number: Fraction) -> str:
+    from forestcoll.topology.describe import decimal
+
+    return decimal(number)

@@ -1,0 +1,195 @@
+"""Candidate schedules of a search: made, verified and ready to be simulated.
+
+Problem: make a schedule by each recipe, or give the reason why there is none.
+Input:   recipes; a topology, a collective with its root; seconds for each.
+Output:  candidates, with a note on each that cannot be tried; simulators for the others.
+Cost:    that of each method, its proof and its compilation.
+Source:  ours. Errors outside ForestCollError are bugs and are raised; so is the error of a schedule
+         that does not verify.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from math import gcd
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from baselines.interface.method import Schedule
+from baselines.interface.supported import check_supported
+from experiments.advice.tuning.recipe import FORESTS, Recipe
+from experiments.advice.tuning.shallow_forests import ShallowForests
+from experiments.config.methods import run_method
+from forestcoll.compilation import compile_program
+from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
+from forestcoll.schedule import verify
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.simulate import Simulator
+from forestcoll.topology.model import Topology
+from forestcoll.topology.validation import COLLECTIVES
+
+__all__ = ["Candidate", "Made", "made", "program_seconds"]
+
+_PROGRAM_S = 20.0  # for the program of the best allreduce of forests, where no cut proves it
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """The result of a recipe.
+
+    Parameters
+    ----------
+    name : str
+        Of the recipe.
+    method : str
+    parameters : mapping
+    schedule : Schedule or None
+        A verified schedule; None if there is none to try.
+    transfers, steps : int
+        Of its compiled program.
+    making_s : float
+        Seconds to make, verify and compile it, in this run on this machine.
+    note : str
+        Why it is not tried; empty if it is.
+    """
+
+    name: str
+    method: str
+    parameters: Mapping[str, Any] = field(repr=False, hash=False)
+    schedule: Schedule | None = field(repr=False, compare=False)
+    transfers: int = 0
+    steps: int = 0
+    making_s: float = field(default=0.0, compare=False)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A candidate with its simulator, if it is to be tried, and whether it ran out of time."""
+
+    candidate: Candidate
+    simulator: Simulator | None
+    late: bool = False
+
+
+def made(
+    recipe: Recipe,
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    seconds: float,
+    others: Iterable[Made] = (),
+    low: ShallowForests | None = None,
+) -> Made:
+    """Make a schedule by a recipe, verify it and compile it.
+
+    Parameters
+    ----------
+    recipe : Recipe
+    topology : Topology
+    collective : str
+    root : str or int, optional
+    seconds : float
+        A candidate that takes longer is not tried. A method that searches gets a shorter limit.
+    others : iterable of Made
+        Candidates to compare with: a second candidate with the same schedule is not tried.
+    low : ShallowForests, optional
+        Source of depth-bounded forests, for this topology, collective and root.
+
+    Raises
+    ------
+    VerificationError
+        If the schedule is wrong.
+    """
+    began = time.perf_counter()
+
+    def refused(note: str, *, late: bool = False) -> Made:
+        spent = time.perf_counter() - began
+        options = recipe.parameters
+        one = Candidate(recipe.name, recipe.method, options, None, making_s=spent, note=note)
+        return Made(one, None, late)
+
+    try:
+        schedule = _schedule(recipe, topology, collective, root, seconds, low)
+        verify(schedule)
+        program = compile_program(schedule)
+    except VerificationError:
+        raise
+    except ForestCollError as error:
+        return refused(" ".join(str(error).split()), late=isinstance(error, TimeLimitError))
+    spent = time.perf_counter() - began
+    if spent > seconds:
+        return refused(f"took longer than {seconds:g} s to make", late=True)
+    for other in others:
+        if other.simulator is not None and _alike(program, other.simulator.program):
+            return refused(f"the same as {other.candidate.name}")
+    return Made(
+        Candidate(
+            name=recipe.name,
+            method=recipe.method,
+            parameters=recipe.parameters,
+            schedule=schedule,
+            transfers=program.num_transfers,
+            steps=int(program.step.max(initial=-1)) + 1,
+            making_s=spent,
+        ),
+        Simulator(program),
+    )
+
+
+def program_seconds(seconds: float) -> float:
+    """Return the share of a method's seconds that the allreduce program may take."""
+    return min(_PROGRAM_S, seconds)
+
+
+def _schedule(
+    recipe: Recipe,
+    topology: Topology,
+    collective: str,
+    root: str | int | None,
+    seconds: float,
+    low: ShallowForests | None,
+) -> Schedule:
+    options = dict(recipe.parameters)
+    if low is not None and recipe.depth is not None:
+        return low.within(recipe.depth, seconds)
+    if recipe.method == FORESTS:
+        check_supported(FORESTS, collective, COLLECTIVES)
+        options["lp_time_limit_s"] = program_seconds(seconds)
+    return run_method(
+        recipe.method, topology, collective, options, seconds, lambda stage: None, root
+    )[0]
+
+
+def _alike(one: Program, other: Program) -> bool:
+    """Whether two programs on one network are the same up to the unit of their data."""
+    if one.num_transfers != other.num_transfers or one.collective != other.collective:
+        return False
+    same = (
+        np.array_equal(getattr(one, name), getattr(other, name))
+        for name in ("chunk", "tail", "head", "reduce", "first_need", "need", "message")
+    )
+    if not all(same):
+        return False
+    common = gcd(one.chunks.whole, other.chunks.whole)
+    here, there = other.chunks.whole // common, one.chunks.whole // common
+    in_units = (
+        np.array_equal(mine * here, theirs * there)
+        for mine, theirs in ((one.first, other.first), (one.amount, other.amount))
+    )
+    return all(in_units) and _same_ways(one, other)
+
+
+def _same_ways(one: Program, other: Program) -> bool:
+    """Whether corresponding transfers of two programs use the same paths."""
+    mine, theirs = ([tuple(path) for path in _nodes(each)] for each in (one, other))
+    pairs = set(zip(one.path.tolist(), other.path.tolist(), strict=True))
+    return all(mine[a] == theirs[b] for a, b in pairs)
+
+
+def _nodes(program: Program) -> list[npt.NDArray[np.int32]]:
+    return np.split(program.paths.node, program.paths.first_node[1:-1])

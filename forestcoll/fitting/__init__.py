@@ -1,1 +1,0 @@
-"""Variants of a schedule that satisfy a runtime's limits: ``runtime_fit``."""

@@ -1,0 +1,216 @@
+"""Layout of a program's data in the buffers of MSCCL.
+
+Problem: the runtime knows buffers of equal chunks; a program knows chunks of any size, in units.
+Input:   a program and its pieces; the number of instances that run side by side, each on its part
+         of every chunk.
+Output:  the unit that divides all pieces, and the offset of each chunk in the input and the output
+         of each GPU.
+Cost:    linear in the transfers.
+Source:  ours, with the offsets that the runtime gives a collective's buffers.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from forestcoll.errors import ExportError, UnsupportedError
+from forestcoll.runtimes.transfer_pieces import Piece
+from forestcoll.schedule.program import Program
+
+__all__ = ["Layout", "layout_of"]
+
+_SUMS = ("reduce-scatter", "allreduce", "reduce")
+_SHARED = ("allgather", "reduce-scatter", "all-to-all")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The buffers of all GPUs.
+
+    Parameters
+    ----------
+    collective : str
+    gpus : int
+    unit : int
+        Units of the program in one chunk of the runtime, for one instance.
+    whole : int
+        Chunks of the data of one instance: those of a GPU's buffer that holds all data.
+    size, base : tuple of int
+        For each chunk of the program: its size and its offset in the data, in chunks of the
+        runtime.
+    root, target : tuple of int
+        As of :class:`forestcoll.schedule.sends.Chunks`.
+    instances : int
+    in_place : bool
+        Whether the input is known to be part of the output.
+    """
+
+    collective: str
+    gpus: int
+    unit: int
+    whole: int
+    size: tuple[int, ...]
+    base: tuple[int, ...]
+    root: tuple[int, ...]
+    target: tuple[int, ...]
+    instances: int
+    in_place: bool
+
+    @property
+    def reduces(self) -> bool:
+        """Whether every GPU contributes to every sum."""
+        return self.collective in _SUMS
+
+    @property
+    def shard(self) -> int:
+        """Chunks of one GPU's share of the data, of one instance."""
+        return self.whole // self.gpus
+
+    @property
+    def aliased(self) -> bool:
+        """Whether a GPU's own part and its result may share one place."""
+        return self.reduces or self.in_place
+
+    def own(self, gpu: int, chunk: int) -> int | None:
+        """Offset of a GPU's own part of a chunk in its input; None if it has none."""
+        if self.reduces:
+            return self._scaled(0, chunk)
+        if self.root[chunk] != gpu:
+            return None
+        if self.collective == "allgather":
+            return self._scaled(-gpu * self.shard, chunk)
+        if self.collective == "all-to-all":
+            return self._scaled((self.target[chunk] - gpu) * self.shard, chunk)
+        return self._scaled(0, chunk)
+
+    def result(self, gpu: int, chunk: int) -> int | None:
+        """Offset of a chunk in the output of a GPU; None if the GPU does not get it."""
+        if self.collective in ("allgather", "allreduce", "broadcast"):
+            return self._scaled(0, chunk)
+        receives = self.target if self.collective == "all-to-all" else self.root
+        if receives[chunk] != gpu:
+            return None
+        if self.collective == "reduce-scatter":
+            return self._scaled(-gpu * self.shard, chunk)
+        return self._scaled(0, chunk)
+
+    def in_one_space(self, gpu: int, buffer: str, offset: int) -> tuple[str, int]:
+        """Name a place of a GPU; places that may alias get one name."""
+        if not self.aliased or buffer == "s":
+            return buffer, offset
+        shift = gpu * self.shard * self.instances
+        if self.collective == "reduce-scatter":
+            return "i", offset + (shift if buffer == "o" else 0)
+        if self.collective == "allgather":
+            return "o", offset + (shift if buffer == "i" else 0)
+        return "o", offset
+
+    def chunks_in(self, gpu: int) -> int:
+        """Return how many chunks the input of a GPU has."""
+        if self.collective == "allgather":
+            return self.shard * self.instances
+        if self.collective == "broadcast" and gpu not in self.root:
+            return 0
+        return self.whole * self.instances
+
+    def chunks_out(self, gpu: int) -> int:
+        """Return how many chunks the output of a GPU has."""
+        if self.collective == "reduce-scatter":
+            return self.shard * self.instances
+        if self.collective == "reduce" and gpu not in self.root:
+            return 0
+        return self.whole * self.instances
+
+    def _scaled(self, shift: int, chunk: int) -> int:
+        return (self.base[chunk] + shift) * self.instances
+
+
+def layout_of(
+    program: Program, pieces: Sequence[Piece], instances: int = 1, in_place: bool = False
+) -> Layout:
+    """Lay out the data of a program with these pieces.
+
+    Raises
+    ------
+    UnsupportedError
+        If the GPUs have unequal shares, which the runtime cannot express, or an all-to-all is to be
+        in place.
+    ExportError
+        If the chunks do not cover the data.
+    """
+    chunks, gpus = program.chunks, program.topology.num_compute
+    if in_place and program.collective == "all-to-all":
+        raise UnsupportedError(
+            "unsupported: an all-to-all in place, where what comes in takes the place of what is "
+            "yet to be sent; export it out of place"
+        )
+    cuts = {cut for piece in pieces for cut in (piece.first, piece.size)}
+    unit = math.gcd(int(chunks.whole), *chunks.size.tolist(), *cuts)
+    root, target = chunks.root.tolist(), chunks.target.tolist()
+    size = [each // unit for each in chunks.size.tolist()]
+    whole = int(chunks.whole) // unit
+    if program.collective in _SHARED:
+        _check_shares(program, size, whole)
+    if program.collective == "all-to-all":
+        base = _bases_of_pairs(size, root, target, whole // gpus)
+    else:
+        base = _bases(size, root)
+        if sum(size) != whole:
+            raise ExportError(
+                f"the chunks of this program are {sum(size)} of {whole} parts of the data, so it "
+                f"is no {program.collective} of all of it"
+            )
+    return Layout(
+        collective=program.collective,
+        gpus=gpus,
+        unit=unit,
+        whole=whole,
+        size=tuple(size),
+        base=tuple(base),
+        root=tuple(root),
+        target=tuple(target),
+        instances=instances,
+        in_place=in_place,
+    )
+
+
+def _check_shares(program: Program, size: list[int], whole: int) -> None:
+    """Refuse a program in which GPUs have, send or get unequal amounts of data."""
+    gpus, chunks = program.topology.num_compute, program.chunks
+    have: dict[tuple[int, int], int] = {}
+    for one, sender, receiver in zip(
+        size, chunks.root.tolist(), chunks.target.tolist(), strict=True
+    ):
+        have[sender, receiver] = have.get((sender, receiver), 0) + one
+    for (sender, receiver), found in have.items():
+        if found * gpus != whole:
+            whose = f"rank {sender}" + (f" for rank {receiver}" if receiver >= 0 else "")
+            raise UnsupportedError(
+                f"unsupported: the data of {whose} is {found} of {whole} parts, not the {gpus}th "
+                f"of it; the runtime of MSCCL knows equal shares only, so leave weights away"
+            )
+    if program.collective != "all-to-all" and len(have) != gpus:
+        raise UnsupportedError(
+            f"unsupported: {len(have)} of {gpus} GPUs have data; the runtime of MSCCL knows equal "
+            f"shares only, so leave weights away"
+        )
+
+
+def _bases(size: list[int], root: list[int]) -> list[int]:
+    """Return the offset of each chunk in the data, by rank, then by number."""
+    base, end = [0] * len(size), 0
+    for chunk in sorted(range(len(size)), key=lambda one: (root[one], one)):
+        base[chunk] = end
+        end += size[chunk]
+    return base
+
+
+def _bases_of_pairs(size: list[int], root: list[int], target: list[int], share: int) -> list[int]:
+    """Return the offset of each chunk in its target's data, by sender, then by number."""
+    base, end = [], dict[tuple[int, int], int]()
+    for chunk, pair in enumerate(zip(root, target, strict=True)):
+        base.append(end.get(pair, pair[0] * share))
+        end[pair] = base[-1] + size[chunk]
+    return base

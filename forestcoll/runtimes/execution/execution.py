@@ -1,0 +1,233 @@
+"""Execute programs between processes, and compare the results with a library's collectives.
+
+Problem: a schedule that is correct on paper should move real data correctly.
+Input:   a program; the size and type of the data; the library that carries it.
+Output:  its time on the CPUs of this machine, and that of the library's own collective.
+Cost:    a process for each rank.
+Source:  ours. The times are no measure of networks of GPUs: all processes share the memory and the
+         cores of one machine.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+import re
+import shutil
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from forestcoll.atomic_write import reason, temporary_folder
+from forestcoll.errors import (
+    ExecutionError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.runtimes.execution.launching import Command, run_together
+from forestcoll.runtimes.execution.one_rank import Outcome, Task, outcome_file, task_file
+from forestcoll.runtimes.execution.planning import rank_plans
+from forestcoll.runtimes.execution.rank_plan import RankPlan
+from forestcoll.runtimes.execution.transport import Backend
+from forestcoll.schedule.program import Program
+
+__all__ = ["DTYPES", "Execution", "execute", "launcher", "run_tasks"]
+
+DTYPES = ("int32", "int64", "float32", "float64")
+"""What elements may be."""
+
+_REMEDY = {
+    Backend.MPI: ("mpi4py", "pip install 'forestcoll[exec]' brings it, with an MPI"),
+    Backend.TORCH: ("torch", "pip install torch brings it"),
+}
+_WORKER = ("-m", "forestcoll.runtimes.execution.one_rank")
+_TELLING = (r"^\w+(?:Error|Exception): .*", r"EXIT STRING: (.*)", r"\S.*")
+"""What a process or its launcher prints when it fails, the most telling first."""
+
+_ONE_THREAD = {"OMP_NUM_THREADS": "1"}
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """A successful execution, whose result equals that of the library's collective.
+
+    Parameters
+    ----------
+    size_bytes : int
+        Size of the data, as nccl-tests define it.
+    dtype : str
+    repetitions : int
+    library : str
+        The library that carried the data.
+    time_s, library_time_s : float
+        Median of the times until the last rank was done, of the program and of the library's own
+        collective, between processes on the CPUs of this machine.
+    """
+
+    size_bytes: int
+    dtype: str
+    repetitions: int
+    library: str
+    time_s: float
+    library_time_s: float
+
+
+def execute(
+    program: Program,
+    *,
+    backend: str = "mpi",
+    size_bytes: int = 2**20,
+    dtype: str = "int64",
+    repetitions: int = 5,
+    seconds: int = 120,
+) -> Execution:
+    """Execute a program with one process for each GPU.
+
+    Parameters
+    ----------
+    program : Program
+    backend : str
+        ``mpi`` (mpi4py) or ``torch`` (torch.distributed).
+    size_bytes : int
+        Size of the data, rounded to whole elements, at least one.
+    dtype : str
+        One of ``DTYPES``.
+    repetitions : int
+        Number of timed runs.
+    seconds : int
+        Time limit, after which all processes are stopped.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a parameter is out of its range.
+    UnsupportedError
+        If the library is not installed.
+    VerificationError
+        If some rank does not have what the library's own collective gives.
+    TimeLimitError
+        If it takes too long.
+    ExecutionError
+        If a process fails.
+    """
+    _check(backend, dtype, size_bytes, repetitions, seconds)
+    elements = max(1, round(size_bytes / np.dtype(dtype).itemsize))
+    tasks = [Task(plan, dtype, repetitions, seconds) for plan in rank_plans(program, elements)]
+    return _summary(run_tasks(tasks, Backend(backend)), elements, tasks[0])
+
+
+def run_tasks(tasks: Sequence[Task], backend: Backend) -> list[Outcome]:
+    """Run a process for each task; return their outcomes.
+
+    Raises
+    ------
+    UnsupportedError, TimeLimitError, ExecutionError
+        As of :func:`execute`.
+    """
+    with temporary_folder("forestcoll-exec-") as folder:
+        _write_tasks(tasks, folder)
+        log = folder / "log"
+        try:
+            run_together(_commands(backend, folder, len(tasks)), tasks[0].seconds, log)
+        except ExecutionError as error:
+            raise ExecutionError(_why(error, folder, len(tasks), log)) from None
+        return [_outcome(folder, rank) for rank in range(len(tasks))]
+
+
+def _write_tasks(tasks: Sequence[Task], folder: Path) -> None:
+    for rank, task in enumerate(tasks):
+        file = task_file(folder, rank)
+        try:
+            file.write_bytes(pickle.dumps(task))
+        except OSError as error:
+            raise ExecutionError(f"{file}: cannot be written: {reason(error)}") from None
+
+
+def _check(backend: str, dtype: str, size_bytes: int, repetitions: int, seconds: int) -> None:
+    for name, value, known in (("backend", backend, list(Backend)), ("dtype", dtype, DTYPES)):
+        if value not in known:
+            raise InvalidParameterError(f"{name} is {value!r}; it must be {' or '.join(known)}")
+    for name, number in (
+        ("the size", size_bytes),
+        ("repetitions", repetitions),
+        ("the limit in seconds", seconds),
+    ):
+        if number < 1:
+            raise InvalidParameterError(f"{name} is {number}; it must be 1 or more")
+
+
+def _commands(backend: Backend, folder: Path, ranks: int) -> list[Command]:
+    """Return the commands to start: MPI's launcher, or one for each process."""
+    module, remedy = _REMEDY[backend]
+    if find_spec(module) is None:
+        raise UnsupportedError(f"unsupported: {module} is not installed; {remedy}")
+    words = [sys.executable, "-P", *_WORKER, backend, str(folder)]
+    if backend is Backend.MPI:
+        return [Command([launcher(), "-n", str(ranks), *words], _ONE_THREAD)]
+    return [
+        Command(words, {**_ONE_THREAD, "RANK": str(rank), "WORLD_SIZE": str(ranks)})
+        for rank in range(ranks)
+    ]
+
+
+def launcher() -> str:
+    """Return the mpiexec of this Python environment, or else the one on the path."""
+    beside = shutil.which("mpiexec", path=str(Path(sys.executable).parent))
+    found = beside or shutil.which("mpiexec")
+    if found is None:
+        raise UnsupportedError(
+            "unsupported: there is no mpiexec; pip install 'forestcoll[exec]' brings one"
+        )
+    return found
+
+
+def _outcome(folder: Path, rank: int) -> Outcome:
+    file = outcome_file(folder, rank)
+    if not file.exists():
+        raise ExecutionError(f"rank {rank} has ended without an outcome; run it again")
+    fields = json.loads(file.read_text(encoding="utf-8"))
+    return Outcome(**fields | {name: tuple(fields[name]) for name in ("time_s", "library_time_s")})
+
+
+def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
+    """Return why processes failed: the error of a rank, or the last line printed."""
+    for rank in range(ranks):
+        if outcome_file(folder, rank).exists() and (said := _outcome(folder, rank).error):
+            return f"rank {rank} failed: {said}"
+    printed = log.read_text(encoding="utf-8", errors="replace")
+    found = (re.findall(pattern, printed, re.MULTILINE) for pattern in _TELLING)
+    return f"a process failed, it {error}: {next(filter(None, found), ['nothing was printed'])[-1]}"
+
+
+def _summary(outcomes: Sequence[Outcome], elements: int, task: Task) -> Execution:
+    _expect_right(outcomes, task.plan)
+    return Execution(
+        size_bytes=elements * np.dtype(task.dtype).itemsize,
+        dtype=task.dtype,
+        repetitions=task.repetitions,
+        library=outcomes[0].library,
+        time_s=_median([outcome.time_s for outcome in outcomes]),
+        library_time_s=_median([outcome.library_time_s for outcome in outcomes]),
+    )
+
+
+def _expect_right(outcomes: Sequence[Outcome], plan: RankPlan) -> None:
+    for rank, outcome in enumerate(outcomes):
+        if outcome.wrong:
+            raise VerificationError(
+                f"carried out, this {plan.collective} is wrong: rank {rank} has {outcome.wrong} of "
+                f"{plan.due[rank]} elements that the library's own does not give; the first is "
+                f"element {outcome.place}, {outcome.found} instead of {outcome.due}"
+            )
+
+
+def _median(times: Sequence[Sequence[float]]) -> float:
+    """Median over repetitions of the slowest rank."""
+    slowest = [max(each) for each in zip(*times, strict=True)]
+    return float(statistics.median(slowest))

@@ -1,0 +1,39 @@
+"""MSCCL XML algorithms as data, shared by the exporter and the interpreter.
+
+To read: ``algorithm`` (the content of a file), ``reading`` (from a file or a text), ``writing``.
+"""
+
+from forestcoll.runtimes.msccl.algorithm import (
+    ALIASES,
+    COLLECTIVES,
+    PROTOCOLS,
+    Algorithm,
+    Gpu,
+    Instruction,
+    Threadblock,
+)
+from forestcoll.runtimes.msccl.reading import (
+    Reading,
+    Remark,
+    parse_algorithm,
+    read_algorithm,
+    read_leniently,
+)
+from forestcoll.runtimes.msccl.writing import write_algorithm, written_algorithm
+
+__all__ = [
+    "ALIASES",
+    "COLLECTIVES",
+    "PROTOCOLS",
+    "Algorithm",
+    "Gpu",
+    "Instruction",
+    "Reading",
+    "Remark",
+    "Threadblock",
+    "parse_algorithm",
+    "read_algorithm",
+    "read_leniently",
+    "write_algorithm",
+    "written_algorithm",
+]

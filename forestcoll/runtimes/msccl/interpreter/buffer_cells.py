@@ -1,0 +1,94 @@
+"""Cell numbers for each chunk of each buffer of each GPU, with in-place aliasing.
+
+In place, an allgather's input is its part of the output, a reduce-scatter's output is its part of
+the input, and all other collectives have one buffer for input and output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from forestcoll.runtimes.interpretation.cells import Bools, Cells, Ints
+from forestcoll.runtimes.interpretation.findings import Finding, Kind
+from forestcoll.runtimes.msccl.algorithm import ALIASES, Algorithm
+from forestcoll.runtimes.msccl.interpreter.merged_steps import BUFFERS, READS, WRITES, MergedSteps
+
+__all__ = ["cells_of", "check_bounds", "collective_of", "parts_of"]
+
+_WORDS = ("input", "output", "scratch")
+
+
+def collective_of(algorithm: Algorithm) -> str:
+    """Return the collective of an algorithm as the executor spells it."""
+    return ALIASES.get(algorithm.collective, algorithm.collective)
+
+
+def parts_of(algorithm: Algorithm) -> tuple[int, int]:
+    """Return the chunks of each GPU's input and output."""
+    chunks, gpus = algorithm.chunks_per_loop, len(algorithm.gpus)
+    collective = collective_of(algorithm)
+    inputs = chunks // gpus if collective == "allgather" else chunks
+    outputs = chunks // gpus if collective == "reducescatter" else chunks
+    return inputs, outputs
+
+
+def cells_of(algorithm: Algorithm, steps: MergedSteps, *, in_place: bool) -> Cells:
+    """Return the cells of an algorithm's buffers; of scratch, only the chunks in use."""
+    inputs, outputs = parts_of(algorithm)
+    scratch = _used_scratch(steps, len(algorithm.gpus))
+    ranks = np.arange(scratch.size)
+    user = max(inputs, outputs) if in_place else inputs + outputs
+    ends = np.cumsum(user + scratch)
+    start = ends - user - scratch
+    shift = (
+        {"allgather": (inputs, 0), "reducescatter": (0, outputs)}.get(
+            collective_of(algorithm), (0, 0)
+        )
+        if in_place
+        else (0, 0)
+    )
+    first_output = start + (0 if in_place else inputs)
+    base = np.stack(
+        [start + shift[0] * ranks, first_output + shift[1] * ranks, start + user], axis=1
+    )
+    return Cells(base, int(ends[-1]), inputs, outputs)
+
+
+def _used_scratch(steps: MergedSteps, gpus: int) -> Ints:
+    used = np.zeros(gpus, dtype=np.int64)
+    for uses, buffer, offset in (
+        (READS, steps.source, steps.source_offset),
+        (WRITES, steps.target, steps.target_offset),
+    ):
+        some = np.flatnonzero(uses[steps.kind] & (buffer == BUFFERS.index("s")))
+        np.maximum.at(used, steps.gpu[some], offset[some] + steps.count[some])
+    return used
+
+
+def check_bounds(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
+    """Report chunks beyond a buffer, by its size in the file or in the call."""
+    inputs, outputs = parts_of(algorithm)
+    given = np.array(
+        [(gpu.input_chunks, gpu.output_chunks, gpu.scratch_chunks) for gpu in algorithm.gpus],
+        dtype=np.int64,
+    )
+    there = np.minimum(given, (inputs, outputs, np.iinfo(np.int64).max))
+    ends = (
+        (READS, steps.source, steps.source_offset, "reads"),
+        (WRITES, steps.target, steps.target_offset, "writes"),
+    )
+    for uses, buffer, offset, word in ends:
+        most = there[steps.gpu, buffer]
+        outside: Bools = (offset < 0) | (offset + np.maximum(steps.count, 1) > most)
+        for step in np.flatnonzero(uses[steps.kind] & outside):
+            last = offset[step] + max(steps.count[step] - 1, 0)
+            chunks = f"chunk {last}" if last == offset[step] else f"chunks {offset[step]}-{last}"
+            said = given[steps.gpu[step], buffer[step]]
+            real = f"the file says {said}" if said <= most[step] else f"there are {most[step]}"
+            message = (
+                f"{steps.name(step)}: {word} {chunks} of its {_WORDS[buffer[step]]}, of which "
+                f"{real}"
+            )
+            yield Finding.at(Kind.BOUNDS, message, steps.place(step))

@@ -1,0 +1,37 @@
+"""MSCCL++ execution plans as data, shared by the exporter and the interpreter.
+
+To read: ``execution_plan`` (the content of a file), ``plan_reading`` (from a file or a text),
+``plan_writing``.
+"""
+
+from forestcoll.runtimes.mscclpp.execution_plan import (
+    COLLECTIVES,
+    KINDS,
+    Loop,
+    Operation,
+    Plan,
+    PlanGpu,
+    PlanThreadblock,
+    RemoteBuffer,
+    Span,
+    SwitchGroup,
+)
+from forestcoll.runtimes.mscclpp.plan_reading import PlanReading, parse_plan, read_plan
+from forestcoll.runtimes.mscclpp.plan_writing import written_plan
+
+__all__ = [
+    "COLLECTIVES",
+    "KINDS",
+    "Loop",
+    "Operation",
+    "Plan",
+    "PlanGpu",
+    "PlanReading",
+    "PlanThreadblock",
+    "RemoteBuffer",
+    "Span",
+    "SwitchGroup",
+    "parse_plan",
+    "read_plan",
+    "written_plan",
+]

@@ -1,0 +1,244 @@
+"""MSCCL++ exporter: compile a program to an execution plan within the runtime's limits.
+
+Problem: execute a program in a runtime whose GPUs write into each other's buffers.
+Input:   a program and its options: instances, in place or not, available threadblocks.
+Output:  a plan within the limits of the runtime. Its result is correct, without races or deadlocks.
+         No buffer is touched outside its GPU's launch, and every launch balances signals and waits.
+Cost:    that of the passes, for each number of teams tried.
+Source:  ours; the passes are the modules of this package.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    RuntimeLimitError,
+    UnsupportedError,
+)
+from forestcoll.runtimes.data_layout import Layout, layout_of
+from forestcoll.runtimes.excess import Excess
+from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES, Plan
+from forestcoll.runtimes.mscclpp.exporter.block_links import wired
+from forestcoll.runtimes.mscclpp.exporter.block_programs import Place, gpus_of
+from forestcoll.runtimes.mscclpp.exporter.data_actions import DUE, OWN, Action, Slot, actions_of
+from forestcoll.runtimes.mscclpp.exporter.loader_limits import (
+    GPU_THREADBLOCKS,
+    MOST_BUFFER_BYTES,
+    excess_of,
+)
+from forestcoll.runtimes.mscclpp.exporter.signals import phases_of
+from forestcoll.runtimes.mscclpp.exporter.switch_pieces import through_switches
+from forestcoll.runtimes.mscclpp.exporter.teams import Fullness, blocks_of
+from forestcoll.runtimes.mscclpp.plan_writing import written_plan
+from forestcoll.runtimes.transfer_pieces import in_units, pieces_of
+from forestcoll.schedule.program import Program
+
+__all__ = ["MscclppOptions", "to_mscclpp"]
+
+_TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the order to try them
+_FULLNESS = (Fullness(14, 56), Fullness(10, 40), Fullness(6, 25))
+_ALIGNMENT = 16
+_LETTERS, _DIGITS = 200, 8  # of a name, and of what tells it from others
+
+
+@dataclass(frozen=True, slots=True)
+class MscclppOptions:
+    """Options of an MSCCL++ plan.
+
+    Parameters
+    ----------
+    threadblocks : int
+        Threadblocks that run at once on a GPU: its multiprocessors, if nothing else runs there.
+    instances : int
+        Parts of every chunk; each part has its own threadblocks.
+    in_place : bool
+        Whether the input of a call is part of its output. Reductions support both kinds of calls
+        in any case; other collectives then omit the copy of a GPU's own part.
+    min_bytes, max_bytes : int
+        The sizes for which the plan is meant; 0 is no limit except that of the runtime's offsets,
+        some 4 GB in each buffer.
+    """
+
+    threadblocks: int = GPU_THREADBLOCKS
+    instances: int = 1
+    in_place: bool = False
+    min_bytes: int = 0
+    max_bytes: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in (
+            ("threadblocks", 1),
+            ("instances", 1),
+            ("min_bytes", 0),
+            ("max_bytes", 0),
+        ):
+            value = getattr(self, name)
+            if value < least:
+                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
+        if self.min_bytes >= 2**31:
+            raise InvalidParameterError(
+                f"min_bytes is {self.min_bytes}; the runtime reads 31 bits, so at most 2^31 - 1"
+            )
+        if 0 < self.max_bytes < self.min_bytes:
+            raise InvalidParameterError(
+                f"max_bytes is {self.max_bytes}, less than min_bytes, {self.min_bytes}"
+            )
+
+
+def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
+    """Write a program as a plan of MSCCL++.
+
+    Parameters
+    ----------
+    program : Program
+        Of a correct schedule; :func:`forestcoll.schedule.verify` proves that.
+    options : MscclppOptions, optional
+
+    Raises
+    ------
+    UnsupportedError
+        If the runtime has no such transfers or shares, or it is an all-to-all.
+    ExportError
+        If nothing moves.
+    RuntimeLimitError
+        If it breaks a limit of the runtime; the message names the limit and the need.
+    """
+    options = options or MscclppOptions()
+    if not program.num_transfers:
+        raise ExportError("nothing moves in this schedule, so there is nothing to export")
+    if program.collective == "all-to-all":
+        raise UnsupportedError(
+            "unsupported: an all-to-all in MSCCL++; export it in the format msccl"
+        )
+    pieces = pieces_of(program)
+    layout = layout_of(program, pieces, options.instances, options.in_place)
+    ways = through_switches(in_units(pieces, layout.unit), program.topology)
+    draft = _Draft(program, options, layout, actions_of(ways, layout))
+    broken: list[Excess] = []
+    for teams, most in _tries(options):
+        found = draft.plan(teams, most)
+        if isinstance(found, Plan):
+            return _named(found)
+        broken.append(found)
+    raise _too_much(draft.name, broken)
+
+
+def _named(plan: Plan) -> Plan:
+    """Give plans that differ different names: the runtime identifies plans by name."""
+    digest = sha256(written_plan(plan).encode()).hexdigest()[:_DIGITS]
+    return replace(plan, name=f"{plan.name[:_LETTERS]}-{digest}")
+
+
+def _tries(options: MscclppOptions) -> Iterator[tuple[int, Fullness]]:
+    """Yield numbers of teams of an instance, with limits on the load of threadblocks."""
+    shares = dict.fromkeys(max(1, many // options.instances) for many in _TEAMS)
+    return ((teams, most) for most in _FULLNESS for teams in shares)
+
+
+def _too_much(name: str, broken: Sequence[Excess]) -> RuntimeLimitError:
+    excess = min(broken, key=lambda one: one.share)
+    return RuntimeLimitError(
+        f"{name} does not fit the runtime of MSCCL++: it needs {excess}, in the best of "
+        f"{len(broken)} ways tried; let more threadblocks run at once if the GPUs have room for "
+        f"them (--threadblocks)"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """The part of an export that does not depend on the number of teams."""
+
+    program: Program
+    options: MscclppOptions
+    layout: Layout
+    actions: list[Action]
+
+    @property
+    def name(self) -> str:
+        """The name of the plan."""
+        program = self.program
+        return f"{program.method}-{program.collective}-{program.topology.name}"
+
+    def plan(self, teams: int, most: Fullness) -> Plan | Excess:
+        """Write the program with this many teams of each instance, or return the broken limit."""
+        layout, options = self.layout, self.options
+        wiring = wired(phases_of(self.actions, blocks_of(self.actions, teams, most)))
+        excess = wiring.excess(options.instances, options.threadblocks)
+        if excess is not None:
+            return excess
+        scratch = _Scratch(self.actions, layout)
+        buffers = [
+            (*self._chunks, scratch.many[gpu] * options.instances) for gpu in range(layout.gpus)
+        ]
+        gpus = gpus_of(wiring, buffers, options.instances, scratch.where)
+        spelt = {ours: theirs for theirs, ours in COLLECTIVES.items()}
+        plan = Plan(
+            name=self.name,
+            collective=spelt[layout.collective],
+            protocol="Simple",
+            in_place=options.in_place,
+            gpus=tuple(gpus),
+            buffer_alignment=_ALIGNMENT,
+            min_bytes=options.min_bytes,
+            max_bytes=self._most_bytes(max(map(max, buffers))),
+        )
+        return excess_of(plan, options.threadblocks) or plan
+
+    @property
+    def _chunks(self) -> tuple[int, int]:
+        """The chunks of input and output, which the runtime wants to be equal at all GPUs."""
+        layout = self.layout
+        whole, share = layout.whole * layout.instances, layout.shard * layout.instances
+        return {"allgather": (share, whole), "reduce-scatter": (whole, share)}.get(
+            layout.collective, (whole, whole)
+        )
+
+    def _most_bytes(self, chunks: int) -> int:
+        """Return the requested largest size, or else the largest with offsets within 32 bits."""
+        chunk = MOST_BUFFER_BYTES // chunks // _ALIGNMENT * _ALIGNMENT
+        possible = chunk * max(self._chunks)
+        asked = max(self.options.max_bytes, self.options.min_bytes)
+        if asked > possible:
+            raise RuntimeLimitError(
+                f"{self.name} does not fit the runtime of MSCCL++: offsets have 32 bits, so that "
+                f"{possible} bytes are the largest size of its data, and {asked} are asked for"
+            )
+        return self.options.max_bytes or possible
+
+
+class _Scratch:
+    """Places of slots in buffers."""
+
+    def __init__(self, actions: Sequence[Action], layout: Layout) -> None:
+        self._layout = layout
+        slots = {
+            (slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first): slot.size
+            for action in actions
+            for slot in (*action.sources, *action.targets)
+            if slot.peer >= 0
+        }
+        self.many = [0] * layout.gpus
+        self._offset: dict[tuple[int, ...], int] = {}
+        for key in sorted(slots):
+            self._offset[key] = self.many[key[0]]
+            self.many[key[0]] += slots[key]
+
+    def where(self, slot: Slot, instance: int) -> Place:
+        """Return the place of a slot in one instance."""
+        layout = self._layout
+        if slot.peer >= 0:
+            key = slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first
+            return "s", self._offset[key] + self.many[slot.gpu] * instance
+        base = (layout.own if slot.peer == OWN else layout.result)(slot.gpu, slot.chunk)
+        if base is None:
+            raise AssertionError(f"rank {slot.gpu} has no place for chunk {slot.chunk}")
+        buffer = {OWN: "i", DUE: "o"}[slot.peer]
+        offset = base + layout.size[slot.chunk] * instance + slot.first
+        return (
+            layout.in_one_space(slot.gpu, buffer, offset) if layout.in_place else (buffer, offset)
+        )

@@ -1,0 +1,68 @@
+"""Whether a bundle is whole."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.advice.bundle.bundle_check import faults_in
+from experiments.advice.bundle.bundling import Bundling
+from tests.experiments.advice.bundle.tuned_ring import rewritten, tuned
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    Bundling(tuned(tmp_path / "tuned"), tmp_path / "bundle").run()
+    return tmp_path / "bundle"
+
+
+def test_a_whole_one_has_no_fault(bundle: Path) -> None:
+    ticks: list[tuple[int, int]] = []
+    assert list(faults_in(bundle, tick=lambda done, total: ticks.append((done, total)))) == []
+    assert ticks == [(0, 2), (1, 2)]
+
+
+def test_a_file_that_was_changed_is_told_and_executed(bundle: Path) -> None:
+    """By its sum; even if that is changed with it by what it does."""
+    file = bundle / "msccl" / "01-direct.xml"
+    file.write_text(file.read_text().replace('dstoff="1"', 'dstoff="0"'))
+    first = list(faults_in(bundle, execute=False))
+    assert first == ["msccl/01-direct.xml is not the file that was written: its sha256 differs"]
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    rewritten(bundle, lambda index: index["ranges"][0].update(sha256=digest))
+    assert list(faults_in(bundle, execute=False)) == []
+    assert any("msccl/01-direct.xml is wrong: " in fault for fault in faults_in(bundle))
+
+
+def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
+    (bundle / "msccl" / "01-direct.xml").unlink()
+    (bundle / "msccl" / "02-bfb.xml").write_text("{}")
+    (bundle / "msccl" / "notes.txt").write_text("x")
+    told = "\n".join(faults_in(bundle))
+    assert "msccl/notes.txt is in no range; the runtime reads whatever is in its folder" in told
+    assert "msccl/01-direct.xml cannot be read: no such file" in told
+    assert "msccl/02-bfb.xml cannot be read: " in told
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda index: index["ranges"].pop(), "the ranges do not begin at 1024 and end at"),
+        (lambda index: index["ranges"][0].update(last_bytes=2000), "its largest size is"),
+        (lambda index: index["ranges"][0].update(last_bytes=2000), "no range has 2001 to"),
+        (lambda index: index["ranges"][0].update(last_bytes=10**6), "two ranges have"),
+        (lambda index: index["ranges"][0].update(chunks=7), "its chunks is 6, and 7 in"),
+        (lambda index: index.update(gpus=7), "its GPUs is 6, and 7 in the index"),
+        (lambda index: index.update(collective="allreduce"), "its collective is allgather"),
+        (lambda index: index.update(runtime="nccl"), "its files are for 'nccl', which is none"),
+    ],
+)
+def test_an_index_of_something_else_is_told(
+    bundle: Path, change: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    rewritten(bundle, change)
+    assert any(told in fault for fault in faults_in(bundle, execute=False))

@@ -1,0 +1,103 @@
+"""The commands ``bundle export`` and ``bundle check``."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from forestcoll.runtimes.msccl.exporter import executor_limits
+from tests.command_line import assert_one_line, document, invoke
+from tests.experiments.advice.bundle.tuned_ring import tuned
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tuned(tmp_path_factory.mktemp("tuned") / "ring")
+
+
+def test_it_is_exported_and_checked(folder: Path, tmp_path: Path) -> None:
+    shown = invoke("bundle", "export", folder, "-o", tmp_path / "bundle")
+    assert shown.exit_code == 0
+    assert "ring:nodes=6, allgather of 6 GPUs, for msccl" in shown.stdout
+    assert "msccl/02-bfb.xml  bfb" in shown.stdout
+    assert shown.stdout.endswith("index.json and 2 files, each executed\n")
+    checked = document("bundle", "check", tmp_path / "bundle")
+    assert (checked["right"], checked["files"], checked["open"]) == (True, 2, None)
+
+
+def test_machines_get_the_index(folder: Path, tmp_path: Path) -> None:
+    options = ("--protocol", "LL", "--instances", "2", "--channels", "2", "--in-place")
+    found = document("bundle", "export", folder, "-o", tmp_path / "bundle", *options)
+    assert found["options"] == {"protocol": "LL", "channels": 2, "instances": 2, "in_place": True}
+    assert [one["protocol"] for one in found["ranges"]] == ["LL", "LL"]
+
+
+def test_what_is_not_used_is_told_with_its_cost(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 8)
+    shown = invoke("bundle", "export", folder, "-o", tmp_path / "bundle").stdout
+    assert "% slower than the best" in shown
+    assert "not used\n  direct: " in shown
+    monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
+    shown = invoke("bundle", "export", folder, "-o", tmp_path / "none").stdout
+    assert "open  direct" in shown
+    assert len(document("bundle", "check", tmp_path / "none")["open"]) == 2
+
+
+def test_a_spoilt_bundle_fails_its_check(folder: Path, tmp_path: Path) -> None:
+    invoke("bundle", "export", folder, "-o", tmp_path / "bundle")
+    (tmp_path / "bundle" / "msccl" / "01-direct.xml").unlink()
+    checked = invoke("bundle", "check", tmp_path / "bundle")
+    assert checked.exit_code == 1
+    assert "msccl/01-direct.xml cannot be read" in checked.stdout
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--format", "pdf"), "there is no format 'pdf'"),
+        (("--protocol", "UD"), "the protocol is 'UD'"),
+        (("--multiple-of", "0"), "the multiple of elements is 0"),
+        (("-o", "no/such/folder"), "there is no directory no/such"),
+    ],
+)
+def test_bad_questions_are_told_in_a_line(
+    folder: Path, tmp_path: Path, options: tuple[str, ...], message: str
+) -> None:
+    failed = invoke("bundle", "export", folder, "-o", tmp_path / "bundle", *options)
+    assert failed.exit_code == 2
+    assert_one_line(failed.stderr, message)
+    assert list(tmp_path.iterdir()) == []
+    assert invoke("bundle", "export", tmp_path, "-o", tmp_path / "bundle").exit_code == 2
+    assert invoke("bundle", "check", tmp_path).exit_code == 2
+
+
+def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
+    """Between two files of a network of 16 GPUs; the same command goes on."""
+    found = invoke("tune", "dgx_a100:boxes=2", "--sizes", "1KB,1MB,1GB", "-o", tmp_path / "tuned")
+    assert found.exit_code == 0
+    command = [sys.executable, "-m", "forestcoll", "bundle", "export", str(tmp_path / "tuned")]
+    command += ["-o", str(tmp_path / "bundle")]
+    work = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    kept, end = tmp_path / ".bundle.checkpoint", time.monotonic() + 60
+    while not list(kept.glob("*.json")) and time.monotonic() < end:
+        time.sleep(0.01)
+    os.kill(work.pid, signal.SIGINT)
+    _, told = work.communicate(timeout=60)
+    assert work.returncode == 130
+    note, error = told.splitlines()
+    assert note.startswith("note: ")
+    assert f"kept in {kept}; the same command goes on there" in note
+    assert error == "error: interrupted"
+    assert not (tmp_path / "bundle").exists()
+    assert invoke(*command[3:]).exit_code == 0
+    assert not kept.exists()

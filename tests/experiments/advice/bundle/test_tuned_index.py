@@ -1,0 +1,51 @@
+"""What tuning wrote, read back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from experiments.advice.bundle.tuned_index import read_tuned
+from forestcoll.errors import InvalidScheduleError
+from tests.experiments.advice.bundle.tuned_ring import METHODS, rewritten, tuned
+
+
+def test_it_is_what_was_tuned(tmp_path: Path) -> None:
+    found = read_tuned(tuned(tmp_path / "tuned"))
+    assert [one.use for one in found.ranges] == ["direct", "bfb"]
+    assert {one.size_bytes for one in found.sizes} >= {2**10, 2**15, 2**20}
+    assert found.methods == METHODS
+    assert found.method_of("bfb") == "bfb"
+    assert (found.model.alpha, found.model.gamma) == (Fraction(10), 0)
+    assert found.complete
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda index: index.update(format="x"), "format: input should be 'forestcoll-tuning'"),
+        (lambda index: index.update(ranges=[]), "ranges: tuple should have at least 1 item"),
+        (lambda index: index["ranges"][0].update(file=None), "ranges.0.file: input should be"),
+        (lambda index: index["ranges"][0].update(file="../x"), "ranges.0.file: string should"),
+        (lambda index: index["ranges"].reverse(), "its ranges are not in order; tune again"),
+        (lambda index: index["ranges"][0].update(use="x"), "a range uses 'x', which is no cand"),
+        (lambda index: index["alpha_us"].update(exact="ten"), "alpha_us.exact: string should"),
+    ],
+)
+def test_what_it_is_not_is_told(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], told: str
+) -> None:
+    folder = rewritten(tuned(tmp_path / "tuned"), change)
+    with pytest.raises(InvalidScheduleError, match=f"index.json: .*{told}"):
+        read_tuned(folder)
+
+
+def test_a_folder_without_one_is_told(tmp_path: Path) -> None:
+    with pytest.raises(
+        InvalidScheduleError, match=r"has no index\.json; name a folder that forest"
+    ):
+        read_tuned(tmp_path)

@@ -1,0 +1,57 @@
+"""What GPUs read and write, and where."""
+
+import pytest
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.runtimes.msccl.exporter.buffer_operations import operations_of
+from forestcoll.runtimes.msccl.exporter.piece_values import values_of
+from forestcoll.runtimes.transfer_pieces import Piece
+from tests.runtimes.msccl.exporter.drafts import Draft, down_a_line, swap, up_a_line
+
+
+def told(draft: Draft) -> list[tuple[int, str, str | None, str | None]]:
+    """Who does what, and the buffers."""
+    return [
+        (
+            each.gpu,
+            each.kind,
+            each.source and each.source.place.buffer,
+            each.target and each.target.place.buffer,
+        )
+        for chain in draft.operations()
+        for each in chain
+    ]
+
+
+def test_what_comes_too_early_is_put_by() -> None:
+    """Rank 1 gets a part before it has sent its own, which may be where the result is due."""
+    assert told(swap()) == [
+        (0, "s", "i", None),
+        (1, "rrc", "i", "s0"),
+        (1, "s", "i", None),
+        (0, "rrc", "i", "o"),
+        (1, "cpy", "s0", "o"),
+    ]
+
+
+def test_what_is_due_nowhere_comes_to_scratch() -> None:
+    """The sum on its way up; what goes down is due everywhere."""
+    assert told(up_a_line())[1:4] == [
+        (1, "rrc", "i", "s0"),
+        (1, "s", "s0", None),
+        (0, "rrc", "i", "o"),
+    ]
+    assert told(down_a_line())[1:3] == [(1, "r", None, "o"), (1, "s", "o", None)]
+
+
+def test_a_sum_that_does_not_come_together_is_refused() -> None:
+    """Rank 1 sends on the second of two parts without the first, which has come before it."""
+    layout = up_a_line().layout
+    pieces = [
+        Piece(0, 0, 0, 1, 0, 1, True, ()),
+        Piece(1, 0, 0, 1, 2, 1, True, ()),
+        Piece(2, 0, 0, 1, 1, 0, True, (1,)),
+    ]
+    values = values_of(pieces, layout)
+    with pytest.raises(UnsupportedError, match="rank 1 sends rank 0 a sum of chunk 0 that is none"):
+        operations_of(pieces, [[0], [1], [2]], values, layout)

@@ -1,0 +1,193 @@
+"""Programs exported, and executed by a machine that shares nothing with the export."""
+
+from itertools import product
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestcoll import compile_program, generate
+from forestcoll.errors import ExportError, RuntimeLimitError
+from forestcoll.runtimes.msccl import Algorithm, parse_algorithm, written_algorithm
+from forestcoll.runtimes.msccl.exporter import MscclOptions, executor_limits, to_msccl
+from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.schedule import Chunks, Send, verify
+from forestcoll.topology import TopologyBuilder, load_topology
+from tests.baselines.claims import CLAIMS, load, make
+from tests.baselines.once_each import others_slow
+from tests.random_topologies import KINDS, build_topology, random_topology
+from tests.schedule.made.programs import COLLECTIVES, by_hand, line
+from tests.schedule.made.run_msccl import RIGHT, carried_out
+
+SMALL = ("ring:nodes=7", "complete:nodes=6", "torus:dims=3x3", "dgx_a100:boxes=1", "paper_example")
+"""Where methods are tried: the first two that each claims."""
+
+CASES = [
+    (method, collective, name)
+    for method, claims in CLAIMS.items()
+    for collective, claim in claims.items()
+    for name in [name for name in SMALL if name in claim.does][:2]
+    if method not in ("sccl", "taccl", "teccl")
+] + [
+    ("sccl", "allgather", "complete:nodes=6"),
+    ("taccl", "allreduce", "ring:nodes=7"),
+    ("teccl", "allreduce", "ring:nodes=7"),
+]
+
+
+def check(algorithm: Algorithm, passes: int = 1) -> None:
+    """Right however it may be called, one chunk to a queue, threadblocks in turn or at random."""
+    calls = [(True, algorithm.in_place), (False, algorithm.out_of_place)]
+    assert any(may for _, may in calls)
+    for (in_place, may), seed in product(calls, (0, 1)):
+        if may:
+            assert carried_out(algorithm, in_place, passes=passes, seed=seed) == RIGHT
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(CASES))
+def test_what_methods_make_comes_out_right(method: str, collective: str, name: str) -> None:
+    """Trees, steps and clocks; also read again, in two instances and in place."""
+    schedule = make(method, collective, name)
+    verify(schedule)
+    program = compile_program(schedule)
+    algorithm = to_msccl(program)
+    check(algorithm)
+    again = parse_algorithm(written_algorithm(algorithm)).algorithm
+    assert again == algorithm
+    if collective != "all-to-all":
+        check(to_msccl(program, MscclOptions(in_place=True, instances=2, channels=2)))
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("kind", KINDS[:2])
+def test_no_order_of_threadblocks_deadlocks(kind: str, collective: str) -> None:
+    """Networks with trees of any size, two passes, queues of one chunk; nothing races.
+
+    Three threadblocks of the allreduce on the first once waited for each other's room.
+    """
+    root = 0 if collective in ("broadcast", "reduce") else None
+    for seed in range(3):
+        topology = random_topology(seed, kind)
+        program = compile_program(generate(topology, collective=collective, root=root).schedule)
+        algorithm = to_msccl(program, MscclOptions(channels=1 + seed))
+        check(algorithm, passes=2)
+        assert interpret(algorithm, root=root).is_right
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.data())
+def test_any_network_comes_out_right(data: st.DataObject) -> None:
+    """In any number of channels and instances."""
+    topology = build_topology("directed", lambda low, high: data.draw(st.integers(low, high)))
+    collective = data.draw(st.sampled_from(COLLECTIVES))
+    options = MscclOptions(
+        channels=data.draw(st.integers(1, 4)), instances=data.draw(st.integers(1, 2))
+    )
+    try:
+        algorithm = to_msccl(
+            compile_program(generate(topology, collective=collective).schedule), options
+        )
+    except ExportError:  # of a limit; nothing else may go wrong
+        return
+    check(algorithm)
+
+
+def test_two_gpus_that_gather_are_this_file() -> None:
+    """By hand: each sends its shard, gets the other's, and copies its own."""
+    sends = [Send(0, 0, 0, 1), Send(0, 1, 1, 0)]
+    program = compile_program(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
+    none = 'depid="-1" deps="-1" hasdep="0"/>'
+    step = '      <step s="0" type="{}" srcbuf="{}" srcoff="{}" dstbuf="{}" dstoff="{}" cnt="1" '
+    head = '    <tb id="{}" send="{}" recv="{}" chan="0">'
+
+    def gpu(rank: int) -> list[str]:
+        other = 1 - rank
+        out = [head.format(0, other, -1), step.format("s", "i", 0, "i", 0) + none, "    </tb>"]
+        into = [head.format(1, -1, other), step.format("r", "o", other, "o", other) + none]
+        own = [head.format(2, -1, -1), step.format("cpy", "i", 0, "o", rank) + none, "    </tb>"]
+        first = f'  <gpu id="{rank}" i_chunks="1" o_chunks="2" s_chunks="0">'
+        return [first, *out, *into, "    </tb>", *own, "  </gpu>"]
+
+    assert written_algorithm(to_msccl(program)).splitlines() == [
+        '<algo name="by hand-allgather-torus:dims=2,wrap=false" proto="Simple" nchannels="1" '
+        'nchunksperloop="2" ngpus="2" coll="allgather" inplace="0" outofplace="1" minBytes="0" '
+        'maxBytes="0">',
+        *gpu(0),
+        *gpu(1),
+        "</algo>",
+    ]
+
+
+def test_in_place_nothing_is_copied() -> None:
+    """A gathering out of place copies each GPU's own part; a reduction has no need to."""
+    gather = compile_program(generate("ring:nodes=4").schedule)
+    kinds = {
+        in_place: {
+            step.kind
+            for gpu in to_msccl(gather, MscclOptions(in_place=in_place)).gpus
+            for block in gpu.threadblocks
+            for step in block.instructions
+        }
+        for in_place in (False, True)
+    }
+    assert kinds[False] - kinds[True] == {"cpy"}
+    both = to_msccl(compile_program(generate("ring:nodes=4", collective="allreduce").schedule))
+    assert both.in_place
+    assert both.out_of_place
+
+
+def test_instances_have_channels_of_their_own() -> None:
+    """Twice the chunks, threadblocks and channels."""
+    program = compile_program(generate("torus:dims=3x3").schedule)
+    one = to_msccl(program, MscclOptions(channels=2))
+    two = to_msccl(program, MscclOptions(channels=2, instances=2))
+    assert two.channels == 2 * one.channels
+    assert two.chunks_per_loop == 2 * one.chunks_per_loop
+    assert [len(gpu.threadblocks) for gpu in two.gpus] == [
+        2 * len(gpu.threadblocks) for gpu in one.gpus
+    ]
+
+
+def test_limits_that_cannot_be_met_are_told() -> None:
+    """130 units, every other one first: each is a step by itself. On three channels it fits."""
+    sends = [Send(0, 0, 0, 1, False, unit, 1) for unit in range(0, 130, 2)]
+    sends += [Send(1, 0, 0, 1, False, unit, 1) for unit in range(1, 130, 2)]
+    program = compile_program(by_hand(line(2), "broadcast", Chunks.equal([0], 130, 130), sends))
+    told = r"needs 130 steps of a threadblock, and 64 are the most, with 1 channel \(tried: 1\)$"
+    with pytest.raises(RuntimeLimitError, match=told):
+        to_msccl(program, MscclOptions(channels=1))
+    check(to_msccl(program))
+
+
+def test_of_many_tries_the_nearest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a ring of 4, on one channel: a threadblock for each way round, and one that copies."""
+    monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
+    told = (
+        r"it needs 3 threadblocks of a GPU, and 2 are the most, with 1 channel \(tried: 1, 2, 4, "
+    )
+    with pytest.raises(RuntimeLimitError, match=told):
+        to_msccl(compile_program(generate("ring:nodes=4").schedule))
+    each = r"with 1 channel for each instance \(tried: 1, 2, 4, 8\)$"
+    with pytest.raises(RuntimeLimitError, match="it needs 12 threadblocks of a GPU.*" + each):
+        to_msccl(compile_program(generate("ring:nodes=4").schedule), MscclOptions(instances=4))
+
+
+def test_nothing_to_send_is_refused() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    with pytest.raises(ExportError, match="nothing moves"):
+        to_msccl(compile_program(generate(builder.build("alone")).schedule))
+
+
+def test_options_are_written() -> None:
+    options = MscclOptions(protocol="LL", min_bytes=1024, max_bytes=4096)
+    found = to_msccl(compile_program(generate("ring:nodes=4").schedule), options)
+    assert (found.protocol, found.min_bytes, found.max_bytes) == ("LL", 1024, 4096)
+
+
+def test_the_same_program_is_the_same_file() -> None:
+    program = compile_program(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule)
+    again = compile_program(
+        generate(load_topology("dgx_a100:boxes=1"), collective="allreduce").schedule
+    )
+    assert written_algorithm(to_msccl(program)) == written_algorithm(to_msccl(again))

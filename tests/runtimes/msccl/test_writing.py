@@ -1,0 +1,49 @@
+"""MSCCL's XML, written."""
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll import compile_program, generate
+from forestcoll.errors import ExportError
+from forestcoll.runtimes.msccl import (
+    Algorithm,
+    Gpu,
+    Instruction,
+    Threadblock,
+    read_algorithm,
+    write_algorithm,
+    written_algorithm,
+)
+from forestcoll.runtimes.msccl.exporter import to_msccl
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    """To the last step."""
+    algorithm = to_msccl(
+        compile_program(generate("mi250:boxes=1", collective="allreduce").schedule)
+    )
+    write_algorithm(algorithm, tmp_path / "a.xml")
+    assert read_algorithm(tmp_path / "a.xml") == algorithm
+
+
+def test_names_are_quoted_and_all_attributes_are_there() -> None:
+    """What the executor misses an attribute of, it ignores."""
+    step = Instruction("nop", "i", 0, "o", 0, 0, 1, 2, True)
+    gpu = Gpu(1, 2, 3, (Threadblock(-1, 4, 5, (step,)),))
+    algorithm = Algorithm('a<b & "c"', "LL", 6, 7, "reduce", True, False, 8, 9, (gpu,))
+    assert written_algorithm(algorithm) == (
+        """<algo name='a&lt;b &amp; "c"' proto="LL" nchannels="6" nchunksperloop="7" ngpus="1" """
+        'coll="reduce" inplace="1" outofplace="0" minBytes="8" maxBytes="9">\n'
+        '  <gpu id="0" i_chunks="1" o_chunks="2" s_chunks="3">\n'
+        '    <tb id="0" send="-1" recv="4" chan="5">\n'
+        '      <step s="0" type="nop" srcbuf="i" srcoff="0" dstbuf="o" dstoff="0" cnt="0" '
+        'depid="1" deps="2" hasdep="1"/>\n'
+        "    </tb>\n  </gpu>\n</algo>\n"
+    )
+
+
+def test_where_there_is_no_directory_it_says_so(tmp_path: Path) -> None:
+    algorithm = to_msccl(compile_program(generate("ring:nodes=3").schedule))
+    with pytest.raises(ExportError, match="there is no directory"):
+        write_algorithm(algorithm, tmp_path / "none" / "a.xml")

@@ -1,0 +1,205 @@
+"""Programs exported, interpreted, and executed by a machine that shares nothing with either."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from forestcoll import compile_program, generate
+from forestcoll.errors import (
+    ExportError,
+    InvalidParameterError,
+    RuntimeLimitError,
+    UnsupportedError,
+)
+from forestcoll.runtimes.mscclpp import Plan, parse_plan, written_plan
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions, to_mscclpp
+from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
+from forestcoll.schedule import Chunks, Send, verify
+from forestcoll.schedule.program import Program
+from forestcoll.schedule.steps import REDUCTIONS
+from forestcoll.topology import TopologyBuilder
+from tests.baselines.claims import CLAIMS, load, make
+from tests.random_topologies import build_topology
+from tests.schedule.made.programs import COLLECTIVES, by_hand, line
+from tests.schedule.made.run_mscclpp import RIGHT, carried_out
+
+SMALL = ("ring:nodes=7", "complete:nodes=6", "torus:dims=3x3", "dgx_a100:boxes=1", "paper_example")
+"""Where methods are tried: the first that each claims."""
+
+SMALLER = {"ring:nodes=7": "ring:nodes=5"}
+"""As odd, and executed in a third of the time."""
+
+CASES = [
+    (method, collective, SMALLER.get(name, name))
+    for method, claims in CLAIMS.items()
+    for collective, claim in claims.items()
+    if collective != "all-to-all"
+    for name in [name for name in SMALL if name in claim.does][:1]
+    if method not in ("sccl", "taccl", "teccl")  # which search for seconds
+]
+
+
+def root_of(program: Program) -> int | None:
+    rooted = program.collective in ("broadcast", "reduce")
+    return int(program.chunks.root[0]) if rooted else None
+
+
+def check(program: Program, options: MscclppOptions, launches: int = 2) -> Plan:
+    """Right however it may be called, for both machines; and read again as it was written."""
+    plan = to_mscclpp(program, options)
+    assert parse_plan(written_plan(plan)).plan == plan
+    root = root_of(program)
+    calls = {options.in_place, True} if program.collective in REDUCTIONS else {options.in_place}
+    for in_place in calls:
+        called = replace(plan, in_place=in_place)
+        found = interpret_plan(called, root=root, most_blocks=options.threadblocks)
+        assert found.findings == ()
+        assert carried_out(called, launches=launches, root=root or 0) == RIGHT
+    return plan
+
+
+@pytest.mark.parametrize(("method", "collective", "name"), CASES)
+def test_what_methods_make_comes_out_right(method: str, collective: str, name: str) -> None:
+    """Trees, steps and clocks; also in two instances and in place."""
+    schedule = make(method, collective, name)
+    verify(schedule)
+    program = compile_program(schedule)
+    check(program, MscclppOptions(), launches=1)
+    twice = to_mscclpp(program, MscclppOptions(in_place=True, instances=2))
+    assert interpret_plan(twice, root=root_of(program)).findings == ()
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+def test_few_threadblocks_do_it_as_well(collective: str) -> None:
+    """One at each GPU, with semaphores where there are more; three launches in any order."""
+    root = 0 if collective in ("broadcast", "reduce") else None
+    program = compile_program(
+        generate("complete:nodes=5", collective=collective, root=root).schedule
+    )
+    for threadblocks in (1, 2, 7):
+        plan = check(program, MscclppOptions(threadblocks=threadblocks), launches=3)
+        assert max(len(gpu.threadblocks) for gpu in plan.gpus) <= threadblocks
+
+
+def test_a_star_of_many_needs_several_threadblocks_and_semaphores() -> None:
+    """30 others send to one, and it sends back: more than the channels of a threadblock."""
+    gpus = 31
+    topology = load(f"complete:nodes={gpus}")
+    sends = [Send(0, 0, gpu, 0, True) for gpu in range(1, gpus)]
+    sends += [Send(1, 0, 0, gpu) for gpu in range(1, gpus)]
+    program = compile_program(by_hand(topology, "allreduce", Chunks.equal([-1], 1), sends))
+    plan = check(program, MscclppOptions(), launches=1)
+    assert len(plan.gpus[0].threadblocks) >= 3
+    assert plan.gpus[0].semaphores
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.data())
+def test_any_network_comes_out_right(data: st.DataObject) -> None:
+    """In any number of threadblocks and instances."""
+    topology = build_topology("directed", lambda low, high: data.draw(st.integers(low, high)))
+    collective = data.draw(st.sampled_from(COLLECTIVES))
+    options = MscclppOptions(
+        threadblocks=data.draw(st.sampled_from((2, 8, 108))),
+        instances=data.draw(st.integers(1, 2)),
+        in_place=data.draw(st.booleans()),
+    )
+    program = compile_program(generate(topology, collective=collective).schedule)
+    try:
+        to_mscclpp(program, options)
+    except ExportError:  # of a limit; nothing else may go wrong
+        return
+    check(program, options, launches=1)
+
+
+def test_limits_that_cannot_be_met_are_told() -> None:
+    """A ring of 30 that gathers by one threadblock: 15 phases of five operations."""
+    program = compile_program(generate("ring:nodes=30").schedule)
+    with pytest.raises(ExportError, match=r"needs .*, and .* the most.*let more threadblocks run"):
+        to_mscclpp(program, MscclppOptions(threadblocks=1))
+    assert to_mscclpp(program).gpus
+
+
+def test_offsets_stay_within_32_bits() -> None:
+    """Four chunks in a buffer: of less than 1 GiB, a multiple of 16 bytes."""
+    program = compile_program(generate("complete:nodes=4", collective="allreduce").schedule)
+    plan = to_mscclpp(program)
+    chunks = max(max(gpu.input_chunks, gpu.scratch_chunks) for gpu in plan.gpus)
+    assert plan.max_bytes == (2**32 - 1) // chunks // 16 * 16 * plan.gpus[0].input_chunks
+    assert to_mscclpp(program, MscclppOptions(max_bytes=2**20)).max_bytes == 2**20
+    assert not [one for one in interpret_plan(plan).findings if "32 bits" in one.message]
+    with pytest.raises(RuntimeLimitError, match=r"32 bits, so that [0-9]+ bytes are the largest"):
+        to_mscclpp(program, MscclppOptions(max_bytes=2**50))
+    to_one = compile_program(
+        generate("complete:nodes=8", collective="reduce", root=0, k=1).schedule
+    )
+    with pytest.raises(RuntimeLimitError, match=f"{2**30} are asked for"):
+        to_mscclpp(to_one, MscclppOptions(min_bytes=2**30))
+    found = interpret_plan(replace(plan, max_bytes=2**33)).findings
+    assert ["32 bits" in one.message for one in found] == [True]
+
+
+def test_in_place_only_the_shared_buffer_is_touched() -> None:
+    """As the runtime's own plans have it: the output in a gather, the input in a reduce-scatter."""
+    for collective, touched in (("allgather", "o"), ("reduce-scatter", "is")):
+        plan = to_mscclpp(
+            compile_program(generate("ring:nodes=4", collective=collective).schedule),
+            MscclppOptions(in_place=True),
+        )
+        used = {
+            span.where
+            for gpu in plan.gpus
+            for block in gpu.threadblocks
+            for one in block.operations
+            for span in (*one.sources, *one.targets)
+        } - {"remote"}
+        assert used == set(touched)
+
+
+def test_what_cannot_be_written_is_refused() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    with pytest.raises(ExportError, match="nothing moves"):
+        to_mscclpp(compile_program(generate(builder.build("alone")).schedule))
+    sends = [Send(0, 0, 0, 1), Send(0, 1, 1, 0)]
+    gather = compile_program(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
+    with pytest.raises(UnsupportedError, match="an all-to-all in MSCCL"):
+        to_mscclpp(replace(gather, collective="all-to-all"))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"threadblocks": 0}, "threadblocks is 0; it must be 1 or more"),
+        ({"instances": 0}, "instances is 0"),
+        ({"min_bytes": 2**31}, "the runtime reads 31 bits"),
+        ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
+    ],
+)
+def test_options_are_checked(options: dict[str, int], told: str) -> None:
+    with pytest.raises(InvalidParameterError, match=told):
+        MscclppOptions(**options)
+
+
+def test_plans_that_differ_have_names_that_do() -> None:
+    """To the runtime plans of one name are one; a name of any length is cut."""
+    program = compile_program(generate("ring:nodes=3").schedule)
+    names = {
+        to_mscclpp(program, MscclppOptions(instances=many, in_place=in_place)).name
+        for many in (1, 2)
+        for in_place in (False, True)
+    }
+    assert len(names) == 4
+    assert all(name.startswith("forestcoll-allgather-ring:nodes=3-") for name in names)
+    long = replace(program, topology=replace(program.topology, name="x" * 500))
+    assert len(to_mscclpp(long).name) == 209
+
+
+def test_the_same_program_is_the_same_file() -> None:
+    one, other = (
+        compile_program(generate(load("dgx_a100:boxes=1"), collective="allreduce").schedule)
+        for _ in range(2)
+    )
+    assert written_plan(to_mscclpp(one)) == written_plan(to_mscclpp(other))

@@ -1,0 +1,114 @@
+"""Transfers of a file as a step schedule, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule
+from forestcoll.schedule import verify
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology import load_topology
+from forestcoll.topology.builder import TopologyBuilder
+from tests.runtimes.scoring.peer_documents import (
+    ring_sentences,
+    sccl,
+    sccl_file,
+    star_with_a_link,
+    teccl,
+    teccl_allgather,
+)
+
+
+def paths(schedule: StepSchedule) -> dict[str, list[str]]:
+    names = [node.name for node in schedule.topology.nodes]
+    found = schedule.routes.paths().values()
+    return {
+        names[group[0].nodes[0]] + names[group[0].nodes[-1]]: [
+            "".join(names[node] for node in path.nodes) for path in group
+        ]
+        for group in found
+    }
+
+
+def test_epochs_become_steps_without_gaps() -> None:
+    """Epochs 0, 2 and 4; nothing is written out that goes without saying."""
+    transfers = teccl(teccl_allgather(ring_sentences(4)))
+    schedule = peer_schedule(transfers, load_topology("ring:nodes=4"))
+    assert schedule.num_steps == 3
+    assert (schedule.method, schedule.collective) == ("TE-CCL", "allgather")
+    assert (schedule.sends.interval, schedule.sends.path) == (None, None)
+    assert verify(schedule).deliveries == 12
+
+
+SENTENCES = [
+    "Chunk 0 from 1 traveled over 1->2 in epoch 0 via switches 0",
+    *(f"Chunk 0 from {s} traveled over {s}->{t} in epoch 0" for s, t in ((1, 3), (2, 3), (2, 1))),
+    *(f"Chunk 0 from 3 traveled over 3->{t} in epoch 0 via switches 0" for t in (1, 2)),
+]
+
+
+def test_transfers_that_are_said_to_go_through_switches_do() -> None:
+    """Though a link joins a and b; what the file says nothing of goes by fewest links."""
+    schedule = peer_schedule(teccl(teccl_allgather(SENTENCES)), star_with_a_link())
+    ways = paths(schedule)
+    assert (ways["ab"], ways["ba"], ways["ac"]) == (["asb"], ["ba"], ["asc"])
+
+
+def test_a_pair_with_both_kinds_names_the_path_of_each_transfer() -> None:
+    """Two chunks from a to b, one over the link and one over the switch."""
+    two = [line.replace("Chunk 0", f"Chunk {chunk}") for line in SENTENCES for chunk in (0, 1)]
+    two[1] = two[1].removesuffix(" via switches 0")
+    schedule = peer_schedule(teccl(teccl_allgather(two)), star_with_a_link())
+    assert paths(schedule)["ab"] == ["ab", "asb"]
+    verify(schedule)
+    sends = schedule.sends
+    named = {
+        int(sends.chunk[i]): int(sends.path[i])
+        for i in np.flatnonzero((sends.tail == 0) & (sends.head == 1))
+        if sends.chunk[i] < 2
+    }
+    assert named == {0: 1, 1: 0}
+
+
+def test_gpus_may_be_others_than_in_order() -> None:
+    """A one-way line 0 -> 1 -> 2 in the file runs from c over a to b."""
+    chunks = [([0], (0, 1, 2), 0)]
+    transfers = sccl(sccl_file(3, chunks, [[[0, 0, 1]], [[0, 1, 2]]]))
+    schedule = peer_schedule(transfers, star_with_a_link(), order=[2, 0, 1])
+    assert schedule.chunks.root.tolist() == [2]
+    assert list(zip(schedule.sends.tail, schedule.sends.head, strict=True)) == [(2, 0), (0, 1)]
+    verify(schedule)
+
+
+def test_a_network_of_another_size_is_refused() -> None:
+    with pytest.raises(
+        InvalidParameterError, match=r"the file is for 4 GPUs, and ring:nodes=3 has"
+    ):
+        peer_schedule(teccl(teccl_allgather(ring_sentences(4))), load_topology("ring:nodes=3"))
+
+
+def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
+    """GPUs 0 and 2 of a ring of 4 have no link and no switch; a and b of two have no switch."""
+    chunks = [([0], range(4), 0)]
+    far = sccl(sccl_file(4, chunks, [[[0, 0, 2]]]))
+    with pytest.raises(UnsupportedError, match="no path from gpu0 to gpu2 through switches"):
+        peer_schedule(far, load_topology("ring:nodes=4"))
+    builder = TopologyBuilder()
+    for gpu in "ab":
+        builder.gpu(gpu)
+    builder.link("a", "b", 1)
+    lines = [
+        f"Chunk 0 from {s} traveled over {s}->{t} in epoch 0 via switches 0"
+        for s, t in ((1, 2), (2, 1))
+    ]
+    with pytest.raises(UnsupportedError, match=r"no path from . to . through switches alone"):
+        peer_schedule(teccl(teccl_allgather(lines)), builder.build("two"))
+
+
+def test_a_message_is_told_in_the_files_words_too() -> None:
+    transfers = teccl(teccl_allgather(ring_sentences(3)))
+    said = as_the_file_has_it(transfers, "step 1, chunk 2, a -> b: not there")
+    assert said == "step 1, chunk 2, a -> b: not there (in the file: epoch 2, chunk 0 from 3)"
+    assert as_the_file_has_it(transfers, "chunk 9 is lost") == "chunk 9 is lost"

@@ -1,0 +1,157 @@
+"""What no file is above: optima, and bounds that hold of anybody's schedule."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+
+import pytest
+
+from baselines.registry import METHODS
+from forestcoll import cost, optimum
+from forestcoll.errors import ForestCollError
+from forestcoll.problem.limits import Limits
+from forestcoll.runtimes.scoring.file_bounds import bound_of
+from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.builder import TopologyBuilder
+from lp.alltoall.linear_optimum import all_to_all_rate
+from lp.solver.linear_program import Settings
+from tests.random_topologies import KINDS, random_topology
+
+
+def test_of_one_phase_it_is_the_optimum() -> None:
+    """Of a broadcast from GPU 1, too, whose bound the weights ask for."""
+    topology = load_topology("dgx_a100:boxes=2").scaled("b0.gpu1 - *", "1/2")
+    weights = [int(rank == 1) for rank in range(16)]
+    for collective, given in (
+        ("allgather", None),
+        ("reduce-scatter", None),
+        ("broadcast", weights),
+    ):
+        reduction = collective == "reduce-scatter"
+        best = optimum(topology, weights=given, reduction=reduction)
+        found = bound_of(topology, collective, given)
+        assert found.optimal
+        assert found.algbw_gb_s == best.algbw_gb_s == best.bottleneck.algbw_gb_s
+        assert found.by == best.bottleneck.in_words()
+
+
+def test_a_single_gpu_has_none() -> None:
+    builder = TopologyBuilder()
+    builder.gpu("alone")
+    for collective in ("allgather", "allreduce", "all-to-all"):
+        assert bound_of(builder.build("alone"), collective) is None
+
+
+def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> None:
+    """GPU a sends 1 GB/s to switch s, which sends 2 to b and 2 to c; b and c send 9 to a.
+
+    s sends on what it receives, once, and b and c have no other link: a broadcast from a has
+    1/2 GB/s. Were s marked as copying, all data must leave a: 1 GB/s, attained by no schedule in
+    which it forwards.
+    """
+    builder = TopologyBuilder()
+    for gpu in "abc":
+        builder.gpu(gpu)
+    builder.switch("s")
+    builder.arc("a", "s", 1)
+    for gpu in "bc":
+        builder.arc("s", gpu, 2)
+        builder.arc(gpu, "a", 9)
+    topology = builder.build("fan")
+    found = bound_of(topology, "broadcast", [1, 0, 0])
+    assert (found.algbw_gb_s, found.optimal) == (Fraction(1, 2), True)
+    assert found.algbw_gb_s == optimum(topology, weights=[1, 0, 0]).algbw_gb_s
+    copies = tuple(replace(node, multicast=node.is_switch) for node in topology.nodes)
+    found = bound_of(replace(topology, nodes=copies), "broadcast", [1, 0, 0])
+    assert (found.algbw_gb_s, found.optimal) == (1, False)
+    assert bound_of(topology, "allreduce").algbw_gb_s <= 1
+    assert bound_of(topology, "allgather").algbw_gb_s == Fraction(3, 4)
+
+
+def test_an_allreduce_is_bounded_by_the_least_of_parts_and_cuts() -> None:
+    """A ring of 4 by GPUs: 8 GB/s by 6 hops. A leaf at 1 GB/s on it: 1 GB/s, all must get there."""
+    ring = bound_of(load_topology("ring:nodes=4"), "allreduce")
+    assert ring.algbw_gb_s == Fraction(4, 3)
+    assert ring.by == "every piece must go 6 times from one to another of GPUs"
+    assert not ring.optimal
+    builder = TopologyBuilder()
+    for gpu in "abcd":
+        builder.gpu(gpu)
+    for one, other, wide in (("a", "b", 9), ("b", "c", 9), ("a", "c", 9), ("a", "d", 1)):
+        builder.link(one, other, wide)
+    assert bound_of(builder.build("leaf"), "allreduce").algbw_gb_s == 1
+
+
+def test_a_cut_that_is_around_no_part_bounds_allreduces_too() -> None:
+    """Two rings of 3 GPUs at 9 GB/s, joined by a link of 1 GB/s: that alone."""
+    builder = TopologyBuilder()
+    for gpu in "abcdef":
+        builder.gpu(gpu)
+    for one, other in ("ab", "bc", "ca", "de", "ef", "fd"):
+        builder.link(one, other, 9)
+    builder.link("a", "d", 1)
+    found = bound_of(builder.build("two rings"), "allreduce")
+    assert found.algbw_gb_s == 1
+    assert found.model == "any schedule; switches may copy and add"
+    assert "must" in found.by
+
+
+def knowing_all(calls: tuple[tuple[int, int], ...], people: int) -> bool:
+    """Whether calls one way, one after the other, tell everybody everything."""
+    known = [{one} for one in range(people)]
+    for tail, head in calls:
+        known[head] |= known[tail]
+    return all(len(one) == people for one in known)
+
+
+@pytest.mark.parametrize("people", [2, 3])
+def test_telling_all_takes_two_less_than_twice_as_many_calls(people: int) -> None:
+    """What the bound by parts rests on: 2 (m - 1) calls do, and no fewer, by all there are."""
+
+    def sequences(length: int) -> Iterator[tuple[tuple[int, int], ...]]:
+        pairs = [(a, b) for a, b in product(range(people), repeat=2) if a != b]
+        yield from product(pairs, repeat=length)
+
+    least = 2 * (people - 1)
+    assert any(knowing_all(calls, people) for calls in sequences(least))
+    assert not any(knowing_all(calls, people) for calls in sequences(least - 1))
+
+
+def schedules(topology: Topology, collective: str) -> Iterator[Fraction]:
+    for known, method in METHODS.items():
+        if collective in method.collectives and known != "sccl":
+            try:
+                yield cost(method.run(topology, collective, limits=Limits(seconds=0.5))).algbw_gb_s
+            except ForestCollError:
+                continue
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_method_beats_the_bound_of_an_allreduce_where_switches_forward(seed: int) -> None:
+    """Recursive doubling, whose pieces are summed up at no single GPU, is among them."""
+    topology = random_topology(seed, "bidirectional")
+    found = bound_of(topology, "allreduce")
+    rates = list(schedules(topology, "allreduce"))
+    assert rates
+    assert max(rates) <= found.algbw_gb_s
+
+
+@pytest.mark.parametrize("name", ["dgx_a100:boxes=2", "dgx1", "ring:nodes=6", "mi250:boxes=1"])
+def test_the_bound_of_an_all_to_all_is_its_optimum_on_these(name: str) -> None:
+    """As the linear program finds it, to its tolerance."""
+    topology = load_topology(name)
+    rate = all_to_all_rate(topology, settings=Settings(seconds=20)).rate_gb_s
+    found = bound_of(topology, "all-to-all")
+    assert float(found.algbw_gb_s) == pytest.approx(topology.num_compute * rate, rel=1e-6)
+    assert not found.optimal, "the program's rate is a float, so it is not told"
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_bound_of_an_all_to_all_is_never_below_the_program(seed: int) -> None:
+    topology = random_topology(seed, KINDS[seed % len(KINDS)])
+    rate = all_to_all_rate(topology, settings=Settings(seconds=20)).rate_gb_s
+    found = bound_of(topology, "all-to-all")
+    assert float(found.algbw_gb_s) >= topology.num_compute * rate * (1 - 1e-6)

@@ -1,0 +1,117 @@
+"""Loads of transfers over paths of fewest links, by hand."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.errors import CapacityOverflowError, UnsupportedError
+from forestcoll.runtimes.scoring.least_hops import loads_between, paths_between
+from forestcoll.topology import Topology
+from forestcoll.topology.builder import TopologyBuilder
+
+
+def network(switches: str, *links: tuple[str, str, int]) -> Topology:
+    builder = TopologyBuilder()
+    for gpu in "abc":
+        builder.gpu(gpu)
+    for switch in switches:
+        builder.switch(switch)
+    for one, other, width in links:
+        builder.link(one, other, width)
+    return builder.build("by hand")
+
+
+def loads(topology: Topology, sent: dict[tuple[int, int], int]) -> dict[str, Fraction]:
+    found = loads_between(topology, {pair: Fraction(amount) for pair, amount in sent.items()})
+    names = [node.name for node in topology.nodes]
+    return {
+        names[link.tail] + names[link.head]: load
+        for link, load in zip(topology.links, found, strict=True)
+        if load
+    }
+
+
+def test_equal_ways_share_evenly_and_transfers_add_up() -> None:
+    """GPU a sends 4 to b over s and t, c sends 2 to b over t alone."""
+    topology = network(
+        "st", *(("a", way, 1) for way in "st"), *(("b", way, 1) for way in "st"), ("c", "t", 1)
+    )
+    assert loads(topology, {(0, 1): 4, (2, 1): 2}) == {"as": 2, "sb": 2, "at": 2, "tb": 4, "ct": 2}
+
+
+def test_a_gpu_leaves_by_its_widest_link_of_those_on_a_way() -> None:
+    """GPU a has 3 GB/s to s and 1 to t, as NVLink and a NIC; b takes either."""
+    topology = network(
+        "st", ("a", "s", 3), ("a", "t", 1), ("b", "s", 1), ("b", "t", 1), ("c", "t", 1)
+    )
+    assert loads(topology, {(0, 1): 1}) == {"as": 1, "sb": 1}
+    assert loads(topology, {(0, 2): 1}) == {"at": 1, "tc": 1}
+
+
+def test_a_direct_link_is_shorter_than_a_switch_however_thin() -> None:
+    topology = network("s", ("a", "b", 1), *((gpu, "s", 9) for gpu in "abc"))
+    assert loads(topology, {(0, 1): 1, (1, 2): 1}) == {"ab": 1, "bs": 1, "sc": 1}
+
+
+def test_no_gpu_passes_on_for_others() -> None:
+    """On the line a, b, c the file itself has to go over b."""
+    line = network("", ("a", "b", 1), ("b", "c", 1))
+    with pytest.raises(UnsupportedError, match="no path from a to c through switches alone"):
+        loads(line, {(0, 2): 1})
+
+
+def test_ways_part_and_meet_between_switches() -> None:
+    """A - s - (t or u) - v - b: half of it each way, all of it at the ends."""
+    pairs = ("as", "st", "su", "tv", "uv", "vb", "cs")
+    topology = network("stuv", *((one, other, 1) for one, other in pairs))
+    half = Fraction(1, 2)
+    assert loads(topology, {(0, 1): 1}) == {
+        "as": 1,
+        "vb": 1,
+        **dict.fromkeys(("st", "su", "tv", "uv"), half),
+    }
+
+
+def ways(topology: Topology, tail: int, head: int, **more: bool) -> dict[str, int]:
+    names = [node.name for node in topology.nodes]
+    (found,) = paths_between(topology, [(tail, head)], **more).values()
+    return {"".join(names[node] for node in path.nodes): path.multiplicity for path in found}
+
+
+def test_paths_have_the_weights_of_what_flows() -> None:
+    """Over s to v and on over three, over t directly: 1/6 each, and 1/2."""
+    pairs = ("as", "at", "sv", "sw", "sx", *(f"{one}b" for one in "vwx"), "ty", "yb", "cs")
+    topology = network("stvwxy", *((one, other, 1) for one, other in pairs))
+    assert ways(topology, 0, 1) == {"asvb": 1, "aswb": 1, "asxb": 1, "atyb": 3}
+    pipelined = loads(topology, {(0, 1): 6})
+    assert [pipelined[link] for link in ("as", "sv", "at")] == [3, 1, 3]
+
+
+def test_a_link_beside_a_switch_is_left_out_where_that_is_asked_for() -> None:
+    topology = network("s", ("a", "b", 1), *((gpu, "s", 9) for gpu in "abc"))
+    assert ways(topology, 0, 1) == {"ab": 1}
+    assert ways(topology, 0, 1, through=True) == {"asb": 1}
+    assert ways(topology, 0, 2, through=True) == {"asc": 1}
+    line = network("", ("a", "b", 1), ("b", "c", 1))
+    with pytest.raises(UnsupportedError, match="no path from a to b through switches alone"):
+        paths_between(line, [(0, 1)], through=True)
+
+
+def test_weights_beyond_31_bits_are_refused() -> None:
+    """One after the other 2, 3, 5, .. 29 ways: the shares have no smaller common denominator."""
+    builder, before = TopologyBuilder(), "a"
+    for gpu in "ab":
+        builder.gpu(gpu)
+    for stage, many in enumerate((2, 3, 5, 7, 11, 13, 17, 19, 23, 29)):
+        start, end = (builder.switch(f"s{stage}{side}") for side in ("in", "out"))
+        builder.link(before, start, 1)
+        for way in range(many):
+            inner = builder.switch(f"s{stage}.{way}")
+            builder.link(start, inner, 1)
+            builder.link(inner, end, 1)
+        before = end
+    builder.link(before, "b", 1)
+    with pytest.raises(CapacityOverflowError, match="beyond 31 bits"):
+        paths_between(builder.build("chain"), [(0, 1)])
