@@ -13,9 +13,9 @@ from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
+    from forestcoll.allreduce.result import AllreduceOptimum, BindingCut
     from forestcoll.schedule.allreduce import Allreduce
     from forestcoll.schedule.forest import Forest
-    from lp.allreduce.result import AllreduceOptimum, BindingCut
 
 __all__ = ["allreduce_optimum"]
 
@@ -51,13 +51,13 @@ def allreduce_optimum(
 
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
+    from forestcoll.allreduce import cutting_planes as allreduce_cuts
     from forestcoll.cli.facts import as_json, as_text
     from forestcoll.cli.output import SCHEDULES, expect_writable
     from forestcoll.generation import Options, generate
     from forestcoll.schedule import verify, write_schedule
+    from forestcoll.solver.linear_program import Settings
     from forestcoll.topology.symmetry.automorphism import no_symmetry
-    from lp.allreduce import cutting_planes as allreduce_cuts
-    from lp.solver.linear_program import Settings
 
     if output is not None:
         expect_writable(output, SCHEDULES)
@@ -91,7 +91,7 @@ def _best(found: AllreduceOptimum, combination: Allreduce[Forest]) -> Allreduce[
 
     The lower of both bounds goes with it.
     """
-    from lp.allreduce.rounding import allreduce_forest
+    from forestcoll.allreduce.rounding import allreduce_forest
 
     made = [combination]
     if found.exact is None or combination.algbw_gb_s < found.exact.algbw_gb_s:

@@ -77,8 +77,8 @@ NOTHING_TO_RUN = {
     "forestcoll/runtimes/execution/rank_plan.py": "types only",
     "forestcoll/runtimes/interpretation/cells.py": "types only",
     "forestcoll/schedule/protocols.py": "types only",
-    "lp/solver/backends/answer.py": "types only",
-    "lp/solver/backends/gurobi.py": "needs a licence; test_solve covers it where there is one",
+    "forestcoll/solver/backends/answer.py": "types only",
+    "forestcoll/solver/backends/gurobi.py": "needs a licence; test_solve covers it with one",
 }
 """Modules without tests, and why."""
 

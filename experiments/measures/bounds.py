@@ -123,7 +123,7 @@ def _of_allreduce(
     assert known is not None  # there are two GPUs
     best, remark = proof, ""
     if known.algbw_gb_s > attained and proof is None:
-        from lp.allreduce.best import proved
+        from forestcoll.allreduce.allreduce_program import proved
 
         left = _left(deadline, LP_TIME_LIMIT_S)
         found = proved(topology, None, copying=copying, seconds=left)
@@ -142,8 +142,8 @@ def _priced(topology: Topology, seconds: float) -> UpperBound | None:
     path. All pairs together cost at most the sum of price times bandwidth over the links. Only the
     search for prices is in floating point: here the prices are whole numbers, and sums are exact.
     """
+    from forestcoll.solver.linear_program import Settings
     from lp.alltoall.linear_optimum import all_to_all_rate
-    from lp.solver.linear_program import Settings
 
     try:
         settings = Settings(seconds=seconds, method="highs-ipm")

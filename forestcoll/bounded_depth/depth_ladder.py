@@ -19,11 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.bounded_depth.depth_bound import depth_bound
 from forestcoll.bounded_depth.depth_bounded_trees import Seeds, depth_bounded_trees, fits, seeds
 from forestcoll.bounded_depth.hop_distances import eccentricities
 from forestcoll.core.optimality import optimum
-from forestcoll.core.pipeline import EXPLICIT, schedule_of
+from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request

@@ -18,9 +18,10 @@ from fractions import Fraction
 from itertools import product
 from typing import Generic, TypeVar
 
+from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.bounded_depth.depth_ladder import Climb, Ladder, tallest
 from forestcoll.core.assembly import tree_depths
-from forestcoll.core.pipeline import EXPLICIT, Form, schedule_of
+from forestcoll.core.pipeline import EXPLICIT, Form
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnsupportedError
 from forestcoll.problem.request import Request
@@ -67,7 +68,7 @@ class DepthPoint:
 def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
     """Make a schedule; if the request limits the depth, the fastest found within the limit.
 
-    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
+    Parameters and errors are those of :func:`forestcoll.allreduce.collective_schedule.schedule_of`.
 
     Raises
     ------
@@ -86,8 +87,8 @@ def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Al
 class ShallowSchedules(Generic[F]):
     """The fastest schedules found within increasing depth limits, in one continued search.
 
-    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`; the depth of
-    the request is ignored.
+    Parameters and errors are those of :func:`forestcoll.allreduce.collective_schedule.schedule_of`;
+    the depth of the request is ignored.
     """
 
     def __init__(self, request: Request, form: Form[F], clock: Stopwatch) -> None:

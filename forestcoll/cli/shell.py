@@ -1,7 +1,8 @@
 """Command group that loads commands on demand and prints errors as one line with an exit code.
 
-Plug-ins are entry points of the group ``forestcoll.commands``, as our own commands could be: a
-function that typer can register, or a ``typer.Typer`` of subcommands.
+A command is an entry point: a function that typer can register, or a ``typer.Typer`` of
+subcommands. The toolkit's own are listed here, so that they need no installed metadata. Plug-ins of
+other packages are those of the group ``forestcoll.commands``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from forestcoll.errors import ForestCollError
 from forestcoll.extras import missing
 from forestcoll.former_names import FormerNameWarning, current_arguments
 
-__all__ = ["CORE", "EPILOG", "Commands"]
+__all__ = ["ABOVE", "CORE", "EPILOG", "Commands"]
 
 EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
 
@@ -54,6 +55,25 @@ CORE = {
 }
 """The commands of this package, in the order of the help."""
 
+# Names only: this package imports none of the packages above it.
+ABOVE = {
+    name: EntryPoint(name, place, _GROUP)
+    for name, place in {
+        "baselines": "baselines.cli:app",
+        "allreduce-optimum": "lp.cli:allreduce_optimum",
+        "groups": "lp.groups.cli:groups",
+        "bundle": "experiments.advice.bundle.cli:app",
+        "expected": "experiments.advice.expected_cli:expected_rates",
+        "reproduction": "experiments.reproduction.cli:app",
+        "tune": "experiments.advice.tuning.cli:tune_sizes",
+        "results": "experiments.results_cli:app",
+        "run": "experiments.cli:run",
+    }.items()
+}
+"""The commands of the toolkit's other packages, which are installed beside this one."""
+
+_OURS = CORE | ABOVE
+
 # Very long words in messages are shortened; no file name is so long.
 _LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")
 
@@ -61,22 +81,22 @@ _LISTING = "forestcoll.listing"
 
 
 class Commands(TyperGroup):
-    """The core commands and the plug-ins' commands; errors become one line and an exit code.
+    """The toolkit's commands and the plug-ins' commands; errors become one line and an exit code.
 
     Some versions of typer bundle click, others use the installed one. So this class names none of
     click's classes.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the core commands first."""
-        return [*super().list_commands(ctx), *_commands()]
+        """List the core commands first, plug-ins last."""
+        return [*super().list_commands(ctx), *dict.fromkeys([*_OURS, *_plugins()])]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Find a command; load its package only if the command will run."""
         command = super().get_command(ctx, cmd_name)
-        if command is not None or cmd_name not in _commands():
+        entry = _OURS.get(cmd_name) or _plugins().get(cmd_name)
+        if command is not None or entry is None:
             return command
-        entry = _commands()[cmd_name]
         short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
         if short is not None:
             return TyperCommand(cmd_name, help=short)
@@ -155,14 +175,9 @@ def _discard_output() -> None:
         return
 
 
-def _commands() -> dict[str, EntryPoint]:
-    """Return our commands and those of other packages."""
-    return CORE | {name: one for name, one in _plugins().items() if name not in CORE}
-
-
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the commands of other packages."""
+    """Return the commands of other distributions; one of the name of ours is never asked for."""
     return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 

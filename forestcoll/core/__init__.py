@@ -4,6 +4,6 @@ To read: ``pipeline``, which runs the stages in order and times them with a ``st
 stages pass on a ``problem``. They are ``optimality`` (or ``fixed_k``, with ``violation`` and
 ``balance``; with ``any_network/`` where no cut proves the optimum), ``tight_sets``,
 ``edge_splitting``, ``tree_packing``, ``assembly`` and ``path_recovery``. Each calls the native
-stage of the same name. ``best_allreduce`` joins two forests, and ``partition_bound`` bounds the
-result. ``paper`` has the paper's own algorithms for the same stages.
+stage of the same name. ``partition_bound`` bounds an allreduce of two forests. ``paper`` has the
+paper's own algorithms for the same stages.
 """

@@ -75,7 +75,7 @@ class Options:
         The largest number of threads; by default all cores that this process may use. The forest
         does not depend on it. The method "paper" uses one.
     lp_time_limit_s : float
-        Time limit in seconds of the allreduce program (:mod:`forestcoll.core.best_allreduce`). The
+        Time limit in seconds of the allreduce program (:mod:`forestcoll.allreduce`). The
         program runs if cuts do not prove that an optimal reduction and an optimal allgather
         are the best allreduce. It does not run if the limit is 0, k is given or the method is
         "paper".

@@ -19,7 +19,7 @@ import numpy as np
 from forestcoll.errors import DisconnectedError
 
 if TYPE_CHECKING:
-    from lp.solver.linear_program import Vector
+    from forestcoll.solver.linear_program import Vector
 
 __all__ = ["cheapest_arborescence"]
 

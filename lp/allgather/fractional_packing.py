@@ -36,11 +36,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from forestcoll.errors import SolverError, TimeLimitError
+from forestcoll.solver.linear_program import Settings, Solution, Vector
+from forestcoll.solver.solve import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.validation import validate
 from lp.allgather.packing_program import PackedTree, PackingProgram
-from lp.solver.linear_program import Settings, Solution, Vector
-from lp.solver.solve import solve
 
 __all__ = ["GAP", "FractionalPacking", "fractional_packing"]
 

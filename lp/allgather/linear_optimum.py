@@ -31,10 +31,10 @@ import cvxpy as cp
 import networkx as nx
 import numpy as np
 
+from forestcoll.solver.linear_program import Settings, Solution
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import uses_all_bandwidth, validate
-from lp.solver.linear_program import Settings, Solution
-from lp.solver.modelling import solve_stated
+from lp.modelling import solve_stated
 
 __all__ = [
     "TOLERANCE",
@@ -159,12 +159,12 @@ def _used_in_all(
 
 
 def solve(program: AllgatherLp, *, seconds: float, method: str = "highs") -> Solution:
-    """Solve the program by one of :data:`lp.solver.solve.METHODS`.
+    """Solve the program by one of :data:`forestcoll.solver.solve.METHODS`.
 
     Raises
     ------
     TimeLimitError, SolverError
-        Unless an optimum is proved within the time, as of :func:`lp.solver.solve.solve`.
+        Unless an optimum is proved within the time, as of :func:`forestcoll.solver.solve.solve`.
     """
     return solve_stated(
         program.problem, Settings(seconds=seconds, method=method, tolerance=TOLERANCE)

@@ -20,9 +20,9 @@ import numpy.typing as npt
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
+from forestcoll.solver.linear_program import Program, Vector
 from forestcoll.topology import Topology
 from lp.allgather.arborescence import cheapest_arborescence
-from lp.solver.linear_program import Program, Vector
 
 __all__ = ["PackedTree", "PackingProgram", "Priced"]
 

@@ -18,8 +18,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError
+from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
-from lp.solver.linear_program import Vector
 
 __all__ = ["Demands", "demands_of"]
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from forestcoll.solver.linear_program import Vector
 from lp.alltoall.demands import Demands
-from lp.solver.linear_program import Vector
 
 __all__ = ["LateError", "Routing", "route"]
 

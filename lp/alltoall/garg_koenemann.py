@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import dijkstra
 
+from forestcoll.solver.linear_program import Vector
 from lp.alltoall.demands import Demands
-from lp.solver.linear_program import Vector
 
 __all__ = ["MIXED", "Phase", "phases"]
 

@@ -36,11 +36,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
+from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
+from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 from lp.alltoall.demands import Demands, demands_of
-from lp.solver.linear_program import Program, Settings, Solution, Vector
-from lp.solver.solve import solve
 
 __all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
 

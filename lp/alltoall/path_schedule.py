@@ -26,11 +26,11 @@ import numpy as np
 from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Path, Routes
+from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
 from lp.alltoall.concurrent_flow import ApproximateFlow
 from lp.alltoall.demands import Demands
 from lp.alltoall.linear_optimum import AllToAllOptimum
-from lp.solver.linear_program import Vector
 
 __all__ = ["WHOLE", "largest_remainders", "schedule_of"]
 

@@ -54,8 +54,8 @@ def groups(
     The forests are verified, alone and together, before anything is shown or written.
     """
     from forestcoll.cli.facts import as_json, as_text
+    from forestcoll.solver.linear_program import Settings
     from lp.groups.sharing import concurrent_groups
-    from lp.solver.linear_program import Settings
 
     if output is not None and not output.is_dir():
         raise ExportError(f"{output} is no directory; create it first")

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from forestcoll.solver.linear_program import Program, Vector
 from forestcoll.topology import Topology
-from lp.solver.linear_program import Program, Vector
 
 __all__ = ["GroupsProgram", "Inside"]
 

@@ -43,13 +43,13 @@ from scipy.sparse.csgraph import connected_components
 from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
 from forestcoll.errors import DisconnectedError, InvalidParameterError, TimeLimitError
+from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
+from forestcoll.solver.solve import solve
 from forestcoll.topology import Topology
 from forestcoll.topology.shared_capacity import refuse_shared
 from lp.groups.group_program import GroupsProgram
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups.rounding import forests_within, rounded
-from lp.solver.linear_program import Program, Settings, Solution, Vector
-from lp.solver.solve import solve
 
 __all__ = ["MISSED", "concurrent_groups", "groups_by_box", "groups_by_index"]
 

@@ -50,7 +50,7 @@ def test_dir_shows_every_name_before_it_is_loaded() -> None:
 
 
 PACKAGES = ("forestcoll", "lp", "baselines", "experiments")
-NEEDS_A_LICENCE = {"lp.solver.backends.gurobi"}
+NEEDS_A_LICENCE = {"forestcoll.solver.backends.gurobi"}
 
 
 def paths(package: str) -> list[str]:

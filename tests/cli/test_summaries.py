@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import sys
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 import typer
 
-from forestcoll.cli.shell import CORE
+from forestcoll.cli.shell import ABOVE, CORE
 from forestcoll.cli.summaries import summary
 
-ALL = [*CORE.values(), *entry_points(group="forestcoll.commands")]
+ALL = [*CORE.values(), *ABOVE.values()]
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)

@@ -8,9 +8,9 @@ import sys
 import pytest
 
 from forestcoll.native.standard_output import printed_as_errors
-from lp.solver.backends import highs
-from lp.solver.solve import solve
-from tests.lp.solver.programs import settings, small
+from forestcoll.solver.backends import highs
+from forestcoll.solver.solve import solve
+from tests.solver.programs import settings, small
 
 
 def test_what_is_printed_meanwhile_goes_to_the_errors(capfd: pytest.CaptureFixture[str]) -> None:

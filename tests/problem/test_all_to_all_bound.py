@@ -9,10 +9,10 @@ import networkx as nx
 import pytest
 
 from forestcoll.problem.all_to_all_bound import AllToAllBound
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 from tests.random_topologies import KINDS, random_topology
 
 

@@ -27,8 +27,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
-from lp.solver.linear_program import Program, Settings
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings
+from forestcoll.solver.solve import solve
 
 __all__ = ["TOLERANCE", "NodePrograms"]
 

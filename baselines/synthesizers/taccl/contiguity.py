@@ -38,8 +38,8 @@ from forestcoll.errors import (
     SolverError,
     TimeLimitError,
 )
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 
 __all__ = ["MOST_TOGETHER", "Contiguity", "best_messages"]
 
@@ -70,7 +70,7 @@ def best_messages(
     ----------
     network : LogicalNetwork
     order : sequence of Transfer
-    settings : lp.solver.linear_program.Settings
+    settings : forestcoll.solver.linear_program.Settings
         The best that is known when the time is up is returned, one chunk a message if nothing is.
     """
     alone = timetable(network, order, singly(order))

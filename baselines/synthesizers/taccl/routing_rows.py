@@ -29,7 +29,7 @@ import scipy.sparse as sp
 
 from baselines.synthesizers.taccl.routing import LOAD_WEIGHT, ChunkRoutes, Routing
 from forestcoll.errors import TimeLimitError
-from lp.solver.linear_program import Program
+from forestcoll.solver.linear_program import Program
 
 __all__ = ["RoutingRows"]
 

@@ -31,8 +31,8 @@ from forestcoll.errors import (
     TimeLimitError,
 )
 from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 
 __all__ = ["Effort", "best_times"]
 

@@ -228,6 +228,6 @@ METHODS = (
         generate=generate,
         collectives=_COLLECTIVES,
         notes="HiGHS for Gurobi; several routings and orders are tried",
-        libraries=("lp.solver.solve", "scipy.sparse.csgraph"),
+        libraries=("forestcoll.solver.solve", "scipy.sparse.csgraph"),
     ),
 )

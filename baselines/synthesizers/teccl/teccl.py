@@ -237,6 +237,10 @@ METHODS = (
         generate=generate,
         collectives=_COLLECTIVES,
         notes="CP-SAT or HiGHS for Gurobi; epochs are minimised, or a reward where asked for",
-        libraries=("ortools.sat.python.cp_model", "lp.solver.solve", "lp.alltoall.linear_optimum"),
+        libraries=(
+            "ortools.sat.python.cp_model",
+            "forestcoll.solver.solve",
+            "lp.alltoall.linear_optimum",
+        ),
     ),
 )

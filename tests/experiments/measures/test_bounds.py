@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import experiments.measures.bounds
-import lp.allreduce.best
+import forestcoll.allreduce.allreduce_program
 import lp.alltoall.linear_optimum
 from experiments.config.methods import run_method
 from experiments.config.points import Status
@@ -21,12 +21,12 @@ from experiments.measures.measured import measured
 from experiments.measures.run_result import RunResult
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
-from forestcoll.core.best_allreduce import Improved
+from forestcoll.allreduce.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import cost
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology
 
@@ -74,7 +74,7 @@ def test_a_program_that_does_not_finish_leaves_a_bound(monkeypatch: pytest.Monke
     assert found == UpperBound(Fraction(2), "a partition or cut")
     low = upper_bound(topology, "allreduce", Fraction(2))
     half = Improved(None, None, "did not finish")
-    monkeypatch.setattr(lp.allreduce.best, "proved", lambda *_, **__: half)
+    monkeypatch.setattr(forestcoll.allreduce.allreduce_program, "proved", lambda *_, **__: half)
     assert upper_bound(topology, "allreduce", Fraction(1, 100)) == low
 
 
@@ -273,7 +273,7 @@ def test_phases_of_different_speed_meet_a_cut_without_a_program(
     def unwanted(*_: object, **__: object) -> None:
         raise AssertionError("the cut is met, so no program is needed")
 
-    monkeypatch.setattr(lp.allreduce.best, "proved", unwanted)
+    monkeypatch.setattr(forestcoll.allreduce.allreduce_program, "proved", unwanted)
     found = upper_bound(uneven_line(), "allreduce", Fraction(1, 100))
     assert found == UpperBound(Fraction(2), "a partition or cut")
 
@@ -293,7 +293,11 @@ def test_the_program_s_bound_counts_where_it_is_lower(
     """Cuts prove 2 GB/s of this network, and the combination does not attain it."""
     topology = BETTER[3][0]
     bound = replace(AllreduceBound.of_cut(topology, [0], into=True), algbw_gb_s=rate)
-    monkeypatch.setattr(lp.allreduce.best, "proved", lambda *_, **__: Improved(None, bound, remark))
+    monkeypatch.setattr(
+        forestcoll.allreduce.allreduce_program,
+        "proved",
+        lambda *_, **__: Improved(None, bound, remark),
+    )
     assert upper_bound(topology, "allreduce", Fraction(1, 100)) == expected
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import forestcoll
 from forestcoll.errors import DisconnectedError, SolverError, TimeLimitError
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.allgather.fractional_packing import GAP, FractionalPacking, fractional_packing
-from lp.solver.linear_program import Settings
 from tests.random_topologies import KINDS, random_topology
 
 SETTINGS = Settings(seconds=60)

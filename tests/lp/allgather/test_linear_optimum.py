@@ -10,9 +10,9 @@ from forestcoll.errors import (
     InvalidTopologyError,
     TimeLimitError,
 )
+from forestcoll.solver.solve import available_methods
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from lp.allgather.linear_optimum import AllgatherLp, allgather_rate, build, extract, solve
-from lp.solver.solve import available_methods
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 

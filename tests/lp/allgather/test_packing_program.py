@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from forestcoll.core.optimality import optimum
+from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.solve import solve
 from forestcoll.topology import load_topology
 from lp.allgather.packing_program import PackedTree, PackingProgram
-from lp.solver.linear_program import Settings
-from lp.solver.solve import solve
 from tests.lp.networks import star
 from tests.random_topologies import random_topology
 

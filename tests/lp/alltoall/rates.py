@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from forestcoll.schedule import verify
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import (
     Topology,
     TopologyBuilder,
@@ -16,7 +17,6 @@ from forestcoll.topology import (
 from lp.alltoall.demands import Demands
 from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
 from lp.alltoall.path_schedule import schedule_of
-from lp.solver.linear_program import Settings
 
 SETTINGS = Settings(seconds=60, method="highs-ipm")
 

@@ -16,6 +16,8 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.schedule import cost, verify
+from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.solve import solve
 from forestcoll.topology import (
     TopologyBuilder,
     line_graph,
@@ -27,8 +29,6 @@ from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate, build, extract
 from lp.alltoall.path_schedule import schedule_of
-from lp.solver.linear_program import Settings
-from lp.solver.solve import solve
 from tests.lp.alltoall.rates import (
     BIPARTITE,
     SETTINGS,

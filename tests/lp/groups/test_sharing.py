@@ -16,12 +16,12 @@ from forestcoll.errors import (
     InvalidParameterError,
     TimeLimitError,
 )
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.groups.result import check_concurrent
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.modelling import solve_stated
-from lp.solver.solve import solve
+from lp.modelling import solve_stated
 from tests.random_topologies import KINDS, random_topology
 
 SETTINGS = Settings(seconds=60)

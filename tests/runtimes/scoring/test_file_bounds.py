@@ -14,10 +14,10 @@ from forestcoll import cost, optimum
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import Limits
 from forestcoll.runtimes.scoring.file_bounds import bound_of
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 from tests.random_topologies import KINDS, random_topology
 
 

@@ -40,7 +40,7 @@ from baselines.synthesizers.teccl.milp.epoch_program import earliest
 from forestcoll.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from lp.solver.linear_program import Program
+    from forestcoll.solver.linear_program import Program
 
 __all__ = ["FlowProgram", "amounts", "capacity", "without_windows", "write"]
 
@@ -231,7 +231,7 @@ def _stated(
     """Put matrix, balances (first) and limits (after them) together."""
     import scipy.sparse as sp
 
-    from lp.solver.linear_program import Program
+    from forestcoll.solver.linear_program import Program
 
     return Program(
         cost=cost,

@@ -32,7 +32,7 @@ from forestcoll.problem.limits import Limits
 __all__ = ["TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows", "within_epochs"]
 
 TOLERANCE = 1e-9
-"""By how much a row may be off, as :class:`lp.solver.linear_program.Settings` has it."""
+"""By how much a row may be off, as :class:`forestcoll.solver.linear_program.Settings` has it."""
 
 _SAFE = 1e-9
 """Of a bound that is computed in floats, before it is rounded up."""
@@ -73,8 +73,8 @@ def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits)
     DisconnectedError
         If somebody wants a chunk of a GPU from which no path leads there.
     """
+    from forestcoll.solver.linear_program import Settings
     from lp.alltoall.linear_optimum import all_to_all_rate
-    from lp.solver.linear_program import Settings
 
     least = least_epochs(network, demand)
     seconds = min(limits.seconds, _LONG) if limits.seconds is not None else _LONG
@@ -177,8 +177,8 @@ class _Search:
 
     def works(self, epochs: int) -> bool:
         """Solve for so many epochs, and keep the flow if there is one."""
-        from lp.solver.linear_program import Settings
-        from lp.solver.solve import solve
+        from forestcoll.solver.linear_program import Settings
+        from forestcoll.solver.solve import solve
 
         stated = write(self.network, self.demand, epochs)
         left = self.deadline - time.monotonic()

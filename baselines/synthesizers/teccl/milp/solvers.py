@@ -255,8 +255,8 @@ def _constraint(row: Row) -> str:
 def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outcome:
     import scipy.sparse as sp
 
-    from lp.solver.linear_program import Program, Settings, Solution
-    from lp.solver.solve import solve as solve_program
+    from forestcoll.solver.linear_program import Program, Settings, Solution
+    from forestcoll.solver.solve import solve as solve_program
 
     entries = [
         (r, i, sign)

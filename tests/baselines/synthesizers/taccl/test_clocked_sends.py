@@ -13,7 +13,7 @@ from baselines.synthesizers.taccl.exact_times import singly, timetable
 from baselines.synthesizers.taccl.ordering import HEURISTICS, ordered
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import verify
-from lp.solver.linear_program import Settings
+from forestcoll.solver.linear_program import Settings
 from tests.baselines.synthesizers.taccl.instances import (
     SPECS,
     random_routes,

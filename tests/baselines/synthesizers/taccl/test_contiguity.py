@@ -19,8 +19,8 @@ from forestcoll.errors import (
     InvalidParameterError,
     SolverError,
 )
+from forestcoll.solver.linear_program import Program, Settings, Solution
 from forestcoll.topology import load_topology
-from lp.solver.linear_program import Program, Settings, Solution
 from tests.baselines.synthesizers.taccl.instances import random_routes, routing_of, two_boxes
 
 SETTINGS = Settings(seconds=60)

@@ -16,8 +16,8 @@ from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.routing_rows import RoutingRows
 from baselines.synthesizers.taccl.sketch import Sketch
 from forestcoll.errors import InfeasibleError, TimeLimitError
-from lp.solver.linear_program import Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Settings, Solution
+from forestcoll.solver.solve import solve
 from tests.baselines.synthesizers.taccl.instances import (
     arcs_of,
     plain,

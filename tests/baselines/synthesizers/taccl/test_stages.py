@@ -20,8 +20,8 @@ from forestcoll.errors import (
     TimeLimitError,
 )
 from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 from tests.baselines.synthesizers.taccl.instances import arcs_of, plain, routing_of, two_boxes
 
 

@@ -11,9 +11,9 @@ from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.lp.flow_program import amounts, capacity, without_windows, write
 from forestcoll.errors import InfeasibleError, UnsupportedError
+from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.solve import solve
 from forestcoll.topology import load_topology
-from lp.solver.linear_program import Settings
-from lp.solver.solve import solve
 
 
 def instance(spec: str, collective: str = "all-to-all", chunks: int = 1, **rules: str):

@@ -14,9 +14,9 @@ from baselines.synthesizers.teccl.lp.flow_schedule import PARTS, moves_of, sched
 from baselines.synthesizers.teccl.lp.lp_horizon import fewest_epochs
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import TopologyBuilder, load_topology
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 from tests.random_topologies import random_topology
 
 SIZE = 10**6
