@@ -37,6 +37,7 @@ ACROSS = {
     "test_house": "this",
     "test_import_order": "solvers in one process",
     "test_native": "the stub of the binding",
+    "test_import_circles": "imports between all modules",
     "test_names": "what packages offer, by name and by dotted path",
     "test_notebooks": "the notebooks",
     "test_random_topologies": "tests/random_topologies.py",

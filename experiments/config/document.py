@@ -8,7 +8,7 @@ from pathlib import Path
 
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidExperimentError
-from forestcoll.topology.documents import Document, parse_yaml
+from forestcoll.topology.reading.documents import Document, parse_yaml
 
 __all__ = ["MOST_BYTES", "Document", "nearest", "read_document"]
 

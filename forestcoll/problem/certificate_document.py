@@ -38,7 +38,7 @@ from forestcoll.problem.certificate_entries import (
     Price,
     SharedLink,
 )
-from forestcoll.topology.documents import parse_json
+from forestcoll.topology.reading.documents import parse_json
 
 __all__ = [
     "MOST_BYTES",

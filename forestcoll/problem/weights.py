@@ -19,9 +19,9 @@ from pathlib import Path
 
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
-from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [

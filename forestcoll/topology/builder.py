@@ -8,9 +8,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.changes.named_parts import links_named
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
-from forestcoll.topology.shared_capacity import SharedCapacity, links_named
+from forestcoll.topology.shared_capacity import SharedCapacity
 
 __all__ = ["MOST_LINKS", "MOST_NODES", "NO_LATENCY", "TopologyBuilder", "expect_size"]
 

@@ -12,10 +12,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.changes.changed_file import CHANGED_SCHEMA
-from forestcoll.topology.documents import Document
+from forestcoll.topology.changed_file import CHANGED_SCHEMA
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact_text
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.shared_groups import (
     group_document,
     groups_of_entries,

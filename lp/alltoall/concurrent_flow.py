@@ -33,7 +33,7 @@ from scipy.optimize import minimize, minimize_scalar
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 from lp.alltoall.demands import Demands
 from lp.alltoall.dial_routing import LateError, route
 from lp.alltoall.garg_koenemann import phases

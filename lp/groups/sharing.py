@@ -46,7 +46,7 @@ from forestcoll.errors import DisconnectedError, InvalidParameterError, TimeLimi
 from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
 from forestcoll.solver.solve import solve
 from forestcoll.topology import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 from lp.groups.group_program import GroupsProgram
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups.rounding import forests_within, rounded

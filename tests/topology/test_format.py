@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.topology import Link, Node, NodeKind, Topology, read_topology, validate
-from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.files import topology_json, topology_yaml
 from forestcoll.topology.format import topology_document, topology_from_document, topology_schema
+from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from tests.topology.texts import GOOD, fault, read
 
 DOCS = Path(__file__).parents[2] / "docs"

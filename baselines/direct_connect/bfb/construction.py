@@ -36,9 +36,10 @@ from baselines.networks.switch_paths import check_size
 from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import sequential, time_reversed
+from forestcoll.topology.families.family_spec import parse_spec
 from forestcoll.topology.model import Topology
 from forestcoll.topology.operations import line_graph
-from forestcoll.topology.spec import load_topology, parse_spec
+from forestcoll.topology.spec import load_topology
 
 __all__ = ["METHODS", "generate"]
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from forestcoll.errors import InvalidParameterError
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["LOCAL", "NO_CONNECTIONS", "UNIQUE", "Connections", "Sketch", "sketch_of"]
 
@@ -125,7 +125,7 @@ def sketch_of(document: Document) -> Sketch:
 
     Examples
     --------
-    >>> from forestcoll.topology.documents import parse_json
+    >>> from forestcoll.topology.reading.documents import parse_json
     >>> text = '{"nnodes": 2, "intranode_sketch": {"strategy": "none"}, "internode_sketch": '
     >>> text += '{"strategy": "relay", "internode_conn": {"0": [1]}}, "symmetry_offsets": [[8, 16]]'
     >>> text += ', "hyperparameters": {"input_chunkup": 1}}'

@@ -26,8 +26,8 @@ from baselines.synthesizers.taccl.logical_network import LogicalNetwork, equal_b
 from baselines.synthesizers.taccl.sketch import NO_CONNECTIONS, Connections, Sketch, sketch_of
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import Topology
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 
 __all__ = ["AUTO", "SHIPPED", "drawn", "find_sketch"]
 

@@ -31,7 +31,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["METHODS", "MOST_TRANSFERS", "generate"]
 

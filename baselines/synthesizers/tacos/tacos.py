@@ -53,7 +53,7 @@ from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["MATCHINGS", "METHODS", "generate"]
 

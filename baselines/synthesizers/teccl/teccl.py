@@ -27,7 +27,7 @@ from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
 from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["METHODS", "generate"]
 

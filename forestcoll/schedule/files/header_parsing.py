@@ -23,9 +23,9 @@ from forestcoll.schedule.files.fields import (
     wrong,
 )
 from forestcoll.schedule.files.plain_data import Decimal
-from forestcoll.topology.documents import Document
 from forestcoll.topology.format import topology_from_document
 from forestcoll.topology.model import Topology
+from forestcoll.topology.reading.documents import Document
 
 __all__ = [
     "FORMAT",

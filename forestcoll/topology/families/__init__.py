@@ -1,9 +1,10 @@
 """Topology families: one function for each, registered in :data:`FAMILIES` by a decorator.
 
-To read: ``family`` (the registry and the decorator), ``values`` (types of parameters) and
-``wiring`` (GPUs by number), then the families: ``machines``, ``pcie_box`` and ``chassis`` (with the
-numbers of ``constants``), ``fabrics``; of GPUs alone ``direct_connect``, ``words``,
-``circulants``, ``grids``, ``distance_regular`` (with the ``geometries`` it needs), ``expanders``.
+To read: ``family`` (the registry and the decorator), ``family_spec`` (the parser of a name with
+parameters), ``values`` (types of parameters) and ``wiring`` (GPUs by number). Then the families:
+``machines``, ``pcie_box`` and ``chassis`` (with the numbers of ``constants``), ``fabrics``; of GPUs
+alone ``direct_connect``, ``words``, ``circulants``, ``grids``, ``distance_regular`` (with the
+``geometries`` it needs), ``expanders``.
 """
 
 # isort: off

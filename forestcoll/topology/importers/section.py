@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from forestcoll.errors import ForestCollError
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["Section"]
 

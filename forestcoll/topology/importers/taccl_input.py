@@ -25,13 +25,13 @@ from itertools import product
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.documents import Document
 from forestcoll.topology.families.chassis import GPUS_OF_DGX1
 from forestcoll.topology.families.constants import DGX1_LINKS
 from forestcoll.topology.families.values import Amount, Count, Latency
 from forestcoll.topology.importers.section import Section
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_taccl", "topology_from_taccl"]
 
@@ -109,7 +109,7 @@ def topology_from_taccl(document: Document) -> Topology:
 
     Examples
     --------
-    >>> from forestcoll.topology.documents import parse_json
+    >>> from forestcoll.topology.reading.documents import parse_json
     >>> text = '''{"name": "DGX2_1MB", "gpus_per_node": 16, "nnodes": 2, "nics_per_node": 8,
     ...     "alpha": 0.3, "node_betas_list": [8], "node_invbws_list": [8],
     ...     "remote_alpha": 2.6, "remote_beta": 105, "remote_invbw": 107}'''

@@ -19,12 +19,12 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.documents import Document
 from forestcoll.topology.families.chassis import dgx1, dgx2, mi250_teccl, ndv2
 from forestcoll.topology.families.values import Amount, Count, Latency
 from forestcoll.topology.importers.section import Section
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_teccl", "topology_from_teccl"]
 
@@ -59,7 +59,7 @@ def topology_from_teccl(document: Document) -> Topology:
 
     Examples
     --------
-    >>> from forestcoll.topology.documents import parse_json
+    >>> from forestcoll.topology.reading.documents import parse_json
     >>> text = '{"TopologyParams": {"name": "AMD", "chassis": 2, "alpha": [6e-7, 7.5e-7]}}'
     >>> topology_from_teccl(parse_json(text, "amd.json")).name
     'mi250_teccl:chassis=2'

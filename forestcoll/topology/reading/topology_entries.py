@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from forestcoll.errors import ForestCollError, InvalidTopologyError
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.units import BANDWIDTHS, LATENCIES, bandwidth_gb_s, latency_us
 
 __all__ = ["LinkEntry", "NodeEntry", "SharedEntry", "TopologyEntry", "checked_entry"]

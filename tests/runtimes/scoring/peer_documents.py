@@ -13,7 +13,7 @@ from forestcoll.runtimes.scoring.peers.sccl_algorithm import read_sccl_algorithm
 from forestcoll.runtimes.scoring.peers.teccl_output import read_teccl_output
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.documents import Document, parse_json
+from forestcoll.topology.reading.documents import Document, parse_json
 
 __all__ = [
     "allreduce_of_a_ring",

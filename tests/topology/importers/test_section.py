@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.families.values import Amount, Count
 from forestcoll.topology.importers.section import Section
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 
 GPUS = Count("GPUs of a box")
 BANDWIDTH = Amount("GB/s of a link")

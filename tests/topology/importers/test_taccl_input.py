@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll.topology import Topology, load_topology, validate
-from forestcoll.topology.documents import parse_json
 from forestcoll.topology.families.constants import DGX1_LINKS
 from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
+from forestcoll.topology.reading.documents import parse_json
 from tests.topology.texts import GOOD, fault, read
 
 NDV2 = """\

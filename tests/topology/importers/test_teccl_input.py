@@ -8,8 +8,8 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.topology import load_topology
-from forestcoll.topology.documents import parse_json
 from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
+from forestcoll.topology.reading.documents import parse_json
 from tests.topology.texts import GOOD, fault, read
 
 WHOLE = """\

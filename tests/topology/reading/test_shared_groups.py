@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import SharedCapacity, Topology, TopologyBuilder, load_topology
-from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.files import read_topology, topology_json, topology_yaml
 from forestcoll.topology.format import topology_document, topology_from_document, topology_schema
+from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.reading.yaml_lines import yaml_lines
 
 SCHEMA = jsonschema.Draft202012Validator(topology_schema())

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.topology_entries import checked_entry
 
 

@@ -37,7 +37,7 @@ from forestcoll.problem.weights import rank_of_root
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["Shared", "Tenant", "share"]
 

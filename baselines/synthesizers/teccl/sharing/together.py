@@ -18,7 +18,7 @@ from itertools import pairwise
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["check_together"]
 

@@ -16,7 +16,7 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.runtimes.scoring.peers.sccl_algorithm import is_sccl_algorithm, read_sccl_algorithm
 from forestcoll.runtimes.scoring.peers.teccl_output import is_teccl_output, read_teccl_output
-from forestcoll.topology.documents import Document, parse_json
+from forestcoll.topology.reading.documents import Document, parse_json
 
 __all__ = ["MOST_BYTES", "is_json", "read_peer_file"]
 

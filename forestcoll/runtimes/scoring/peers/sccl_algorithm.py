@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerSend, PeerTransfers
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_sccl_algorithm", "read_sccl_algorithm"]
 

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerSend, PeerTransfers
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_teccl_output", "read_teccl_output"]
 

@@ -12,7 +12,7 @@ from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.sketch import sketch_of
 from forestcoll.errors import InfeasibleError, InvalidParameterError
 from forestcoll.topology import load_topology
-from forestcoll.topology.documents import parse_yaml
+from forestcoll.topology.reading.documents import parse_yaml
 from tests.baselines.synthesizers.taccl.instances import (
     SPECS,
     arcs_of,

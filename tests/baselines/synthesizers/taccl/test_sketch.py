@@ -10,7 +10,7 @@ import pytest
 
 from baselines.synthesizers.taccl.sketch import Sketch, sketch_of
 from forestcoll.errors import InvalidParameterError
-from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 
 WHOLE = """\
 nnodes: [4, 2, 4]

@@ -9,8 +9,8 @@ import pytest
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import load_topology, read_topology
-from forestcoll.topology.documents import parse_yaml
 from forestcoll.topology.format import topology_schema
+from forestcoll.topology.reading.documents import parse_yaml
 
 SCHEMA = jsonschema.Draft202012Validator(topology_schema())
 

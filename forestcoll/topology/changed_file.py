@@ -23,9 +23,9 @@ from typing import Any
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.changes.edits import Changes
-from forestcoll.topology.documents import Document
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.units import bandwidth_gb_s
 
 __all__ = ["CHANGED_SCHEMA", "is_changed", "topology_from_changes"]

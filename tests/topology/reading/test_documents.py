@@ -9,8 +9,8 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.errors import ForestCollError, InvalidTopologyError
-from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.files import topology_json
+from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from tests.topology.texts import GOOD, fault, read
 
 
