@@ -14,25 +14,21 @@ fluid equal-cost multipath. Methods that send hop by hop use exactly the links t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.forwarding import forwarded
+from forestcoll.schedule.cost_model.measures import cost, synchronous
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import sequential, time_reversed
 from forestcoll.topology.model import Topology
 
-__all__ = [
-    "collect_steps",
-    "hop_by_hop",
-    "in_step",
-    "joined",
-    "routed",
-]
+__all__ = ["collect_steps", "fastest", "hop_by_hop", "in_step", "joined", "routed"]
 
 _AT_ONCE = 1 << 18
 """Transfers that are processed together."""
@@ -116,3 +112,12 @@ def collect_steps(
         return spread(topology)
     reduction = time_reversed(spread(topology.reversed()), topology)
     return sequential(reduction, spread(topology)) if collective == "allreduce" else reduction
+
+
+def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
+    """Return the schedule of least pipelined time; ties go to the least synchronous time."""
+    return min(schedules, key=_times)
+
+
+def _times(schedule: StepSchedule) -> tuple[Fraction, Fraction]:
+    return cost(schedule).time_s_per_gb, synchronous(schedule).time_s_per_gb

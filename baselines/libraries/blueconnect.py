@@ -29,8 +29,7 @@ from functools import partial
 
 import numpy as np
 
-from baselines.building.composing import collect_steps, joined, routed
-from baselines.building.fastest import fastest
+from baselines.building.composing import collect_steps, fastest, joined, routed
 from baselines.building.grid_rings import along_rings
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice

@@ -14,7 +14,9 @@ Source:  the conditions of Theorem 5 of Zhao et al. (NSDI 2025): in every step a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +24,16 @@ import numpy as np
 from baselines.building.composing import hop_by_hop
 from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import load_topology
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["bandwidth_optimal"]
+__all__ = ["SEARCHED", "bandwidth_optimal", "search", "stored_schedule"]
 
 
 def bandwidth_optimal(
@@ -135,3 +139,45 @@ def _read(
     size = topology.num_compute
     chunks = Chunks.equal(range(size), whole=size * pieces, size=pieces)
     return hop_by_hop(topology, "optimal-search", "allgather", chunks, sends)
+
+
+SEARCHED = {
+    "diamond": ("diamond", 3, 2),
+    "modified_de_bruijn:degree=2,length=3": ("modified_de_bruijn_2_3", 4, 2),
+    "modified_de_bruijn:degree=2,length=4": ("modified_de_bruijn_2_4", 5, 2),
+    "modified_de_bruijn:degree=3,length=2": ("modified_de_bruijn_3_2", 3, 3),
+    "modified_de_bruijn:degree=4,length=2": ("modified_de_bruijn_4_2", 3, 4),
+}
+"""Networks: the name of their files, the steps and the pieces of their schedules."""
+
+_FOLDER = Path(__file__).parent / "searched"
+
+
+def stored_schedule(topology: Topology) -> StepSchedule | None:
+    """Return the stored schedule of a network, or of its reverse."""
+    if topology.name not in SEARCHED:
+        return None
+    for file in _files(topology.name):
+        kept = read_schedule(file)
+        assert isinstance(kept, StepSchedule)
+        if kept.topology.links == topology.links:
+            return replace(kept, topology=topology)
+    return None
+
+
+def search() -> None:
+    """Repeat the search for all of them, also on the reverse networks."""
+    for spec, (_, steps, pieces) in SEARCHED.items():
+        topology = load_topology(spec)
+        for file, network in zip(_files(spec), (topology, topology.reversed()), strict=True):
+            write_schedule(bandwidth_optimal(network, steps, pieces), file)
+
+
+def _files(spec: str) -> tuple[Path, Path]:
+    """Where the schedules of a network and of its reverse are."""
+    stem = SEARCHED[spec][0]
+    return _FOLDER / f"{stem}.json", _FOLDER / f"{stem}_reverse.json"
+
+
+if __name__ == "__main__":
+    search()

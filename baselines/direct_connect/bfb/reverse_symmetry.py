@@ -19,10 +19,9 @@ import numpy.typing as npt
 from baselines.building.composing import hop_by_hop
 from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform import time_reversed
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
-__all__ = ["carried_over", "mirrored", "reduce_scatter_of"]
+__all__ = ["carried_over", "mirrored"]
 
 Ints = npt.NDArray[np.int64]
 
@@ -76,12 +75,3 @@ def carried_over(schedule: StepSchedule, place: Ints, topology: Topology) -> Ste
     ).in_order()
     roots = Chunks(chunks.size, chunks.whole, place[chunks.root].astype(np.int32), chunks.target)
     return hop_by_hop(topology, schedule.method, schedule.collective, roots, moved)
-
-
-def reduce_scatter_of(allgather: StepSchedule, place: Ints) -> StepSchedule:
-    """Turn an allgather into the reduce-scatter of the same network that takes as long.
-
-    Theorem 2: carried over to the reverse, then backwards in time.
-    """
-    topology = allgather.topology
-    return time_reversed(carried_over(allgather, place, topology.reversed()), topology)

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from baselines.direct_connect.bfb.breadth_first import BroadcastTimes
 from baselines.direct_connect.bfb.node_program import NodePrograms
@@ -27,24 +26,11 @@ from forestcoll.errors import InvalidParameterError
 
 __all__ = [
     "NotOptimal",
-    "intersection_numbers",
     "least_steps",
     "least_steps_both_ways",
     "least_time",
-    "moore_bound",
     "why_not_optimal",
 ]
-
-
-def moore_bound(degree: int, steps: int) -> int:
-    """Most nodes that a digraph of this degree can have within so many hops (definition 9).
-
-    Examples
-    --------
-    >>> moore_bound(4, 2)
-    21
-    """
-    return sum(degree**step for step in range(steps + 1))
 
 
 def least_steps(nodes: int, degree: int) -> int:
@@ -130,29 +116,3 @@ def why_not_optimal(times: BroadcastTimes) -> NotOptimal | None:
             if here != there or time * int(arriving[rank]) > here:
                 return NotOptimal(rank, step, here, there, time)
     return None
-
-
-def intersection_numbers(hops: npt.NDArray[np.int64]) -> list[tuple[int, int, int]] | None:
-    """Return N_x, a_x and b_x for x = 1, 2, ... if all three are constants (Theorem 18).
-
-    N_x counts the nodes x away from u; a_x those of them that are x - 1 from a neighbour w of u;
-    b_x the neighbours of u that are x - 1 from a node v x away. If there are such numbers, on an
-    undirected graph, sending 1 / b_x of each shard over each link that leads to it is optimal.
-
-    Parameters
-    ----------
-    hops : int64 array, N x N
-        Of a graph whose links go both ways.
-    """
-    found = []
-    near = hops == 1
-    for x in range(1, int(hops.max()) + 1):
-        at, before = hops == x, hops == x - 1
-        spheres = np.unique(at.sum(axis=1))
-        # Pairs of u and w, of u and v: the nodes at x from the one and x - 1 from the other.
-        shared = np.unique((at.astype(np.int64) @ before.astype(np.int64))[near])
-        leading = np.unique((near.astype(np.int64) @ before.astype(np.int64))[at])
-        if max(len(spheres), len(shared), len(leading)) > 1:
-            return None
-        found.append((int(spheres[0]), int(shared[0]), int(leading[0])))
-    return found

@@ -4,6 +4,6 @@
 """
 
 from baselines.synthesizers.sccl.pareto_frontier import Point, pareto
-from baselines.synthesizers.sccl.synthesis import COLLECTIVES, generate
+from baselines.synthesizers.sccl.sccl import COLLECTIVES, generate
 
 __all__ = ["COLLECTIVES", "Point", "generate", "pareto"]

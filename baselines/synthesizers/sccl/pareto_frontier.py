@@ -26,7 +26,7 @@ from typing import Literal
 
 from baselines.synthesizers.sccl.constraints import Deadline
 from baselines.synthesizers.sccl.network import Bounds
-from baselines.synthesizers.sccl.synthesis import Task, synthesize, task_for
+from baselines.synthesizers.sccl.sccl import Task, synthesize, task_for
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule

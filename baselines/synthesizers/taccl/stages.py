@@ -30,13 +30,11 @@ from forestcoll.errors import (
     SolverError,
     TimeLimitError,
 )
-from forestcoll.problem.limits import Limits
+from forestcoll.problem.limits import MOST_SECONDS, Limits
 from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import solve
 
 __all__ = ["Effort", "best_times"]
-
-_LONG = 1e7  # seconds, for a solver that must be given a limit
 
 _FOR_ROUTING = 0.6
 """Of the time, for the first routing; what is left is shared by the others."""
@@ -144,8 +142,7 @@ class _Stages:
 
     def __init__(self, routing: Routing, effort: Effort, phase: str, report: Report) -> None:
         self.routing, self.effort, self.phase, self.report = routing, effort, phase, report
-        seconds = effort.limits.seconds
-        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+        self.deadline = effort.limits.deadline
 
     def run(self) -> Timetable:
         """Order and schedule one routing after the other, the first of them in any case."""
@@ -326,7 +323,7 @@ class _Stages:
 
     def _settings(self, until: float, gap: float | None = None) -> Settings:
         return Settings(
-            seconds=max(min(_LONG, until - time.monotonic()), 1e-3),
+            seconds=max(min(MOST_SECONDS, until - time.monotonic()), 1e-3),
             method=self.effort.solver,
             threads=self.effort.limits.threads,
             gap=max(self.effort.gap if gap is None else gap, 1e-9),

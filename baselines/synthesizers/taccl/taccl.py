@@ -20,7 +20,7 @@ from baselines.interface.parameters import check_choice
 from baselines.interface.search import Report
 from baselines.interface.supported import check_supported, check_whole
 from baselines.networks.switch_paths import check_size
-from baselines.synthesizers.taccl.clocked_sends import schedule_from
+from baselines.synthesizers.taccl.exact_times import schedule_from
 from baselines.synthesizers.taccl.exchange import exchange_of
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import HEURISTICS, heuristic_of

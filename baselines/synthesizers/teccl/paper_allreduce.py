@@ -14,7 +14,7 @@ could not pass through them, and parts of one sum over one link at once would be
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -59,9 +59,7 @@ def paper_allreduce(
     >>> paper_allreduce(load_topology("ring:nodes=4"), size_bytes=4000).finish_us
     Fraction(4, 1)
     """
-    limits = limits or Limits()
-    if limits.seconds is not None:
-        limits = replace(limits, seconds=limits.seconds / 2)
+    limits = (limits or Limits()).shared(2)
     phases = (
         generate(topology, which, limits=limits, **asked) for which in ("all-to-all", "allgather")
     )

@@ -10,10 +10,9 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 3 to 5.
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
@@ -21,19 +20,20 @@ from baselines.interface.search import Report, Search
 from baselines.synthesizers.teccl.a_star.a_star import by_rounds
 from baselines.synthesizers.teccl.cleaning import epochs_taken
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.instance.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import (
+    BUFFERING,
     CROSSINGS,
     EPOCHS,
     SWITCHES,
+    Buffers,
     EpochNetwork,
     epoch_us,
 )
 from baselines.synthesizers.teccl.instance.slowdowns import slowdowns_of
 from baselines.synthesizers.teccl.lp import flow_schedule, lp_horizon
-from baselines.synthesizers.teccl.lp.flow_paths import ways
 from baselines.synthesizers.teccl.lp.flow_program import without_windows
+from baselines.synthesizers.teccl.lp.flow_schedule import ways
 from baselines.synthesizers.teccl.milp.epoch_count import within_estimate
 from baselines.synthesizers.teccl.milp.epoch_program import Sent
 from baselines.synthesizers.teccl.milp.horizon import (
@@ -188,7 +188,7 @@ class Task:
 
     def _search(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> Kept:
         """Find the transfers of whole chunks."""
-        began, limits = time.monotonic(), self.limits
+        limits, deadline = self.limits, self.limits.deadline
         if self.round_epochs:
             found = by_rounds(network, demand, self.round_epochs, self.solver, limits, self.gap)
             tell.epochs(found.epochs, found.bound)
@@ -204,7 +204,7 @@ class Task:
             found = fewest_epochs(
                 network, demand, self.solver, limits, tell.epochs, self.work, self.symmetry
             )
-        left = _less(limits, time.monotonic() - began)
+        left = limits.until(deadline)
         if self.objective == "reward":
             hint = found.kept if isinstance(self.epochs, str) else ()
             best = most_reward(network, demand, epochs, self.solver, left, self.gap, hint)
@@ -265,10 +265,3 @@ class _Teller:
         """Tell the epochs found, if any, and proved to be needed."""
         status = "open" if found is None else "optimal" if found == bound else "feasible"
         self(f"epochs of the {self.phase}", status, found, bound, "epochs")
-
-
-def _less(limits: Limits, seconds: float) -> Limits:
-    """What is left of the time."""
-    if limits.seconds is None:
-        return limits
-    return replace(limits, seconds=max(0.0, limits.seconds - seconds))

@@ -88,7 +88,7 @@ def generate(
         the second time is left out.
     buffering : str
         "passing": what is sent on at once takes no slot; or "kept"; see
-        :mod:`baselines.synthesizers.teccl.instance.buffers`.
+        :mod:`baselines.synthesizers.teccl.instance.epochs`.
     slow : str
         Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
         :mod:`baselines.synthesizers.teccl.instance.slowdowns`.

@@ -24,8 +24,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from baselines.synthesizers.teccl.a_star.round_program import write_round
-from baselines.synthesizers.teccl.a_star.standing import Standing
+from baselines.synthesizers.teccl.a_star.round_program import Standing, write_round
 from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
@@ -89,8 +88,7 @@ def by_rounds(
             f"{network.topology.name}"
         )
     least = least_epochs(network, demand)
-    deadline = time.monotonic() + (math.inf if limits.seconds is None else limits.seconds)
-    rounds = _Rounds(network, demand, epochs, solver, deadline, limits.threads, gap, least)
+    rounds = _Rounds(network, demand, epochs, solver, limits.deadline, limits.threads, gap, least)
     kept = needed(network, demand, rounds.run())
     return Found(kept, epochs_taken(network, kept), least)
 

@@ -22,19 +22,81 @@ is in several counts several times. Here it counts once, where it is nearest.
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from baselines.synthesizers.teccl.a_star.standing import Standing
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.milp.epoch_program import NEVER, EpochProgram, Row
+from baselines.synthesizers.teccl.milp.epoch_program import (
+    NEVER,
+    EpochProgram,
+    Row,
+    Sent,
+    VariablesByEpoch,
+    first_times,
+    limit_loads,
+)
 
-__all__ = ["GAMMA", "write_round"]
+__all__ = ["GAMMA", "Standing", "write_round"]
+
+_AT_ONCE = -NEVER
+"""When a root has its chunk."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Where chunks are when a round begins; times are in epochs from then.
+
+    Parameters
+    ----------
+    had : tuple of dict
+        For each chunk the nodes that keep it or will, and from when.
+    came, gone : Counter
+        What comes to switches without buffers and what they have passed on of it, by chunk, switch
+        and time.
+    busy : Counter
+        What was sent, by arc and epoch, below 0.
+    """
+
+    had: tuple[dict[int, int], ...]
+    came: Counter[tuple[int, int, int]] = field(repr=False)
+    gone: Counter[tuple[int, int, int]] = field(repr=False)
+    busy: Counter[tuple[int, int]] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, network: EpochNetwork, demand: Demand, sent: Iterable[Sent], begin: int
+    ) -> Standing:
+        """Stand at the beginning of an epoch, after these transfers."""
+        had = tuple({root: _AT_ONCE} for root in demand.roots)
+        standing = cls(had, Counter(), Counter(), Counter())
+        for chunk, i, epoch in sent:
+            arc, k = network.arcs[i], epoch - begin
+            there = k + arc.span + 1
+            standing.busy[i, k] += 1
+            if network.holds(arc.head):
+                at = standing.had[chunk]
+                at[arc.head] = min(there, at.get(arc.head, there))
+            else:
+                standing.came[chunk, arc.head, there] += 1
+            if not network.holds(arc.tail):
+                standing.gone[chunk, arc.tail, k + 1 - arc.offset] += 1
+        return standing
+
+    def wanting(self, demand: Demand) -> list[list[int]]:
+        """Return who has not got each chunk, nor will from what has been sent."""
+        return [
+            sorted(ranks - had.keys()) for ranks, had in zip(demand.wants, self.had, strict=True)
+        ]
+
+    def in_air(self, demand: Demand) -> int:
+        """Return when the last that has been sent to who wants it is there; 0 or less if it is."""
+        pairs = zip(demand.wants, self.had, strict=True)
+        return max((had[rank] for ranks, had in pairs for rank in ranks & had.keys()), default=0)
+
 
 GAMMA = Fraction(1, 2)
 """What a chunk is worth next to where it is wanted, to one that is there; the paper: below 1."""
@@ -66,10 +128,11 @@ def write_round(
         All is to be where it is wanted when the round ends, without an objective.
     """
     program = EpochProgram(epochs, objective=None if last else {})
+    loads: list[VariablesByEpoch] = [{} for _ in network.arcs]
     for chunk, wants in enumerate(standing.wanting(demand)):
         if wants:
-            _Chunk(program, network, chunk, wants, standing, far, last).write()
-    _limit_loads(program, network, standing.busy)
+            _Chunk(program, network, loads, chunk, wants, standing, far, last).write()
+    limit_loads(program, network, loads, standing.busy)
     return program
 
 
@@ -79,6 +142,7 @@ class _Chunk:
 
     program: EpochProgram
     network: EpochNetwork
+    loads: Sequence[VariablesByEpoch]
     chunk: int
     wants: list[int]
     standing: Standing
@@ -90,7 +154,9 @@ class _Chunk:
 
     def write(self) -> None:
         had = self.standing.had[self.chunk]
-        first = self._earliest()
+        starts = [(max(0, time), node) for node, time in had.items()]
+        starts += [(t, v) for chunk, v, t in self.standing.came if chunk == self.chunk]
+        first = first_times(self.network, starts)
         if self.last and any(first[rank] > self.program.epochs for rank in self.wants):
             self.program.impossible = True
             return
@@ -113,24 +179,6 @@ class _Chunk:
         """When all that was sent in the round has arrived."""
         return self.program.epochs + max(arc.span for arc in self.network.arcs)
 
-    def _earliest(self) -> list[int]:
-        """When the chunk can be at each node; times of switches as they come in."""
-        first = [NEVER] * self.network.nodes
-        queue = [(max(0, time), node) for node, time in self.standing.had[self.chunk].items()]
-        queue += [(t, v) for (chunk, v, t), _ in self.standing.came.items() if chunk == self.chunk]
-        heapq.heapify(queue)
-        out_of = self.network.out_of()
-        while queue:
-            now, node = heapq.heappop(queue)
-            if now >= first[node]:
-                continue
-            first[node] = now
-            for i in out_of[node]:
-                arc = self.network.arcs[i]
-                then = max(now + arc.offset - 1, 0) + arc.span + 1
-                heapq.heappush(queue, (then, arc.head))
-        return first
-
     def _send(self, i: int, first: list[int], near: list[int]) -> None:
         """Make the variables of an arc; nothing is sent to who has it by then."""
         arc, program = self.network.arcs[i], self.program
@@ -146,6 +194,7 @@ class _Chunk:
             program.sent[self.chunk, i, epoch] = variable
             self.departures[arc.tail, epoch + 1 - arc.offset].append(variable)
             self.arrivals[arc.head, epoch + arc.span + 1].append(variable)
+            self.loads[i].setdefault(epoch, []).append(variable)
 
     def _hold(self, node: int, first: int) -> None:
         """A node has a chunk once it has come, and sends only what it has.
@@ -238,20 +287,3 @@ class _Chunk:
     def _add(self, variable: int, worth: Fraction) -> None:
         assert self.program.objective is not None
         self.program.objective[variable] = self.program.objective.get(variable, 0) + worth
-
-
-def _limit_loads(
-    program: EpochProgram, network: EpochNetwork, busy: Counter[tuple[int, int]]
-) -> None:
-    """Keep every group within its capacity in every window that ends in the round."""
-    on: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for (_, i, epoch), variable in program.sent.items():
-        on[i, epoch].append(variable)
-    for group in network.groups:
-        for end in range(program.epochs):
-            window = range(end + 1 - group.window, end + 1)
-            pairs = [(i, epoch) for i in group.arcs for epoch in window]
-            together = tuple(x for pair in pairs for x in on.get(pair, ()))
-            left = group.capacity - sum(busy[pair] for pair in pairs if pair[1] < 0)
-            if len(together) > left:
-                program.rows.append(Row(together, (), left))

@@ -32,13 +32,45 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from baselines.synthesizers.teccl.instance.buffers import Buffers
 from baselines.synthesizers.teccl.instance.hyper_edges import without_switches
 from baselines.synthesizers.teccl.instance.slowdowns import Slowdown, limits_of
 from forestcoll.errors import DisconnectedError
 from forestcoll.topology.model import Node, Topology
 
-__all__ = ["CROSSINGS", "EPOCHS", "SWITCHES", "Arc", "EpochNetwork", "Group", "epoch_us"]
+__all__ = [
+    "BUFFERING",
+    "CROSSINGS",
+    "EPOCHS",
+    "SWITCHES",
+    "Arc",
+    "Buffers",
+    "EpochNetwork",
+    "Group",
+    "epoch_us",
+]
+
+BUFFERING = ("passing", "kept")
+"""From where chunks are sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffers:
+    """What every node can hold that keeps what it gets.
+
+    Parameters
+    ----------
+    slots : int
+        L, in chunks.
+    kept : bool
+        Whether what is sent in an epoch must have a slot in it.
+    again : bool
+        Whether what a node has dropped may come again, as in the paper.
+    """
+
+    slots: int
+    kept: bool = False
+    again: bool = True
+
 
 CROSSINGS = ("through", "rounded", "stored")
 """Rules for crossing a switch."""

@@ -25,9 +25,9 @@ import numpy.typing as npt
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.lp.flow_program import FlowProgram, amounts, write
-from baselines.synthesizers.teccl.milp.horizon import Tell, least_epochs
+from baselines.synthesizers.teccl.milp.horizon import Tell, least_epochs, nothing_found
 from forestcoll.errors import InfeasibleError, TimeLimitError
-from forestcoll.problem.limits import Limits
+from forestcoll.problem.limits import MOST_SECONDS, Limits
 
 __all__ = ["TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows", "within_epochs"]
 
@@ -36,8 +36,6 @@ TOLERANCE = 1e-9
 
 _SAFE = 1e-9
 """Of a bound that is computed in floats, before it is rounded up."""
-
-_LONG = 1e7  # seconds, for solvers that must be given a limit
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits)
     from lp.solver.linear_program import Settings
 
     least = least_epochs(network, demand)
-    seconds = min(limits.seconds, _LONG) if limits.seconds is not None else _LONG
+    seconds = MOST_SECONDS if limits.seconds is None else limits.seconds
     if seconds <= 0:
         return least
     settings = Settings(method="highs-ipm", seconds=seconds, threads=limits.threads)
@@ -150,8 +148,7 @@ class _Search:
         self.demand = demand
         self.method = "gurobi" if solver == "gurobi" else "highs"
         self.limits = limits
-        given = math.inf if limits.seconds is None else limits.seconds
-        self.deadline = time.monotonic() + given
+        self.deadline = limits.deadline
         self.best: Flow | None = None
 
     def run(self, bound: int, tell: Tell) -> Flow:
@@ -171,7 +168,7 @@ class _Search:
                     bound = middle + 1
         except TimeLimitError:
             if self.best is None:
-                raise _no_time(self.network, bound) from None
+                raise nothing_found(self.network, bound) from None
         tell(self.best.epochs, bound)
         return Flow(self.best.program, self.best.x, bound)
 
@@ -183,10 +180,10 @@ class _Search:
         stated = write(self.network, self.demand, epochs)
         left = self.deadline - time.monotonic()
         if left <= 0:
-            raise _no_time(self.network, epochs)
+            raise nothing_found(self.network, epochs)
         settings = Settings(
             method=self.method,
-            seconds=min(left, _LONG),
+            seconds=min(left, MOST_SECONDS),
             threads=self.limits.threads,
             tolerance=TOLERANCE,
         )
@@ -196,11 +193,3 @@ class _Search:
             return False
         self.best = Flow(stated, found.x, 0)
         return True
-
-
-def _no_time(network: EpochNetwork, bound: int) -> TimeLimitError:
-    return TimeLimitError(
-        f"teccl: nothing found on {network.topology.name} in the time given; {bound} epochs or "
-        f"more are still open",
-        bound=bound,
-    )

@@ -27,9 +27,8 @@ from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import write
-from baselines.synthesizers.teccl.milp.horizon import Found, least_epochs
+from baselines.synthesizers.teccl.milp.horizon import Found, least_epochs, nothing_found
 from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
-from forestcoll.errors import TimeLimitError
 from forestcoll.problem.limits import Limits
 
 __all__ = ["COUNTS", "Estimate", "estimated_epochs", "within_estimate"]
@@ -90,7 +89,7 @@ def estimated_epochs(
     TimeLimitError
         If the time is up.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     fine = rounded(epoch)
     least = least_epochs(fine, demand)
     total = least * epoch
@@ -98,7 +97,7 @@ def estimated_epochs(
         for count in COUNTS:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _too_late(fine, least)
+                raise nothing_found(fine, least)
             coarse = rounded(total / count)
             if _has_schedule(coarse, demand, count, solver, left, limits.threads):
                 return Estimate(max(least, math.ceil(total / epoch)), total, count)
@@ -121,7 +120,7 @@ def within_estimate(
     Parameters and errors as of :func:`estimated_epochs`. Returns K, and the schedule, which may
     take fewer.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     epochs = estimated_epochs(rounded, demand, epoch, solver, limits).epochs
     network = rounded(epoch)
     bound = least_epochs(network, demand)
@@ -134,16 +133,4 @@ def within_estimate(
         if answer.outcome is Outcome.INFEASIBLE:
             bound = epochs + 1
             epochs = math.ceil(epochs * _GROWTH)
-    raise _too_late(network, bound)
-
-
-def _too_late(network: EpochNetwork, bound: int) -> TimeLimitError:
-    return TimeLimitError(
-        f"teccl: nothing found on {network.topology.name} in the time given; {bound} epochs or "
-        f"more are still open",
-        bound=bound,
-    )
-
-
-def _seconds(limits: Limits) -> float:
-    return math.inf if limits.seconds is None else limits.seconds
+    raise nothing_found(network, bound)

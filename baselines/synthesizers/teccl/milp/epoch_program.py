@@ -14,7 +14,7 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conserva
   that both are 0 or 1 (in the paper buffers may count a chunk twice, which serves nothing).
 - sent[q, a, k] <= held[q, tail, k]; out of a switch without a buffer each copy, or all together
   where it does not copy, <= what has come in by the epoch that fits.
-- With few slots (:mod:`baselines.synthesizers.teccl.instance.buffers`): held[k + 1] <= held[k] +
+- With few slots (:mod:`baselines.synthesizers.teccl.instance.epochs`): held[k + 1] <= held[k] +
   what arrives at the end of epoch k, so that a chunk may be dropped and come again; what a node has
   in all is at most its slots; somebody who wants a chunk gets it once or more.
 - In any window of a group's length at most its capacity; where the link is slow for a time, from
@@ -30,17 +30,28 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
-from baselines.synthesizers.teccl.instance.buffers import Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.epochs import Buffers, EpochNetwork
 from forestcoll.errors import TimeLimitError
 
-__all__ = ["NEVER", "EpochProgram", "Held", "Row", "Sent", "earliest", "write"]
+__all__ = [
+    "NEVER",
+    "EpochProgram",
+    "Held",
+    "Row",
+    "Sent",
+    "VariablesByEpoch",
+    "earliest",
+    "first_times",
+    "limit_loads",
+    "write",
+]
 
 NEVER = 1 << 60
 """The epoch of what cannot be reached."""
@@ -52,7 +63,7 @@ Held = tuple[int, int, int]
 """Chunk, node, the epoch that begins."""
 
 
-_Timed = dict[int, list[int]]
+VariablesByEpoch = dict[int, list[int]]
 """Variables by epoch."""
 
 
@@ -110,24 +121,31 @@ class EpochProgram:
 def earliest(network: EpochNetwork, root: int, *, backwards: bool = False) -> list[int]:
     """Return the first epoch before which a chunk of a rank can be at each node.
 
-    Of a switch without a buffer, that after the one at whose end it has come in. ``backwards``: of
-    the root instead, with every arc reversed; what is left to go to it from each node.
+    At a switch without a buffer: the epoch after the one at whose end it arrives. ``backwards``:
+    the epochs from each node to the root, on the network with every arc reversed.
     """
+    return first_times(network, [(0, root)], backwards=backwards)
+
+
+def first_times(
+    network: EpochNetwork, starts: Iterable[tuple[int, int]], *, backwards: bool = False
+) -> list[int]:
+    """Return the same for a chunk that is at several nodes, from (time, node) of each on."""
     arcs = network.into() if backwards else network.out_of()
     first = [NEVER] * network.nodes
-    first[root] = 0
-    queue = [(0, root)]
+    queue = sorted(starts)
     while queue:
         now, node = heapq.heappop(queue)
-        if now > first[node]:
+        if now >= first[node]:
             continue
+        first[node] = now
         for i in arcs[node]:
             arc = network.arcs[i]
             there = arc.tail if backwards else arc.head
-            then = now + arc.offset + arc.span
-            if then < first[there]:
-                first[there] = then
-                heapq.heappush(queue, (then, there))
+            # No epoch is before the first, even where a switch passes on what is still arriving.
+            sent = now + arc.offset - 1 if backwards else max(now + arc.offset - 1, 0)
+            if sent + arc.span + 1 < first[there]:
+                heapq.heappush(queue, (sent + arc.span + 1, there))
     return first
 
 
@@ -159,7 +177,7 @@ def write(
     program = EpochProgram(max(epochs, *due, 0))
     reached = {root: earliest(network, root) for root in set(demand.roots)}
     left = {rank: earliest(network, rank, backwards=True) for rank in _all(demand.wants)}
-    loads: list[_Timed] = [{} for _ in network.arcs]
+    loads: list[VariablesByEpoch] = [{} for _ in network.arcs]
     for chunk, (root, wants) in enumerate(zip(demand.roots, demand.wants, strict=True)):
         _check_time(network, deadline)
         last = due[chunk] if chunk < len(due) else epochs
@@ -169,7 +187,7 @@ def write(
         near = list(map(min, zip(*(left[rank] for rank in wants), strict=True)))
         _Chunk(program, network, loads, chunk, last, root, wants, reached[root], near).write()
     _check_time(network, deadline)
-    _limit_loads(program, network, loads)
+    limit_loads(program, network, loads)
     if network.buffers is not None:
         for together in program.stored.values():
             if len(together) > network.buffers.slots:
@@ -195,7 +213,7 @@ class _Chunk:
         self,
         program: EpochProgram,
         network: EpochNetwork,
-        loads: Sequence[_Timed],
+        loads: Sequence[VariablesByEpoch],
         chunk: int,
         last: int,
         root: int,
@@ -206,8 +224,8 @@ class _Chunk:
         self.program, self.network, self.loads = program, network, loads
         self.chunk, self.last, self.root, self.wants = chunk, last, root, wants
         self.first, self.near = first, near
-        self.arrivals: list[_Timed] = [{} for _ in range(network.nodes)]
-        self.departures: list[_Timed] = [{} for _ in range(network.nodes)]
+        self.arrivals: list[VariablesByEpoch] = [{} for _ in range(network.nodes)]
+        self.departures: list[VariablesByEpoch] = [{} for _ in range(network.nodes)]
 
     def write(self) -> None:
         for i in range(len(self.network.arcs)):
@@ -287,15 +305,26 @@ class _Chunk:
             self.program.rows.extend(Row(together, here, 0) for together in each)
 
 
-def _limit_loads(program: EpochProgram, network: EpochNetwork, loads: Sequence[_Timed]) -> None:
-    """Keep every group within its capacity in every window."""
+def limit_loads(
+    program: EpochProgram,
+    network: EpochNetwork,
+    loads: Sequence[VariablesByEpoch],
+    busy: Mapping[tuple[int, int], int] = MappingProxyType({}),
+) -> None:
+    """Keep every group within its capacity in every window.
+
+    ``loads`` are by arc; ``busy`` counts earlier transfers by arc and epoch, below 0.
+    """
     for group in network.groups:
         on = [loads[i] for i in group.arcs]
         for end in range(program.epochs):
-            window = range(max(0, end + 1 - group.window), end + 1)
+            window = range(end + 1 - group.window, end + 1)
             together = tuple(x for load in on for epoch in window for x in load.get(epoch, ()))
-            if len(together) > group.capacity:
-                program.rows.append(Row(together, (), group.capacity))
+            left = group.capacity
+            if busy:
+                left -= sum(busy.get((i, epoch), 0) for i in group.arcs for epoch in window)
+            if len(together) > left:
+                program.rows.append(Row(together, (), left))
         for epoch, capacity in group.slowed:
             together = tuple(x for load in on for x in load.get(epoch, ()))
             if len(together) > capacity:

@@ -36,8 +36,10 @@ __all__ = [
     "MOST_TRANSFERS",
     "Found",
     "Tell",
+    "check_found",
     "fewest_epochs",
     "least_epochs",
+    "nothing_found",
     "within_epochs",
     "without_repeats",
 ]
@@ -124,18 +126,34 @@ def within_epochs(
     TimeLimitError
         If the time is up.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     goal = _Goal(network, demand, solver, due)
-    name, least = network.topology.name, goal.least()
+    least = goal.least()
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
-        effort = Effort(threads=limits.threads)
-        answer = goal.answer(epochs, effort, deadline)
-    if answer.outcome is Outcome.INFEASIBLE:
-        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
-    if answer.outcome is Outcome.OPEN:
-        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+        answer = goal.answer(epochs, Effort(threads=limits.threads), deadline)
+    check_found(answer.outcome, network, epochs)
     return goal.found(answer.sent, least)
+
+
+def check_found(outcome: Outcome, network: EpochNetwork, epochs: int) -> None:
+    """Raise InfeasibleError or TimeLimitError unless a solution of so many epochs was found."""
+    name = network.topology.name
+    if outcome is Outcome.INFEASIBLE:
+        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
+    if outcome is Outcome.OPEN:
+        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+
+
+def nothing_found(
+    network: EpochNetwork, bound: int, limit: str = "in the time given"
+) -> TimeLimitError:
+    """Return the error of a search that ended with nothing, at a lower bound on the epochs."""
+    return TimeLimitError(
+        f"teccl: nothing found on {network.topology.name} {limit}; {bound} epochs or more are "
+        f"still open",
+        bound=bound,
+    )
 
 
 def fewest_epochs(
@@ -160,7 +178,7 @@ def fewest_epochs(
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
     goal = _Goal(network, demand, solver, due)
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     search = _Search(goal, deadline, work, Effort(threads=limits.threads, symmetry=symmetry), tell)
     return search.run(goal.least())
 
@@ -285,13 +303,5 @@ class _Search:
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
-            raise TimeLimitError(
-                f"teccl: nothing found on {self.goal.network.topology.name} within the limits; "
-                f"{bound} epochs or more are still open",
-                bound=bound,
-            )
+            raise nothing_found(self.goal.network, bound, "within the limits")
         return Found(self.best.kept, self.best.epochs, bound)
-
-
-def _seconds(limits: Limits) -> float:
-    return math.inf if limits.seconds is None else limits.seconds

@@ -21,9 +21,8 @@ from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import EpochProgram, Sent, write
-from baselines.synthesizers.teccl.milp.horizon import least_epochs
-from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, Status, solve
-from forestcoll.errors import InfeasibleError, TimeLimitError
+from baselines.synthesizers.teccl.milp.horizon import check_found, least_epochs
+from baselines.synthesizers.teccl.milp.solvers import Answer, Effort, Outcome, Status, solve
 from forestcoll.problem.limits import Limits
 
 __all__ = ["Rewarded", "most_reward", "set_reward"]
@@ -90,17 +89,14 @@ def most_reward(
     TimeLimitError
         If nothing has been found when the time is up.
     """
-    name, answer = network.topology.name, None
+    answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least_epochs(network, demand):
         program = write(network, demand, epochs)
         set_reward(program, demand)
         seconds = math.inf if limits.seconds is None else limits.seconds
         effort = Effort(seconds, threads=limits.threads, gap=gap)
         answer = solve(program, solver, effort, hint)
-    if answer is None or answer.outcome is Outcome.INFEASIBLE:
-        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
-    if answer.outcome is Outcome.OPEN:
-        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+    check_found(answer.outcome, network, epochs)
     assert answer.status is not None
     assert answer.value is not None
     assert answer.bound is not None

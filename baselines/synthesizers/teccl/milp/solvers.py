@@ -30,13 +30,12 @@ import numpy as np
 
 from baselines.synthesizers.teccl.milp.epoch_program import EpochProgram, Row, Sent
 from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
+from forestcoll.problem.limits import MOST_SECONDS
 
 __all__ = ["SOLVERS", "Answer", "Effort", "Outcome", "Status", "solve"]
 
 SOLVERS = ("cp-sat", "highs", "gurobi", "either")
 """The last: CP-SAT, and HiGHS for as long where that has no answer."""
-
-_LONG = 1e7  # seconds, for solvers that must be given a limit
 
 _SECOND = 1.0
 
@@ -281,7 +280,7 @@ def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outco
     )
     settings = Settings(
         method=solver,
-        seconds=min(effort.seconds, _LONG),
+        seconds=min(effort.seconds, MOST_SECONDS),
         threads=effort.threads,
         gap=max(effort.gap, _EQUAL),
     )

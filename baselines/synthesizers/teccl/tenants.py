@@ -4,7 +4,7 @@ Problem: the fewest epochs for the tenants of the highest priority; of all sched
          fewest for those of the next; and so on.
 Input:   a topology; for each tenant a collective, its data and a priority.
 Output:  a step schedule for each, all on one clock; together they keep within every link
-         (:mod:`baselines.synthesizers.teccl.sharing.together` checks that).
+         (:mod:`baselines.synthesizers.teccl.tenants` checks that).
 Cost:    for each priority a search with the chunks of this and of all higher ones.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: demands add up, with buffers and counts for
          each tenant, and priorities as weights of the objective. Weights that are far enough apart
@@ -16,10 +16,11 @@ All chunks have one size, as the paper's. Every tenant is on all GPUs.
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +32,7 @@ from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.horizon import Found, fewest_epochs, without_repeats
 from baselines.synthesizers.teccl.task import Task
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import rank_of_root
 from forestcoll.schedule.forest import Path, Routes
@@ -39,7 +40,7 @@ from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 from forestcoll.topology.shared_capacity import refuse_shared
 
-__all__ = ["Shared", "Tenant", "share"]
+__all__ = ["Shared", "Tenant", "check_together", "share"]
 
 _COLLECTIVES = ("allgather", "broadcast", "all-to-all")
 
@@ -189,9 +190,7 @@ class _Sharing:
 
     def run(self) -> Shared:
         """Serve one priority after the other."""
-        deadline = time.monotonic() + (
-            math.inf if self.limits.seconds is None else self.limits.seconds
-        )
+        deadline = self.limits.deadline
         epochs: dict[str, int] = {}
         bounds: dict[str, int] = {}
         due: tuple[int, ...] = ()
@@ -202,21 +201,16 @@ class _Sharing:
             here = [tenant.name for tenant in self.tenants if tenant.priority == level]
             served = sum(tenant.priority >= level for tenant in self.tenants)
             joined = Demand.joined(self.demands[:served])
-            limits = self._until(deadline, len(levels) - at)
+            limits = self.limits.until(deadline).shared(len(levels) - at)
             found = fewest_epochs(self.network, joined, self.solver, limits, due=due)
             epochs.update(dict.fromkeys(here, found.epochs))
             bounds.update(dict.fromkeys(here, found.bound))
             given = due
             due += (found.epochs,) * (len(joined.wants) - len(due))
-        limits = self._until(deadline, 1)
+        limits = self.limits.until(deadline)
         kept = without_repeats(self.network, joined, found, self.solver, limits, given)
         whole = schedule_of(self.network, joined, kept, "allgather", 1)
         return Shared(self._parts(whole), epochs, bounds)
-
-    def _until(self, deadline: float, shares: int) -> Limits:
-        if self.limits.seconds is None:
-            return self.limits
-        return replace(self.limits, seconds=max(0.0, deadline - time.monotonic()) / shares)
 
     def _parts(self, whole: StepSchedule) -> dict[str, StepSchedule]:
         """Divide one schedule among the tenants; the clock stays."""
@@ -257,3 +251,54 @@ def _used(routes: Routes, path: npt.NDArray[np.int32]) -> tuple[Routes, npt.NDAr
     for i in used.tolist():
         some.setdefault(flat[i][0], []).append(flat[i][1])
     return Routes.from_paths(some), number.astype(np.int32)
+
+
+def check_together(topology: Topology, schedules: Iterable[StepSchedule]) -> None:
+    """Prove that schedules keep all links of a topology within their bandwidths together.
+
+    Each transfer leaves at an even rate over the one path that it names, and takes each link later
+    by the latencies of those before it.
+
+    Raises
+    ------
+    VerificationError
+        With the first link that is asked for too much.
+    UnsupportedError
+        If the topology has shared capacities.
+    """
+    refuse_shared(topology, "the check of several clocks together")
+    changes: dict[tuple[int, int], dict[Fraction, Fraction]] = defaultdict(
+        lambda: defaultdict(Fraction)
+    )
+    for schedule in schedules:
+        for link, begin, end, rate in _uses(schedule):
+            changes[link][begin] += rate
+            changes[link][end] -= rate
+    for (tail, head), at in changes.items():
+        carried, most = Fraction(0), topology.link_between[tail, head].bandwidth_gb_s
+        for moment in sorted(at):
+            carried += at[moment]
+            if carried > most:
+                names = " -> ".join(topology.nodes[node].name for node in (tail, head))
+                raise VerificationError(
+                    f"link {names} carries {carried} GB/s from {moment} us on, of all schedules "
+                    f"together; its bandwidth is {most} GB/s"
+                )
+
+
+def _uses(
+    schedule: StepSchedule,
+) -> Iterator[tuple[tuple[int, int], Fraction, Fraction, Fraction]]:
+    """Links, from when to when they are used, in microseconds, and how much of them, in GB/s."""
+    clock, routes, sends = schedule.clock, schedule.routes, schedule.sends
+    assert clock is not None
+    assert clock.left is not None
+    hops, at = routes.hop.tolist(), routes.first_hop.tolist()
+    sizes = schedule.chunks.size.tolist()
+    columns = (sends.chunk, sends.paths, clock.start, clock.left)
+    for chunk, path, start, left in zip(*(each.tolist() for each in columns), strict=True):
+        begin, busy = start * clock.tick_us, (left - start) * clock.tick_us
+        size_kb = Fraction(sizes[chunk], schedule.chunks.whole) * clock.size_bytes / 1000
+        for link in pairwise(hops[at[path] : at[path + 1]]):
+            yield link, begin, begin + busy, size_kb / busy
+            begin += schedule.topology.link_between[link].latency_us
