@@ -1,11 +1,11 @@
-"""Exact start and arrival times for fixed routes, orders and messages.
+"""Exact times of TACCL's transfers, and their conversion into a clocked step schedule.
 
-Problem: the earliest times at which no link and no port does two things at once.
-Input:   transfers in order, and which of them are sent together.
-Output:  the start and the end of every message, exactly.
-Cost:    linear in transfers and their links and ports.
-Source:  Shah et al., TACCL (NSDI 2023), section 4.3: with all choices made, the scheduling program
-         is one of differences, whose least solution is that of longest paths.
+Problem: the earliest times at which no link and no port serves two messages at once.
+Cost:    linear in the transfers and their links and ports.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.3. With routes, orders and messages fixed, the
+         scheduling program consists of difference constraints. Its least solution is given by
+         longest paths. TACCL occupies a link for latency and bytes; the clock of a schedule only
+         for the bytes, so no link is overloaded.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ Message = tuple[Transfer, ...]
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """Messages, and when each starts and has arrived, in ticks."""
+    """Messages with their start and arrival times in ticks."""
 
     messages: tuple[Message, ...]
     start: tuple[int, ...]
@@ -42,7 +42,7 @@ class Timetable:
 
     @property
     def finish_us(self) -> Fraction:
-        """When the last message has arrived."""
+        """The makespan."""
         return max(self.end, default=0) * self.tick_us
 
 
@@ -54,15 +54,15 @@ def singly(order: Sequence[Transfer]) -> tuple[Message, ...]:
 def timetable(
     network: LogicalNetwork, order: Sequence[Transfer], messages: Sequence[Message]
 ) -> Timetable | None:
-    """Find the earliest times; None if messages wait for each other.
+    """Find the earliest times; None if messages wait for each other in a cycle.
 
     Parameters
     ----------
     network : LogicalNetwork
     order : sequence of Transfer
-        That of every link and port.
+        The order on every link and port.
     messages : sequence of Message
-        All transfers, each in one of them.
+        A partition of the transfers.
     """
     number = {transfer: n for n, message in enumerate(messages) for transfer in message}
     after: list[set[int]] = [set() for _ in messages]
@@ -100,7 +100,7 @@ def timetable(
 
 
 def sequences(network: LogicalNetwork, order: Sequence[Transfer]) -> list[list[Transfer]]:
-    """Return what each link, and behind these each port, does in turn."""
+    """Return the transfers of each link in order, then those of each port."""
     links = len(network.links)
     rows: list[list[Transfer]] = [[] for _ in range(links + len(network.ports))]
     ports_of: list[list[int]] = [[] for _ in range(links)]
@@ -117,7 +117,7 @@ def sequences(network: LogicalNetwork, order: Sequence[Transfer]) -> list[list[T
 def schedule_from(
     network: LogicalNetwork, exchange: Exchange, times: Timetable, size_bytes: int
 ) -> StepSchedule:
-    """Put a timetable on the clock."""
+    """Convert a timetable into a step schedule; those sent together form one message."""
     rows = []
     messages = 0
     for message, start, end in zip(times.messages, times.start, times.end, strict=True):
@@ -157,7 +157,7 @@ def schedule_from(
 
 
 def _chunks(network: LogicalNetwork, exchange: Exchange) -> Chunks:
-    """Cut the data: of an all-to-all what a GPU sends in all, to itself too."""
+    """Cut the data. In an all-to-all, M includes the part that a GPU keeps for itself."""
     ranks = np.array(network.ranks, dtype=np.int32)
     root = ranks[list(exchange.source)]
     whole = exchange.gpus * exchange.parts

@@ -1,11 +1,8 @@
 """TACCL's three stages in sequence, for several routings of equal value.
 
-Problem: a schedule that is over soon: routes first, then an order, then messages.
-Input:   what is to be routed; how much is tried.
-Output:  the best timetable found.
-Cost:    that of the programs.
-Source:  Shah et al., TACCL (NSDI 2023), section 4. Routings of the least time are many, and finish
-         differently; the public code takes the one that its solver happens to return.
+Problem: a schedule of small makespan: first routes, then an order, then messages.
+Source:  Shah et al., TACCL (NSDI 2023), section 4. Many routings have the least time, and their
+         makespans differ. The public code takes the one that its solver returns first.
 """
 
 from __future__ import annotations
@@ -37,48 +34,48 @@ from lp.solver.solve import solve
 __all__ = ["Effort", "best_times"]
 
 _FOR_ROUTING = 0.6
-"""Of the time, for the first routing; what is left is shared by the others."""
+"""Share of the time for the first routing; the other routings divide the rest."""
 
 _GAP_OF_OTHERS = 0.05
-"""How near to its own objective a further routing has to come."""
+"""Relative gap for further routings, whose random objective has no meaning of its own."""
 
 _TOLERANCE = 1e-7
-"""By how much a further routing may take longer, relatively: solvers compute in floats."""
+"""Relative tolerance on the time of further routings: solvers compute in floats."""
 
 _LOOSE = 1e-6
-"""By how much a solver may miss rows that gives up where less is asked for."""
+"""Row tolerance for a second attempt, after a solver gave up."""
 
 _EQUAL = 1e-9
-"""A bound and what it bounds are the same if they differ by no more, relatively."""
+"""Relative difference below which a bound and a value count as equal."""
 
 _HORIZONS = tuple(2.0**n for n in range(1, 13))
-"""Times what any routes take, one after the other."""
+"""Factors on the lower bound of the time, tried one after another."""
 
 _FARTHER = 16.0
-"""From one horizon to the next beyond these, up to one that all routes keep."""
+"""Factor between further horizons, up to one that no routes exceed."""
 
 _NARROW = (1.02, 1.1, 1.3)
-"""Before these, where time is short: what is found early takes about as long as it may."""
+"""Factors tried first under a time limit: the first routes found take nearly all of the horizon."""
 
 _LAST = 4.0
-"""Times the first horizon, for a last attempt."""
+"""Factor on the first horizon for a last attempt."""
 
 _SHARE_OF_A_HORIZON = 0.3
-"""Of the time that is left for the first routing."""
+"""Share of the remaining time for each horizon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is tried.
+    """Limits and settings of the search.
 
     Parameters
     ----------
     heuristics : tuple of str
-        Orders tried of each routing.
+        Orders to try for each routing.
     optima : int
-        Routings besides the first.
+        Number of further routings.
     gap : float
-        By how much the first routing may miss the least objective, relatively.
+        Relative gap of the first routing's objective.
     solver : str
     limits : Limits
     """
@@ -91,38 +88,38 @@ class Effort:
 
 
 def best_times(routing: Routing, effort: Effort, phase: str, report: Report) -> Timetable:
-    """Go through the stages.
+    """Run the stages.
 
     Raises
     ------
     InfeasibleError
-        If the sketch does not let all chunks get to where they are wanted.
+        If the sketch does not let all chunks reach their destinations.
     TimeLimitError
-        If the time is up before there is a routing.
+        If time is up before there is a routing.
     SolverError
-        If the solver finds neither routes nor that there are none.
+        If the solver finds neither routes nor a proof that there are none.
     """
     return _Stages(routing, effort, phase, report).run()
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of a routing, in units.
+    """State of the search for a first routing, in units.
 
     Parameters
     ----------
     routes : ChunkRoutes, optional
-        The best that are found.
+        The best routes found.
     objective : float
-        Theirs.
+        Their objective.
     bound : float
-        No routes are worth less.
+        Lower bound on the objective of any routes.
     beyond : float
-        What routes that take longer than the last horizon are worth at least.
+        Lower bound on the objective of routes that exceed the last horizon.
     empty : float
-        No routes take as long or less.
+        Largest horizon that is proved to contain no routes.
     unproved : ForestCollError, optional
-        Why a search ended without routes and without a proof that there are none.
+        The reason why a search ended with neither routes nor a proof.
     """
 
     routes: ChunkRoutes | None = None
@@ -133,19 +130,17 @@ class _Known:
     unproved: ForestCollError | None = None
 
     def within(self, gap: float) -> bool:
-        """Whether the objective is as near to the bound, relatively."""
+        """Whether the objective is within a relative gap of the bound."""
         return abs(self.objective - self.bound) <= max(gap, _EQUAL) * abs(self.objective)
 
 
 class _Stages:
-    """The stages of one phase, and until when they may take."""
-
     def __init__(self, routing: Routing, effort: Effort, phase: str, report: Report) -> None:
         self.routing, self.effort, self.phase, self.report = routing, effort, phase, report
         self.deadline = effort.limits.deadline
 
     def run(self) -> Timetable:
-        """Order and schedule one routing after the other, the first of them in any case."""
+        """Order and schedule one routing after another, the first one in any case."""
         self.routing.check()
         network = self.routing.network
         best: Timetable | None = None
@@ -178,7 +173,7 @@ class _Stages:
         self._tell("finish (within the sketch)", status, finish, float(bound))
 
     def _routings(self) -> Iterator[ChunkRoutes]:
-        """Yield routes of the least objective, then others of the same time."""
+        """Yield routes of the least objective, then other routes of the same time."""
         try:
             rows = RoutingRows(self.routing, self.deadline)
         except TimeLimitError as error:
@@ -207,7 +202,7 @@ class _Stages:
                 yield routes
 
     def _first(self, rows: RoutingRows) -> ChunkRoutes:
-        """Find routes of the least objective: within longer and longer horizons, then near them."""
+        """Search within growing horizons, then within that of the best objective."""
         known, until = _Known(), self._until_routed()
         horizons = self._horizons(rows)
         for horizon in horizons:
@@ -231,7 +226,7 @@ class _Stages:
         return known.routes
 
     def _look_again(self, rows: RoutingRows, known: _Known, horizons: list[float]) -> None:
-        """Search with all that is left of the time, as long as a horizon is ruled out by that."""
+        """Search with all remaining time, as long as larger horizons are proved empty."""
         empty = -1.0
         while known.routes is None and empty < known.empty < horizons[-1]:
             empty = known.empty
@@ -245,7 +240,9 @@ class _Stages:
         return now + _FOR_ROUTING * (self.deadline - now)
 
     def _horizons(self, rows: RoutingRows) -> list[float]:
-        """From little more than any routes take to more than any do, in units."""
+        """Return growing horizons in units, from slightly above the lower bound to one that none
+        exceeds.
+        """
         routing = self.routing
         parts = routing.exchange.parts
         ways = (
@@ -261,7 +258,7 @@ class _Stages:
         return [*(each for f in factors if (each := least * f) < longest), longest]
 
     def _look(self, rows: RoutingRows, known: _Known, horizon: float, until: float) -> None:
-        """Search within a horizon, and learn from that."""
+        """Search within a horizon, and update the known bounds."""
         beyond = horizon - rows.most_gained(horizon)
         try:
             found = self._solved(rows.least(horizon), until)
@@ -289,14 +286,16 @@ class _Stages:
             known.bound = min(known.bound, known.objective)
 
     def _solved(self, program: Program, until: float) -> Solution:
-        """Solve a program, less strictly if the solver gives up: routes are then looked at anew."""
+        """Solve a program, with a looser tolerance if the solver gives up: routes are checked
+        afterwards.
+        """
         try:
             return solve(program, self._settings(until))
         except SolverError:
             return solve(program, replace(self._settings(until), tolerance=_LOOSE))
 
     def _nothing_found(self, why: ForestCollError | None) -> ForestCollError:
-        """Return what is wrong: no routes, or no proof that there are none, and why not."""
+        """Return the error: no routes exist, or why neither routes nor a proof were found."""
         routing, name = self.routing, self.routing.network.topology.name
         if why is None:
             return InfeasibleError(

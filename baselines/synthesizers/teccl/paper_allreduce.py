@@ -1,15 +1,13 @@
 """The paper's allreduce: an all-to-all, a local sum at every GPU, and an allgather.
 
-Problem: what an allreduce takes if no GPU adds on the way.
-Input:   a topology; the parameters of ``generate``.
-Output:  the schedules of both phases, each to be verified as what it is.
-Cost:    that of both.
+Problem: the time of an allreduce if no GPU adds on the way.
+Output:  the schedules of both phases, each to be verified by itself.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 2: "allreduce" as the traffic of an all-to-all
          and that of an allgather.
 
-They do not make one schedule of an allreduce: there GPUs add what comes in to their own, so parts
-could not pass through them, and parts of one sum over one link at once would be one transfer twice.
-:func:`baselines.synthesizers.teccl.teccl.generate` turns an allgather round instead.
+Both do not combine into one schedule of an allreduce. There GPUs add arrivals to their own data, so
+parts could not pass through them unchanged.
+:func:`baselines.synthesizers.teccl.teccl.generate` reverses an allgather instead.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ class PaperAllreduce:
     Parameters
     ----------
     scatter : StepSchedule
-        An all-to-all: every GPU gets the parts of its shard.
+        An all-to-all: every GPU receives the parts of its shard.
     gather : StepSchedule
         An allgather of the sums.
     """
@@ -43,7 +41,7 @@ class PaperAllreduce:
 
     @property
     def finish_us(self) -> Fraction:
-        """When the second phase ends that begins when the first has ended."""
+        """The end of the second phase, which begins when the first has ended."""
         clocks = (self.scatter.clock, self.gather.clock)
         return sum((clock.finish_us for clock in clocks if clock is not None), Fraction(0))
 

@@ -1,17 +1,16 @@
 """Several collectives at once on one network: TE-CCL's tenants, with priorities.
 
-Problem: the fewest epochs for the tenants of the highest priority; of all schedules with these, the
-         fewest for those of the next; and so on.
-Input:   a topology; for each tenant a collective, its data and a priority.
-Output:  a step schedule for each, all on one clock; together they keep within every link
-         (:mod:`baselines.synthesizers.teccl.tenants` checks that).
-Cost:    for each priority a search with the chunks of this and of all higher ones.
+Problem: the fewest epochs for the tenants of the highest priority; among all schedules with these,
+         the fewest for the next priority; and so on.
+Output:  a step schedule for each, all on one clock; together they load no link beyond its
+         bandwidth.
+Cost:    for each priority a search with the chunks of this and all higher ones.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: demands add up, with buffers and counts for
          each tenant, and priorities as weights of the objective. Weights that are far enough apart
-         come to what is done here, one priority after the other. Slots of buffers, which the paper
-         has for each tenant, are shared here.
+         amount to one priority after another. The paper's slots are for each tenant; here they are
+         shared.
 
-All chunks have one size, as the paper's. Every tenant is on all GPUs.
+All chunks have one size, as in the paper. Every tenant uses all GPUs.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _COLLECTIVES = ("allgather", "broadcast", "all-to-all")
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """Somebody who wants a collective.
+    """One collective among several.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class Tenant:
     root : str or int
         Name or rank of a GPU, for a broadcast.
     priority : int
-        The higher, the earlier.
+        Higher priorities come first.
     """
 
     name: str
@@ -72,16 +71,16 @@ class Tenant:
 
 @dataclass(frozen=True)
 class Shared:
-    """What each tenant gets, by name.
+    """Results of all tenants, by name.
 
     Parameters
     ----------
     schedules : mapping of StepSchedule
         On one clock.
     epochs : mapping of int
-        Within which the tenants of its priority are done.
+        Epochs by which the tenants of its priority are done.
     bounds : mapping of int
-        Proved: with what those of higher priorities get, they cannot all be done in fewer.
+        Proved lower bound on these, given the schedules of higher priorities.
     """
 
     schedules: Mapping[str, StepSchedule] = field(repr=False)
@@ -104,20 +103,20 @@ def share(
 ) -> Shared:
     """Find schedules for all tenants at once; parameters as of ``generate``.
 
-    Slots are for the chunks of all tenants together. Of the time each priority gets an even share
-    of what is left.
+    Slots are for the chunks of all tenants together. Each priority gets an equal share of the
+    remaining time.
 
     Raises
     ------
     InvalidParameterError
-        If there are no tenants or two of a name, their chunks differ in size, or a parameter is out
-        of its range.
+        If there are no tenants or two of one name, their chunks differ in size, or a parameter is
+        out of its range.
     UnsupportedError
-        If a tenant wants a reduction, or as for ``generate``.
+        If a tenant asks for a reduction, or as for ``generate``.
     DisconnectedError
         If no path leads from a GPU to another.
     TimeLimitError
-        If the time is up before every tenant has a schedule.
+        If time is up before every tenant has a schedule.
 
     Examples
     --------
@@ -189,7 +188,6 @@ class _Sharing:
     limits: Limits
 
     def run(self) -> Shared:
-        """Serve one priority after the other."""
         deadline = self.limits.deadline
         epochs: dict[str, int] = {}
         bounds: dict[str, int] = {}
@@ -213,7 +211,7 @@ class _Sharing:
         return Shared(self._parts(whole), epochs, bounds)
 
     def _parts(self, whole: StepSchedule) -> dict[str, StepSchedule]:
-        """Divide one schedule among the tenants; the clock stays."""
+        """Divide one schedule among the tenants, with one clock."""
         clock, sends, first = whole.clock, whole.sends, 0
         assert clock is not None
         assert clock.left is not None
@@ -244,7 +242,7 @@ class _Sharing:
 
 
 def _used(routes: Routes, path: npt.NDArray[np.int32]) -> tuple[Routes, npt.NDArray[np.int32]]:
-    """Return the paths that some transfers take, and the number of each transfer's among them."""
+    """Return the paths that some transfers use, and the new path number of each transfer."""
     used, number = np.unique(path, return_inverse=True)
     flat = [(ends, way) for ends, ways in routes.paths().items() for way in ways]
     some: dict[tuple[int, int], list[Path]] = {}
@@ -254,15 +252,15 @@ def _used(routes: Routes, path: npt.NDArray[np.int32]) -> tuple[Routes, npt.NDAr
 
 
 def check_together(topology: Topology, schedules: Iterable[StepSchedule]) -> None:
-    """Prove that schedules keep all links of a topology within their bandwidths together.
+    """Prove that the sum of all rates on every link is within its bandwidth at any moment.
 
-    Each transfer leaves at an even rate over the one path that it names, and takes each link later
-    by the latencies of those before it.
+    Each transfer leaves at an even rate over its one path, and reaches each link later by the
+    latencies of those before it. ``verify`` proves each schedule by itself.
 
     Raises
     ------
     VerificationError
-        With the first link that is asked for too much.
+        With the first overloaded link.
     UnsupportedError
         If the topology has shared capacities.
     """
@@ -289,7 +287,7 @@ def check_together(topology: Topology, schedules: Iterable[StepSchedule]) -> Non
 def _uses(
     schedule: StepSchedule,
 ) -> Iterator[tuple[tuple[int, int], Fraction, Fraction, Fraction]]:
-    """Links, from when to when they are used, in microseconds, and how much of them, in GB/s."""
+    """Yield each use of a link, with start and end in microseconds and rate in GB/s."""
     clock, routes, sends = schedule.clock, schedule.routes, schedule.sends
     assert clock is not None
     assert clock.left is not None

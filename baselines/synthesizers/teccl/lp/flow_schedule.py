@@ -1,17 +1,19 @@
 """Exact conversion of a flow in epochs into a clocked schedule.
 
-Problem: cut every pair's data into whole units, one interval of them for each way, and make the
-         clock as much slower as rounding asks for.
-Input:   a network in epochs, chunks, the ways of a flow.
-Output:  a step schedule whose ends are GPUs and switches; the factor of its clock.
-Cost:    linear in the transfers of all ways, after sorting.
-Source:  largest remainders, as :mod:`lp.alltoall.path_schedule` has them; otherwise none.
+Problem: decompose the flow of each source into paths, assign each an interval of whole units, and
+         slow the clock by as much as the rounding needs.
+Output:  a step schedule whose ends are GPUs and switches.
+Cost:    a path for each transfer at most; linear in the transfers of all paths, after sorting.
+Source:  flow decomposition; Liu et al., TE-CCL (SIGCOMM 2024), section 4.1, search backwards from
+         the destinations as for whole chunks. Largest remainders as in
+         :mod:`lp.alltoall.path_schedule`.
 
-What is sent in epoch k on an arc that is busy for b epochs leaves at an even rate over these. So at
-any moment its rate is 1 / (b tau) of what a window holds, and within the link's bandwidth where
-the window is within its capacity. A pair's data is a chunk of ``PARTS`` units for each chunk that
-it had; each way's interval is off by less than one unit. By how much the fullest window is then too
-full is computed in whole numbers, and all times are made longer by it: a factor near 1.
+Between two transfers of a path the data waits at a GPU. Data that returns to a GPU waits there
+instead. Data sent in epoch k on an arc that is busy for b epochs leaves at an even rate over these.
+So its rate is always 1 / (b tau) of the load of a window, and within the bandwidth of the link if
+the window is within its capacity. Each chunk of a pair has ``PARTS`` units, so the interval of a
+path is off by less than one unit. The excess of the fullest window is computed in whole numbers,
+and all times are multiplied by it: a factor near 1.
 """
 
 from __future__ import annotations
@@ -34,25 +36,25 @@ from forestcoll.schedule.steps import StepSchedule
 __all__ = ["PARTS", "Way", "moves_of", "schedule_of", "stretch", "ways"]
 
 Way = tuple[tuple[int, int], ...]
-"""Arcs and the epochs in which they are taken."""
+"""Arcs with the epochs in which they are used."""
 
 _NEGLIGIBLE = 1e-9
-"""Chunks: what a solver's tolerance may leave over."""
+"""Chunks that a solver's tolerance may leave over."""
 
 _MISSING = 1e-6
-"""Of what a pair is due: how much may be without a way before it is an error."""
+"""Share of a pair's data that may lack a path."""
 
 _State = tuple[int, int]
 """A node and a time."""
 
 
 def ways(network: EpochNetwork, flow: Flow) -> Iterator[tuple[int, int, dict[Way, float]]]:
-    """Yield each source, destination and what goes which way.
+    """Yield each source and destination with the amounts of its paths.
 
     Raises
     ------
     SolverError
-        If the flow leaves a destination without what it is due.
+        If the flow does not deliver what a destination is due.
     """
     amount = flow.program.amount
     for source in np.flatnonzero(amount.any(axis=1)).tolist():
@@ -78,7 +80,7 @@ def ways(network: EpochNetwork, flow: Flow) -> Iterator[tuple[int, int, dict[Way
 
 @dataclass(frozen=True, slots=True)
 class _Residual:
-    """What is left of a source's flow: of each state, how much comes in by which column.
+    """The rest of a source's flow: for each state, the amounts that arrive by each column.
 
     ``sent`` has the arc and epoch of columns that are transfers, ``before`` the state from which
     each column leads.
@@ -90,9 +92,10 @@ class _Residual:
     sent: dict[int, tuple[int, int]]
 
     def trail_to(self, target: _State) -> list[tuple[_State, int]] | None:
-        """Follow the fullest columns back, without those that go round in no time; None if stuck.
+        """Follow the fullest columns back to the root, without cycles that take no time.
 
-        Returns states with the columns by which they are reached, the last first.
+        Returns states with the columns by which they are reached, the last first; None if there is
+        no trail.
         """
         trail: list[tuple[_State, int]] = []
         place = {target: 0}
@@ -114,18 +117,18 @@ class _Residual:
         return trail
 
     def room(self, trail: list[tuple[_State, int]]) -> float:
-        """Return the least that is left on a trail."""
+        """Return the least amount on a trail."""
         return min(self.into[state][column] for state, column in trail)
 
     def take(self, trail: list[tuple[_State, int]], amount: float) -> None:
-        """Take an amount off a trail, and drop what is negligible."""
+        """Subtract an amount from a trail."""
         for state, column in trail:
             self.into[state][column] -= amount
             if self.into[state][column] <= _NEGLIGIBLE:
                 del self.into[state][column]
 
     def sends(self, trail: list[tuple[_State, int]]) -> list[tuple[int, int]]:
-        """Return the transfers of a trail in the order of time."""
+        """Return the transfers of a trail in order of time."""
         return [self.sent[column] for _, column in reversed(trail) if column in self.sent]
 
 
@@ -151,7 +154,7 @@ def _residual(network: EpochNetwork, flow: Flow, source: int) -> _Residual:
 
 
 def _straight(network: EpochNetwork, source: int, sends: list[tuple[int, int]]) -> Way:
-    """Leave out what leads back to a node that keeps what it gets."""
+    """Drop the transfers between two visits of a node that keeps data."""
     trail: list[tuple[int, int]] = []
     seen = {source: 0}
     for send in sends:
@@ -175,7 +178,7 @@ def schedule_of(
     found: Iterable[tuple[int, int, dict[Way, float]]],
     size_bytes: int,
 ) -> StepSchedule:
-    """Deal the data out to the ways of :func:`flow_paths.ways` and put it on the clock."""
+    """Assign the data to the paths of :func:`ways`, and put it on the clock."""
     chunks, moves = moves_of(network, demand, found)
     slower = stretch(network, chunks, moves, size_bytes)
     return clocked(network, chunks, moves, "all-to-all", size_bytes, slower)
@@ -184,7 +187,9 @@ def schedule_of(
 def moves_of(
     network: EpochNetwork, demand: Demand, found: Iterable[tuple[int, int, dict[Way, float]]]
 ) -> tuple[Chunks, list[Move]]:
-    """Give each way an interval of its pair's units; neighbours that move alike move together."""
+    """Assign each path an interval of its pair's units; adjacent intervals with equal moves are
+    merged.
+    """
     from lp.alltoall.path_schedule import largest_remainders
 
     pairs: list[tuple[int, int]] = []
@@ -203,7 +208,6 @@ def moves_of(
 
 
 def _moves(network: EpochNetwork, chunk: int, dealt: Iterable[tuple[Way, int]]) -> list[Move]:
-    """Return the moves of one pair's data."""
     parts: dict[tuple[int, int, Fraction], list[list[int]]] = defaultdict(list)
     first = 0
     for way, units in dealt:
@@ -227,7 +231,7 @@ def _moves(network: EpochNetwork, chunk: int, dealt: Iterable[tuple[Way, int]]) 
 def stretch(
     network: EpochNetwork, chunks: Chunks, moves: Sequence[Move], size_bytes: int
 ) -> Fraction:
-    """Return by how much slower a clock has to go for the fullest window; 1 if it need not."""
+    """Return the factor on the clock that the fullest window needs; at least 1."""
     load: dict[tuple[int, int], int] = defaultdict(int)
     for move in moves:
         assert move.amount is not None

@@ -1,16 +1,14 @@
 """Fewest epochs of the linear program.
 
-Problem: the least K for which the program has a solution; if K epochs will do, K + 1 will.
-Input:   a network in epochs, chunks that one rank each wants, a solver, limits.
-Output:  the flow of the fewest epochs found, and the number below which there is none.
-Cost:    a linear program for each K that is tried, about twice the logarithm of what the bound is
-         off.
+Problem: the least K for which the program has a solution; then every larger K has one.
+Output:  the flow of the fewest epochs found, and a lower bound.
+Cost:    a linear program for each K that is tried, about twice the logarithm of the bound's error.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1 and appendix E. K goes up from a bound in
-         growing steps, then between what is too few and what will do by bisection.
+         growing steps, then by bisection.
 
-The bound is the larger of what distances ask for and what an all-to-all without epochs takes at
-least (:mod:`lp.alltoall`), as its prices prove: of K epochs the average over time is such a flow.
-That K epochs are too few is the solver's word, in floats, within ``TOLERANCE``.
+The bound is the larger of the distances and the optimum of an all-to-all without epochs
+(:mod:`lp.alltoall`), as proved by its prices: the average over time of a flow in K epochs is such a
+flow. That K epochs are too few is proved by the solver in floats, within ``TOLERANCE``.
 """
 
 from __future__ import annotations
@@ -32,20 +30,19 @@ from forestcoll.problem.limits import MOST_SECONDS, Limits
 __all__ = ["TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows", "within_epochs"]
 
 TOLERANCE = 1e-9
-"""By how much a row may be off, as :class:`lp.solver.linear_program.Settings` has it."""
+"""Row tolerance of :class:`lp.solver.linear_program.Settings`."""
 
 _SAFE = 1e-9
-"""Of a bound that is computed in floats, before it is rounded up."""
+"""Relative error of a bound in floats, subtracted before it is rounded up."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A solution, and what is known of shorter ones.
+    """A solution, and a lower bound on the epochs.
 
     Parameters
     ----------
     program : FlowProgram
-        Of so many epochs.
     x : float array, one entry a column of the program
     bound : int
         There is no solution in fewer epochs.
@@ -57,19 +54,19 @@ class Flow:
 
     @property
     def epochs(self) -> int:
-        """Until all has arrived."""
+        """Epochs until all data has arrived."""
         return self.program.epochs
 
 
 def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits) -> int:
-    """Return a number of epochs that no solution goes below, from distances and the bandwidths.
+    """Return a lower bound on the epochs, from distances and bandwidths.
 
     From distances alone if there is no time.
 
     Raises
     ------
     DisconnectedError
-        If somebody wants a chunk of a GPU from which no path leads there.
+        If no path leads from a GPU to another that needs its data.
     """
     from lp.alltoall.linear_optimum import all_to_all_rate
     from lp.solver.linear_program import Settings
@@ -97,7 +94,7 @@ def within_epochs(
     InfeasibleError
         If there is none.
     TimeLimitError
-        If the time is up.
+        If time is up.
     """
     search = _Search(network, demand, solver, limits)
     least = least_epochs_of_flows(network, demand, limits)
@@ -126,23 +123,21 @@ def fewest_epochs(
 ) -> Flow:
     """Search for the least number of epochs.
 
-    The fewest found when the time is up, with the bound that is known by then. ``tell`` is called
-    with the epochs found, if any, and known to be needed.
+    At the limit it returns the fewest epochs found. ``tell`` is called with the epochs found, if
+    any, and the lower bound.
 
     Raises
     ------
     DisconnectedError
-        If somebody wants a chunk of a GPU from which no path leads there.
+        If no path leads from a GPU to another that needs its data.
     TimeLimitError
-        If nothing has been found by then; its ``bound`` is the number of epochs still open.
+        If nothing was found; its ``bound`` is the least number of epochs still open.
     """
     search = _Search(network, demand, solver, limits)
     return search.run(least_epochs_of_flows(network, demand, limits), tell)
 
 
 class _Search:
-    """What has been found, and the time that is left."""
-
     def __init__(self, network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> None:
         self.network = network
         self.demand = demand
@@ -152,7 +147,6 @@ class _Search:
         self.best: Flow | None = None
 
     def run(self, bound: int, tell: Tell) -> Flow:
-        """Go up in growing steps, then halve what is left."""
         step = 1
         tell(None, bound)
         try:

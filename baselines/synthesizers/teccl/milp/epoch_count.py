@@ -1,18 +1,17 @@
 """Estimate of a sufficient number of epochs, from coarse epochs.
 
-Problem: a number of epochs K, of length tau, for which there is a schedule; not the least.
-Input:   an instance for any length of epochs; tau; a solver, limits.
+Problem: a number K of epochs of length tau for which there is a schedule; not the least.
 Output:  K; or a schedule of K epochs.
 Cost:    three small programs for each total time that is tried.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, algorithm 1: total times from a list, each
-         in 4, 8 and 12 epochs; the first that has a schedule, over tau, rounded up, is K.
+         in 4, 8 and 12 epochs; K is the first that has a schedule, over tau, rounded up.
 
-The list is the caller's there; here it begins with what distances and the cut allow and grows by a
-quarter. A program that is not decided after a little work counts as one without a schedule.
+The paper's list is given; here it begins with the bound of distances and the cut, and grows by a
+quarter. A program that is undecided after little work counts as infeasible.
 
-In the paper K is an upper bound of the least number. It need not be: coarse epochs waste less
-where a link takes a fraction of an epoch, and forget latencies that finer ones count. So K is made
-no less than the bound from below, and where it is proved to be too small it grows by a quarter.
+In the paper K is an upper bound of the least number. It need not be: coarse epochs waste less where
+a link takes a fraction of an epoch, and drop latencies that finer ones count. So K is at least the
+lower bound, and where it is proved too small it grows by a quarter.
 """
 
 from __future__ import annotations
@@ -34,23 +33,23 @@ from forestcoll.problem.limits import Limits
 __all__ = ["COUNTS", "Estimate", "estimated_epochs", "within_estimate"]
 
 COUNTS = (4, 8, 12)
-"""Epochs in a total time."""
+"""Numbers of coarse epochs."""
 
 _GROWTH = Fraction(5, 4)
 
 _WORK = 2.0
-"""Of CP-SAT's deterministic seconds, for a coarse program."""
+"""CP-SAT's deterministic seconds for a coarse program."""
 
 _SECONDS = 2.0
-"""The same for the other solvers, of the clock."""
+"""Seconds for other solvers."""
 
 Rounded = Callable[[Fraction], EpochNetwork]
-"""The network in epochs of a length in microseconds."""
+"""Returns the network in epochs of a length in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What algorithm 1 finds.
+    """Result of algorithm 1.
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ class Estimate:
     total_us : Fraction
         The total time for which there is a schedule in coarse epochs.
     coarse : int
-        How many.
+        The number of these.
     """
 
     epochs: int
@@ -75,7 +74,7 @@ def estimated_epochs(
     Parameters
     ----------
     rounded : callable
-        Gives the network in epochs of any length.
+        Returns the network in epochs of any length.
     demand : Demand
     epoch : Fraction
         tau, in microseconds.
@@ -85,9 +84,9 @@ def estimated_epochs(
     Raises
     ------
     DisconnectedError
-        If no path leads from a GPU to another that wants its chunk.
+        If no path leads from a GPU to another that needs its chunk.
     TimeLimitError
-        If the time is up.
+        If time is up.
     """
     deadline = limits.deadline
     fine = rounded(epoch)
@@ -115,9 +114,9 @@ def _has_schedule(
 def within_estimate(
     rounded: Rounded, demand: Demand, epoch: Fraction, solver: str, limits: Limits
 ) -> tuple[int, Found]:
-    """Find a schedule of no more epochs than the estimate, or of a quarter more, and so on.
+    """Find a schedule within the estimate, or within a quarter more epochs, and so on.
 
-    Parameters and errors as of :func:`estimated_epochs`. Returns K, and the schedule, which may
+    Parameters and errors as for :func:`estimated_epochs`. Returns K, and the schedule, which may
     take fewer.
     """
     deadline = limits.deadline

@@ -1,28 +1,27 @@
 """TE-CCL's integer program for a number of epochs: chunks by link and epoch.
 
-Problem: move all chunks to all who want them in K epochs.
-Input:   a network in epochs, chunks with their sources and destinations, K.
-Output:  rows over variables that are 0 or 1, for whichever solver.
+Problem: deliver all chunks in K epochs.
+Output:  rows over variables that are 0 or 1, for any solver.
 Cost:    chunks x arcs x epochs variables, without those that no solution needs.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conservation with copies,
-         buffers, destinations, switches; appendices A (first epoch) and F (windows of epochs).
+         buffers, destinations, switches; appendices A (first epoch), B and F (windows of epochs).
 
     held[q, n, k]   node n has chunk q when epoch k begins (B)
     sent[q, a, k]   chunk q is sent on arc a in epoch k (F)
 
-- held[k + 1] = held[k] + what arrives at the end of epoch k: no node needs a chunk twice, so
-  that both are 0 or 1 (in the paper buffers may count a chunk twice, which serves nothing).
-- sent[q, a, k] <= held[q, tail, k]; out of a switch without a buffer each copy, or all together
-  where it does not copy, <= what has come in by the epoch that fits.
-- With few slots (:mod:`baselines.synthesizers.teccl.instance.epochs`): held[k + 1] <= held[k] +
-  what arrives at the end of epoch k, so that a chunk may be dropped and come again; what a node has
-  in all is at most its slots; somebody who wants a chunk gets it once or more.
-- In any window of a group's length at most its capacity; where the link is slow for a time, from
-  each epoch on at most what it carries in a window.
-- A chunk is where it is wanted after the last epoch.
+- Buffers: held[k + 1] = held[k] + arrivals at the end of epoch k. No node needs a chunk twice, so
+  both are 0 or 1. The paper's buffers may count a chunk twice, which gains nothing.
+- Conservation with copies: sent[q, a, k] <= held[q, tail, k]. Out of a switch without a buffer each
+  copy, or their sum if it does not copy, is at most the arrivals by the epoch that fits.
+- Few slots (:mod:`baselines.synthesizers.teccl.instance.epochs`): held[k + 1] <= held[k] +
+  arrivals, since a chunk may be dropped and arrive again. The sum at a node is at most its slots,
+  and each destination receives the chunk at least once.
+- Capacity: in any window of a group at most its capacity; while a link is slow, at most what it
+  carries in a window from each such epoch.
+- Destinations have their chunks after the last epoch.
 
-Nothing is there before it can be; nothing is sent that could not reach somebody who wants it in
-time. Neither takes a solution away that is not another one's with useless transfers.
+Variables exist only from the earliest time at which a chunk can be at a node, and only if it can
+still reach a destination in time. Every solution without useless transfers remains.
 """
 
 from __future__ import annotations
@@ -54,13 +53,13 @@ __all__ = [
 ]
 
 NEVER = 1 << 60
-"""The epoch of what cannot be reached."""
+"""Epoch of unreachable nodes."""
 
 Sent = tuple[int, int, int]
 """Chunk, arc, epoch."""
 
 Held = tuple[int, int, int]
-"""Chunk, node, the epoch that begins."""
+"""Chunk, node, and the epoch that begins."""
 
 
 VariablesByEpoch = dict[int, list[int]]
@@ -68,7 +67,7 @@ VariablesByEpoch = dict[int, list[int]]
 
 
 class Row(NamedTuple):
-    """The sum of ``plus`` less that of ``minus`` is at most ``bound``, or equal to it."""
+    """The sum of ``plus`` minus that of ``minus`` is at most ``bound``, or equal to it."""
 
     plus: tuple[int, ...]
     minus: tuple[int, ...]
@@ -87,19 +86,18 @@ class EpochProgram:
     size : int
         Number of variables.
     sent : mapping
-        The variable of each transfer that may be.
+        The variable of each possible transfer.
     rows : list of Row
     stored : mapping
-        With few slots, the variables of what is in a node's buffer in an epoch.
+        With few slots, the variables of the chunks in a node's buffer in an epoch.
     impossible : bool
-        Whether a chunk cannot be where it is wanted in time, whatever else happens.
+        Whether some chunk cannot arrive in time.
     held : mapping
-        The variable of each chunk that a node may have before the last epoch is over.
+        The variable of each chunk at a node before the last epoch is over.
     objective : mapping, optional
-        What each variable is worth; the sum is to be as large as can be. Without one any solution
-        will do.
+        Value of each variable, to be maximised. Without one, any solution is accepted.
     constant : Fraction
-        What the objective is worth besides.
+        Constant of the objective.
     """
 
     epochs: int
@@ -157,7 +155,7 @@ def write(
     due: Sequence[int] = (),
     deadline: float = math.inf,
 ) -> EpochProgram:
-    """Write the program down for so many epochs.
+    """Write the program for a number of epochs.
 
     Parameters
     ----------
@@ -165,14 +163,14 @@ def write(
     demand : Demand
     epochs : int
     due : sequence of int
-        Of the first chunks, in how many epochs these have to arrive instead.
+        For the first chunks, their own numbers of epochs.
     deadline : float
-        Of the clock ``time.monotonic``.
+        By the clock ``time.monotonic``.
 
     Raises
     ------
     TimeLimitError
-        If it is past the deadline before all is written.
+        If the deadline passes before the program is written.
     """
     program = EpochProgram(max(epochs, *due, 0))
     reached = {root: earliest(network, root) for root in set(demand.roots)}
@@ -207,7 +205,7 @@ def _check_time(network: EpochNetwork, deadline: float) -> None:
 
 
 class _Chunk:
-    """What is said of one chunk; times at nodes as :func:`earliest` has them."""
+    """Variables and rows of one chunk; times at nodes as in :func:`earliest`."""
 
     def __init__(
         self,
@@ -242,7 +240,6 @@ class _Chunk:
                 self._pass_on(node)
 
     def _send(self, i: int) -> None:
-        """Make the variables of an arc."""
         arc, program, chunk = self.network.arcs[i], self.program, self.chunk
         few = self.network.buffers
         if arc.head == self.root and (few is None or not few.again):
@@ -259,7 +256,7 @@ class _Chunk:
         program.size += max(0, end - begin)
 
     def _hold(self, node: int) -> None:
-        """A node has a chunk once it has come, and sends only what it has."""
+        """State that a node has a chunk once it has arrived, and sends only what it has."""
         rows, epochs = self.program.rows, self.last
         came, gone = self.arrivals[node], self.departures[node]
         last = epochs if node in self.wants else max(gone, default=-1)
@@ -275,7 +272,7 @@ class _Chunk:
             rows.extend(Row((variable,), before, 0) for variable in gone.get(now, ()))
 
     def _store(self, node: int, few: Buffers) -> None:
-        """A node with few slots has a chunk for as long as it does not drop it."""
+        """State that a node with few slots has a chunk until it drops it."""
         program, rows = self.program, self.program.rows
         came, gone = self.arrivals[node], self.departures[node]
         ever = tuple(variable for variables in came.values() for variable in variables)
@@ -297,7 +294,7 @@ class _Chunk:
             before = (held,)
 
     def _pass_on(self, node: int) -> None:
-        """A switch without a buffer passes on what has just come in."""
+        """State that a switch without a buffer passes on what has just arrived."""
         came, copies = self.arrivals[node], self.network.copies(node)
         for now, gone in sorted(self.departures[node].items()):
             here = tuple(came.get(now, ()))
