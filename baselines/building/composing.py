@@ -1,7 +1,6 @@
 """Step schedules from parts: routed, and combined into the reductions and allreduces of a method.
 
 Problem: a baseline defines the sends of an allgather by step, GPU and chunk; derive the rest.
-Input:   the chunks and transfers of an allgather (or broadcast).
 Output:  their physical paths; the reductions and allreduces derived from them.
 Cost:    a sort of the transfers; one search for the paths into each GPU.
 Source:  a reduce-scatter is an allgather backwards in time on the network with every link reversed;
@@ -84,7 +83,6 @@ def hop_by_hop(
 
 
 def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
-    """Senders and receivers, each pair once."""
     size = topology.num_compute
     met = np.zeros(
         (size, size), dtype=np.bool_
@@ -104,7 +102,6 @@ def collect_steps(
     ----------
     spread : callable
         Makes an allgather or a broadcast for a topology.
-    topology : Topology
     collective : str
         The collective of ``spread``, its reduction, or "allreduce": the reduction, then the spread.
     """

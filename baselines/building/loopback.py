@@ -2,10 +2,8 @@
 
 Problem: an NVLS switch multicasts to all GPUs of its box, the sender too. It reduces the data of
          all GPUs, the receiver's too.
-Input:   physical trees; the NVLS switches.
 Output:  the same trees with a walk back to the GPU for each walk from a GPU to such a switch. In a
          reduction, with a walk to the switch for each walk from it to a GPU.
-Cost:    linear in the walks.
 Source:  multicast objects of CUDA: ``multimem.st`` writes to all GPUs of the team,
          ``multimem.ld_reduce`` reads from all. The rates of NCCL and nccl-tests say the same:
          docs/baselines/nccl.md.

@@ -1,7 +1,6 @@
 """Other collectives from allgathers and broadcasts: reversed, and run as sequential phases.
 
 Problem: a baseline defines out-trees; derive its reductions and allreduces.
-Input:   a function that makes forests of out-trees.
 Output:  the schedule of any collective.
 Cost:    that of making the forest, on the network and with every link reversed.
 Source:  as in NCCL, MultiTree and ForestColl (section 5.7): a reduction is a broadcast with every
@@ -29,7 +28,6 @@ def collect(
     ----------
     spread : callable
         Makes an allgather or broadcast forest for a topology.
-    topology : Topology
     collective : str
         The collective of ``spread``, its reduction, or "allreduce": both phases, with the same
         trees where every link has a counterpart of the same bandwidth.

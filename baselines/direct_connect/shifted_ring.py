@@ -51,7 +51,6 @@ def shifted_ring(topology: Topology, collective: str = "allgather") -> StepSched
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
 
@@ -79,7 +78,6 @@ def shifted_bfb_ring(topology: Topology, collective: str = "allgather") -> StepS
 
 
 def _gather(topology: Topology, method: str, pieces: Sequence[Sequence[Course]]) -> StepSchedule:
-    """Cut what each ring has of a shard into pieces, and send each on its courses."""
     size, rings = topology.num_compute, find_rings(topology)
     cuts = [(ring, courses) for ring in rings for courses in pieces]
     sends = joined(
@@ -117,7 +115,6 @@ def find_rings(topology: Topology) -> list[Ranks]:
 
 
 def _round(ranks: Ranks, stride: int) -> Ranks:
-    """Return the ranks in the order of a ring that steps over so many places."""
     return ranks[np.arange(len(ranks)) * stride % len(ranks)]
 
 
@@ -139,7 +136,6 @@ def _strides(topology: Topology, ranks: Ranks) -> list[int]:
 
 
 def _hops(topology: Topology, ranks: Ranks) -> list[tuple[int, int]]:
-    """Return the links between GPUs, by the places of these in the order of their numbers."""
     place = {int(rank): i for i, rank in enumerate(ranks)}
     at = {gpu: place[rank] for gpu, rank in topology.rank_of.items()}
     return [

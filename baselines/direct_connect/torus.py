@@ -42,7 +42,6 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
 

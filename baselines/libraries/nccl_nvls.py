@@ -78,7 +78,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce", "allgather" or "reduce-scatter".
     between : str, optional
@@ -109,7 +108,6 @@ def generate_tree(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce".
     rails : int, optional
@@ -142,7 +140,6 @@ def _best(
     *,
     sharp: bool,
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """Return the fastest over the choices of rails."""
     check_size(topology)
     if rails is not None and rails < 1:
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
@@ -170,12 +167,11 @@ def _best(
 
 
 def _router(network: Topology) -> Router:
-    """Ways through switches wherever there are any."""
+    """Return a router that prefers switches to direct links."""
     return router_of(switched(network, needless=True)[-1])
 
 
 def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:
-    """The marked switches of boxes that NVLS uses."""
     if all(len(box) == 1 for box in boxes):
         raise UnsupportedError(
             f"unsupported: NVLS in {topology.name}, whose boxes have one GPU each"
@@ -190,7 +186,6 @@ def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:
 
 
 def _copying(topology: Topology, used: Collection[int]) -> Topology:
-    """The network in which only these switches copy."""
     nodes = tuple(
         replace(node, multicast=node.multicast and position in used)
         for position, node in enumerate(topology.nodes)
@@ -199,7 +194,7 @@ def _copying(topology: Topology, used: Collection[int]) -> Topology:
 
 
 def _no_switch(router: Router, gpus: Sequence[int]) -> str:
-    """Say why no switch of a box can take the trees: none joins its GPUs, or several do."""
+    """Explain why no switch of a box can carry the trees: none joins its GPUs, or several do."""
     nodes = router.topology.nodes
     those = f"those from {nodes[gpus[0]].name} to {nodes[gpus[-1]].name}"
     beside = [
@@ -219,7 +214,7 @@ def _no_switch(router: Router, gpus: Sequence[int]) -> str:
 def _on(
     made: MulticastForest | Allreduce[MulticastForest], topology: Topology, inside: Collection[int]
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """The same trees on the network with all its marks, own parts through the switches of boxes."""
+    """Return the trees on the network with all multicast switches, with the loopback of NVLS."""
     if isinstance(made, Allreduce):
         reduce, gather = (
             with_loopback(replace(phase, topology=topology), inside) for phase in made.phases
@@ -229,14 +224,14 @@ def _on(
 
 
 def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
-    """The marked switches on all shortest ways between some GPUs and the first of them."""
+    """Return the multicast switches on all shortest paths between the first GPU and others."""
     nodes = router.topology.nodes
     ways = [set(way) for ends in _pairs(gpus) for way in router.paths(*ends)]
     return {v for v in set.intersection(*ways) if nodes[v].multicast}
 
 
 def _on_ways(router: Router, gpus: Iterable[int]) -> list[set[int]]:
-    """What is on any shortest way, of each pair of the first GPU and another."""
+    """Return the nodes on any shortest path, for each pair of the first GPU and another."""
     return [set().union(*router.paths(*ends)) for ends in _pairs(gpus)]
 
 
@@ -246,7 +241,7 @@ def _pairs(gpus: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
-    """The trees of an allgather: each GPU's shard by the rails that it heads, or by all alike."""
+    """Return an allgather's trees: each shard over the rails that its GPU heads, or over all."""
     heads = [tuple(box[place] for box, place in zip(boxes, rail, strict=True)) for rail in starts]
     star = {rail: _is_star(router, rail, between) for rail in heads}
     rails_of_gpu = {
@@ -266,7 +261,9 @@ def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str
 
 
 def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
-    """The trees of an allreduce: each rail's slice in equal parts from its heads in all boxes."""
+    """Return the trees of an allreduce: each rail's slice in equal parts from its heads in all
+    boxes.
+    """
     copies: Copies = Counter()
     for places in starts:
         rail = [box[place] for box, place in zip(boxes, places, strict=True)]
@@ -278,7 +275,6 @@ def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str
 
 
 def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Copies:
-    """The trees of an allreduce over two binary trees a rail."""
     copies: Copies = Counter()
     for places in starts:
         rail = [box[place] for box, place in zip(boxes, places, strict=True)]
@@ -303,7 +299,7 @@ def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
 
 
 def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
-    """How the heads of a rail get the data from that of one box: from it, or each from the next."""
+    """Return the parent of each head of a rail: the first box's head, or the head before it."""
     if star:
         return {head: rail[start] for head in rail if head != rail[start]}
     ring = [*rail[start:], *rail[:start]]
@@ -313,7 +309,7 @@ def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
 def _row(
     router: Router, boxes: list[list[int]], rail: Sequence[int], parents: Parents, root: int
 ) -> tuple[int, ...]:
-    """The parent of each rank: heads as said, all others that of their box."""
+    """Return the parent of each rank: heads as given, all others the head of their box."""
     compute, rank_of = router.topology.compute, router.topology.rank_of
     above: dict[int, int] = {}  # rank by position
     for box, head in zip(boxes, rail, strict=True):

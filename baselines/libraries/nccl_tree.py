@@ -70,7 +70,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce".
     double : bool
@@ -115,7 +114,6 @@ def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest |
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce".
 
@@ -129,7 +127,6 @@ def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest |
 
 
 def _boxes(topology: Topology) -> list[list[int]]:
-    """GPUs by box; those that belong to none are boxes of one."""
     boxes = gpus_by_box(topology)
     if all(topology.nodes[gpu].box is None for gpu in topology.compute):
         return [[gpu] for box in boxes for gpu in box]
@@ -137,7 +134,7 @@ def _boxes(topology: Topology) -> list[list[int]]:
 
 
 def _flat(topology: Topology) -> Forest:
-    """Return the trees over all GPUs as they send out what their roots have."""
+    """Return the out-trees over all GPUs."""
     check_size(topology)
     gpus = [[gpu] for box in gpus_by_box(topology) for gpu in box]
     return _over(topology, gpus, ((0,) * len(gpus),), "double-binary-tree", True, None)
@@ -146,7 +143,7 @@ def _flat(topology: Topology) -> Forest:
 def _on_rails(
     topology: Topology, *, method: str, starts: Starts, double: bool, pattern: str | None
 ) -> Forest:
-    """Return the trees of all rails as they send out what their roots have."""
+    """Return the out-trees of all rails."""
     return _over(topology, _boxes(topology), starts, method, double, pattern)
 
 
@@ -217,7 +214,6 @@ def _seconds_are_apart(chains: Sequence[Sequence[Chain]]) -> bool:
 def _parents(
     topology: Topology, chains: Sequence[Chain], tree: BoxTree, places: tuple[int, int]
 ) -> tuple[int, ...]:
-    """The parent of each rank, -1 at the root."""
     parent: dict[int, int] = {}
     for box, chain in enumerate(chains):
         parent |= {below: above for above, below in pairwise(chain)}

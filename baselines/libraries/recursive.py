@@ -55,7 +55,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     order : str, optional

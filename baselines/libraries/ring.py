@@ -63,7 +63,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce".
     rings : int, optional
@@ -148,7 +147,6 @@ def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np
 
 
 def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], int]:
-    """Return the shards over each hop; in a ring of all GPUs, every shard but one."""
     size = rows.shape[1]
     if len(ring) == len(rows) == size:
         return {(ring[at - 1], ring[at]): size - 1 for at in range(size)}
@@ -158,7 +156,6 @@ def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], i
 
 
 def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
-    """Reverse the rings."""
     between = topology.link_between
     for (tail, head), link in between.items():
         back = between.get((head, tail))

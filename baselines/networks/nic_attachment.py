@@ -1,7 +1,6 @@
 """NIC attachment of each box: the GPUs that other boxes can reach, and those that reach others.
 
 Problem: find the GPUs of a box with a path to the network, if NICs are dead or missing.
-Input:   a topology, its GPUs by box.
 Output:  the attachments of every box, and the bandwidths of the links into it and out of it.
 Cost:    one union of bit sets a box.
 Source:  NCCL counts the NICs of every machine, and the machine with the fewest limits its channels.
@@ -134,7 +133,6 @@ def _box_of(router: Router, boxes: Sequence[Sequence[int]]) -> list[int | None]:
 def _widths(
     router: Router, where: Sequence[int | None], boxes: int
 ) -> list[tuple[list[Fraction], list[Fraction]]]:
-    """The bandwidths of the links into each box and out of it."""
     widths: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in range(boxes)]
     for link in router.topology.links:
         tail, head = where[link.tail], where[link.head]
@@ -156,7 +154,6 @@ def with_own_links(
 
     Parameters
     ----------
-    router : Router
     where : sequence of int or None
         The box of every node.
     gpus : sequence of int
@@ -177,7 +174,6 @@ def with_own_links(
 
 
 def _partner(router: Router, where: _Where, gpu: int, reached: Mapping[int, int]) -> int | None:
-    """The first GPU of another box with a path to it and back."""
     bit = 1 << router.bit_of[gpu]
     for other in router.gpus:
         there = reached[gpu] & 1 << router.bit_of[other]
@@ -187,7 +183,6 @@ def _partner(router: Router, where: _Where, gpu: int, reached: Mapping[int, int]
 
 
 def _borders(router: Router, where: _Where, ends: _Ends, box: int | None) -> list[_Ends]:
-    """The links into and out of a box on the shortest paths between two GPUs."""
     hops = {hop for way in router.paths(*ends) for hop in pairwise(way)}
     return sorted(
         (tail, head) for tail, head in hops if (where[tail] == box) != (where[head] == box)

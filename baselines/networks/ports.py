@@ -1,9 +1,7 @@
 """Load of each GPU port from the rings or chains that are already placed.
 
 Problem: place one course after another such that the busiest port has the least load.
-Input:   a topology; the courses already placed.
 Output:  the penalty of one more course on a port.
-Cost:    negligible.
 Source:  a greedy choice of ours, where NCCL and RCCL search or have lists (see ``ring``).
 """
 

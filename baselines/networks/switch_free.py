@@ -1,9 +1,7 @@
 """Switch-free networks: logical links between GPUs, and the paths that carry them.
 
 Problem: run a method without support for switches on a network with switches.
-Input:   a forest on the logical links.
 Output:  the same trees over the physical paths of these links.
-Cost:    linear in the paths.
 Source:  ForestColl section 5.3 (equivalence): every logical link has physical bandwidth of its own,
          so loads within the logical bandwidths are within the physical ones.
 """

@@ -1,7 +1,6 @@
 """Logical links between GPUs, with their paths through switches.
 
 Problem: a peer whose trees know only GPUs says "a sends to b"; find the physical paths for it.
-Input:   a topology.
 Output:  the shortest paths between GPUs whose inner nodes are all switches. A GPU leaves by its
          widest port among those that lie on a shortest path (NVLink before the NIC); switches use
          every shortest path (equal-cost multipath), over which trees are dealt out evenly.
@@ -53,7 +52,6 @@ class Router:
 
     Parameters
     ----------
-    topology : Topology
     by_box : bool
         Whether the bits go by box and then by number in it, or by number and then by box.
     """

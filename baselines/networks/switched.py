@@ -1,7 +1,6 @@
 """Hops through switches where these are faster than the direct link beside them.
 
 Problem: a hop takes the shortest way, which may be a slow link beside fast ports to a switch.
-Input:   a topology.
 Output:  networks in which the shortest ways are to be tried: the topology itself, the same without
          the links that are slower than the way round them, and, if asked for, without all that have
          a way round them.
@@ -30,7 +29,6 @@ def switched(topology: Topology, *, needless: bool = False) -> tuple[Topology, .
 
     Parameters
     ----------
-    topology : Topology
     needless : bool
         Whether to leave out also the links that are faster than the way round them.
 

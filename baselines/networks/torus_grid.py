@@ -1,7 +1,6 @@
 """The rank at each place of a torus grid.
 
 Problem: recognise a network of GPUs as a torus, a product of rings and of single links.
-Input:   a topology.
 Output:  the grid, one dimension per ring or link, and the ways round in which links run.
 Cost:    N d^3 looks at neighbours of neighbours, for N GPUs with d links; fewer with names.
 Source:  names first: "gpu1.0" has the coordinates (1, 0), as the families call their GPUs. Else

@@ -1,9 +1,7 @@
 """Switch unwinding: every switch replaced by a preset pattern of links among its neighbours.
 
 Problem: a network of GPUs alone in place of one with switches.
-Input:   a topology; the pattern.
 Output:  the logical links, with the physical paths that carry them.
-Cost:    linear in the links that the pattern makes.
 Source:  what TACCL (NSDI 2023) and TACOS (MICRO 2024) do about switches, as ForestColl section 5.3
          describes it. Reimplemented from these descriptions.
 
@@ -51,7 +49,6 @@ def unwind(topology: Topology, pattern: str = "ring") -> Unwound:
 
     Parameters
     ----------
-    topology : Topology
     pattern : str
         One of :data:`PATTERNS`.
 
@@ -107,7 +104,6 @@ def _farthest_first(topology: Topology) -> list[int]:
 def _remove(
     links: dict[tuple[int, int], list[Share]], switch: int, pattern: Pattern, name: str
 ) -> None:
-    """Put a pattern of links in the place of a switch and its links."""
     into = {u: links.pop((u, w)) for u, w in sorted(links) if w == switch}
     out = {t: links.pop((w, t)) for w, t in sorted(links) if w == switch}
     wanted = pattern(_bandwidths(into), _bandwidths(out), name)
@@ -124,7 +120,6 @@ def _bandwidths(ports: Mapping[int, list[Share]]) -> Ports:
 
 
 def _taken(shares: list[Share], amount: Fraction) -> list[Share]:
-    """Take an amount off the end of a list of shares."""
     taken = []
     while amount:
         last = shares.pop()
@@ -147,7 +142,6 @@ def _joined(first: list[Share], second: list[Share]) -> list[Share]:
 
 
 def _merged(shares: list[Share]) -> tuple[Share, ...]:
-    """Add up the shares of equal paths."""
     total: dict[tuple[int, ...], Fraction] = {}
     for share in shares:
         total[share.nodes] = total.get(share.nodes, Fraction(0)) + share.bandwidth_gb_s
@@ -155,7 +149,6 @@ def _merged(shares: list[Share]) -> tuple[Share, ...]:
 
 
 def _ring(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fraction]:
-    """Link each place in the ring to the next."""
     places = _places(into, out, name)
     around = pairwise([*places, *places[:1]])
     return {(u, t): min(into[u], out[t]) for (u, _), (_, t) in around if u != t}
@@ -175,7 +168,6 @@ def _places(into: Ports, out: Ports, name: str) -> list[tuple[int, int]]:
 
 
 def _clique(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fraction]:
-    """Link every sender to every receiver."""
     return {
         (u, t): min(into[u] / len(out.keys() - {u}), out[t] / len(into.keys() - {t}))
         for u in into
@@ -185,7 +177,6 @@ def _clique(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fractio
 
 
 def _hypercube(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fraction]:
-    """Link neighbours whose numbers differ in one bit."""
     size, dimension = len(into), len(into).bit_length() - 1
     if into.keys() != out.keys() or size != 1 << dimension:
         raise UnsupportedError(

@@ -14,7 +14,6 @@ Problem: over all spanning out-trees T of the GPUs, whose edges are paths throug
 
          for any prices (weak duality). So the best bound so far and the value of the trees found so
          far enclose the optimum.
-Input:   a topology in which every GPU reaches every other.
 Output:  x and its bound in GB/s as floats, with the trees and their weights; N x is the algorithmic
          bandwidth, the core's N x*.
 Cost:    per round one linear program, shortest paths from every GPU, and N cheapest trees of
@@ -60,7 +59,6 @@ class FractionalPacking:
 
     Parameters
     ----------
-    topology : Topology
     rate_gb_s : float
         x: the sum of the weights of every root's trees.
     bound_gb_s : float
@@ -95,7 +93,6 @@ def fractional_packing(topology: Topology, settings: Settings) -> FractionalPack
 
     Parameters
     ----------
-    topology : Topology
     settings : Settings
         The time limit is for all rounds together.
 
@@ -177,7 +174,6 @@ def _result(
     status: str,
     settings: Settings,
 ) -> FractionalPacking:
-    """Return a solution as a packing, in GB/s."""
     return FractionalPacking(
         topology=program.topology,
         rate_gb_s=float(x[-1]) * program.scale_gb_s,

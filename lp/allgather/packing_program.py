@@ -2,7 +2,6 @@
 
 Problem: state the trees' weights, the roots' sums and the links' loads; find the cheapest tree of
          every root under prices of the links.
-Input:   a topology; prices.
 Output:  the matrix program; the bound that the prices prove; trees with the weights of a solution.
 Cost:    for prices: shortest paths from every GPU and a cheapest tree for each.
 Source:  :mod:`lp.allgather.fractional_packing`, in units of a first bound on x: a GPU cannot
@@ -71,12 +70,7 @@ class Priced:
 
 
 class PackingProgram:
-    """The program over the trees found so far, in units of ``scale_gb_s``.
-
-    Parameters
-    ----------
-    topology : Topology
-    """
+    """The program over the trees found so far, in units of ``scale_gb_s``."""
 
     def __init__(self, topology: Topology) -> None:
         self.topology = topology
@@ -148,7 +142,7 @@ class PackingProgram:
         )
 
     def _beyond(self, trees: int) -> Vector:
-        """Column bounds that no solution attains, so that the prices stay on the links' rows."""
+        """Return column bounds beyond any solution, so that all prices stay on the links' rows."""
         return np.append(np.full(trees, 2 * self._bandwidth.max()), 2.0)
 
     def weighted(self, x: Vector) -> list[PackedTree]:

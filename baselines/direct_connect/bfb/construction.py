@@ -141,7 +141,7 @@ def _line_graphs(schedule: StepSchedule, values: Values) -> StepSchedule:
 
 
 def _places_of_links(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
-    """The link from u to v plays the part of that from v's place to u's; so do parallel ones."""
+    """Map the link from u to v to that from v's place to u's, and parallel links likewise."""
     for _ in range(cast(int, values.get("times", 1))):
         larger, larger_there = line_graph(base), line_graph(there)
         copies = parallel_links(base, larger)[0]

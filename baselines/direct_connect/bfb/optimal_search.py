@@ -1,15 +1,16 @@
-"""Exhaustive search for bandwidth-optimal allgathers of small networks.
+"""Exhaustive search for bandwidth-optimal allgathers of small networks, and its stored results.
 
-Problem: an allgather in so many steps that is bandwidth-optimal, on a network on which no
-         breadth-first broadcast is: shards may go by detours, and wait.
-Input:   a network of GPUs, links of one bandwidth, as many into each GPU; the number of steps; into
-         how many pieces a shard is cut.
-Output:  a step schedule, or the proof that there is none with such pieces.
+Problem: a bandwidth-optimal allgather in so many steps, on a network on which no breadth-first
+         broadcast is optimal: shards may take detours and wait.
+Output:  a step schedule, or a proof that there is none with such pieces.
 Cost:    a constraint program of N |E| T variables for each piece; the largest network of the paper
          (16 GPUs of degree 4, 3 steps, 4 pieces) has 12,288.
 Source:  the conditions of Theorem 5 of Zhao et al. (NSDI 2025): in every step all links carry the
-         same amount, and nobody gets anything twice. CP-SAT of OR-Tools searches; the paper's
-         schedules of its diamond and modified de Bruijn graphs came of such searches, too.
+         same amount, and no GPU receives anything twice. OR-Tools' CP-SAT searches. Tables 7 and 9
+         state that such schedules exist for the diamond and the modified de Bruijn graphs, and
+         their steps. A test proves each stored result valid by ``verify`` and optimal by the bound.
+
+To repeat the searches (seconds): ``python -m baselines.direct_connect.bfb.optimal_search``.
 """
 
 from __future__ import annotations
@@ -45,11 +46,10 @@ def bandwidth_optimal(
     ----------
     topology : Topology
         Of GPUs only.
-    steps : int
     pieces : int
-        Of each shard.
+        Number of pieces of each shard.
     limits : Limits, optional
-        Seconds and threads; with one thread the same schedule is found every time.
+        With one thread the result is reproducible.
 
     Raises
     ------
@@ -90,6 +90,7 @@ def bandwidth_optimal(
             if (source, piece, link, step) in sent
         )
         model.add(sum(carried) == loads[step])
+    # Theorem 5: in total each GPU receives every foreign piece once, over links equally loaded.
     model.add(degree * sum(loads) == (size - 1) * pieces)
     return _read(topology, pieces, sent, _solved(model, limits or Limits(), topology))
 
@@ -174,7 +175,6 @@ def search() -> None:
 
 
 def _files(spec: str) -> tuple[Path, Path]:
-    """Where the schedules of a network and of its reverse are."""
     stem = SEARCHED[spec][0]
     return _FOLDER / f"{stem}.json", _FOLDER / f"{stem}_reverse.json"
 

@@ -2,7 +2,6 @@
 
 Problem: an allgather of a network gives a reduce-scatter of the same network if the network is like
          its reverse; have the reduce-scatter, or an allgather of the reverse, without computing it.
-Input:   a network of GPUs; an allgather on it.
 Output:  for each GPU the one of the reverse that is like it; the schedule carried over.
 Cost:    a search for symmetries of two networks side by side; linear in the transfers.
 Source:  Zhao et al. (NSDI 2025), section 4 and appendix A.6, definitions 6 and 7, Theorem 2.
@@ -27,13 +26,12 @@ Ints = npt.NDArray[np.int64]
 
 
 def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
-    """Find the rank that takes the place of each rank when every link is reversed.
+    """Find the rank that takes the place of each rank when every link is reversed (definition 6).
 
     Returns
     -------
     int64 array of length N, or None
-        None if no such way was found in the time. Definition 6: if there is one, the network is
-        reverse-symmetric.
+        None if no such map was found in the time; otherwise the network is reverse-symmetric.
     """
     from forestcoll.topology.symmetry.automorphism import find_orbits  # scipy takes half a second
     from forestcoll.topology.symmetry.stabilizer import bringing
@@ -63,9 +61,8 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
 
 
 def carried_over(schedule: StepSchedule, place: Ints, topology: Topology) -> StepSchedule:
-    """Let rank ``place[r]`` of a network do what rank r does in an allgather on one like it.
-
-    Definition 7.
+    """Move an allgather to an isomorphic network: rank ``place[r]`` does what rank r did
+    (definition 7).
     """
     sends, chunks = schedule.sends, schedule.chunks
     moved = replace(

@@ -2,9 +2,7 @@
 
 Problem: how few steps, and how little time, any allgather of N GPUs of degree d can take; whether a
          breadth-first broadcast takes as little.
-Input:   sizes; or a network with its balanced times.
 Output:  exact bounds; yes or no, with a GPU and step that says why not.
-Cost:    linear in the GPUs and steps.
 Source:  Zhao et al. (NSDI 2025): definitions 9 to 11, theorems 4, 17, 18 and 21, appendix C.
 
 T_B is given as a multiple of M / B, data over the bandwidth that leaves a GPU of degree d. All is
@@ -73,7 +71,6 @@ class NotOptimal:
 
     Parameters
     ----------
-    rank, step : int
     sources : int
         Shards that come to it in the step.
     elsewhere : int

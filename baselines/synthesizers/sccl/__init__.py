@@ -1,5 +1,4 @@
-"""SCCL: ``sccl`` (what it is), ``network`` (links in whole units of bandwidth), ``constraints``,
-``synthesis`` (instances, least steps, least rounds, reductions),
+"""SCCL: ``sccl`` (the method), ``network`` (links in whole units of bandwidth), ``constraints``,
 ``pareto_frontier`` (its Algorithm 1).
 """
 

@@ -1,22 +1,22 @@
 """SCCL: schedules of given chunks, steps and rounds by constraint solving, or infeasibility proofs.
 
-Problem: given C chunks a GPU (in an all-to-all a pair), S steps and R rounds, spread them in S
-         steps that last R rounds together, or prove that it cannot be done. In a round a link of b
-         units of bandwidth carries b chunks; all chunks sent in a step were there before it began.
-Input:   GPUs joined by direct links; C, S and R, or what is to be the least of S and R.
+Problem: C chunks a GPU (in an all-to-all a pair) in S steps that last R rounds together. In a round
+         a link of b units of bandwidth carries b chunks; chunks sent in a step were there before
+         it.
+Input:   GPUs joined by direct links; C, S and R, or which of S and R to minimise.
 Output:  a step schedule; InfeasibleError if it was proved that there is none.
-Cost:    CP-SAT on C N E S Booleans, N GPUs and E links, N times as many of an all-to-all; it may
-         never end, as SCCL.
-Source:  Cai et al., "Synthesizing Optimal Collective Algorithms" (PPoPP 2021), section 3,
-         and what its public code does. Reimplemented; z3 there, OR-Tools' CP-SAT here.
+Cost:    CP-SAT on C N E S Booleans, N GPUs and E links, N times as many for an all-to-all; like
+         SCCL, it may never end.
+Source:  Cai et al., "Synthesizing Optimal Collective Algorithms" (PPoPP 2021), section 3, and its
+         public code. Reimplemented; z3 there, OR-Tools' CP-SAT here. A reduction spreads data on
+         the reversed network backwards in time; an allreduce is a reduce-scatter and an allgather.
 
-The unit of bandwidth is the largest of which every link has a whole number; SCCL asks for such
-numbers. A round lasts what a chunk needs on one unit. Rounds are not written into the schedule:
-its cost is what the sends need, which is no more.
+The unit of bandwidth is the largest of which every link is a multiple; SCCL asks for such numbers.
+A round lasts as long as a chunk on one unit. Schedules do not store rounds: their cost follows from
+the sends and is no more.
 
-Left out: gather and scatter; switches (ForestColl table 2: SCCL has none);
-symmetry of the network, which would prune more; the lowering to GPU code. The published outcomes
-that come out: docs/baselines/sccl.md.
+Left out: gather and scatter; switches (ForestColl table 2: SCCL has none); symmetry of the network,
+which would prune more; code generation. Published outcomes: docs/baselines/sccl.md.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["COLLECTIVES", "METHODS", "Task", "generate", "task_for"]
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
-"""What SCCL does here."""
+"""Supported collectives."""
 
 
 @dataclass(frozen=True)
@@ -52,12 +52,10 @@ class Task:
 
     Parameters
     ----------
-    topology : Topology
-    collective : str
     weights : tuple of int
         1 for the GPUs that have data at first (or, of a reduction, at last), 0 for others.
     bounds : Bounds
-        Of each phase; an allreduce has two.
+        For each phase; an allreduce has two.
     """
 
     topology: Topology
@@ -67,7 +65,7 @@ class Task:
 
     @property
     def commodities(self) -> tuple[Commodity, ...]:
-        """What is to be spread: from each rank of weight 1 to all, in an all-to-all to each."""
+        """Data from each rank of weight 1 to all others, in an all-to-all to each."""
         size = len(self.weights)
         others = {
             rank: tuple(target for target in range(size) if target != rank)
@@ -81,7 +79,7 @@ class Task:
         return tuple(Commodity(rank, targets) for rank, targets in others.items())
 
     def networks(self) -> tuple[Topology, ...]:
-        """The topologies on which data must be spread: reversed for a reduction, then as it is."""
+        """Return the topologies on which data spreads: reversed for a reduction, then as it is."""
         there, back = self.topology, self.topology.reversed()
         if self.collective not in REDUCTIONS:
             return (there,)
@@ -91,7 +89,7 @@ class Task:
 
 
 def task_for(topology: Topology, collective: str, root: str | int | None) -> Task:
-    """Check what is asked for; parameters and errors as for :func:`generate`."""
+    """Check a request; parameters and errors as for :func:`generate`."""
     check_supported("sccl", collective, COLLECTIVES)
     direct(topology)
     if collective == "all-to-all":
@@ -130,20 +128,19 @@ def generate(
     chunks : int
         C: chunks of each root, in an all-to-all of each pair.
     steps, rounds : int, optional
-        S, and R in all; an allreduce takes both twice. The schedule has fewer steps than S if it
-        has no use for them. With one of them the other is made the
-        least that will do; with neither, S is the least for which R = S will do, as SCCL's least
-        steps.
+        S, and R in all; each phase of an allreduce takes both. Steps without sends are left out. If
+        one is given, the other is the least that is feasible. If neither is, S is the least for
+        which R = S is feasible, as SCCL's least steps.
     fewest_steps : bool
-        Makes S the network's diameter (the farthest distance from a root), and sweeps R upwards
-        until S steps do: the schedule of the lowest latency for so many chunks.
+        Sets S to the network's diameter (the farthest distance from a root), and raises R until S
+        steps are enough: the schedule of the lowest latency for so many chunks.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given); an allreduce with a
         root is a reduce and a broadcast.
     symmetry : bool
-        Whether the chunks of one root may be put in order first, which changes no answer.
+        Whether to order the chunks of one root, which changes no answer.
     limits : Limits, optional
-        For all instances that are tried together.
+        For all instances together.
 
     Raises
     ------
@@ -151,11 +148,11 @@ def generate(
         If there are switches, or no paths.
     InvalidParameterError
         If C, S or R is not positive, R is less than S, the root is not a GPU, or both S and the
-        fewest steps are asked for.
+        fewest steps are given.
     InfeasibleError
         If it is proved, by the lower bounds or by CP-SAT, that there is no such schedule.
     TimeLimitError
-        If the time is up; its ``bound`` is the (C, S, R) still open.
+        If time is up; its ``bound`` is the (C, S, R) still open.
 
     Examples
     --------
@@ -197,10 +194,10 @@ def _check_numbers(chunks: int, steps: int | None, rounds: int | None) -> None:
 def _candidates(
     least: Bounds, chunks: int, steps: int | None, rounds: int | None
 ) -> Iterator[tuple[int, int]]:
-    """Yield the (S, R) to try, best first; none if the bounds rule out what is asked for.
+    """Yield the (S, R) to try, best first; none if the bounds rule out the request.
 
-    With S free, the rest of a search upwards can only be easier: a step of several rounds can be
-    cut in two. With R free or S = R growing, some R is enough, so the search ends.
+    With S free, larger S are only easier: a step of several rounds can be cut in two. With R free,
+    or S = R growing, some R is enough, so the search ends.
     """
     fewest = least.rounds(chunks)
     if steps is not None and rounds is not None:
@@ -223,7 +220,7 @@ def _candidates(
 def synthesize(
     task: Task, chunks: int, steps: int, rounds: int, *, symmetry: bool, deadline: Deadline
 ) -> StepSchedule | None:
-    """Solve one instance of a task, or two for an allreduce; None: proved that there is none."""
+    """Solve one instance of a task, or two for an allreduce; None: proved infeasible."""
     gathered: list[StepSchedule] = []
     for topology in task.networks():
         network, _ = direct(topology)
@@ -239,7 +236,7 @@ def synthesize(
 
 
 def _schedule_of(task: Task, topology: Topology, chunks: int, solution: Solution) -> StepSchedule:
-    """Make an allgather or broadcast of a solution; a step in which nothing is sent is left out."""
+    """Make an allgather or broadcast of a solution, without steps that send nothing."""
     used = sorted({send.step for send in solution.sends})
     number = {step: place for place, step in enumerate(used)}
     return hop_by_hop(
@@ -252,14 +249,14 @@ def _schedule_of(task: Task, topology: Topology, chunks: int, solution: Solution
 
 
 def _spreading(task: Task) -> str:
-    """Name the collective that a phase of this one is."""
+    """Return the collective of one phase."""
     if task.collective == "all-to-all":
         return task.collective
     return "allgather" if all(task.weights) else "broadcast"
 
 
 def _cut(task: Task, chunks: int) -> Chunks:
-    """Cut the data into chunks; that of an all-to-all has some of each GPU for itself, too."""
+    """Cut the data into chunks; in an all-to-all it includes each GPU's own part."""
     roots = np.repeat([commodity.root for commodity in task.commodities], chunks)
     if task.collective != "all-to-all":
         return Chunks.equal(roots, len(roots))

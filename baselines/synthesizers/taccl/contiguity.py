@@ -150,6 +150,7 @@ class _Program:
     def written(self) -> Program:
         for one in range(len(self.order)):
             if self.of[one]:
+                # A transfer is in at most one message.
                 self._row(self.of[one], [-1.0] * len(self.of[one]), -1.0)
             self._after(self.time, one)
         self._arrivals()
@@ -195,9 +196,11 @@ class _Program:
         """State that a time is no earlier than the arrival of a transfer, unless one of some runs
         is chosen.
         """
+        # A message of n chunks arrives after alpha + n beta, all chunks together.
         more = [self.busy[one] * (len(self.runs[run]) - 1) for run in self.of[one]]
         columns = [column, self._start(one), *self.of[one]]
         values = [1.0, -1.0, *(-amount for amount in more)]
+        # The slack exceeds any right-hand side, so the row is void within a message.
         slack = self.horizon + self.latency[one] + self.busy[one] * MOST_TOGETHER
         for run in unless:
             values[2 + self.of[one].index(run)] += slack
@@ -222,6 +225,8 @@ class _Program:
                 self._after(self._start(other), one, both)
                 if not both:
                     continue
+                # Both starts are equal if a message contains both; otherwise the horizon voids the
+                # rows.
                 for first, then in ((one, other), (other, one)):
                     self._row(
                         [self._start(first), self._start(then), *both],

@@ -1,7 +1,6 @@
 """Exact times of TACCL's transfers, and their conversion into a clocked step schedule.
 
 Problem: the earliest times at which no link and no port serves two messages at once.
-Cost:    linear in the transfers and their links and ports.
 Source:  Shah et al., TACCL (NSDI 2023), section 4.3. With routes, orders and messages fixed, the
          scheduling program consists of difference constraints. Its least solution is given by
          longest paths. TACCL occupies a link for latency and bytes; the clock of a schedule only
@@ -58,7 +57,6 @@ def timetable(
 
     Parameters
     ----------
-    network : LogicalNetwork
     order : sequence of Transfer
         The order on every link and port.
     messages : sequence of Message
@@ -84,6 +82,7 @@ def timetable(
         for one, other in pairwise(row):
             follows(number[one], number[other])
 
+    # Longest paths in topological order; messages left over are on a cycle.
     start, end = [0] * len(messages), [0] * len(messages)
     todo = [n for n, count in enumerate(waits) if not count]
     for n in todo:

@@ -16,8 +16,6 @@ class Exchange:
 
     Parameters
     ----------
-    collective : str
-    gpus : int
     parts : int
         Chunks of a GPU; in an all-to-all, of a pair of GPUs.
     source, target : tuple of int

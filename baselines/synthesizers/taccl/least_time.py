@@ -25,8 +25,6 @@ def least_time(
 
     Parameters
     ----------
-    network : LogicalNetwork
-    exchange : Exchange
     cost : sequence of Fraction
         The least time for which a chunk occupies each link.
     """

@@ -46,8 +46,6 @@ class LogicalLink:
 
     Parameters
     ----------
-    tail, head : int
-    latency_us : Fraction
     busy_us : Fraction
         Time for which a chunk occupies the link.
     remote : bool
@@ -87,13 +85,10 @@ class LogicalNetwork:
 
     Parameters
     ----------
-    topology : Topology
     boxes, size : int
         Number of boxes, and of GPUs in each.
     ranks : tuple of int
         The rank of each GPU by place.
-    links : tuple of LogicalLink
-    ports : tuple of Port
     """
 
     topology: Topology
@@ -155,8 +150,6 @@ class LogicalNetwork:
 
         Parameters
         ----------
-        topology : Topology
-        sketch : Sketch
         chunk_kb : Fraction
             Size of a chunk in 1000 bytes: a link of 1 GB/s carries this unit in a microsecond.
         exact : bool
@@ -353,6 +346,7 @@ def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) ->
             switches.setdefault((draft.group, draft.tail // size), []).append((draft, part))
         elif draft.kind == _REMOTE:
             remote.append((draft, part))
+    # In a switch hyper-edge each GPU sends to one and receives from one: a matching.
     total += sum((_matched(some) for some in switches.values()), Fraction(0))
     if not remote:
         return total
@@ -362,6 +356,7 @@ def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) ->
     for draft, part in remote:
         pair = draft.tail // size, draft.head // size
         pairs[pair] = pairs.get(pair, Fraction(0)) + part
+    # Public code: all links between two boxes divide a NIC, even if ports allow fewer at once.
     return total + max(_matched(remote), *pairs.values())
 
 

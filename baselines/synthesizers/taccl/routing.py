@@ -2,7 +2,6 @@
 
 Problem: routes of all chunks with a short busiest link, busiest port and longest path.
 Output:  the links that each chunk may take; time and objective of given routes, exactly.
-Cost:    linear in chunks times links.
 Source:  Shah et al., TACCL (NSDI 2023), section 4.1 and appendix B, and the rules of its public
          code. The time is the maximum of the longest route, the busiest link and port, and the
          copies of one chunk that a GPU sends through a switch one after another. Transfers on a
@@ -51,9 +50,6 @@ class Routing:
 
     Parameters
     ----------
-    network : LogicalNetwork
-    exchange : Exchange
-    sketch : Sketch
     whole_us : bool
         Whether times are rounded down to whole microseconds as in the public code, unless to 0.
     """

@@ -49,7 +49,6 @@ class RoutingRows:
 
     Parameters
     ----------
-    routing : Routing
     until : float
         Deadline for writing the rows, by the monotonic clock.
 
@@ -140,6 +139,8 @@ class RoutingRows:
     def _program(self, cost: _Floats, horizon: float) -> Program:
         rows = list(self._rows.values())
         count = len(rows)
+        # start[head] >= start[tail] + length - slack (1 - sent). This slack is the least for which
+        # the row never binds if the link is unused: start[tail] is at most the horizon.
         slack = horizon + self._hops.length - self._soonest[self._hops.head]
         hops = len(slack)
         number = np.repeat(np.arange(count), [len(row[0]) for row in rows])
@@ -200,6 +201,7 @@ class RoutingRows:
         total: dict[int, float] = {}
         for column, value in zip(columns, values, strict=True):
             total[column] = total.get(column, 0.0) + value
+        # Symmetry makes many rows equal; the key keeps each of them once.
         kept = sorted(column for column, value in total.items() if value)
         where, what = np.array(kept, dtype=np.int64), np.array([total[column] for column in kept])
         key = where.tobytes() + what.tobytes() + np.array([low, high]).tobytes()
@@ -213,12 +215,15 @@ class RoutingRows:
             for place in range(network.gpus):
                 if place == exchange.source[chunk]:
                     continue
+                # Appendix B: a chunk enters each destination once, and any other GPU at most once.
                 came = [int(sent[chunk, i]) for i in into[place] if allowed[chunk, i]]
                 wanted = exchange.wanted(chunk, place)
                 if came or wanted:
                     self._row(came, [1.0] * len(came), float(wanted), 1.0)
                 if wanted:
                     continue
+                # A GPU sends only what entered it. What enters without need leaves again (ours):
+                # otherwise the solver counts links that `Routing.routes` drops.
                 left = [int(sent[chunk, i]) for i in out[place] if allowed[chunk, i]]
                 for each in left:
                     self._row([*came, each], [1.0] * len(came) + [-1.0], 0.0, np.inf)
@@ -265,6 +270,7 @@ class RoutingRows:
                 values += [-self._cost[i]] * len(chunks)
             if not columns:
                 continue
+            # The time is at least the load of each link and each port.
             self._row([*columns, self._time], [*values, 1.0], 0.0, np.inf)
             if local == "minmax":
                 self._row([*columns, self._first_other], [*values, 1.0], 0.0, np.inf)
@@ -274,12 +280,14 @@ class RoutingRows:
     def _write_copies(self) -> None:
         network, allowed = self.routing.network, self.routing.allowed
         ports = [port for port in network.ports if port.out]
+        # The time is at least every arrival.
         for start in range(self._sends, self._first_other):
             self._row([self._time, start], [1.0, -1.0], 0.0, np.inf)
         for chunk in range(len(self.routing.exchange)):
             for port in ports:
                 sent = [i for i in port.links if allowed[chunk, i]]
                 if sent:
+                    # Copies of a chunk leave a port one after another once it has arrived.
                     columns = [self._time, self._column(chunk, port.place)]
                     columns += [int(self._sent[chunk, i]) for i in sent]
                     values = [1.0, -1.0, *(-self._cost[i] for i in sent)]
@@ -295,6 +303,7 @@ class RoutingRows:
             home = network.box(source)
             boxes = {network.box(v) for v in self.routing.exchange.destinations(chunk)}
             for box in sorted(boxes - {home}):
+                # At least one sender of the home box takes the chunk to each box that needs it.
                 links = [i for i in between.get((home, box), []) if allowed[chunk, i]]
                 columns = [int(self._sent[chunk, i]) for i in links]
                 self._row(columns, [1.0] * len(columns), 1.0, np.inf)
@@ -313,6 +322,8 @@ class RoutingRows:
             for number in sketch.sources.get(link.tail - home, ()):
                 for chunk in own[home + number] if home + number != link.tail else ():
                     for other in mine if allowed[chunk, i] else ():
+                        # If the link carries both chunks, the other arrives after two transfers:
+                        # start[head] >= 2 cost (sent + sent of the own chunk - 1).
                         twice = 2 * self._cost[i]
                         columns = [self._column(chunk, link.head)]
                         columns += [int(self._sent[chunk, i]), int(self._sent[other, i])]
@@ -321,6 +332,8 @@ class RoutingRows:
     def _write_links_used(self) -> None:
         for number, i in enumerate(self._inside):
             used = self._first_other + number
+            # uc-max rewards used links: used is at most the sum of transfers. uc-min penalises
+            # them: used is at least each transfer.
             chunks = np.unique(self._sent[self.routing.allowed[:, i], i]).tolist()
             if self.routing.sketch.unique == "uc-max":
                 self._row([used, *chunks], [1.0, *[-1.0] * len(chunks)], -np.inf, 0.0)

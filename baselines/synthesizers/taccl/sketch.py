@@ -1,6 +1,5 @@
 """Communication sketch: the links that a schedule may use, and its symmetry.
 
-Input:   a YAML or JSON file with the fields of TACCL's own sketches.
 Output:  the sketch, checked as far as possible without a network; or an error that names the file,
          the line, the field and the remedy.
 Source:  Shah et al., TACCL (NSDI 2023), section 3 and its published sketches.

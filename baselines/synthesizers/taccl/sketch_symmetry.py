@@ -1,7 +1,6 @@
 """Variables that the symmetry of a sketch makes equal.
 
 Output:  the class of every (chunk, link), and of every (chunk, GPU).
-Cost:    linear in chunks times links.
 Source:  Shah et al., TACCL (NSDI 2023), section 3.3, and the rule of its public code: under
          [offset, size], transfers over links within a block of that size equal those one offset
          further, and so do the arrival times of chunks.

@@ -76,8 +76,6 @@ class Effort:
         Number of further routings.
     gap : float
         Relative gap of the first routing's objective.
-    solver : str
-    limits : Limits
     """
 
     heuristics: tuple[str, ...]
@@ -209,6 +207,8 @@ class _Stages:
             now = time.monotonic()
             if now > until:
                 break
+            # Small horizons have small slacks and solve fast; growing ones find the range of the
+            # optimum.
             seconds = until - now if until == math.inf else _SHARE_OF_A_HORIZON * (until - now)
             self._look(rows, known, horizon, now + seconds)
             if known.routes is not None and known.objective <= known.beyond:
@@ -259,6 +259,7 @@ class _Stages:
 
     def _look(self, rows: RoutingRows, known: _Known, horizon: float, until: float) -> None:
         """Search within a horizon, and update the known bounds."""
+        # Routes beyond the horizon take longer than it, which bounds their objective from below.
         beyond = horizon - rows.most_gained(horizon)
         try:
             found = self._solved(rows.least(horizon), until)

@@ -67,7 +67,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         A reduce-scatter is a reversed allgather; an allreduce runs both as sequential phases.
     size_bytes : int

@@ -1,7 +1,6 @@
 """Removal of useless transfers from a solution.
 
 Output:  the transfers that deliver chunks, each with the one that it passes on, if any.
-Cost:    linear, after sorting.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: the objective does not penalise useless
          transfers; a search backwards from the destinations keeps the others.
 """
@@ -42,6 +41,7 @@ def needed(
         source = _source(network, demand, arriving, chunk, node, now)
         if source is None or source in kept:
             continue
+        # The chain ends at a node with a buffer, whose own copy is then traced in turn.
         chain = _chain(network, arriving, kept, used, source)
         kept.update(chain)
         first = next(reversed(chain))

@@ -2,7 +2,6 @@
 
 Problem: start, departure and arrival of every transfer, within the real bandwidths and latencies.
 Output:  a step schedule whose ends are GPUs and switches.
-Cost:    linear, after sorting.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 5.
 
 If every latency counts, epoch k begins at k tau. If the model drops latencies, epochs are
@@ -83,6 +82,7 @@ def clocked(
     lost = max((m.delay_us + network.arcs[m.arc].dropped_us for m in moves), default=Fraction(0))
     epoch = network.epoch_us
     latency = {m.arc: _latency_us(network, m.arc) for m in moves if m.passed_on}
+    # All starts and ends are sums of these, so they are whole numbers of ticks.
     tick = common_part([epoch, lost, *{move.delay_us for move in moves}, *latency.values()])
     used = sorted(
         {network.arcs[move.arc].path for move in moves}, key=lambda path: (path[0], path[-1], path)

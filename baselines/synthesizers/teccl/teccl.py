@@ -65,7 +65,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         A reduce-scatter or reduce is a reversed allgather or broadcast; an allreduce runs both as
         sequential phases.

@@ -50,7 +50,6 @@ class Tenant:
 
     Parameters
     ----------
-    name : str
     collective : str
         "allgather", "broadcast" or "all-to-all".
     size_bytes, chunks : int

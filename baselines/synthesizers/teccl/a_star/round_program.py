@@ -92,7 +92,7 @@ class Standing:
         ]
 
     def in_air(self, demand: Demand) -> int:
-        """Return when the last transfer to a destination arrives; at most 0 if none is in flight."""
+        """Return when the last transfer to a destination arrives; <= 0 if none is in flight."""
         pairs = zip(demand.wants, self.had, strict=True)
         return max((had[rank] for ranks, had in pairs for rank in ranks & had.keys()), default=0)
 
@@ -116,9 +116,6 @@ def write_round(
 
     Parameters
     ----------
-    network : EpochNetwork
-    demand : Demand
-    standing : Standing
     far : sequence of sequence of int
         By rank, the distance of each node in epochs.
     epochs : int
@@ -187,6 +184,7 @@ class _Chunk:
         if self.last:
             latest = min(latest, program.epochs - near[arc.head] - arc.span - 1)
         there = self.standing.had[self.chunk].get(arc.head, NEVER)
+        # Useless if an earlier round delivers the chunk to the head by then.
         latest = min(latest, there - arc.span - 2)
         for epoch in range(max(0, first[arc.tail] + arc.offset - 1), latest + 1):
             variable = program.new()
@@ -267,7 +265,10 @@ class _Chunk:
     def _reward(self, rank: int, share: Fraction, best: Fraction, at: list[_Place]) -> None:
         """Make a variable for each distance below the present one: whether it is reached."""
         worth = {node: self._worth(node, rank) for node, _ in at}
+        # Places no nearer than the best at the start of the round bring no reward.
         levels = sorted({w for w in worth.values() if w > best} | {best}, reverse=True)
+        # The gains of all levels down to the nearest place reached add up to the value of that
+        # place.
         for level, following in pairwise(levels):
             within = tuple(x for node, came in at if worth[node] >= level for x in came)
             gain = share * (level - following)

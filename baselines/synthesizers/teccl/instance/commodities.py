@@ -64,7 +64,6 @@ def demand_of(gpus: int, collective: str, chunks: int, size_bytes: int, root: in
 
     Parameters
     ----------
-    gpus : int
     collective : str
         "allgather", "broadcast" or "all-to-all".
     chunks : int

@@ -155,10 +155,8 @@ class EpochNetwork:
 
     Parameters
     ----------
-    topology : Topology
     epoch_us : Fraction
         tau.
-    arcs : tuple of Arc
     groups : tuple of Group
         Every arc is in at least one.
     buffers : Buffers, optional
@@ -208,15 +206,12 @@ class EpochNetwork:
 
         Parameters
         ----------
-        topology : Topology
         chunk_kb : Fraction
             Size of a chunk, in 1000 bytes.
         epoch : Fraction
             tau, in microseconds.
         crossing, switches : str
             Of ``CROSSINGS`` and ``SWITCHES``.
-        slowdowns : sequence of Slowdown
-        buffers : Buffers, optional
 
         Raises
         ------
@@ -235,6 +230,7 @@ class EpochNetwork:
         groups = []
         for link, members in sharing.items():
             window = max(arcs[i].busy for i in members)
+            # Appendix F: any kappa epochs carry kappa T tau chunks, rounded down to whole ones.
             capacity = math.floor(window * per_epoch[link])
             slowed = limits_of(link, slowdowns, per_epoch[link], window)
             groups.append(Group(tuple(members), window, capacity, slowed))

@@ -46,8 +46,6 @@ class Slowdown:
     ----------
     links : frozenset of int
         Numbers in the topology.
-    first_epoch, last_epoch : int
-    factor : Fraction
 
     Raises
     ------
@@ -122,8 +120,6 @@ def limits_of(
 
     Parameters
     ----------
-    link : int
-    slowdowns : sequence of Slowdown
     per_epoch : Fraction
         T tau, the chunks that it carries in an epoch.
     window : int

@@ -59,7 +59,6 @@ class FlowProgram:
     source, arc, epoch : int arrays, one entry a transfer
     keeper : int array of shape (H, 3)
         Source, node and time of kept data.
-    program : Program
     """
 
     epochs: int
@@ -188,6 +187,8 @@ def _balances(
     senders = np.flatnonzero(amount.any(axis=1))
     ends = [place(senders, senders, 0 * senders), place(roots, targets, 0 * roots + epochs)]
     used = np.unique(np.concatenate([came, left, kept, kept + 1, *ends]))
+    # Section 4.1, conservation: arrivals and kept data in, departures and kept data out. A source
+    # starts with all its data; each destination keeps its share after the last epoch.
     due = np.zeros(len(used))
     due[np.searchsorted(used, np.concatenate(ends))] = np.concatenate(
         [-amount.sum(axis=1)[senders], amount[roots, targets]]
@@ -211,6 +212,7 @@ def _loads(
     most = np.array([capacity(network, demand, group) for group in groups])
     many = window[of_arc[arc]]
     column = np.repeat(np.arange(len(arc)), many)
+    # A transfer in epoch k is in the windows that end in epochs k to k + window - 1.
     later = np.arange(len(column)) - np.repeat(np.cumsum(many) - many, many)
     latest = int(epoch.max(initial=0)) + int(window.max()) + 1
     windows = of_arc[arc][column] * latest + epoch[column] + later

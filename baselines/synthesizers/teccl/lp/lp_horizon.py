@@ -42,7 +42,6 @@ class Flow:
 
     Parameters
     ----------
-    program : FlowProgram
     x : float array, one entry a column of the program
     bound : int
         There is no solution in fewer epochs.
@@ -150,11 +149,14 @@ class _Search:
         step = 1
         tell(None, bound)
         try:
+            # Steps double from the bound, so the largest program tried is small if the bound is
+            # good.
             while not self.works(bound + step - 1):
                 bound += step
                 step *= 2
                 tell(None, bound)
             assert self.best is not None
+            # Infeasible below the bound, feasible at best.epochs: bisection keeps both.
             while bound < self.best.epochs:
                 tell(self.best.epochs, bound)
                 middle = (bound + self.best.epochs) // 2

@@ -75,11 +75,8 @@ def estimated_epochs(
     ----------
     rounded : callable
         Returns the network in epochs of any length.
-    demand : Demand
     epoch : Fraction
         tau, in microseconds.
-    solver : str
-    limits : Limits
 
     Raises
     ------

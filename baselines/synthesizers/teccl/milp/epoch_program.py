@@ -87,7 +87,6 @@ class EpochProgram:
         Number of variables.
     sent : mapping
         The variable of each possible transfer.
-    rows : list of Row
     stored : mapping
         With few slots, the variables of the chunks in a node's buffer in an epoch.
     impossible : bool
@@ -159,9 +158,6 @@ def write(
 
     Parameters
     ----------
-    network : EpochNetwork
-    demand : Demand
-    epochs : int
     due : sequence of int
         For the first chunks, their own numbers of epochs.
     deadline : float
@@ -182,6 +178,7 @@ def write(
         if any(reached[root][rank] > last for rank in wants):
             program.impossible = True
             return program
+        # A copy is useful if it can still reach any one destination in time.
         near = list(map(min, zip(*(left[rank] for rank in wants), strict=True)))
         _Chunk(program, network, loads, chunk, last, root, wants, reached[root], near).write()
     _check_time(network, deadline)
@@ -245,6 +242,8 @@ class _Chunk:
         if arc.head == self.root and (few is None or not few.again):
             return
         leaves, comes = 1 - arc.offset, arc.span + 1
+        # Appendix A: no transfer before the chunk can be at the tail, or too late for all
+        # destinations.
         begin = self.first[arc.tail] - leaves
         end = self.last - self.near[arc.head] - comes + 1
         gone, came, load = self.departures[arc.tail], self.arrivals[arc.head], self.loads[i]
@@ -263,6 +262,7 @@ class _Chunk:
         before: tuple[int, ...] = ()
         for now in range(self.first[node], last + 1):
             here = (*before, *came.get(now, ()))
+            # Destinations (R = D after the last epoch): the last buffer is 1, not a variable.
             if now == epochs:
                 rows.append(Row(here, (), 1, equal=True))
                 return
@@ -275,6 +275,8 @@ class _Chunk:
         """State that a node with few slots has a chunk until it drops it."""
         program, rows = self.program, self.program.rows
         came, gone = self.arrivals[node], self.departures[node]
+        # A destination reads a chunk on arrival, with or without a slot, so arrivals count, not
+        # buffers.
         ever = tuple(variable for variables in came.values() for variable in variables)
         if node in self.wants:
             rows.append(Row((), ever, -1))
@@ -298,6 +300,8 @@ class _Chunk:
         came, copies = self.arrivals[node], self.network.copies(node)
         for now, gone in sorted(self.departures[node].items()):
             here = tuple(came.get(now, ()))
+            # A switch without copies conserves flow: the sum of departures is at most that of
+            # arrivals.
             each = [(variable,) for variable in gone] if copies else [tuple(gone)]
             self.program.rows.extend(Row(together, here, 0) for together in each)
 
@@ -315,11 +319,14 @@ def limit_loads(
     for group in network.groups:
         on = [loads[i] for i in group.arcs]
         for end in range(program.epochs):
+            # Appendix F: a chunk occupies its link for a window, so all epochs of the window add
+            # up.
             window = range(end + 1 - group.window, end + 1)
             together = tuple(x for load in on for epoch in window for x in load.get(epoch, ()))
             left = group.capacity
             if busy:
                 left -= sum(busy.get((i, epoch), 0) for i in group.arcs for epoch in window)
+            # A row that 0/1 variables cannot violate is left out.
             if len(together) > left:
                 program.rows.append(Row(together, (), left))
         for epoch, capacity in group.slowed:

@@ -264,6 +264,7 @@ class _Search:
             late = time.monotonic() >= self.deadline or self.left <= 0
             if late or self.goal.is_large(bound):
                 return self._stopped(bound)
+            # A solution at the bound is optimal; a proof that there is none raises the bound.
             outcome = self._try(bound, work)
             if outcome is Outcome.INFEASIBLE:
                 bound += 1
@@ -274,6 +275,7 @@ class _Search:
                 above = max(bound, above) + max(1, above // 4)
             else:
                 above = self.best.epochs - 1
+            # A larger number is easier to satisfy: it gives a first or a better upper bound.
             if above > bound and self.left > 0 and not self.goal.is_large(above):
                 self._try(above, work)
             work *= _GROWTH

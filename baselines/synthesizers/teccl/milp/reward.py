@@ -63,6 +63,7 @@ def set_reward(program: EpochProgram, demand: Demand) -> None:
         for time in range(1, program.epochs)
         if (chunk, rank, time) in program.held
     }
+    # All chunks are there after the last epoch, so its terms are the same in every solution.
     program.constant = Fraction(len(wanted), program.epochs)
 
 

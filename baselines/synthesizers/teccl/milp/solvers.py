@@ -67,7 +67,6 @@ class Effort:
         Wall-clock time; infinite without a limit.
     work : float
         CP-SAT's deterministic seconds: a limit with a reproducible result.
-    threads : int
     gap : float
         Relative gap between bound and objective; below 1.
     symmetry : bool
@@ -87,7 +86,6 @@ class Answer:
 
     Parameters
     ----------
-    outcome : Outcome
     sent : tuple of Sent
         The transfers, if found.
     status : Status, optional
@@ -122,10 +120,8 @@ def solve(
 
     Parameters
     ----------
-    program : EpochProgram
     solver : str
         One of ``SOLVERS``.
-    effort : Effort
     hint : collection of Sent
         Transfers of a solution of this or a similar program, to start from. Only CP-SAT uses them.
 
@@ -148,6 +144,7 @@ def solve(
         point = _mixed(program, solver, effort)
     if isinstance(point, Outcome):
         return Answer(point)
+    # Values of HiGHS and Gurobi are rounded floats, so every row is checked in whole numbers.
     for row in program.rows:
         total = sum(point.values[i] for i in row.plus) - sum(point.values[i] for i in row.minus)
         if total > row.bound or (row.equal and total < row.bound):
