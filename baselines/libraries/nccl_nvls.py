@@ -35,10 +35,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
+
 from baselines.building.binary_trees import double_binary_tree
+from baselines.building.composing import collect
 from baselines.building.equal_trees import forest_of
-from baselines.building.loopback import with_loopback
-from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING, check_supported
@@ -52,10 +53,10 @@ from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.model import Topology
 
-__all__ = ["BETWEEN", "METHODS", "generate", "generate_tree"]
+__all__ = ["BETWEEN", "METHODS", "generate", "generate_tree", "with_loopback"]
 
 BETWEEN = ("sharp", "ring")
 """How the heads of a rail are joined."""
@@ -316,6 +317,50 @@ def _row(
         above |= dict.fromkeys(box, rank_of[root if root in box else head])
     above |= {gpu: rank_of[before] for gpu, before in parents.items()} | {root: -1}
     return tuple(map(above.__getitem__, compute))
+
+
+def with_loopback(forest: MulticastForest, switches: Collection[int]) -> MulticastForest:
+    """Add the walks back from these switches to each sender; in a reduction, from each receiver.
+
+    Raises
+    ------
+    UnsupportedError
+        If a link for this is missing.
+    """
+    near, far = (end.tolist() for end in forest.ends())
+    gpu = [node.is_gpu for node in forest.topology.nodes]
+    nodes = [forest.walks.nodes(i) for i in range(len(forest.walks))]
+    number = {walk: i for i, walk in enumerate(nodes)}
+    back = np.full(len(nodes), -1, dtype=np.int64)
+    for i, walk in enumerate(nodes):
+        if far[i] in switches and gpu[near[i]]:
+            back[i] = number.setdefault(_reversed(forest, walk), len(number))
+    more = back[forest.walk]
+    many = np.where(more < 0, 1, 2)
+    entries = np.repeat(forest.walk, many)
+    behind = (np.cumsum(many) - 1)[more >= 0]  # the walks that are reversed
+    entries[behind] = more[more >= 0]
+    length = np.array([0, *map(len, number)], dtype=np.int64)
+    made = replace(
+        forest,
+        first_walk=np.concatenate([[0], np.cumsum(many)])[forest.first_walk],
+        walk=entries,
+        optimum=None,
+        walks=Walks(np.cumsum(length), np.array([v for w in number for v in w], dtype=np.int32)),
+    )
+    return replace(made, congestion=cost(made).time_s_per_gb * made.num_trees)
+
+
+def _reversed(forest: MulticastForest, walk: tuple[int, ...]) -> tuple[int, ...]:
+    back = walk[::-1]
+    for tail, head in pairwise(back):
+        if (tail, head) not in forest.topology.link_between:
+            names = [forest.topology.nodes[v].name for v in (tail, head)]
+            raise UnsupportedError(
+                f"unsupported: NVLS sends what passes a switch both ways, and there is no link "
+                f"from {names[0]} to {names[1]}"
+            )
+    return back
 
 
 METHODS = (

@@ -32,8 +32,8 @@ from functools import cache, partial
 from itertools import pairwise
 
 from baselines.building.binary_trees import BoxTree, binary_tree, double_binary_tree
+from baselines.building.composing import collect
 from baselines.building.equal_trees import forest_of
-from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported

@@ -32,7 +32,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import gpus_by_box

@@ -1,10 +1,12 @@
 """NIC attachment of each box: the GPUs that other boxes can reach, and those that reach others.
 
-Problem: find the GPUs of a box with a path to the network, if NICs are dead or missing.
+Problem: find the GPUs of a box with a path to the network, if NICs are dead or missing, and as many
+         as possible that use the network at once, each over links of its own.
 Output:  the attachments of every box, and the bandwidths of the links into it and out of it.
-Cost:    one union of bit sets a box.
+Cost:    one union of bit sets a box; the shortest paths of each GPU to one outside; a matching.
 Source:  NCCL counts the NICs of every machine, and the machine with the fewest limits its channels.
-         A GPU without a NIC sends through a neighbour with one (PXN).
+         A GPU without a NIC sends through a neighbour with one (PXN). Every channel has a NIC and
+         the nearest GPU. Matching by augmenting paths, in order.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_paths import check_size

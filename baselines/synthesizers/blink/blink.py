@@ -30,7 +30,7 @@ from functools import partial
 
 import numpy as np
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
 from baselines.interface.supported import ROOTED, check_supported

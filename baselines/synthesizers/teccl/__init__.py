@@ -2,6 +2,5 @@
 
 To read: ``instance/`` (network and demand), ``milp/`` (with copies), ``lp/`` (without),
 ``a_star/`` (a few epochs at a time), ``cleaning``, ``conversion`` (to a schedule with a clock),
-``task`` (a checked request), ``teccl`` (the method), ``paper_allreduce``, ``tenants`` (several
-collectives at once).
+``task`` (a checked request), ``teccl`` (the method), ``tenants`` (several collectives at once).
 """
