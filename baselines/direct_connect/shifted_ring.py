@@ -3,22 +3,21 @@
 Problem: an allgather, reduce-scatter or allreduce on one ring or two that share no link.
 Input:   a topology in which GPU i is linked both ways to i + 1 and i + s, for s prime to N.
 Output:  step schedules of N - 1 steps, or of floor(N / 2) (twice, an allreduce).
-Cost:    N (N - 1) transfers for each of the two or four ways round.
-Source:  TopoOpt (Wang et al., NSDI 2023) for the topology; the two schedules are those that Zhao et
-         al. (NSDI 2025, section 8 and appendix F.1) call ShiftedRing and ShiftedBFBRing.
-         Reimplemented from their descriptions.
+Cost:    N (N - 1) transfers for each of the two or four directions.
+Source:  TopoOpt (Wang et al., NSDI 2023) for the topology; Zhao et al. (NSDI 2025, section 8 and
+         appendix F.1) call the two schedules ShiftedRing and ShiftedBFBRing. Reimplemented from
+         their descriptions.
 
-Each ring has its part of the data. ``shifted-ring`` is the traditional algorithm: half of every
-shard goes each way round, N - 1 steps. ``shifted-bfb-ring``: every GPU sends its whole shard both
-ways, as far as the GPU opposite, so that each is reached by the shortest way; if N is even the GPU
-opposite gets half of it from either side. Both are bandwidth-optimal, (N-1)/N M / B.
+``shifted-ring`` is the traditional algorithm: half of every shard goes in each direction, N - 1
+steps. In ``shifted-bfb-ring`` every GPU sends its whole shard in both directions, as far as the
+opposite GPU, which gets half of it from either side if N is even. Both are bandwidth-optimal,
+(N-1)/N M / B.
 
-The network is a circulant of the GPUs by number: any one or two strides that are prime to N will
-do, so that a plain ring is a case of it, as is the complete graph of five. With one stride there is
-one ring, which has all of the data.
+The network is a circulant of the GPUs by number. Any one or two strides prime to N are accepted, so
+a plain ring and the complete graph of five are cases. With one stride, one ring has all of the
+data.
 
-What is left out: TopoOpt's choice of strides for a job. Steps and times beside the published ones:
-docs/baselines/steps.md.
+Left out: TopoOpt's choice of strides for a job. Steps and times: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -43,11 +42,11 @@ from forestcoll.topology.model import Topology
 __all__ = ["METHODS", "find_rings", "shifted_bfb_ring", "shifted_ring"]
 
 Course = tuple[int, int]
-"""A way round (1 or -1), and how many hops a chunk goes."""
+"""A direction (1 or -1), and the number of hops of a chunk."""
 
 
 def shifted_ring(topology: Topology, collective: str = "allgather") -> StepSchedule:
-    """Send half of every shard each way round, to all others.
+    """Send half of every shard in each direction, to all others.
 
     Parameters
     ----------
@@ -67,7 +66,7 @@ def shifted_ring(topology: Topology, collective: str = "allgather") -> StepSched
 
 
 def shifted_bfb_ring(topology: Topology, collective: str = "allgather") -> StepSchedule:
-    """Send every shard both ways round, half as far; parameters and errors as for the other."""
+    """Send every shard in both directions, half as far; parameters and errors as for the other."""
     check_size(topology)
     far, near = topology.num_compute // 2, (topology.num_compute - 1) // 2
     pieces = [[(1, far), (-1, near)], [(1, near), (-1, far)]]

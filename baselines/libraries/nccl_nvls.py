@@ -5,25 +5,25 @@ Input:   a topology with a switch marked ``multicast`` in every box; the number 
 Output:  physical trees (``MulticastForest``), R a box (NVLS) or 2 R in all (NVLS tree).
 Cost:    linear in the trees' edges; N trees of N GPUs.
 Source:  NCCL 2.17 (NVLS in a box), 2.18 (NVLS tree, NVLS with SHARP) and later (NVLS for allgather
-         and reduce-scatter), as its release notes and the comments of its sources describe them.
+         and reduce-scatter), from its release notes and the comments of its sources.
          Reimplemented from descriptions; no code of it.
 
-Within a box the data is cut into slices, one a rail, which the switch adds up for the head of the
-rail, a GPU with a NIC, and copies from there to all; the head's own part passes the switch too
-(``loopback``). So in a box of n GPUs an allreduce has n / (n + 1) of a GPU's bandwidth, and an
-allgather or reduce-scatter all of it, where rings have n / (n - 1).
+Within a box the data is cut into slices, one a rail. The switch reduces a slice for the head of the
+rail, a GPU with a NIC, and multicasts the result. The head's own part passes the switch too: the
+loopback, since a multicast object of CUDA writes to and reads from all GPUs of the box. So in a box
+of n GPUs an allreduce has n / (n + 1) of a GPU's bandwidth, and an allgather or reduce-scatter all
+of it, where rings have n / (n - 1).
 
-Between boxes, NVLS: the heads of a rail are joined through SHARP, if all switches between them are
-marked, with the boxes in turn as its root; else they make a ring, which sums up and hands on
-(``between="ring"``). NVLS tree: a double binary tree over the heads of a rail, as in ``nccl_tree``,
-each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not used. Switches
-that are marked beyond these do not copy.
+Between boxes, NVLS joins the heads of a rail through SHARP if all switches between them are marked,
+with each box as the root of an equal part; otherwise by a ring (``between="ring"``). The NVLS tree
+has a double binary tree over the heads of a rail, as in ``nccl_tree``, each with half of the slice:
+for allreduces on two or more boxes, without SHARP. Other marked switches do not multicast.
 
-A GPU that is no head sends its shard of an allgather over all rails alike, in an allreduce no slice
-is its own. So with dead NICs there are fewer rails (``rails``).
+In an allgather, a GPU that is no head sends its shard over all rails equally. Dead NICs reduce the
+number of rails (``rails``).
 
-What is left out: the choice of channels, user buffers, chains of SHARP (CollnetChain), and NCCL's
-choice among its algorithms. Where NCCL's differ, and what it reaches: docs/baselines/nccl.md.
+Left out: the choice of channels, user buffers, chains of SHARP (CollnetChain), and NCCL's choice
+among its algorithms. Differences from NCCL, and rates: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ BETWEEN = ("sharp", "ring")
 """How the heads of a rail are joined."""
 
 Parents = dict[int, int]
-"""Whom each GPU but the root gets the data from, by position."""
+"""The parent of each GPU but the root, by position."""
 
 Copies = Counter[tuple[int, ...]]
 """Trees, by the parent of each rank."""

@@ -3,25 +3,24 @@
 Problem: an allreduce in few steps: sums go up a tree to its root and come down again.
 Input:   a topology; the number of rails R; one tree a rail or two.
 Output:  an allreduce of 2 R trees (R if single) with equal shares of the data.
-Cost:    linear in the trees' edges, and the Hamiltonian paths of a box with direct links (see
-         ``hamiltonian``); boxes alike are searched once.
+Cost:    linear in the trees' edges, and the Hamiltonian paths of a box with direct links; equal
+         boxes are searched once.
 Source:  NCCL 2.4 and later: Sanders, Speck and Traff, "Two-tree algorithms for full bandwidth
          broadcast, reduction and scan" (2009), as NVIDIA's "Massively Scale Your Deep Learning
          Training with NCCL 2.4" and the comments of its trees.cc describe it. Reimplemented from
          descriptions and from the trees that NCCL prints; no code of it.
 
-Between boxes the trees are those of ``binary_trees``. Within a box rail r begins at GPU r, which
-uses its NIC, and goes on as a chain through GPUs r + 1, r + 2 and so on, or, where direct links
-make chains, through the one over the links least loaded by the others. The chain's first GPU sends
-to the box above. From below come in: the second child at the first GPU and the first child at the
-second one ("balanced"), both at the second ("split"), or both at the first ("tree"); "balanced" by
-default, unless some second GPU's NIC would have more to do than the others: then "tree".
+The trees between boxes are those of ``binary_trees``. Within a box, rail r begins at GPU r, which
+uses its NIC. It continues as a chain through GPUs r + 1, r + 2 and so on or, where direct links
+make chains, through the chain over the least loaded links. The first GPU of a chain sends to the
+box above. Data from below arrives at the first GPU (second child) and the second GPU (first child)
+in "balanced", both at the second in "split", or both at the first in "tree". The default is
+"balanced", unless the NIC of some second GPU would have more load than the others: then "tree".
 
-GPUs outside boxes are boxes of one; ``generate_flat`` takes every GPU for one.
+GPUs outside boxes are boxes of one; ``generate_flat`` treats every GPU so.
 
-What is left out: NCCL's choice of the number of channels, NVLink SHARP (``nccl_nvls`` has it), and
-that both GPUs of a pattern use one NIC. Rails where NICs are dead, and what it reaches beside
-published numbers: docs/baselines/nccl.md.
+Left out: NCCL's choice of the number of channels, NVLink SHARP (see ``nccl_nvls``), and that both
+GPUs of a pattern use one NIC. Rails with dead NICs, and rates: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations

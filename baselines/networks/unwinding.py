@@ -2,26 +2,24 @@
 
 Problem: a network of GPUs alone in place of one with switches.
 Output:  the logical links, with the physical paths that carry them.
-Source:  what TACCL (NSDI 2023) and TACOS (MICRO 2024) do about switches, as ForestColl section 5.3
-         describes it. Reimplemented from these descriptions.
+Source:  the treatment of switches by TACCL (NSDI 2023) and TACOS (MICRO 2024), as ForestColl
+         section 5.3 describes it. Reimplemented from these descriptions.
 
-The n neighbours of a switch are taken in the order of the nodes. With a port of bandwidth b:
+The n neighbours of a switch are in the order of the nodes. With a port of bandwidth b:
 
-- "ring": each neighbour has a link to the next, of b; in one direction, since two of b/2 would use
-  up the same bandwidth and leave any set of GPUs no larger a way out.
-- "clique": each has a link to every other, of b/(n - 1).
+- "ring": a link of b from each neighbour to the next; in one direction, since two of b/2 would use
+  the same bandwidth and give no set of GPUs more bandwidth out of it.
+- "clique": a link of b/(n - 1) from each to every other.
 - "hypercube": n = 2^d; numbers that differ in one bit are linked, with b/d.
 
-Ports may be unequal: a link has the lesser of what its two ends have to give. So no physical link
-is used beyond its bandwidth, but some may be left idle.
+If ports are unequal, a link has the lesser of what its two ends offer. So no physical link is
+overloaded, but some may be partly idle.
 
-Where switches are linked to switches, those farthest from any GPU come first, and those that are
-left then have each other as neighbours, over paths through what is gone. A neighbour that only
-sends to a switch or only receives from it shares a place in the ring with one of the other sort, in
-order; without equal numbers of both there is no ring. A clique joins all senders to all receivers;
-a hypercube takes neighbours that do both. This rule is ours.
-
-Why so, and what patterns cost beside published numbers: docs/baselines/unwinding.md.
+Linked switches are removed one by one, those farthest from any GPU first; the remaining ones are
+then neighbours over paths through the removed ones. A neighbour that only sends to a switch shares
+a place in the ring with one that only receives, in order; unequal numbers of both have no ring. A
+clique joins all senders to all receivers; a hypercube takes neighbours that do both. This rule is
+ours. Reasons, and the cost of patterns: docs/baselines/unwinding.md.
 """
 
 from __future__ import annotations

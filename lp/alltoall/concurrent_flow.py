@@ -3,22 +3,22 @@
 Problem: the largest f at which every rank s sends f D(s, t) to every t at once, with an answer
          between bounds: lower <= f* <= upper <= (1 + eps) lower.
 Output:  the two bounds with their proofs, a flow of each source and prices of the links.
-Cost:    per evaluation O(N |E| h), h the hops of the longest paths in use, in sparse products.
+Cost:    O(N |E| h) an evaluation in sparse products, with h the hops of the longest paths in use.
          Arrays of N |V| floats.
-Source:  the linear program's dual: by duality f* is the least over prices l >= 0 of
-         sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), d_l the cheapest path's price; any prices
-         prove an upper bound, any routing, scaled down by its fullest link, a lower one (Shahrokhi
-         and Matula 1990; Garg and Koenemann 1998; Fleischer 2000, sources taken together).
+Source:  the linear program's dual: f* is the least over prices l >= 0 of
+         sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), with d_l the price of the cheapest path. Any
+         prices prove an upper bound; any routing, scaled down by its fullest link, a lower one
+         (Shahrokhi and Matula 1990; Garg and Koenemann 1998; Fleischer 2000).
 
 Deviation: the cheapest tree is softened (:mod:`lp.alltoall.dial_routing`), which makes the dual
-function smooth, so that a quasi-Newton method (L-BFGS with bounds, on what all of each link costs)
-solves it. Then tau is lowered, until the two bounds meet. No number of steps is proved for this.
-Where it ends first, phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose
-convergence is proved, go on from its prices until the bounds meet or the time is up.
+function smooth for a quasi-Newton method (L-BFGS with bounds, on the spending for each link). Then
+tau is lowered until the two bounds meet. No number of steps is proved for this. If it ends first,
+phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose convergence is proved,
+continue from its prices until the bounds meet or time is up.
 
-The bounds do not depend on the search: the lower one is a routing, the upper one is computed by
-Dijkstra's algorithm, both in floats. If they are not within 1 + eps, an error is raised. Attempted
-alternatives, and times: docs/mathematics/all-to-all.md.
+The bounds do not depend on the search: the lower one is a routing, and Dijkstra's algorithm
+computes the upper one, both in floats. If they are not within 1 + eps, an error is raised.
+Alternatives and times: docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations

@@ -304,7 +304,7 @@ def _least_delivered(demands: Demands, sources: tuple[int, ...], flow: Vector) -
 
 
 def _without_row(incidence: sp.csr_array, node: int) -> sp.csr_array:
-    """Empty the row of a node: a source may send out what it likes."""
+    """Empty the row of a node: a source has no balance."""
     keep = np.ones(incidence.shape[0])
     keep[node] = 0
     return sp.csr_array(sp.diags_array(keep) @ incidence)

@@ -1,13 +1,13 @@
 """Bounds and tests for direct-connect networks: Moore, bandwidth, breadth-first optimality.
 
-Problem: how few steps, and how little time, any allgather of N GPUs of degree d can take; whether a
-         breadth-first broadcast takes as little.
-Output:  exact bounds; yes or no, with a GPU and step that says why not.
-Source:  Zhao et al. (NSDI 2025): definitions 9 to 11, theorems 4, 17, 18 and 21, appendix C.
+Problem: the fewest steps and the least time of any allgather of N GPUs of degree d; whether a
+         breadth-first broadcast attains them.
+Output:  exact bounds; yes, or no with a GPU and a step as the reason.
+Source:  Zhao et al. (NSDI 2025): definitions 9 to 11, theorems 4, 17 and 21, appendix C.
 
-T_B is given as a multiple of M / B, data over the bandwidth that leaves a GPU of degree d. All is
-in the model of the paper: what is sent in a step is there before it, every step lasts as long as
-its busiest link, and nobody but GPUs copies.
+T_B is a multiple of M / B, data over the bandwidth out of a GPU of degree d. The model is the
+paper's: data sent in a step was there before it, every step lasts as long as its busiest link, and
+only GPUs copy.
 """
 
 from __future__ import annotations
@@ -72,10 +72,10 @@ class NotOptimal:
     Parameters
     ----------
     sources : int
-        Shards that come to it in the step.
+        Shards that arrive at it in the step.
     elsewhere : int
-        Shards that come to the first GPU in that step; if they differ, condition (1) of Theorem 17
-        fails.
+        Shards that arrive at the first GPU in that step; if they differ, condition (1) of Theorem
+        17 fails.
     time : Fraction
         U: more than ``sources`` over the capacity of the links, where condition (2) fails.
     """

@@ -156,17 +156,7 @@ class RoutingRows:
             ),
             shape=(count + hops, self.size),
         )
-        lower, upper = np.zeros(self.size), np.ones(self.size)
-        upper[: self._sends] = 0.0
-        upper[self._sent[self.routing.allowed]] = 1.0
-        starts = slice(self._sends, self._first_other)
-        lower[starts], upper[starts] = np.minimum(self._soonest, horizon), horizon
-        for chunk, source in enumerate(self.routing.exchange.source):
-            upper[self._column(chunk, source)] = 0.0
-        if self.routing.sketch.local in ("minmax", "maxmin"):
-            upper[self._first_other] = horizon
-        least = float(self.routing.least_us / self.routing.unit_us)
-        lower[self._time], upper[self._time] = min(least, horizon), horizon
+        lower, upper = self._bounds(horizon)
         whole = np.zeros(self.size, dtype=np.bool_)
         whole[: self._sends] = True
         return Program(
@@ -178,6 +168,21 @@ class RoutingRows:
             upper=upper,
             whole=whole,
         )
+
+    def _bounds(self, horizon: float) -> tuple[_Floats, _Floats]:
+        """Return the bounds of the columns within a horizon."""
+        lower, upper = np.zeros(self.size), np.ones(self.size)
+        upper[: self._sends] = 0.0
+        upper[self._sent[self.routing.allowed]] = 1.0
+        starts = slice(self._sends, self._first_other)
+        lower[starts], upper[starts] = np.minimum(self._soonest, horizon), horizon
+        for chunk, source in enumerate(self.routing.exchange.source):
+            upper[self._column(chunk, source)] = 0.0
+        if self.routing.sketch.local in ("minmax", "maxmin"):
+            upper[self._first_other] = horizon
+        least = float(self.routing.least_us / self.routing.unit_us)
+        lower[self._time], upper[self._time] = min(least, horizon), horizon
+        return lower, upper
 
     def _write(self) -> None:
         self._write_receipts()

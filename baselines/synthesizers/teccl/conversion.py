@@ -107,12 +107,16 @@ def clocked(
             )
         )
     sends, clock = timed(rows, size_bytes, tick * stretch)
+    routes = _routes(network, used)
+    return StepSchedule(network.topology, "teccl", collective, chunks, sends, routes, clock)
+
+
+def _routes(network: EpochNetwork, used: Sequence[tuple[int, ...]]) -> Routes:
     ends = network.topology.ends
     paths: dict[tuple[int, int], list[Path]] = {}
     for path in used:
         paths.setdefault((path[0], path[-1]), []).append(Path(tuple(ends[v] for v in path), 1))
-    routes = Routes.from_paths(paths)
-    return StepSchedule(network.topology, "teccl", collective, chunks, sends, routes, clock)
+    return Routes.from_paths(paths)
 
 
 def _latency_us(network: EpochNetwork, arc: int) -> Fraction:

@@ -20,12 +20,16 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines.synthesizers.teccl.milp.epoch_program import EpochProgram, Row, Sent
 from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
 from forestcoll.problem.limits import MOST_SECONDS
+
+if TYPE_CHECKING:
+    from lp.solver.linear_program import Program
 
 __all__ = ["SOLVERS", "Answer", "Effort", "Outcome", "Status", "solve"]
 
@@ -242,11 +246,10 @@ def _constraint(row: Row) -> str:
     )
 
 
-def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outcome:
+def _as_matrix(program: EpochProgram) -> Program:
     import scipy.sparse as sp
 
-    from lp.solver.linear_program import Program, Settings, Solution
-    from lp.solver.solve import solve as solve_program
+    from lp.solver.linear_program import Program
 
     entries = [
         (r, i, sign)
@@ -259,7 +262,7 @@ def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outco
     cost = np.zeros(size)
     for i, worth in (program.objective or {}).items():
         cost[i] = worth
-    written = Program(
+    return Program(
         cost=cost,
         matrix=sp.coo_array((signs, (rows, columns)), shape=(len(program.rows), size)),
         row_lower=np.array([row.bound if row.equal else -np.inf for row in program.rows]),
@@ -269,6 +272,12 @@ def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outco
         maximise=True,
         whole=np.ones(size, dtype=np.bool_),
     )
+
+
+def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outcome:
+    from lp.solver.linear_program import Settings, Solution
+    from lp.solver.solve import solve as solve_program
+
     settings = Settings(
         method=solver,
         seconds=min(effort.seconds, MOST_SECONDS),
@@ -276,7 +285,7 @@ def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outco
         gap=max(effort.gap, _EQUAL),
     )
     try:
-        found = solve_program(written, settings)
+        found = solve_program(_as_matrix(program), settings)
     except InfeasibleError:
         return Outcome.INFEASIBLE
     except TimeLimitError as error:
