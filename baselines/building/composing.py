@@ -15,7 +15,6 @@ fluid equal-cost multipath. Methods that send hop by hop use exactly the links t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -118,11 +117,9 @@ def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
     """Return the schedule of least pipelined time; ties go to the least synchronous time, then the
     first.
     """
-    return min(schedules, key=_times)
-
-
-def _times(schedule: StepSchedule) -> tuple[Fraction, Fraction]:
-    return cost(schedule).time_s_per_gb, synchronous(schedule).time_s_per_gb
+    return min(
+        schedules, key=lambda made: (cost(made).time_s_per_gb, synchronous(made).time_s_per_gb)
+    )
 
 
 def collect(

@@ -110,11 +110,8 @@ def find_rings(topology: Topology) -> list[Ranks]:
         If the links between the GPUs are not those of one ring or two.
     """
     ranks = by_number(topology)
-    return [_round(ranks, stride) for stride in _strides(topology, ranks)]
-
-
-def _round(ranks: Ranks, stride: int) -> Ranks:
-    return ranks[np.arange(len(ranks)) * stride % len(ranks)]
+    places = np.arange(len(ranks))
+    return [ranks[places * stride % len(ranks)] for stride in _strides(topology, ranks)]
 
 
 def _strides(topology: Topology, ranks: Ranks) -> list[int]:

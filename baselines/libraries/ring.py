@@ -26,7 +26,6 @@ lists of rings. The full layout, and rates beside published numbers: docs/baseli
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
@@ -191,11 +190,9 @@ def lay_rings(topology: Topology, rings: int | None) -> Laid:
             refused.append(error)
     if not laid:
         raise refused[0]
-    return laid[0] if len(laid) == 1 else min(laid, key=lambda way: _time(topology, way))
-
-
-def _time(topology: Topology, laid: Laid) -> Fraction:
-    return cost(_along(topology, laid)).time_s_per_gb
+    if len(laid) == 1:
+        return laid[0]
+    return min(laid, key=lambda way: cost(_along(topology, way)).time_s_per_gb)
 
 
 def _candidates(network: Topology, boxes: list[list[int]], rings: int | None) -> list[list[Ring]]:

@@ -75,7 +75,8 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
 def _check_name(topology: Topology) -> None:
     """Refuse a network whose name does not give its construction, or gives another one."""
     family = topology.name.partition(":")[0]
-    if family not in (*_EXPANSIONS, "both_ways", "cartesian_product", *_searched_families()):
+    searched = {spec.partition(":")[0] for spec in SEARCHED}
+    if family not in (*_EXPANSIONS, "both_ways", "cartesian_product", *searched):
         raise UnsupportedError(
             f"unsupported: {topology.name} is not named by what it is made of; the families of "
             f"such networks are {', '.join(_EXPANSIONS)}, both_ways and cartesian_product"
@@ -86,10 +87,6 @@ def _check_name(topology: Topology) -> None:
         raise UnsupportedError(f"unsupported: {error}") from None
     if named.links != topology.links or named.nodes != topology.nodes:
         raise UnsupportedError(f"unsupported: {topology.name} is not what its name says")
-
-
-def _searched_families() -> set[str]:
-    return {spec.partition(":")[0] for spec in SEARCHED}
 
 
 def _forwards(topology: Topology) -> StepSchedule:

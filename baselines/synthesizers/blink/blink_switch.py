@@ -27,7 +27,7 @@ from baselines.interface.supported import ROOTED
 from baselines.networks.unwinding import Share, Unwound, unwind
 from baselines.synthesizers.blink.blink import Packer, single_root
 from forestcoll.core import paper
-from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.core.edge_splitting import remove_switches
 from forestcoll.core.optimality import optimum
 from forestcoll.core.path_recovery import find_routes
 from forestcoll.core.problem import Problem
@@ -106,16 +106,13 @@ def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound
         logical = remove_switches(problem, parts.sets)
     else:
         logical = paper.remove_switches(problem)
-    routes = find_routes(problem, logical, _everything(logical))
+    in_full = Links(logical.tail, logical.head, logical.capacity)
+    routes = find_routes(problem, logical, in_full)
     paths = {
         link: tuple(Share(path.nodes, path.multiplicity / best.congestion) for path in ways)
         for link, ways in routes.paths().items()
     }
     return Unwound.from_paths(f"{topology.name} without switches", topology, paths)
-
-
-def _everything(logical: LogicalTopology) -> Links:
-    return Links(logical.tail, logical.head, logical.capacity)
 
 
 METHODS = (

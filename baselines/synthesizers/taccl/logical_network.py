@@ -25,6 +25,7 @@ from itertools import pairwise
 
 from baselines.building.ticks import common_part
 from baselines.networks.boxes import gpus_by_box
+from baselines.networks.switch_free import latency_us
 from baselines.networks.switch_paths import Router
 from baselines.synthesizers.taccl.sketch import Connections, Sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -175,7 +176,7 @@ class LogicalNetwork:
         ways = _Ways(topology, sketch, len(boxes), size, gpus)
         drafts = [*ways.direct(), *ways.switched(), *ways.remote()]
         rates = _rates(drafts, topology, size, exclusive=len(boxes) > 2)
-        latencies = [_latency_us(topology, draft) for draft in drafts]
+        latencies = [max(latency_us(topology, path) for path in draft.paths) for draft in drafts]
         times = [*zip(latencies, (chunk_kb / rate for rate in rates), strict=True)]
         times = times if exact else _coarse(times)
         links = tuple(
@@ -368,14 +369,6 @@ def _matched(uses: list[tuple[_Draft, Fraction]]) -> Fraction:
         tails[draft.tail] = max(tails.get(draft.tail, Fraction(0)), part)
         heads[draft.head] = max(heads.get(draft.head, Fraction(0)), part)
     return min(sum(tails.values(), Fraction(0)), sum(heads.values(), Fraction(0)))
-
-
-def _latency_us(topology: Topology, draft: _Draft) -> Fraction:
-    between = topology.link_between
-    return max(
-        sum((between[hop].latency_us for hop in pairwise(path)), Fraction(0))
-        for path in draft.paths
-    )
 
 
 def _coarse(times: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:

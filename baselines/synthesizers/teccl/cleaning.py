@@ -104,15 +104,14 @@ def _chain(
             for when, other in arriving[send[0], arc.tail]
             if when == place[1] and (copies or other not in used)
         )
-        feeder = min(feeders, key=lambda send: (not _held(network, send), send))
+        # A feeder from a node with a buffer ends the chain, so no chain is shorter.
+        feeder = min(
+            feeders, key=lambda send: (not network.holds(network.arcs[send[1]].tail), send)
+        )
         chain[send] = feeder
         used.add(feeder)
         send = feeder
     return chain
-
-
-def _held(network: EpochNetwork, send: Sent) -> bool:
-    return network.holds(network.arcs[send[1]].tail)
 
 
 def _place(network: EpochNetwork, send: Sent) -> tuple[int, int]:

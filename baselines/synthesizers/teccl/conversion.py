@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import NamedTuple
 
 from baselines.building.ticks import common_part
+from baselines.networks.switch_free import latency_us
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import Sent
@@ -81,7 +81,12 @@ def clocked(
     """Put moves on the clock; ``stretch`` multiplies all times."""
     lost = max((m.delay_us + network.arcs[m.arc].dropped_us for m in moves), default=Fraction(0))
     epoch = network.epoch_us
-    latency = {m.arc: _latency_us(network, m.arc) for m in moves if m.passed_on}
+    ends = network.topology.ends
+    latency = {
+        m.arc: latency_us(network.topology, (ends[v] for v in network.arcs[m.arc].path))
+        for m in moves
+        if m.passed_on
+    }
     # All starts and ends are sums of these, so they are whole numbers of ticks.
     tick = common_part([epoch, lost, *{move.delay_us for move in moves}, *latency.values()])
     used = sorted(
@@ -117,12 +122,6 @@ def _routes(network: EpochNetwork, used: Sequence[tuple[int, ...]]) -> Routes:
     for path in used:
         paths.setdefault((path[0], path[-1]), []).append(Path(tuple(ends[v] for v in path), 1))
     return Routes.from_paths(paths)
-
-
-def _latency_us(network: EpochNetwork, arc: int) -> Fraction:
-    topology = network.topology
-    hops = pairwise(topology.ends[end] for end in network.arcs[arc].path)
-    return sum((topology.link_between[hop].latency_us for hop in hops), Fraction(0))
 
 
 def _delay(

@@ -39,8 +39,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 
+from baselines.networks.switch_free import latency_us
 from baselines.synthesizers.teccl.instance.hyper_edges import without_switches
 from baselines.synthesizers.teccl.instance.slowdowns import Slowdown, limits_of
 from forestcoll.errors import DisconnectedError
@@ -225,7 +225,8 @@ class EpochNetwork:
             ways = [((place[e.tail], place[e.head]), i) for i, e in enumerate(topology.links)]
             sharing = {i: [i] for i in range(len(ways))}
         per_epoch = [e.bandwidth_gb_s * epoch / chunk_kb for e in topology.links]
-        rounded = _Rounded(topology, epoch, crossing, tuple(map(_busy, per_epoch)))
+        busy = tuple(max(1, math.ceil(1 / each)) for each in per_epoch)
+        rounded = _Rounded(topology, epoch, crossing, busy)
         arcs = tuple(rounded.arc(path, link) for path, link in ways)
         groups = []
         for link, members in sharing.items():
@@ -262,10 +263,6 @@ def _lists(nodes: int, ends: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, lists))
 
 
-def _busy(per_epoch: Fraction) -> int:
-    return max(1, math.ceil(1 / per_epoch))
-
-
 @dataclass(frozen=True, slots=True)
 class _Rounded:
     """Conversion of links to arcs; ``busy`` is by link."""
@@ -277,9 +274,7 @@ class _Rounded:
 
     def arc(self, path: tuple[int, ...], link: int) -> Arc:
         """Make the arc of a path, given one of its links, all of one bandwidth."""
-        ends = self.topology.ends
-        hops = [self.topology.link_between[ends[a], ends[b]] for a, b in pairwise(path)]
-        latency = sum((hop.latency_us for hop in hops), Fraction(0))
+        latency = latency_us(self.topology, (self.topology.ends[v] for v in path))
         dropped = self.crossing != "stored" and latency <= _NEGLIGIBLE * self.epoch
         return Arc(
             path=path,

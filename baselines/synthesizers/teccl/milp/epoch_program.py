@@ -170,7 +170,8 @@ def write(
     """
     program = EpochProgram(max(epochs, *due, 0))
     reached = {root: earliest(network, root) for root in set(demand.roots)}
-    left = {rank: earliest(network, rank, backwards=True) for rank in _all(demand.wants)}
+    targets = sorted(frozenset().union(*demand.wants))
+    left = {rank: earliest(network, rank, backwards=True) for rank in targets}
     loads: list[VariablesByEpoch] = [{} for _ in network.arcs]
     for chunk, (root, wants) in enumerate(zip(demand.roots, demand.wants, strict=True)):
         _check_time(network, deadline)
@@ -188,10 +189,6 @@ def write(
             if len(together) > network.buffers.slots:
                 program.rows.append(Row(tuple(together), (), network.buffers.slots))
     return program
-
-
-def _all(wants: Iterable[frozenset[int]]) -> list[int]:
-    return sorted({rank for ranks in wants for rank in ranks})
 
 
 def _check_time(network: EpochNetwork, deadline: float) -> None:
