@@ -114,9 +114,7 @@ def collect_steps(
 
 
 def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
-    """Return the schedule of least pipelined time; ties go to the least synchronous time, then the
-    first.
-    """
+    """Return the schedule of least pipelined time, then synchronous time, then the first."""
     return min(
         schedules, key=lambda made: (cost(made).time_s_per_gb, synchronous(made).time_s_per_gb)
     )

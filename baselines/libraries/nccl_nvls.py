@@ -262,9 +262,7 @@ def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str
 
 
 def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
-    """Return the trees of an allreduce: each rail's slice in equal parts from its heads in all
-    boxes.
-    """
+    """Return an allreduce's trees: each rail's slice in equal parts from its heads in all boxes."""
     copies: Copies = Counter()
     for places in starts:
         rail = [box[place] for box, place in zip(boxes, places, strict=True)]

@@ -107,8 +107,6 @@ class Ports:
         for place, tail in enumerate(gpus):
             onward = [(place - step) % len(gpus) for step in range(1, len(gpus))]
             there = [head for head in onward if self.router.hops(tail, gpus[head])]
-            rows.append(tuple(sorted(there, key=lambda head: self._slowness(tail, gpus[head]))))
+            slowness = {head: self.slowness[self.port(tail, gpus[head])] for head in there}
+            rows.append(tuple(sorted(there, key=slowness.__getitem__)))
         return tuple(rows)
-
-    def _slowness(self, tail: int, head: int) -> int:
-        return self.slowness[self.port(tail, head)]

@@ -57,9 +57,7 @@ def _at_all_gpus(boxes: Sequence[Sequence[int]], rails: int) -> Starts:
 def _at_own_nics(
     boxes: Sequence[Sequence[int]], attachments: Sequence[NicAttachment], usual: int, *, only: bool
 ) -> list[Starts]:
-    """Start rails at GPUs with a NIC of their own, as many as usual or, unless ``only``, as there
-    are.
-    """
+    """Start rails at GPUs with their own NIC: as many as usual or, unless ``only``, as exist."""
     places = [
         [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, attachments, strict=True)
     ]

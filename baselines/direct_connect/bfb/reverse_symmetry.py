@@ -61,9 +61,7 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
 
 
 def carried_over(schedule: StepSchedule, place: Ints, topology: Topology) -> StepSchedule:
-    """Move an allgather to an isomorphic network: rank ``place[r]`` does what rank r did
-    (definition 7).
-    """
+    """Move an allgather to an isomorphic network: ``place[r]`` does what r did (definition 7)."""
     sends, chunks = schedule.sends, schedule.chunks
     moved = replace(
         sends,

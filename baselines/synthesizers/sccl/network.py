@@ -223,9 +223,7 @@ def bounds_of_pairs(topology: Topology) -> Bounds:
 
 
 def _tightest(network: Network) -> Fraction:
-    """Return the largest ratio of chunks that leave a set of GPUs to the chunks its links carry a
-    round.
-    """
+    """Return the largest ratio of chunks that leave a set of GPUs to its links' chunks a round."""
     inside = _sets(network.size)
     ends = [(*group.links[0], group.copies) for group in network.alone]
     tail, head, copies = np.array(ends).T

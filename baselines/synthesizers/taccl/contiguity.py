@@ -46,9 +46,7 @@ MOST_TOGETHER = 6
 """Largest number of chunks in a message."""
 
 _SPAN = 1000
-"""Makespan without messages, in units of the program: solvers are accurate for numbers of this
-size.
-"""
+"""Makespan without messages in units of the program, a size for which solvers are accurate."""
 
 MOST_RUNS = 20_000
 """Largest number of runs for which a program is written."""
@@ -97,9 +95,7 @@ Run = tuple[int, ...]
 
 
 def _runs(network: LogicalNetwork, order: Sequence[Transfer]) -> list[Run]:
-    """List the runs of neighbours on links with a latency that are also neighbours on all their
-    ports.
-    """
+    """List the runs of neighbours on links with a latency that no port interrupts."""
     place = {transfer: n for n, transfer in enumerate(order)}
     links = len(network.links)
     rows = [[place[one] for one in row] for row in sequences(network, order)]
@@ -130,9 +126,7 @@ def _parted(row: Sequence[int], order: Sequence[Transfer]) -> list[tuple[int, in
 
 
 class _Program:
-    """Variables: runs (0 or 1), start times of transfers, makespan. A transfer in no run goes
-    alone.
-    """
+    """Variables: runs (0 or 1), starts, makespan. A transfer in no run goes alone."""
 
     def __init__(
         self, network: LogicalNetwork, order: Sequence[Transfer], runs: list[Run], unit: Fraction
@@ -193,9 +187,7 @@ class _Program:
         return len(self.runs) + one
 
     def _after(self, column: int, one: int, unless: Sequence[int] = ()) -> None:
-        """State that a time is no earlier than the arrival of a transfer, unless one of some runs
-        is chosen.
-        """
+        """State that a time is after the arrival of a transfer, unless a run of some is chosen."""
         # A message of n chunks arrives after alpha + n beta, all chunks together.
         more = [self.busy[one] * (len(self.runs[run]) - 1) for run in self.of[one]]
         columns = [column, self._start(one), *self.of[one]]
@@ -215,9 +207,7 @@ class _Program:
                 self._after(self._start(n), feeder)
 
     def _sequences(self) -> None:
-        """State that links and ports serve one transfer at a time, and that a message starts as
-        one.
-        """
+        """State that links and ports serve one message at a time, which starts as one."""
         place = {transfer: n for n, transfer in enumerate(self.order)}
         for row in sequences(self.network, self.order):
             for one, other in pairwise(place[transfer] for transfer in row):

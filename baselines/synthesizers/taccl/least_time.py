@@ -50,9 +50,7 @@ def least_time(
 def _ways(
     network: LogicalNetwork, links: Iterable[int], cost: Sequence[Fraction]
 ) -> list[Fraction]:
-    """Return the least cost of a chunk over each port that these links use, and each link without
-    one.
-    """
+    """Return the least cost of a chunk over each port of these links, and each other link."""
     port_of = {
         i: number for number, port in enumerate(network.ports) if not port.out for i in port.links
     }

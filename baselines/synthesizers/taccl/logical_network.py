@@ -336,9 +336,7 @@ def _rates(
 
 
 def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) -> Fraction:
-    """Return the largest number of logical links on a physical link at once, weighted by their
-    shares.
-    """
+    """Return the largest sum of shares of logical links that use a physical link at once."""
     total = sum((part for draft, part in uses if draft.kind == _DIRECT), Fraction(0))
     switches: dict[tuple[int, int], list[tuple[_Draft, Fraction]]] = {}
     remote: list[tuple[_Draft, Fraction]] = []

@@ -206,9 +206,7 @@ class _Queue:
 
 
 def _resources(network: LogicalNetwork) -> list[list[int]]:
-    """Return what a transfer over each link occupies: the link, and its ports numbered after all
-    links.
-    """
+    """Return what a transfer over each link occupies: the link and, numbered after, its ports."""
     found = [[i] for i in range(len(network.links))]
     for number, port in enumerate(network.ports):
         for i in port.links:

@@ -275,8 +275,7 @@ class Routing:
         return start
 
     def _alike(self, routes: Sequence[Iterable[int]]) -> dict[int, int] | None:
-        """Return the arrival times of the model in ticks, by class of starts; None if starts form a
-        cycle.
+        """Return arrival times in ticks by class of starts; None if starts form a cycle.
 
         Equal starts are those of the last arrival. On links of `_held` a chunk leaves after another
         one.

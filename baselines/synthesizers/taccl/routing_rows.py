@@ -44,8 +44,7 @@ class _Hops(NamedTuple):
 
 
 class RoutingRows:
-    """The rows. Variables: classes of transfers, classes of starts, used links or a load, and the
-    time.
+    """The rows. Variables: classes of transfers and of starts, used links or a load, and the time.
 
     Parameters
     ----------
@@ -78,9 +77,7 @@ class RoutingRows:
         return self._time + 1
 
     def most_gained(self, horizon: float) -> float:
-        """Return how far the objective can be below the time, for times up to the horizon, in
-        units.
-        """
+        """Return how far the objective can be below a time up to the horizon, in units."""
         sketch = self.routing.sketch
         if sketch.local == "maxmin":
             return float(LOAD_WEIGHT) * horizon

@@ -132,8 +132,7 @@ def _reached(ends: list[tuple[int, int]], first: int, box: list[int], *, back: b
 
 
 def _connections(topology: Topology, router: Router, boxes: list[list[int]]) -> Connections:
-    """Connect GPUs of equal number if all boxes have such paths, otherwise pair GPUs that have a
-    path.
+    """Connect GPUs of equal number if all boxes have such paths, else pair GPUs that have a path.
 
     Raises
     ------

@@ -201,7 +201,9 @@ class _Stages:
 
     def _first(self, rows: RoutingRows) -> ChunkRoutes:
         """Search within growing horizons, then within that of the best objective."""
-        known, until = _Known(), self._until_routed()
+        known, until, now = _Known(), self.deadline, time.monotonic()
+        if until < math.inf:
+            until = now + _FOR_ROUTING * (until - now)
         horizons = self._horizons(rows)
         for horizon in horizons:
             now = time.monotonic()
@@ -233,16 +235,8 @@ class _Stages:
             horizon = min(max(_LAST * horizons[0], 2 * empty), horizons[-1])
             self._look(rows, known, horizon, self.deadline)
 
-    def _until_routed(self) -> float:
-        if self.deadline == math.inf:
-            return math.inf
-        now = time.monotonic()
-        return now + _FOR_ROUTING * (self.deadline - now)
-
     def _horizons(self, rows: RoutingRows) -> list[float]:
-        """Return growing horizons in units, from slightly above the lower bound to one that none
-        exceeds.
-        """
+        """Return growing horizons in units, from the lower bound to one that no routes exceed."""
         routing = self.routing
         parts = routing.exchange.parts
         ways = (
@@ -287,9 +281,7 @@ class _Stages:
             known.bound = min(known.bound, known.objective)
 
     def _solved(self, program: Program, until: float) -> Solution:
-        """Solve a program, with a looser tolerance if the solver gives up: routes are checked
-        afterwards.
-        """
+        """Solve a program, with a looser tolerance if the solver gives up: routes are checked."""
         try:
             return solve(program, self._settings(until))
         except SolverError:

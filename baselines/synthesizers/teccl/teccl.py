@@ -232,8 +232,7 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int:
 
 @dataclass(frozen=True)
 class PaperAllreduce:
-    """Both phases of the paper's allreduce (section 2): an all-to-all, local sums, and an
-    allgather.
+    """Both phases of the paper's allreduce (section 2): an all-to-all, then an allgather of sums.
 
     They do not combine into one schedule: there GPUs add arrivals to their own data, so parts could
     not pass through them unchanged. :func:`generate` reverses an allgather instead.

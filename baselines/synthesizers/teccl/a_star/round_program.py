@@ -210,9 +210,7 @@ class _Chunk:
                 self.places[time][node] = program.held[self.chunk, node, time] = held
 
     def _pass_on(self, node: int) -> None:
-        """State that a switch without a buffer passes on arrivals, also those from an earlier
-        round.
-        """
+        """State that a switch without a buffer passes on arrivals, also those of earlier rounds."""
         copies, standing = self.network.copies(node), self.standing
         for time in sorted({time for tail, time in self.departures if tail == node}):
             came = tuple(self.arrivals.get((node, time), ()))

@@ -187,9 +187,7 @@ def schedule_of(
 def moves_of(
     network: EpochNetwork, demand: Demand, found: Iterable[tuple[int, int, dict[Way, float]]]
 ) -> tuple[Chunks, list[Move]]:
-    """Assign each path an interval of its pair's units; adjacent intervals with equal moves are
-    merged.
-    """
+    """Assign each path an interval of its pair's units; merge adjacent ones with equal moves."""
     from lp.alltoall.path_schedule import largest_remainders
 
     pairs: list[tuple[int, int]] = []

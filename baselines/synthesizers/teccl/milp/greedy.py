@@ -38,9 +38,7 @@ _NEVER = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Arcs in a row, each with the epochs until a chunk is sent on it; and the epochs until it
-    arrives.
-    """
+    """Arcs in a row, each with the epochs until it is used; and the epochs until arrival."""
 
     tail: int
     head: int

@@ -190,8 +190,7 @@ def without_repeats(
     limits: Limits,
     due: tuple[int, ...] = (),
 ) -> dict[Sent, Sent | None]:
-    """Return transfers of as many epochs in which no node receives a chunk twice, as schedules
-    need.
+    """Return transfers of as many epochs in which no node receives a chunk twice, for schedules.
 
     With few slots, a solution with repeats is replaced by one without. If none is found, repeats
     are left out, and the schedule holds more chunks than there are slots.
