@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll import generate, load_topology
-from forestcoll.atomic_write import reason, temporary_folder, write_whole
+from forestcoll.atomic_write import reason, temporary_folder, write_text, write_whole
 from forestcoll.errors import ExportError
 from forestcoll.schedule import write_schedule
 from tests.command_line import invoke
@@ -22,6 +22,11 @@ from tests.command_line import invoke
 def halfway(interruption: BaseException, draft: Path) -> None:
     draft.write_text("half")
     raise interruption
+
+
+def test_a_text_keeps_its_line_ends(tmp_path: Path) -> None:
+    write_text(tmp_path / "file", "one\r\nµ\n")
+    assert (tmp_path / "file").read_bytes() == "one\r\nµ\n".encode()
 
 
 def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:

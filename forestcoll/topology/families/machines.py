@@ -7,8 +7,10 @@ With one box there is no network between boxes, and it is left out.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Annotated, Literal
 
+from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import (
     A100_NIC,
@@ -18,9 +20,12 @@ from forestcoll.topology.families.constants import (
     GPUS_PER_DGX,
     H100_NIC,
     H100_NVSWITCH,
+    HOST_MEMORY,
     MI250_IB,
     MI250_XGMI,
     MI250_XGMI_LINKS,
+    PCIE_LANE,
+    SOCKET_LINK,
 )
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Amount, Choice, Count, Flag
@@ -35,7 +40,9 @@ __all__ = [
     "nvl72",
     "nvswitch_box",
     "paper_example",
+    "pcie_box",
 ]
+
 
 Boxes = Annotated[int, Count("number of boxes")]
 IbSwitches = Annotated[
@@ -211,3 +218,40 @@ def _pcie(builder: TopologyBuilder, box: int, gpus: list[str], bandwidth: Exact)
         builder.link(gpu, pcie[i // 2], bandwidth)
         builder.link(nic, pcie[i // 2], bandwidth)
     return nics
+
+
+@family
+def pcie_box(
+    gpus: Annotated[int, Count("GPUs of the box, shared out evenly among the sockets")] = 8,
+    sockets: Annotated[int, Count("CPU sockets, each linked to each", maximum=8)] = 1,
+    pcie: Annotated[Literal[3, 4, 5], Choice("generation of PCIe", (3, 4, 5))] = 5,
+    lanes: Annotated[Literal[1, 2, 4, 8, 16], Choice("PCIe lanes of a GPU", (1, 2, 4, 8, 16))] = 16,
+    memory_bandwidth: Annotated[
+        Exact, Amount("GB/s of transfers through a socket's memory, each written and read")
+    ] = HOST_MEMORY.value,
+    socket_bandwidth: Annotated[Exact, Amount("GB/s from a socket to another")] = SOCKET_LINK.value,
+    peer_access: Annotated[
+        bool, Flag("GPUs read each other's memory over PCIe, past host memory")
+    ] = False,
+) -> TopologyBuilder:
+    """GPUs on PCIe whose transfers pass host memory, as consumer GPUs' do: one box.
+
+    The memory of a socket is a shared capacity of the links from the socket to its GPUs: a transfer
+    is counted once, where it is read. Half of what data sheets print is what it can do, as each
+    byte is written and read. Raises InvalidTopologyError if there are more sockets than GPUs.
+    """
+    if sockets > gpus:
+        raise InvalidTopologyError(
+            f"pcie_box: {sockets} sockets for {gpus} GPUs; every socket needs a GPU"
+        )
+    builder = TopologyBuilder()
+    hosts = [builder.switch(f"b0.socket{i}", 0, i) for i in range(sockets)]
+    for i in range(gpus):
+        host = hosts[i * sockets // gpus]
+        builder.link(builder.gpu(f"b0.gpu{i}", 0, i), host, lanes * PCIE_LANE[pcie].value)
+    for one, other in combinations(hosts, 2):
+        builder.link(one, other, socket_bandwidth)
+    if not peer_access:
+        for i, host in enumerate(hosts):
+            builder.share(f"b0.memory{i}", f"{host} -> b0.gpu*", memory_bandwidth)
+    return builder
