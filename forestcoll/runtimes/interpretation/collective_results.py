@@ -229,6 +229,7 @@ def root_of(collective: str, gpus: int, given: int | None, busy: Callable[[bool]
         if not 0 <= given < gpus:
             raise InvalidParameterError(f"the root is {given}; it must be from 0 to {gpus - 1}")
         return given
+    # Data only leaves the root of a broadcast, and only comes to that of a reduce.
     arriving = collective == "broadcast"
     found = sorted(set(range(gpus)) - busy(arriving))
     if len(found) != 1:

@@ -185,6 +185,7 @@ class _Run:
                 yield replace(one, message=words + one.message)
 
     def _races(self, units: Units) -> Iterator[Finding]:
+        # In small calls a step makes one transfer, so full FIFOs make senders wait for less.
         at_any_size = replace(self._pairs, room=self._pairs.room_at_any_size)
         return find_races(self.actions, units, edges_of(self.actions, at_any_size), self._levels)
 
@@ -198,6 +199,7 @@ class _Run:
             actions.slices,
         )
         yield from first_of(find_overlaps(actions, units, levels))
+        # After a deadlock the data is incomplete in any case.
         if (levels < 0).any():
             return
         multisets = Multisets(promise.gpus, max(1, promise.chunks))

@@ -130,7 +130,7 @@ def data_moves_of(layout: PlanCells, nodes: PlanNodes, levels: Ints) -> DataTran
     units = Units(action, spread(first), spread(second), spread(target), cells)
     node = np.array([each.node for each in nodes.data], dtype=np.int64)
     level = levels[node[data]]
-    longest = int(turn.max(initial=0)) + 1
+    longest = int(turn.max(initial=0)) + 1  # rows of an operation run within its level, by turn
     accesses = _accesses(units, data, level, lane[action] + nth)
     return DataTransfers(
         nodes,
@@ -202,6 +202,7 @@ def _touches(layout: PlanCells, number: int, data: Data) -> list[Touch]:
 def _accesses(units: Units, data: Ints, level: Ints, lane: Ints) -> Accesses:
     done = np.flatnonzero(level[units.action] >= 0)
     parts = [
+        # From ``cells`` on, operands are sums on their way, which are in no buffer.
         (done[units.first[done] < units.cells], units.first, False),
         (done[units.second[done] >= 0], units.second, False),
         (done[units.target[done] >= 0], units.target, True),

@@ -150,7 +150,7 @@ def _semaphores(plan: Plan, nodes: PlanNodes, links: Links) -> None:
         releases, acquires = nodes.releases.get(side, []), nodes.acquires.get(side, [])
         at_first = plan.gpus[side[0]].semaphores[side[1]]
         for place, acquire in enumerate(acquires):
-            needed = place - at_first
+            needed = place - at_first  # the first ones pass by the value it starts with
             if needed >= 0:
                 tail = releases[needed].node if needed < len(releases) else -1
                 links.add(tail, acquire.node, Why.SEMAPHORE)
