@@ -112,18 +112,14 @@ def nvl72(
     gpus = racks * gpus_per_rack
     expect_size(gpus + racks * planes, 2 * gpus * (planes + 1), "nvl72")
     builder = TopologyBuilder()
+    ports: list[list[str]] = []
     for rack in range(racks):
-        for i in range(gpus_per_rack):
-            builder.gpu(f"b{rack}.gpu{i}", rack, i)
+        ports.append([builder.gpu(f"b{rack}.gpu{i}", rack, i) for i in range(gpus_per_rack)])
         for plane in range(planes):
             chip = builder.switch(f"b{rack}.nvswitch{plane}", rack, plane, multicast=nvls)
-            for i in range(gpus_per_rack):
-                builder.link(f"b{rack}.gpu{i}", chip, plane_bandwidth)
-    if racks > 1:
-        ib = builder.switch("ib", multicast=sharp)
-        for rack in range(racks):
-            for i in range(gpus_per_rack):
-                builder.link(f"b{rack}.gpu{i}", ib, nic_bandwidth)
+            for gpu in ports[rack]:
+                builder.link(gpu, chip, plane_bandwidth)
+    _infiniband(builder, ports, nic_bandwidth, sharp=sharp)
     return builder
 
 
@@ -142,17 +138,15 @@ def mi250(
     """AMD MI250: boxes of 16 GPUs wired to each other by xGMI, joined by InfiniBand."""
     builder = TopologyBuilder()
     xgmi = exact(xgmi_bandwidth, "xgmi_bandwidth")
+    ports: list[list[str]] = []
     for box in range(boxes):
         gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(gpus_per_box)]
         for count, pairs in MI250_XGMI_LINKS.items():
             for a, b in pairs:
                 if b < gpus_per_box:
                     builder.link(gpus[a], gpus[b], count * xgmi)
-    if boxes > 1:
-        ib = builder.switch("ib", multicast=sharp)
-        for box in range(boxes):
-            for i in range(gpus_per_box):
-                builder.link(f"b{box}.gpu{i}", ib, ib_bandwidth)
+        ports.append(gpus)
+    _infiniband(builder, ports, ib_bandwidth, sharp=sharp)
     return builder
 
 
@@ -199,15 +193,27 @@ def _dgx(
     ports: list[list[str]] = []
     for box in range(boxes):
         gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=nvls)
-        if boxes > 1:
-            as_nodes = nics == "nodes"
-            ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
-    if boxes > 1:
-        names = ["ib"] if ib_switches == 1 else [f"ib{i}" for i in range(ib_switches)]
-        switches = [builder.switch(name, multicast=sharp) for name in names]
-        for box_ports in ports:
-            for i, port in enumerate(box_ports):
-                builder.link(port, switches[i % ib_switches], nic_bandwidth)
+        as_nodes = nics == "nodes" and boxes > 1
+        ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
+    _infiniband(builder, ports, nic_bandwidth, sharp=sharp, switches=ib_switches)
+
+
+def _infiniband(
+    builder: TopologyBuilder,
+    ports: list[list[str]],
+    bandwidth: Exact,
+    *,
+    sharp: bool,
+    switches: int = 1,
+) -> None:
+    """Join boxes, if there are several, by switches: port i of each box is on switch i mod them."""
+    if len(ports) < 2:
+        return
+    names = ["ib"] if switches == 1 else [f"ib{i}" for i in range(switches)]
+    network = [builder.switch(name, multicast=sharp) for name in names]
+    for box_ports in ports:
+        for i, port in enumerate(box_ports):
+            builder.link(port, network[i % switches], bandwidth)
 
 
 def _pcie(builder: TopologyBuilder, box: int, gpus: list[str], bandwidth: Exact) -> list[str]:
