@@ -83,8 +83,10 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
         try:
             write(draft)
             draft.replace(path)
-        finally:
+        except BaseException:
+            # Only then: after the rename, the name may be another thread's draft already.
             draft.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager

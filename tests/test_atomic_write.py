@@ -147,6 +147,21 @@ def test_threads_that_write_one_file_wait_for_each_other(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_draft_that_another_thread_began_after_the_rename_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.replace
+
+    def replace(draft: Path, target: Path) -> Path:
+        found = rename(draft, target)
+        draft.write_text("of another thread")
+        return found
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_whole(tmp_path / "file", lambda draft: draft.write_text("own"))
+    assert sorted(one.read_text() for one in tmp_path.iterdir()) == ["of another thread", "own"]
+
+
 def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:
     """A link of such a name, which is not followed, and names that are like it."""
     names = [".file.x.tmp", ".file.1.tmp.old", "file.1.tmp", ".other.1.tmp"]
