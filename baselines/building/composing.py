@@ -26,7 +26,7 @@ from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import sequential, time_reversed
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 
 __all__ = ["collect", "collect_steps", "fastest", "hop_by_hop", "in_step", "joined", "routed"]
