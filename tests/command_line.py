@@ -1,7 +1,5 @@
 """Ways to call the command line, and the script beside it, from a test."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What ``import forestcoll`` takes: any form of a network, a collective by name, a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files that appear when they are complete, or not at all."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

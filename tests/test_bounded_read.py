@@ -1,7 +1,5 @@
 """Size-limited reading: regular files within their limit, and one line for anything else."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re

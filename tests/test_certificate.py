@@ -1,7 +1,5 @@
 """Certificates: made from schedules, checked twice without what made them, false ones refused."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The house: packages say what they hold, no folder is too full, tests stand beside sources."""
 
-from __future__ import annotations
-
 import ast
 import re
 import tomllib

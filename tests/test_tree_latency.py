@@ -1,7 +1,5 @@
 """Heights and numbers of trees, the bounds beside them, and the budgets of the families."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product

@@ -4,8 +4,6 @@ Each reader is a command. Those of one reader run in a process of their own, who
 limited to what it had when it began and MEMORY_MB more: a fork of one that has imported all.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import subprocess

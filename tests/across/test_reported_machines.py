@@ -1,7 +1,5 @@
 """Machines that people reported, with what they measured or asked, and the right answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Literal

@@ -1,7 +1,5 @@
 """Shared capacities in schedules of every type: verified, measured and simulated alike."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

@@ -4,8 +4,6 @@ A student with an experiment of her own, an engineer with damaged boxes; the thi
 cuts in Jupyter, walks through tests/across/test_notebooks.py.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

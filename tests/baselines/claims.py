@@ -5,8 +5,6 @@ every other topology of ``TOPOLOGIES`` it must raise UnsupportedError. To add a 
 row to ``CLAIMS``; to add a topology, add it to ``TOPOLOGIES`` and see who claims it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass

@@ -1,7 +1,5 @@
 """The search for low trees: proved by verify, whatever it begins with."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

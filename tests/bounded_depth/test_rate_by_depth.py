@@ -1,7 +1,5 @@
 """What a depth costs: every point proved, none dominated, from the least depth to the optimum."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

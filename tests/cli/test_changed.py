@@ -1,7 +1,5 @@
 """Options that change a network before a command looks at it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

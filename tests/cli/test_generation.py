@@ -1,7 +1,5 @@
 """Collectives on the command line: the same options for optimum and generate."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

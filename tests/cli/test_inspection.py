@@ -1,7 +1,5 @@
 """Schedule files looked at: proved, compared with a network, drawn."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

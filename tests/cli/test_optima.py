@@ -1,7 +1,5 @@
 """Optima and their certificates on the command line."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Options that commands share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

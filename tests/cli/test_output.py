@@ -1,7 +1,5 @@
 """What commands write: refused before the work where it cannot be written."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

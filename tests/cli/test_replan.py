@@ -1,7 +1,5 @@
 """The command that puts a new schedule in place of an old one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

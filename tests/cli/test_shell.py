@@ -1,7 +1,5 @@
 """Whatever goes wrong is one line and an exit code, never a traceback."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

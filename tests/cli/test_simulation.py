@@ -1,7 +1,5 @@
 """The command that simulates a schedule file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

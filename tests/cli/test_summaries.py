@@ -1,7 +1,5 @@
 """Help without imports: the same as with them."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path

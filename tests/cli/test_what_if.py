@@ -1,7 +1,5 @@
 """The command that asks what fails and what would help."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What differs between two schedules, all in all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Trees, transfers and paths that two schedules share, against sets of edges and by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction

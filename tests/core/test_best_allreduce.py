@@ -1,7 +1,5 @@
 """The best allreduce: one model of time, bounds that hold, and who asks gets the best there is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path

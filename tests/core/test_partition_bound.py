@@ -1,7 +1,5 @@
 """Bounds from partitions: by hand, two ways alike, and the least of those that are known."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

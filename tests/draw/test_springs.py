@@ -1,7 +1,5 @@
 """Places of GPUs that are wired directly: circles where they serve, springs elsewhere."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """``forestcoll run`` from end to end."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time

@@ -1,7 +1,5 @@
 """The latency that is fitted on NCCL's ring, and what is held against measured values."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path

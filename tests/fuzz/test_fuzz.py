@@ -3,8 +3,6 @@
 ``make test-all`` has 300.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections import Counter

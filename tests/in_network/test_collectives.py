@@ -1,7 +1,5 @@
 """Schedules in which switches copy and add: as fast as what bounds them."""
 
-from __future__ import annotations
-
 import importlib
 from fractions import Fraction
 from pathlib import Path

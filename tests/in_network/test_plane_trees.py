@@ -1,7 +1,5 @@
 """Trees over merged switches laid over the real planes, as fast."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

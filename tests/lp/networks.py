@@ -5,8 +5,6 @@ reduction, what S adds to the parts rooted outside must leave it. Both share the
 and every part is rooted inside or outside, so no allreduce is faster than B+(S).
 """
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What solvers print is kept out of what is piped on."""
 
-from __future__ import annotations
-
 import os
 import sys
 

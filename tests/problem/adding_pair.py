@@ -1,7 +1,5 @@
 """Three GPUs with a switch that adds before a switch that copies, and prices for them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from forestcoll.problem.allreduce_bound import PricedSet

@@ -1,7 +1,5 @@
 """Bounds on all-to-alls, by hand and beside the linear program."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import permutations
 

@@ -1,7 +1,5 @@
 """Bounds of allreduces: what prices prove, by hand."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Files of certificates: their form, told in one line, and the same bytes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What certificates are made of: numbers in text, exact or refused."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

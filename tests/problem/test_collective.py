@@ -1,7 +1,5 @@
 """What a forest of some weights is called, and its bandwidth."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

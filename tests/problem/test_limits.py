@@ -1,7 +1,5 @@
 """How long and on how many cores: what is no limit is refused."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from typing import Any

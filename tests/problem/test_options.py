@@ -1,7 +1,5 @@
 """Options: each named, typed and checked in one place."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import FrozenInstanceError, fields
 from typing import Any

@@ -1,7 +1,5 @@
 """What is asked, checked once."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

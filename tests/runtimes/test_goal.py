@@ -1,7 +1,5 @@
 """Programs in GOAL, read back by its grammar and run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What fits a runtime in the place of what does not."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll import compile_program, generate

@@ -5,8 +5,6 @@ goes in epochs through switches, TACCL sends chunks together as one message. ``L
 all, with what they take; whoever changes the vocabulary must still be able to say them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Transfers: gathered, sorted and joined."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """How two networks differ, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

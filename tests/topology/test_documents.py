@@ -1,7 +1,5 @@
 """Text to plain data: YAML's and JSON's traps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

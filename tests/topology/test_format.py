@@ -1,7 +1,5 @@
 """The format of a topology: what fits it, and faults told in one line."""
 
-from __future__ import annotations
-
 import json
 import re
 from fractions import Fraction

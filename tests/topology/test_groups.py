@@ -1,7 +1,5 @@
 """Process groups: who takes part, by name or by box, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path

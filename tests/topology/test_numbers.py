@@ -1,7 +1,5 @@
 """Exact numbers, from text and back."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A topology from one word."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import InvalidTopologyError

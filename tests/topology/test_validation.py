@@ -1,7 +1,5 @@
 """What a network must be before a schedule is made for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

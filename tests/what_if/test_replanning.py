@@ -1,7 +1,5 @@
 """New schedules for networks that have changed."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """The tightest cuts, one after the other, against all cuts of small networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product

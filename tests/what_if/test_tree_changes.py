@@ -1,7 +1,5 @@
 """What differs between two forests, against sets of edges."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

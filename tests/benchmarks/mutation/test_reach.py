@@ -1,7 +1,5 @@
 """The lines that run, and no others."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import threading

@@ -1,7 +1,5 @@
 """A mutant of what runs at import, in a process that imports it mutated."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The sweep over all exports goes on where it stopped."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The command that carries a schedule file out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

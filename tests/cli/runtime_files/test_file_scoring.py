@@ -1,7 +1,5 @@
 """The command that scores MSCCL's XML, and peers' JSON."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The command that checks plans of MSCCL++."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The command that checks MSCCL's XML."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

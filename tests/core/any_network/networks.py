@@ -1,7 +1,5 @@
 """Small random networks for which a cut alone does not say what is possible."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

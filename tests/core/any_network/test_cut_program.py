@@ -1,7 +1,5 @@
 """The rows and columns of the program of sub-capacities, counted by hand."""
 
-from __future__ import annotations
-
 import time
 from fractions import Fraction
 

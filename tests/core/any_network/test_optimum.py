@@ -1,7 +1,5 @@
 """The optimum of any network: by hand, against an outside program, never raised by damage."""
 
-from __future__ import annotations
-
 import functools
 import random
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Balanced capacities and the prices that prove them, on networks solved by hand."""
 
-from __future__ import annotations
-
 import time
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What a collective should reach, as nccl-tests print it."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from fractions import Fraction

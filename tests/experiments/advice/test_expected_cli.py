@@ -1,7 +1,5 @@
 """The command ``forestcoll expected``."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.command_line import document, invoke

@@ -1,7 +1,5 @@
 """Experiment files as plain data: read strictly, and with the nearest word in errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

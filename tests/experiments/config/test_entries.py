@@ -1,7 +1,5 @@
 """Entries of an experiment file, and the values that they stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Experiment files: the points they stand for, and their mistakes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

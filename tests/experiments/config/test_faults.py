@@ -1,7 +1,5 @@
 """What is wrong with an experiment file, in a line: the place, and the likeliest cause."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

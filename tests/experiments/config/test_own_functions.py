@@ -1,7 +1,5 @@
 """Functions of a user's own that are not there, or whose modules cannot be imported."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

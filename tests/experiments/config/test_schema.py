@@ -1,7 +1,5 @@
 """The JSON schema for editors: current, and of one mind with the reader."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bounds of borders by size, and what faults cost, beside the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Shares of stages: parts of a bar that fill it, with the whole beside, published ones below."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Points without a result, in failure marks and in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures.failures import (

@@ -1,7 +1,5 @@
 """What the mouse tells."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures import hover

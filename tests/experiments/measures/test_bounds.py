@@ -1,7 +1,5 @@
 """The optimum of a row is a bound that holds for every method; no row is above it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path

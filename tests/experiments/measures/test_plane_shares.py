@@ -1,7 +1,5 @@
 """Merged planes have the rate of the real ones, and what claims so wrongly is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What measures see of a schedule: its costs, its clock, its parts, and what none can beat."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What docs/papers/own-figures.md says of faults is what the kept rows say."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

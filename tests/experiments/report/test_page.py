@@ -1,7 +1,5 @@
 """The page needs nothing, and nothing in rows can change what it is."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """``forestcoll reproduction``."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

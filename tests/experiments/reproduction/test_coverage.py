@@ -1,7 +1,5 @@
 """What counts as reproduced, and that what is said to be is there."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

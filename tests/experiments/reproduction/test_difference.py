@@ -1,7 +1,5 @@
 """Printed numbers: equal if ours rounds to them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

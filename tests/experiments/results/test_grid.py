@@ -1,7 +1,5 @@
 """Tables in their four forms."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.results.grid import Format, Grid, show_table

@@ -1,7 +1,5 @@
 """The file of rows survives kills, full disks and rivals."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

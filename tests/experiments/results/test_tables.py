@@ -1,7 +1,5 @@
 """Tables for people and for spreadsheets need nothing but rows."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Versions, host and commit of a row; looking for them leaves no trace."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

@@ -1,7 +1,5 @@
 """Runs: side by side, resumed, on a full disk."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Callable, Generator, Iterable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The work of a point, in this process: what becomes a result, and what a status."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Allreduces of physical trees from the shares of a mixture."""
 
-from __future__ import annotations
-
 import math
 import time
 from fractions import Fraction

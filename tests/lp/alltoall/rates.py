@@ -1,7 +1,5 @@
 """Networks whose all-to-all rate is known, and how to ask for it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

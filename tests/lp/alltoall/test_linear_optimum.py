@@ -1,7 +1,5 @@
 """The all-to-all optimum: published rates, by hand, and proved on random networks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

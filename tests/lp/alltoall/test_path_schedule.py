@@ -1,7 +1,5 @@
 """Flows made schedules."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import (

@@ -1,7 +1,5 @@
 """A plan carried out: what is put together of what."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Programs between real processes over MPI, beside MPI's own collectives."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

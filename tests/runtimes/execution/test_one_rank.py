@@ -1,7 +1,5 @@
 """One process: what it compares, what it times, and how it fails."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from pathlib import Path

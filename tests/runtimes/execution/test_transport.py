@@ -1,7 +1,5 @@
 """Ways to reach other processes: each has a module, which is loaded when it is asked for."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

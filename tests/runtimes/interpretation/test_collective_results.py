@@ -1,7 +1,5 @@
 """What each collective promises, of two GPUs, by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.collective_results import Promise, initial

@@ -1,7 +1,5 @@
 """Order that holds whatever the speeds."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

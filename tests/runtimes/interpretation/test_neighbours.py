@@ -1,7 +1,5 @@
 """Pairs of accesses that decide whether a program races."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

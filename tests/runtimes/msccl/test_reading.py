@@ -1,7 +1,5 @@
 """Reading files that nobody vouches for."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Reading plans that nobody vouches for."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

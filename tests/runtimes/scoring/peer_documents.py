@@ -1,7 +1,5 @@
 """Small files as TE-CCL, TACCL and SCCL write them, made by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path

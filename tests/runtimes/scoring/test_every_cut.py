@@ -1,7 +1,5 @@
 """The narrowest cuts of small networks, beside all of them one by one."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import chain, combinations
 

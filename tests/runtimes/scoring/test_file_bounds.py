@@ -1,7 +1,5 @@
 """What no file is above: optima, and bounds that hold of anybody's schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Loads of transfers over paths of fewest links, by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

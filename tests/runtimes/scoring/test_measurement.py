@@ -1,7 +1,5 @@
 """What loads come to, by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from forestcoll.runtimes.scoring.file_bounds import FileBound

@@ -1,7 +1,5 @@
 """What peers' own files are worth, by hand; wrong ones are found wrong, with the transfer."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Schedule files to spoil, ways to spoil them, and what is said of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Bounds of allreduces, and prices of optima, in files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Files of every collective: an exact round trip in both formats, and refusals by field."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import fields

@@ -1,7 +1,5 @@
 """Fields of JSON objects: right ones are returned, wrong ones named with what is allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 

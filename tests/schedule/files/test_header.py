@@ -1,7 +1,5 @@
 """What files say of a schedule apart from its trees."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Heads of schedule files: read as they were written, or refused by the field that is wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

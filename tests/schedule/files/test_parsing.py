@@ -1,7 +1,5 @@
 """Schedule files as a whole: what they hold, and what is none."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """JSON read quickly is JSON read in full: the same data, and the same words where it is wrong."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Numbers of a file that are in range, and rows that follow one another."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

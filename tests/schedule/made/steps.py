@@ -1,7 +1,5 @@
 """Step schedules by hand, of every collective, and what they cost link by link."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Programs as the native simulator takes them, and the classes that it finds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Number of pipeline chunks: the formula where it holds, and never worse than what was tried."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace

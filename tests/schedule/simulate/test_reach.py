@@ -1,7 +1,5 @@
 """The least latency: of the way between the two GPUs farthest apart."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise, permutations
 

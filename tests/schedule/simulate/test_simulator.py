@@ -1,7 +1,5 @@
 """Simulations: the arithmetic of textbooks and papers, an exact reference, simpy, the bounds."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Paths of merged planes laid over the real ones: no link carries more than its part."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Paths: over links of the network, as many as trees, none overloaded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

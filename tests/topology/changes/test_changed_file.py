@@ -1,7 +1,5 @@
 """Topology files that say what is other than in a network that is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import jsonschema

@@ -1,7 +1,5 @@
 """The registry of families, and the decorator that fills it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Finite geometries, by the axioms that define them."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 from scipy.sparse.csgraph import shortest_path

@@ -1,7 +1,5 @@
 """Boxes of GPUs on PCIe, counted by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

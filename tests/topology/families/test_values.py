@@ -1,7 +1,5 @@
 """What parameters may be: read from text or values, shown so that they read back."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

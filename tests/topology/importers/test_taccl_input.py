@@ -1,7 +1,5 @@
 """Topologies of TACCL: the network a file describes, and how faulty ones are refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Shared capacities in files: read in every form, written and read back equal, faults named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

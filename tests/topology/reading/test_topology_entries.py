@@ -1,7 +1,5 @@
 """Entries checked piece by piece; each fault by itself is in tests/topology/test_format.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Files as text, within bounds."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Parallel planes: what is merged, and how each merged link splits into the real ones."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The schedules that are kept are proved, and optimal."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.direct_connect.bfb.found import SEARCHED, schedule_of

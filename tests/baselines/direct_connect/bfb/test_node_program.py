@@ -1,7 +1,5 @@
 """The linear programs of the paper, and the same times by flows."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.direct_connect.bfb.alike import Alike

@@ -1,7 +1,5 @@
 """Timetables on the clock: verify finds nothing, and the finish is the model's."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Chunks of an allgather and of an all-to-all."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.synthesizers.taccl.exchange import exchange_of

@@ -1,7 +1,5 @@
 """Logical links and ports: by hand, and never more than the network carries."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from dataclasses import replace

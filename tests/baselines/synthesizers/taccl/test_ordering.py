@@ -1,7 +1,5 @@
 """Orders against the same rule by sorting all candidates anew each time."""
 
-from __future__ import annotations
-
 import heapq
 from types import SimpleNamespace
 

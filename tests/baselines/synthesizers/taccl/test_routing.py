@@ -1,7 +1,5 @@
 """What routes are worth, against sums by hand, and which links chunks may take."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

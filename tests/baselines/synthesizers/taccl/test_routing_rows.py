@@ -1,7 +1,5 @@
 """The program's optimum against all routes there are."""
 
-from __future__ import annotations
-
 import random
 import time
 from fractions import Fraction

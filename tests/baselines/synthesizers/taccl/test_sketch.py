@@ -1,7 +1,5 @@
 """Sketches in text: every field, TACCL's own files, and how faulty ones are refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sketches by name, by file and drawn; those that are shipped fit what they are for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Classes of what is done alike: by hand, against their closure, and offsets that are none."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The stages together: what they report, and what is left when the time is up."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """TACCL as a method: the reference results of its public code, and what it refuses."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An allreduce whose parts nobody adds on the way, beside ours."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is asked for: refused where it makes no sense, told where it is searched for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """TE-CCL against what its paper and public code report, and against a schedule's own checks."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction

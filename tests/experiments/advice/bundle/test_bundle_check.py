@@ -1,7 +1,5 @@
 """Whether a bundle is whole."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The index of a bundle, and its schema."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Bundles: a file for each range of sizes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The commands ``bundle export`` and ``bundle check``."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Who comes next where the best cannot be exported."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

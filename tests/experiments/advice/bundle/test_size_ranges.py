@@ -1,7 +1,5 @@
 """Ranges of bytes: no gap, no overlap."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What tuning wrote, read back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path

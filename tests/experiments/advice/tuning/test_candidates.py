@@ -1,7 +1,5 @@
 """Schedules that may be the best: made, verified, or why not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

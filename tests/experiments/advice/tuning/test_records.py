@@ -1,7 +1,5 @@
 """What tuning found as a document, and as files."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The best of many schedules at each size of the data, in simulation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

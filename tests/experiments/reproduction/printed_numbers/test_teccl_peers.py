@@ -1,7 +1,5 @@
 """What TE-CCL's paper prints of its peers, beside ours of them."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """Points on a Dask cluster: two worker processes on this machine, one of which is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

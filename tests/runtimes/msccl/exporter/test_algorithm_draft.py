@@ -1,7 +1,5 @@
 """What a try with some channels comes to, and how soon."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll import compile_program, generate

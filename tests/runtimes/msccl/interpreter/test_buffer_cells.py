@@ -1,7 +1,5 @@
 """Where buffers lie, in place and not."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.cells import Cells

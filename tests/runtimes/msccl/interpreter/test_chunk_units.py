@@ -1,7 +1,5 @@
 """Single chunks that the actions of a call move."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.one_run import Units

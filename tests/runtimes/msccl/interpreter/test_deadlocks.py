@@ -1,7 +1,5 @@
 """Who waits for whom where nothing moves."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
 from tests.runtimes.msccl_programs import Block, found, line_of, xml
 

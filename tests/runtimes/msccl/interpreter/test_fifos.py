@@ -1,7 +1,5 @@
 """Who takes from whom."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import Actions, actions_of
 from forestcoll.runtimes.msccl.interpreter.call_sizes import Cut

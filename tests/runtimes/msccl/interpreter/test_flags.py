@@ -1,7 +1,5 @@
 """What ends a wait."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter.flags import (

@@ -1,7 +1,5 @@
 """Whole programs: right ones pass, and with one wrong line the line is named."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Two at one chunk, in no order."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.findings import Finding, Kind

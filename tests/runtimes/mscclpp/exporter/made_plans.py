@@ -1,7 +1,5 @@
 """Actions of small schedules by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from forestcoll import Program, compile_program

@@ -1,7 +1,5 @@
 """Limits of the runtime, and references to what is not there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Which tool wrote a file; whatever it holds ends in a result or in one error of ours."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

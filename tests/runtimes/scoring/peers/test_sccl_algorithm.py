@@ -1,7 +1,5 @@
 """What algorithms of SCCL and TACCL say, by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Transfers through switches that copy, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

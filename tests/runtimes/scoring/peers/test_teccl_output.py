@@ -1,7 +1,5 @@
 """What TE-CCL's sentences say, by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Certificates as the command writes them, and false ones refused by both checks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

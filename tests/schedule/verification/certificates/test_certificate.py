@@ -1,7 +1,5 @@
 """Certificates added up anew: whatever is changed is found, here and by the script."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Certificates by prices: written, added up by verify and by the script, and false ones refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction

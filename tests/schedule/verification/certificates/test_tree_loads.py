@@ -1,7 +1,5 @@
 """Loads of links that trees can have, and loads that none can."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Times: in order, of steps and messages as they say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

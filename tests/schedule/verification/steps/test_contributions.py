@@ -1,7 +1,5 @@
 """Sums: every contribution once, whatever is sent and added."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import VerificationError

@@ -4,8 +4,6 @@ A schedule here is a broadcast from GPU 0. Its switches copy nothing and keep no
 a test says so. Sizes are bytes and links have 1 GB/s, so bandwidth never decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Switches: what comes in is passed on, kept, copied or added as their marks say."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction

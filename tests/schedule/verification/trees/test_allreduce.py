@@ -1,7 +1,5 @@
 """The bound of an allreduce is added up anew, and whatever is not so is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Explicit forests: proved, counted, and refused when anything is changed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

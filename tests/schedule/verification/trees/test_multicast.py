@@ -1,7 +1,5 @@
 """Physical trees, in which switches copy or add: what is right is proved, what is not is named."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

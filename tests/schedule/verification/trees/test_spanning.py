@@ -1,7 +1,5 @@
 """Trees: each spans, from its root, as often as it is to."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from dataclasses import replace

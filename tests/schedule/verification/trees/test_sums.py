@@ -1,7 +1,5 @@
 """The checker on every collective: whatever is spoilt is found, and named as the data runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

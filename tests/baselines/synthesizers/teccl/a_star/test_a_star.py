@@ -1,7 +1,5 @@
 """Schedules by rounds: proved like any, never below what is possible, and how near to it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The program of one round: what it may do, what it is worth."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Where chunks are when a round begins, by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from baselines.synthesizers.teccl.a_star.standing import Standing

@@ -1,7 +1,5 @@
 """Buffers with few slots, against all that GPUs could hold and send on tiny networks."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """Topologies in epochs: how long links are busy, when chunks arrive, what links carry."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

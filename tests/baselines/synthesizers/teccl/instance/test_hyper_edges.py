@@ -1,7 +1,5 @@
 """Links in the place of switches."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.synthesizers.teccl.instance.hyper_edges import without_switches

@@ -1,7 +1,5 @@
 """Links that are slow for a time: the text, the limits, and schedules that keep to them."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from fractions import Fraction

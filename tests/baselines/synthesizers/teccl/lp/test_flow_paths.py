@@ -1,7 +1,5 @@
 """Flows as ways."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 
 import numpy as np

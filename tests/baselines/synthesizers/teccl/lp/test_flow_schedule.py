@@ -1,7 +1,5 @@
 """Flows as schedules: exact, and on a clock that is as much slower as rounding asks for."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

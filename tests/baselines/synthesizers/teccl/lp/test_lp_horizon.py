@@ -1,7 +1,5 @@
 """The fewest epochs of flows: bounds, limits, and whole chunks beside parts of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.synthesizers.teccl.instance.commodities import demand_of

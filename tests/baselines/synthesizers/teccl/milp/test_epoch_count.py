@@ -1,7 +1,5 @@
 """Algorithm 1: what it estimates is enough, or made enough."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

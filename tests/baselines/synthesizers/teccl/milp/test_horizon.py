@@ -1,7 +1,5 @@
 """The search for the fewest epochs: bounds, proofs, and what is left when the time is up."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

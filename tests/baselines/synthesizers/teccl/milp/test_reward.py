@@ -1,7 +1,5 @@
 """The paper's objective, against all schedules of tiny networks; and stopped before the end."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

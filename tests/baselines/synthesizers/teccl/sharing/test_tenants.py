@@ -1,7 +1,5 @@
 """Tenants: each schedule proves itself, all have room together, priorities are kept."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Whether links have room for several schedules at once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
