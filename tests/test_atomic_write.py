@@ -184,9 +184,7 @@ def test_a_device_without_room_is_named() -> None:
     assert "/dev/full: cannot be written: no space left" in found.stderr
 
 
-def test_a_temporary_folder_goes_and_those_left_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_temporary_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is in use, or too young to have its lock, stays."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left, young = tmp_path / "p-left", tmp_path / "p-young"

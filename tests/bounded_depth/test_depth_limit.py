@@ -74,9 +74,7 @@ def test_an_allreduce_is_no_slower_for_a_higher_limit() -> None:
 
 @settings(max_examples=6, deadline=None)
 @given(topologies(["bidirectional"]), st.sampled_from([None, 0]), st.sampled_from([None, 1]))
-def test_an_allreduce_within_a_limit_is_the_fastest_found_as_low(
-    topology: Topology, root: int | None, k: int | None
-) -> None:
+def test_shallow_allreduce_is_fastest(topology: Topology, root: int | None, k: int | None) -> None:
     options: Any = {"collective": "allreduce", "root": root, "k": k, "lp_time_limit_s": 0.0}
     points = rate_by_depth(topology, **options)
     for most in range(points[0].depth, points[-1].depth + 2):
@@ -89,9 +87,7 @@ def test_an_allreduce_within_a_limit_is_the_fastest_found_as_low(
     ("spec", "collective", "most", "least"),
     [("ring:nodes=8", "allgather", 3, 4), ("ring:nodes=8", "allreduce", 7, 8)],
 )
-def test_below_the_eccentricity_there_is_nothing(
-    spec: str, collective: str, most: int, least: int
-) -> None:
+def test_no_tree_is_below_eccentricity(spec: str, collective: str, most: int, least: int) -> None:
     said = f"no {collective} has trees of {most} hops .* eccentricity makes it {least} at least"
     with pytest.raises(InfeasibleError, match=said) as refused:
         generate(spec, collective=collective, max_depth=most)

@@ -92,9 +92,7 @@ def test_other_packages_add_commands(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert invoke("hello").exit_code == 2
 
 
-def test_other_packages_add_groups_of_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_add_command_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry point may be a typer.Typer: its subcommands follow its name, errors are ours."""
     (tmp_path / "greetings_in_two_ways.py").write_text(
         "import typer\n"

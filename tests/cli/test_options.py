@@ -51,9 +51,7 @@ def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["optimum", "generate"])
-def test_bad_options_are_told_in_one_line(
-    command: str, options: list[str], message: str, tmp_path: Path
-) -> None:
+def test_bad_options(command: str, options: list[str], message: str, tmp_path: Path) -> None:
     output = ["-o", tmp_path / "schedule.json"] if command == "generate" else []
     result = invoke(command, "dgx_a100:boxes=2", *options, *output)
     assert result.exit_code == 2

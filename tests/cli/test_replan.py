@@ -37,9 +37,7 @@ def test_both_phases_of_an_allreduce_are_told(tmp_path: Path) -> None:
     ("options", "message"),
     [([], "nothing has changed"), (["--without", "gpu9"], "'gpu9' is no node of ring:nodes=4")],
 )
-def test_bad_requests_are_told_in_one_line(
-    options: list[str], message: str, tmp_path: Path
-) -> None:
+def test_bad_requests_take_one_line(options: list[str], message: str, tmp_path: Path) -> None:
     old = tmp_path / "old.npz"
     document("generate", "ring:nodes=4", "-o", old)
     failed = invoke("replan", old, "-o", tmp_path / "new.npz", *options)

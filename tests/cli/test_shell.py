@@ -53,9 +53,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("fault", MALFORMED)
 @pytest.mark.parametrize("command", ["show", "optimum"])
-def test_a_malformed_file_is_one_line_and_exit_code_2(
-    fault: str, command: str, tmp_path: Path
-) -> None:
+def test_a_malformed_file_ends_with_code_2(fault: str, command: str, tmp_path: Path) -> None:
     """Whoever reads it: no traceback, the file or the fault named."""
     content, message = MALFORMED[fault]
     path = tmp_path / "cluster.yaml"

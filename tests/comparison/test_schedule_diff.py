@@ -49,9 +49,7 @@ def test_a_factored_forest_has_the_trees_of_its_expansion() -> None:
     assert diff(folded, folded).is_same
 
 
-def test_a_factored_forest_that_is_too_large_is_not_written_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_large_factored_forests_stay_factored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two that are equal nothing need be; of others it is said, and they are not the same."""
     folded = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     monkeypatch.setattr(schedule_diff, "_MOST_PARENTS", 10)

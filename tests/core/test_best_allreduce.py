@@ -39,9 +39,7 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=str)
-def test_generate_makes_the_best_of_networks_known_by_hand(
-    topology: Topology, best: Fraction, combined: Fraction
-) -> None:
+def test_best_by_hand(topology: Topology, best: Fraction, combined: Fraction) -> None:
     """Where the optima of both phases, one after the other, are not optimal together."""
     for factored in (False, True):
         schedule = generate(topology, collective="allreduce", factored=factored).schedule

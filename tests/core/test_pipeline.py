@@ -96,9 +96,7 @@ def test_every_collective_on_a_seeded_set(collective: str, kind: str, seed: int)
 
 @settings(max_examples=150, deadline=None)
 @given(topology=topologies(), root=st.integers(0, 9))
-def test_a_broadcast_is_as_fast_as_the_least_max_flow_from_its_root(
-    topology: Topology, root: int
-) -> None:
+def test_a_broadcast_attains_the_least_max_flow(topology: Topology, root: int) -> None:
     """Edmonds: min over v of maxflow(root, v), by networkx; the reduce to it, of flows into it."""
     root %= topology.num_compute
     source = topology.compute[root]
@@ -123,9 +121,7 @@ def max_flow(topology: Topology, source: int, sink: int) -> Fraction:
 
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), topology=topologies(kinds=("directed", "bidirectional")))
-def test_an_allreduce_takes_the_time_of_both_bounds(
-    data: st.DataObject, topology: Topology
-) -> None:
+def test_allreduce_time_is_that_of_both_bounds(data: st.DataObject, topology: Topology) -> None:
     """One after the other, on balanced networks, by weights or through a root; at once no more."""
     demand = data.draw(demands(topology, data.draw(st.sampled_from(["allgather", "broadcast"]))))
     for schedule in (
@@ -221,9 +217,7 @@ def test_sums_that_a_switch_cannot_pass_on_stay_away() -> None:
 @pytest.mark.parametrize("collective", ONE_WAY)
 @settings(max_examples=100, deadline=None)
 @given(data=st.data(), topology=topologies(kinds=("directed", "bidirectional")))
-def test_balanced_relays_reach_the_bound_without_copying(
-    collective: str, data: st.DataObject, topology: Topology
-) -> None:
+def test_relays_need_no_copying(collective: str, data: st.DataObject, topology: Topology) -> None:
     """Theorem: the bound over cuts, which holds for relays that copy too, is attained without."""
     gpus = [topology.nodes[v].name for v in topology.compute]
     members = data.draw(st.sets(st.sampled_from(gpus), min_size=2))

@@ -67,9 +67,7 @@ LARGE_ONES = [(family, seed) for family, seeds in LARGE_SEEDS.items() for seed i
         *LARGE_ONES,
     ],
 )
-def test_forest_verifies_and_attains_the_bound(
-    family: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forests_attain_the_bound(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that ``tests.fuzz.check`` asks for, but fewer networks on every path."""
     monkeypatch.setattr(paths, "MOST_GPUS", 9)
     outcome = examine(family, seed, lambda stage, gpus: None)

@@ -29,9 +29,7 @@ from tests.in_network.adding_servers import servers
         ("dgx_h100:boxes=16", Fraction(640, 3)),
     ],
 )
-def test_switches_that_copy_and_add_are_used_in_full(
-    spec: str, best: Fraction, tmp_path: Path
-) -> None:
+def test_multicast_switches_reach_the_optimum(spec: str, best: Fraction, tmp_path: Path) -> None:
     """Bound and schedule meet; without, 257.1 GB/s in one box and 266.7 in two."""
     topology = load_topology(spec)
     schedule = generate(topology, collective="allreduce", multicast=True).schedule
@@ -147,9 +145,7 @@ def test_a_narrow_server_sums_up_what_it_can_and_the_hosts_the_rest() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "broadcast", "reduce"])
 @pytest.mark.parametrize("speeds", [("12.5",) * 4, (3, 7, 11)], ids=str)
-def test_data_that_goes_one_way_past_servers_attains_its_cut(
-    speeds: tuple[str | int, ...], collective: str
-) -> None:
+def test_one_way_data_attains_its_cut(speeds: tuple[str | int, ...], collective: str) -> None:
     network = servers(4, speeds, leaves=2)
     root = 0 if collective in ("broadcast", "reduce") else None
     made = generate(network, collective=collective, root=root, multicast=True)

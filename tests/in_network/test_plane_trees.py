@@ -43,9 +43,7 @@ def test_whole_trees_take_a_plane_each_where_they_share_out() -> None:
     ("gpus", "widths", "k"),
     [(4, (1, 1, 1), 3), (8, (125, 125, 100, 100), 18), (2, (1, 2), 3), (6, (1, 2), 1)],
 )
-def test_other_trees_are_on_all_planes_by_their_shares(
-    gpus: int, widths: tuple[int, ...], k: int
-) -> None:
+def test_other_trees_use_planes_by_share(gpus: int, widths: tuple[int, ...], k: int) -> None:
     """4 trees on 3 planes do not share out: each is on every plane; 6 on planes of 1 and 2 do."""
     small, real = laid(on_planes(gpus, widths))
     assert real.gather.k == k

@@ -30,9 +30,7 @@ from tests.command_line import ROOT, assert_one_line, by_the_script, invoke
         (("gpus",), 3, "gpus is 3: Input should be a valid list"),
     ],
 )
-def test_what_is_no_certificate_is_told(
-    where: Sequence[Any], value: object, message: str, tmp_path: Path
-) -> None:
+def test_no_certificates(where: Sequence[Any], value: object, message: str, tmp_path: Path) -> None:
     """Exit code 2, the field, the value found and what is allowed."""
     path = tmp_path / "certificate.json"
     write(certify(load_topology("ring:nodes=3")), path)

@@ -143,9 +143,7 @@ def test_a_cut_weighs_what_its_gpus_have() -> None:
         ((0,), (1, 2, 3), "GPU a: 1 of 6 parts of the sums must enter it over 1 link, 2 GB/s in"),
     ],
 )
-def test_sums_enter_the_cut_of_a_reduction(
-    nodes: tuple[int, ...], weights: tuple[int, ...], words: str
-) -> None:
+def test_sums_enter_the_cut(nodes: tuple[int, ...], weights: tuple[int, ...], words: str) -> None:
     """A one-way ring a -> b -> c -> a; only c -> a, of 2 GB/s, leads into a and into a, b."""
     builder = TopologyBuilder()
     a, b, c = (builder.gpu(name) for name in "abc")

@@ -14,9 +14,7 @@ from forestcoll.schedule.unsupported import not_taken
         (None, "a forest or two", "unsupported: draw takes a forest or two, not NoneType"),
     ],
 )
-def test_operation_what_it_takes_and_the_type_found_are_named(
-    found: object, takes: str, message: str
-) -> None:
+def test_messages_name_operation_and_types(found: object, takes: str, message: str) -> None:
     """The value itself is not shown: it may be large."""
     error = not_taken("draw", found, takes)
     assert isinstance(error, UnsupportedError)

@@ -73,9 +73,7 @@ class OtherError(ForestCollError):
 
 
 @pytest.mark.parametrize("parse", [parse_yaml, parse_json])
-def test_only_true_false_null_and_whole_numbers_are_more_than_text(
-    parse: Callable[[str, str], Document],
-) -> None:
+def test_only_booleans_null_and_integers_are_typed(parse: Callable[[str, str], Document]) -> None:
     """JSON is YAML too; 0.1 keeps its digits, and so does a number beyond 18 digits."""
     text = '{"a": [true, false, null, -12, 0.10, 1e3, 1234567890123456789], "b": "7"}'
     assert parse(text, "x").data == {

@@ -75,9 +75,7 @@ def test_threadblocks_that_run_at_once_and_the_root_may_be_given() -> None:
         (changed(GATHER, 0, 3, name="cpkt"), "packets are not modelled"),
     ],
 )
-def test_what_cannot_be_read_or_executed_is_one_line(
-    tmp_path: Path, data: dict[str, Any] | str, message: str
-) -> None:
+def test_bad_plans_take_one_line(tmp_path: Path, data: dict[str, Any] | str, message: str) -> None:
     result = invoke("check-plan", written(tmp_path, data))
     assert result.exit_code == 2
     assert_one_line(result.stderr, message)

@@ -174,9 +174,7 @@ def uneven_line(*, latencies: bool = True) -> Topology:
         ("allreduce", None, Fraction(30)),
     ],
 )
-def test_latency_is_that_of_the_way_that_data_goes(
-    collective: str, root: str | None, latency_us: Fraction
-) -> None:
+def test_latency_follows_the_data(collective: str, root: str | None, latency_us: Fraction) -> None:
     """Out from the root of a broadcast, in to that of a reduce."""
     found = expected(uneven_line(), collective, root=root)
     assert found.latency_us == latency_us
@@ -329,9 +327,7 @@ def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.Monke
     assert len(begun) == 1
 
 
-def test_an_endless_schedule_leaves_time_for_bounds_and_cuts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 4 s the schedule gets 3; cuts that take all that is left end at 4 s, not at 4 + 2."""
     topology = load_topology("dgx_h100:boxes=1")
     monkeypatch.setattr("experiments.advice.expected._made", endless)
@@ -366,9 +362,7 @@ def test_programs_for_bounds_and_cuts_get_what_is_left(monkeypatch: pytest.Monke
     assert 5 > told[0] > told[1] > told[2] > told[3] > 0
 
 
-def test_rates_are_of_the_network_where_planes_are_not_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rates_of_unmerged_planes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the check of merged planes refuses them, all planes are looked at: 900 GB/s too."""
 
     def refuse(_: object) -> None:

@@ -262,9 +262,7 @@ def fields_of(experiment: str) -> str:
         ),
     ],
 )
-def test_a_number_beyond_its_bound_is_refused_at_once(
-    tmp_path: Path, text: str, field: str
-) -> None:
+def test_numbers_out_of_bounds_are_refused(tmp_path: Path, text: str, field: str) -> None:
     """With its field: nothing is enumerated first."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)

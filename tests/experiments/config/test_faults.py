@@ -106,9 +106,7 @@ def fault(path: Path) -> str:
         ("", "toy.yaml: the file holds no keys and values"),
     ],
 )
-def test_a_mistake_is_one_line_with_its_place_and_the_nearest_word(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message: str) -> None:
     """In our words, not in those of the checker."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)

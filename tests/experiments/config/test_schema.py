@@ -68,9 +68,7 @@ def test_the_file_that_is_spoilt_below_is_right(write_experiment) -> None:
     ],
     ids=str,
 )
-def test_the_schema_refuses_what_the_reader_refuses(
-    write_experiment, changes: dict[str, object]
-) -> None:
+def test_schema_and_reader_refuse_the_same(write_experiment, changes: dict[str, object]) -> None:
     """A valid file, one thing of which has been spoilt."""
     assert not SCHEMA.is_valid({**GOOD, **changes})
     with pytest.raises(InvalidExperimentError):

@@ -118,9 +118,7 @@ def test_shared_capacities_are_not_proved() -> None:
 @pytest.mark.parametrize("parts", [(1, 1), (5, 4)])
 @pytest.mark.parametrize("collective", ["allreduce", "allgather"])
 @pytest.mark.parametrize("spec", ["dgx_h100:boxes=2", "dgx_h100:boxes=1"])
-def test_peers_have_the_same_rate_on_merged_planes(
-    spec: str, collective: str, parts: tuple[int, int]
-) -> None:
+def test_methods_agree_on_merged_planes(spec: str, collective: str, parts: tuple[int, int]) -> None:
     """What is spread over the planes and verified there takes as long as before."""
     real = split(load_topology(spec), parts)
     planes = find_planes(real)

@@ -140,9 +140,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, name: str, me
 
 
 @pytest.mark.parametrize("library", ["plotly", "jinja2"])
-def test_without_a_library_the_error_names_the_extra(
-    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_name_extras(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "plotly.offline", raising=False)
     with pytest.raises(ForestCollError, match=rf"{library}; .*'forestcoll\[experiments\]'"):

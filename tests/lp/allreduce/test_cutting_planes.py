@@ -42,9 +42,7 @@ def test_cutting_planes_equal_the_reference(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=lambda given: str(given))
-def test_networks_where_the_combination_is_not_optimal(
-    topology: Topology, best: Fraction, combined: Fraction
-) -> None:
+def test_combinations_below_optimum(topology: Topology, best: Fraction, combined: Fraction) -> None:
     """By hand, in ``networks``: other roots or shares beat reduce-scatter + allgather."""
     assert combination_algbw(topology) == combined
     for solve in (allreduce_reference, allreduce_optimum):

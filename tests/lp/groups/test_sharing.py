@@ -45,9 +45,7 @@ RELATIVE = 1e-7
         ("mi250:boxes=2", groups_by_index, Fraction(16)),
     ],
 )
-def test_the_hand_calculated_rate_is_bound_and_attained(
-    spec: str, grouping: Any, rate: Fraction
-) -> None:
+def test_hand_calculated_rates_are_attained(spec: str, grouping: Any, rate: Fraction) -> None:
     """The rate is that of a cut counted by hand, and the forests attain it exactly."""
     topology = load_topology(spec)
     found = concurrent_groups(topology, grouping(topology), SETTINGS)

@@ -76,17 +76,13 @@ def put(folder: Path, monkeypatch: pytest.MonkeyPatch, transport: Alone) -> dict
     return dict(json.loads(outcome_file(folder, 0).read_text()))
 
 
-def test_a_worker_reads_its_task_and_writes_what_came_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_writes_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = put(tmp_path, monkeypatch, Alone())
     assert set(found) == set(Outcome.__slots__)
     assert (found["wrong"], found["library"]) == (0, "threads")
 
 
-def test_a_worker_that_fails_says_why_and_ends_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_worker_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the launcher and the library do not belong together, so each process is alone."""
     alone = Alone(ranks=4)
     found = put(tmp_path, monkeypatch, alone)

@@ -20,9 +20,7 @@ def pairs_of(accesses: list[tuple[int, bool]]) -> list[tuple[int, int]]:
 
 
 @given(ACCESSES)
-def test_chains_of_these_pairs_order_all_pairs_of_which_one_writes(
-    accesses: list[tuple[int, bool]],
-) -> None:
+def test_chains_of_neighbours_order_all_conflicts(accesses: list[tuple[int, bool]]) -> None:
     """No pair is of two cells or of two reads, and what they imply is each pair with a write."""
     size = len(accesses)
     reached = np.zeros((size, size), dtype=bool)

@@ -115,9 +115,7 @@ def test_the_chunks_that_are_assumed_are_those_of_the_larger_buffer() -> None:
         ("</algo>", "<more/></algo>", "more is no element of MSCCL", 14),
     ],
 )
-def test_what_the_executor_reads_otherwise_is_told(
-    old: str, new: str, message: str, line: int
-) -> None:
+def test_other_readings_are_reported(old: str, new: str, message: str, line: int) -> None:
     (remark,) = parse_algorithm(TEXT.replace(old, new, 1)).remarks
     assert message in remark.message
     assert (remark.line, remark.missing) == (line, "")

@@ -104,9 +104,7 @@ def test_a_bound_is_read_as_it_is_written() -> None:
     ("network", "options"),
     [(fan(), {"collective": "broadcast", "root": "r"}), (half_duplex(), {})],
 )
-def test_a_file_keeps_the_prices_of_an_optimum(
-    network: Topology, options: Any, ending: str, tmp_path: Path
-):
+def test_files_keep_prices(network: Topology, options: Any, ending: str, tmp_path: Path):
     forest, path = generate(network, **options).schedule, tmp_path / f"schedule{ending}"
     write_schedule(forest, path)
     known = read_schedule(path)

@@ -29,9 +29,7 @@ from tests.schedule.made.types import TYPES, schedule
         (b"9" * 5000, "thousands of digits"),
     ],
 )
-def test_what_is_no_schedule_at_all_is_refused(
-    content: bytes, message: str, tmp_path: Path
-) -> None:
+def test_files_without_a_schedule_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_bytes(content)
     assert re.search(message, refused(path))

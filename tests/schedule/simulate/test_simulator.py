@@ -141,9 +141,7 @@ STATIC = [
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), STATIC)
-def test_in_lockstep_one_piece_takes_the_time_synchronous(
-    method: str, collective: str, name: str
-) -> None:
+def test_lockstep_takes_the_synchronous_time(method: str, collective: str, name: str) -> None:
     """Of every method, unless a step needs itself, as where switches pass on what comes in.
 
     Where trees have several ways over a link, the cost divides them evenly and a program does not.

@@ -36,9 +36,7 @@ def test_any_two_points_of_a_plane_are_on_one_line(q):
         (cayley_hexagon(3), 6, 364),
     ],
 )
-def test_generalized_polygons_have_the_diameter_of_their_sides_and_twice_the_girth(
-    geometry, sides, size
-):
+def test_polygons_have_the_diameter_of_their_sides_and_twice_the_girth(geometry, sides, size):
     """What defines an n-gon; of order (q, q) it has 1 + q + ... + q^(n-1) points and lines."""
     graph = incidence(geometry)
     assert len(geometry.points) == len(geometry.lines) == size

@@ -275,8 +275,6 @@ def one_way() -> Topology:
         (dgx1, "gather", "sccl has no gather; it has allgather"),
     ],
 )
-def test_what_it_cannot_do_is_typed(
-    topology: Callable[[], Topology], collective: str, message: str
-) -> None:
+def test_errors_are_typed(topology: Callable[[], Topology], collective: str, message: str) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: {message}"):
         generate(topology(), collective)

@@ -86,9 +86,7 @@ def one_way() -> Topology:
         (load_topology("mi250:boxes=2"), Sketch("into a box", (2,))),
     ],
 )
-def test_where_nothing_leads_in_there_is_no_time(
-    topology: Topology, sketch: Sketch, collective: str
-) -> None:
+def test_unreachable_gpus_have_no_time(topology: Topology, sketch: Sketch, collective: str) -> None:
     network = LogicalNetwork.of(topology, sketch, Fraction(1))
     exchange = exchange_of(collective, network.gpus, 1)
     assert least_time(network, exchange, busy(network)) is None

@@ -150,9 +150,7 @@ class TestSharedNic:
             ({"connections": {1: (0,)}}, 1),
         ],
     )
-    def test_it_is_divided_by_the_links_that_use_it(
-        self, fields: dict[str, object], users: int
-    ) -> None:
+    def test_its_users_divide_it(self, fields: dict[str, object], users: int) -> None:
         asked = replace(Sketch("sketch.yaml", (2,)), **fields)  # type: ignore[arg-type]
         network = LogicalNetwork.of(one_nic_a_box(), asked, KB)
         across = remote(network)
@@ -388,9 +386,7 @@ def test_sources_of_one_who_does_not_send_are_refused() -> None:
         ),
     ],
 )
-def test_links_that_are_not_there_are_refused(
-    field: str, ends: str, asked: dict[str, object]
-) -> None:
+def test_missing_links_are_refused(field: str, ends: str, asked: dict[str, object]) -> None:
     """Of two NDv2 chassis only GPU 0 sends and GPU 1 receives."""
     message = (
         f"^sketch.yaml: {field} joins two GPUs that no link and no switch joins: .*from {ends} "

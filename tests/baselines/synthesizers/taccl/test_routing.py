@@ -137,9 +137,7 @@ def test_a_network_that_cannot_be_crossed_is_told() -> None:
         ([(0, 1), (1, 0), (2, 3), (3, 2)], 2, "into box 0 of arcs; allow more in internode_sketch"),
     ],
 )
-def test_what_has_no_way_in_is_named_with_the_field(
-    arcs: list[tuple[int, ...]], boxes: int, message: str
-) -> None:
+def test_unreachable_gpus_are_named(arcs: list[tuple[int, ...]], boxes: int, message: str) -> None:
     with pytest.raises(InfeasibleError, match=message):
         plain(arcs_of(arcs, 4, boxes)).check()
 

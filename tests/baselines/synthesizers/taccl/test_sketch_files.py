@@ -94,9 +94,7 @@ def test_a_file_is_read_by_its_ending(tmp_path: Path, name: str) -> None:
         (".json", "{", "", ", line 2: not valid JSON"),
     ],
 )
-def test_a_fault_in_a_file_is_told_with_the_file(
-    tmp_path: Path, suffix: str, old: str, new: str, message: str
-) -> None:
+def test_faults_name_files(tmp_path: Path, suffix: str, old: str, new: str, message: str) -> None:
     path = tmp_path / f"mine{suffix}"
     path.write_text(TEXTS[suffix].replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InvalidParameterError) as caught:

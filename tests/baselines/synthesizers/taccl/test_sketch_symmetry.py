@@ -171,9 +171,7 @@ def test_an_offset_of_whole_boxes_among_all_is_passed_over_where_there_is_one(of
 @pytest.mark.parametrize(
     ("symmetry", "shown"), [((1, 4), "[1, 4]"), ((2, 8), "[2, 8]"), ((7, 0), "[7, all]")]
 )
-def test_a_size_that_does_not_divide_all_gpus_or_is_passed_by_the_offset_is_refused(
-    symmetry: tuple[int, int], shown: str
-) -> None:
+def test_symmetry_sizes_and_offsets_are_checked(symmetry: tuple[int, int], shown: str) -> None:
     network, sketch = laid(boxes_of_two(3), (symmetry,))
     with pytest.raises(InvalidParameterError) as caught:
         classes_of(network, exchange_of("allgather", 6, 1), sketch)

@@ -112,9 +112,7 @@ def test_searches_that_end_without_a_proof_are_no_proof(monkeypatch: pytest.Monk
     assert given[-1] > 900
 
 
-def test_a_horizon_that_is_ruled_out_at_last_is_followed_by_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_infeasible_horizon_is_extended(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver that first finds nothing, then that four times the least is too little."""
     asked: list[Program] = []
 
@@ -143,9 +141,7 @@ def test_a_solver_that_gives_up_is_told_with_how_far_costs_are_apart(
         run(routing_of(two_boxes(latency=100, gpus=2)))
 
 
-def test_what_a_solver_gives_up_on_is_solved_less_strictly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_failed_solve_is_repeated_less_strictly(monkeypatch: pytest.MonkeyPatch) -> None:
     """As HiGHS does with a "Solve error" where one link is ten billion times as fast as another."""
     asked: list[float] = []
 

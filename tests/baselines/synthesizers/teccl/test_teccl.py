@@ -38,9 +38,7 @@ def finish(spec: str, **asked: Any) -> Fraction:
     ("chunks", "epochs", "solver"),
     [(1, 3, "cp-sat"), (1, 3, "highs"), (2, 5, "cp-sat"), (2, 5, "highs"), (3, 8, "highs")],
 )
-def test_allgathers_of_dgx1_take_the_epochs_of_the_public_code(
-    chunks: int, epochs: int, solver: str
-) -> None:
+def test_dgx1_takes_the_epochs_of_the_public_code(chunks: int, epochs: int, solver: str) -> None:
     """Without latencies, in epochs of the fastest link; both solvers prove them the fewest."""
     spec = "dgx1:nvlink_latency=0"
     size = 8 * chunks * 25_000
@@ -242,9 +240,7 @@ def test_searches_that_do_not_go_together(asked: dict[str, Any], message: str) -
     ],
 )
 @pytest.mark.parametrize("collective", ["reduce", "reduce-scatter"])
-def test_reductions_through_switches_with_latencies_verify(
-    spec: str, size_bytes: int, collective: str
-) -> None:
+def test_reductions_over_slow_switches_verify(spec: str, size_bytes: int, collective: str) -> None:
     """Turned round, what a switch passes on as it comes in leaves when it has come."""
     made = generate(load_topology(spec), collective, size_bytes=size_bytes, work=0)
     assert verify(made).collective == collective

@@ -59,8 +59,6 @@ def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
         (lambda index: index.update(runtime="nccl"), "its files are for 'nccl', which is none"),
     ],
 )
-def test_an_index_of_something_else_is_told(
-    bundle: Path, change: Callable[[dict[str, Any]], object], told: str
-) -> None:
+def test_other_indexes(bundle: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
     rewritten(bundle, change)
     assert any(told in fault for fault in faults_in(bundle, execute=False))

@@ -67,9 +67,7 @@ def test_what_does_not_fit_gets_the_next_best(
     assert list(faults_in(tmp_path / "bundle")) == []
 
 
-def test_where_nothing_fits_the_range_is_open(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_leave_a_gap(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     made = Bundling(folder, tmp_path / "bundle").run()
     assert [one.file for one in made.ranges] == [None, None]

@@ -38,9 +38,7 @@ def test_machines_get_the_index(folder: Path, tmp_path: Path) -> None:
     assert [one["protocol"] for one in found["ranges"]] == ["LL", "LL"]
 
 
-def test_what_is_not_used_is_told_with_its_cost(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unused_entries_cost(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 8)
     shown = invoke("bundle", "export", folder, "-o", tmp_path / "bundle").stdout
     assert "% slower than the best" in shown

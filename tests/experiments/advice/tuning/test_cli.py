@@ -111,9 +111,7 @@ def test_methods_out_of_time_are_told() -> None:
         (["-o", "README.md"], "README.md: is a file; name a folder"),
     ],
 )
-def test_bad_questions_are_told_in_one_line(
-    options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_questions(options: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     failed = invoke("tune", "ring:nodes=4", *options)
     assert failed.exit_code == 2

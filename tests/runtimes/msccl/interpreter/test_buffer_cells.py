@@ -30,9 +30,7 @@ def cells(collective: str, in_place: bool) -> Cells:
         ("alltoall", (6, 6), [[0, 0, 6], [8, 8, 14]]),
     ],
 )
-def test_in_place_one_buffer_lies_in_the_other(
-    collective: str, parts: tuple[int, int], base: list[list[int]]
-) -> None:
+def test_in_place_buffers(collective: str, parts: tuple[int, int], base: list[list[int]]) -> None:
     """Six chunks of a user's buffer and, at GPU 0, the two of scratch that are used."""
     assert parts_of(algorithm(collective)) == parts
     found = cells(collective, in_place=True)

@@ -33,9 +33,7 @@ def rows(found: Units) -> list[tuple[int, int, int, int]]:
         (("re", "i1", "o0"), (0, 2, 1, 2)),  # the target's own content, and the source
     ],
 )
-def test_local_steps_read_and_write_cells(
-    step: tuple[str, str, str], row: tuple[int, int, int, int]
-) -> None:
+def test_cells_of_local_steps(step: tuple[str, str, str], row: tuple[int, int, int, int]) -> None:
     assert rows(units([Block().step(*step)])) == [row]
 
 

@@ -31,9 +31,7 @@ from tests.runtimes.mscclpp.interpreter.hand_plans import alone, copy, data, mes
         ),
     ],
 )
-def test_what_is_open_or_not_modelled_is_said_not_guessed(
-    operation: Operation, reason: str
-) -> None:
+def test_operations_not_modelled_are_unknown(operation: Operation, reason: str) -> None:
     plan = alone([operation])
     assert reason in next(refusals(plan))
     with pytest.raises(UnsupportedError, match=f"{operation.kind} of GPU 0, threadblock 0, oper"):

@@ -145,9 +145,7 @@ def test_notes_leave_it_right() -> None:
     assert [one.kind for one in found.findings] == [Kind.NOTE] * 3
 
 
-def test_what_is_too_large_is_refused_before_any_memory_is_taken(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_large_plans_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan_interpreter, "MOST_CELLS", 11)
     with pytest.raises(InvalidScheduleError, match="14 chunks are read or written, of 12 in all"):
         interpret_plan(pair(swap(), swap()[:-1]))

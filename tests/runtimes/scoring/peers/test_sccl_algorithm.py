@@ -90,9 +90,7 @@ def test_other_objects_are_no_algorithm() -> None:
         ([([0], [2], 0), ([1], [2], 0)], "parts of some ranks, but not of all"),
     ],
 )
-def test_collectives_of_others_are_refused_with_why(
-    chunks: list[tuple[list[int], list[int], int]], why: str
-) -> None:
+def test_refused_collectives(chunks: list[tuple[list[int], list[int], int]], why: str) -> None:
     """A scatter, a gather, unequal parts, a group, copies at first, a scan, a partial sum."""
     with pytest.raises(UnsupportedError, match=f"is none that is known here: .*{why}"):
         sccl(sccl_file(3, chunks, [[[0, 0, 1]]]))

@@ -175,9 +175,7 @@ def peak(made: StepSchedule) -> int:
     return most
 
 
-def test_rates_without_a_common_unit_are_added_up_in_fractions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rates_without_a_common_unit_use_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Durations whose least common multiple has thousands of digits: the same verdict."""
     for bits in (1024, 1):
         monkeypatch.setattr(verify_rates, "_UNIT_BITS", bits)

@@ -152,9 +152,7 @@ def test_the_path_of_a_transfer_has_its_own_latency(path: int, start: int, right
 
 @pytest.mark.parametrize("multicast", [False, True])
 @pytest.mark.parametrize(("first", "amount"), [(0, 1), (1, 1), (0, 2), (2, 1), (0, 3)])
-def test_a_switch_sends_on_those_units_only_that_came_in(
-    first: int, amount: int, multicast: bool
-) -> None:
+def test_a_switch_forwards_only_received_units(first: int, amount: int, multicast: bool) -> None:
     """Some of three units come in and all three go out."""
     rows = [
         Send(0, 0, 0, 2, first=first, amount=amount),

@@ -179,9 +179,7 @@ def through_a_switch(pieces: int, *, clock: bool) -> StepSchedule:
 
 
 @pytest.mark.parametrize("clock", [False, True])
-def test_pieces_through_a_switch_are_followed_one_by_one(
-    clock: bool, count_feeds: list[int]
-) -> None:
+def test_chunks_through_a_switch_are_followed_singly(clock: bool, count_feeds: list[int]) -> None:
     """Two thousand pieces of one chunk: each is held against the one that fed it, not all."""
     verify(through_a_switch(2000, clock=clock))
     assert sum(count_feeds) <= 4 * 2000
