@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll.cli.options import in_group, read_if_given, root_of
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.command_line import document, invoke
+from tests.hand_networks import network_of
 
 
 def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
@@ -63,10 +64,7 @@ def test_bad_options(command: str, options: list[str], message: str, tmp_path: P
 
 def test_a_number_is_a_rank_unless_a_node_is_called_so() -> None:
     """Names that look like numbers are those of some networks."""
-    builder = TopologyBuilder()
-    for name in ("1", "0", "x"):
-        builder.gpu(name)
-    net = builder.build("numbers")
+    net = network_of("1 0 x", "", "numbers")
     assert [root_of(net, text) for text in ("1", "2", "x", "-1", "1.0", "9" * 10)] == [
         "1",
         2,

@@ -13,8 +13,9 @@ from forestcoll.core.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost_model.measures import synchronous
-from forestcoll.topology import Topology, TopologyBuilder, write_topology
+from forestcoll.topology import Topology, write_topology
 from tests.command_line import document, invoke
+from tests.hand_networks import network_of
 from tests.lp.networks import BETTER, line, one_way_detour
 
 CLUSTERS = [
@@ -219,9 +220,7 @@ def test_weights_and_roots_are_kept() -> None:
 
 
 def test_a_single_gpu_has_no_bound() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    schedule = generate(builder.build("alone"), collective="allreduce").schedule
+    schedule = generate(network_of("a", "", "alone"), collective="allreduce").schedule
     assert schedule.bound is None
     verdict = verify(schedule)
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)

@@ -20,6 +20,7 @@ from forestcoll.errors import (
 )
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from forestcoll.topology.validation import COLLECTIVES
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
 from tests.reference.cuts import enumerate_optimum
 from tests.strategies import topologies
@@ -165,11 +166,7 @@ def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None
 
 def test_roots_alone_must_reach_the_others() -> None:
     """A -> b -> c: a can broadcast, c can be reduced to; the other way round is refused."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 3)
-    builder.arc(b, c, 2)
-    net = builder.build("chain")
+    net = network_of("a b c", "a > b: 3, b > c: 2", "chain")
     assert generate(net, collective="broadcast", root="a").schedule.algbw_gb_s == 2
     assert generate(net, collective="reduce", root="c").schedule.algbw_gb_s == 2
     assert verify(generate(net, collective="reduce", root="c").schedule).optimal
@@ -200,11 +197,7 @@ def test_the_papers_algorithms_agree_where_all_weights_are_equal(collective: str
 
 def test_sums_that_a_switch_cannot_pass_on_stay_away() -> None:
     """A switch with 3 GB/s in and 2 out: 1 GB/s of a's 2 is of no use to a reduction."""
-    builder = TopologyBuilder()
-    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("s")
-    for tail, head, bandwidth in ((a, switch, 2), (b, switch, 1), (switch, a, 1), (switch, b, 1)):
-        builder.arc(tail, head, bandwidth)
-    net = builder.build("greedy")
+    net = network_of("a b [s]", "a > s: 2, b > s, s > a b", "greedy")
     assert verify(generate(net).schedule).optimal
     verdict = verify(generate(net, collective="reduce-scatter").schedule)
     assert verdict.optimal
@@ -245,13 +238,7 @@ def test_a_relay_that_cannot_copy_serves_half() -> None:
     """It receives 1 GB/s and sends 2: as a GPU it could pass everything on twice, as a relay one
     half of the data goes to b and one to c, and the two have no link to exchange them.
     """
-    builder = TopologyBuilder()
-    a, b, c, d = (builder.gpu(name) for name in "abcd")
-    builder.arc(a, d, 1)
-    for head in (b, c):
-        builder.arc(d, head, 1)
-        builder.arc(head, a, 1)
-    net = builder.build("copier")
+    net = network_of("a b c d", "a > d, d > b c, b c > a", "copier")
     assert generate(net, collective="broadcast", root="a").schedule.algbw_gb_s == 1
     verdict = verify(
         generate(group(net, ["a", "b", "c"]), collective="broadcast", root="a").schedule

@@ -11,7 +11,8 @@ from forestcoll.in_network.collectives import in_network
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
 
@@ -47,13 +48,7 @@ def test_multicast_switches_reach_the_optimum(spec: str, best: Fraction, tmp_pat
 
 def uneven_nics() -> Topology:
     """Three GPUs at an NVSwitch of 6 GB/s, and at InfiniBand of 2, 2 and 1 GB/s; both copy."""
-    builder = TopologyBuilder()
-    switches = [builder.switch(name, multicast=True) for name in ("ib", "nv")]
-    for number, bandwidth in enumerate((2, 2, 1)):
-        gpu = builder.gpu(f"g{number}")
-        for switch, width in zip(switches, (bandwidth, 6), strict=True):
-            builder.link(gpu, switch, width)
-    return builder.build("uneven NICs")
+    return network_of("[ib*] [nv*] g0..2", "g0 g1 - ib: 2, g0..2 - nv: 6, g2 - ib", "uneven NICs")
 
 
 def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:

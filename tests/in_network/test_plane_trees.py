@@ -11,6 +11,7 @@ from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from tests.hand_networks import network_of
 
 
 def laid(topology: Topology) -> tuple[Allreduce[MulticastForest], Allreduce[MulticastForest]]:
@@ -23,13 +24,9 @@ def laid(topology: Topology) -> tuple[Allreduce[MulticastForest], Allreduce[Mult
 
 
 def on_planes(gpus: int, widths: tuple[int, ...], *, multicast: bool = True) -> Topology:
-    builder = TopologyBuilder()
-    planes = [builder.switch(f"nv{i}", multicast=multicast) for i in range(len(widths))]
-    for rank in range(gpus):
-        gpu = builder.gpu(f"g{rank}")
-        for plane, width in zip(planes, widths, strict=True):
-            builder.link(gpu, plane, width)
-    return builder.build("planes")
+    planes = " ".join(f"[nv{i}{'*' * multicast}]" for i in range(len(widths)))
+    links = (f"g0..{gpus - 1} - nv{i}: {width}" for i, width in enumerate(widths))
+    return network_of(f"{planes} g0..{gpus - 1}", ", ".join(links), "planes")
 
 
 def test_whole_trees_take_a_plane_each_where_they_share_out() -> None:

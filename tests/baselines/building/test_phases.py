@@ -9,16 +9,13 @@ from baselines.building.phases import collect
 from baselines.networks.switch_paths import Router
 from forestcoll import generate
 from forestcoll.schedule import Allreduce, Forest, cost, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def line() -> Topology:
     """Three GPUs: a -> b -> c with 2 and 1 GB/s, and back with 4 and 8."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, bandwidth in ((a, b, 2), (b, c, 1), (b, a, 4), (c, b, 8)):
-        builder.arc(tail, head, bandwidth)
-    return builder.build("line")
+    return network_of("a b c", "a > b: 2, b > c, b > a: 4, c > b: 8", "line")
 
 
 def chain(topology: Topology) -> Forest:

@@ -11,8 +11,9 @@ from baselines.libraries.nccl_tree import generate as generate_nccl_tree
 from forestcoll import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, MulticastForest, cost, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 NVSWITCH, NIC = 450, 50
 """GB/s of a DGX H100."""
@@ -156,13 +157,7 @@ def test_fewer_rails_use_fewer_nics() -> None:
 
 def two_gpus_linked() -> Topology:
     """A box with a slow link beside its switch."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w", 0, multicast=True)
-    gpus = [builder.gpu(f"gpu{i}", 0, i) for i in range(2)]
-    builder.link(*gpus, 1)
-    for gpu in gpus:
-        builder.link(gpu, switch, 9)
-    return builder.build("linked")
+    return network_of("[w*]@0 gpu0@0.0 gpu1@0.1", "gpu0 - gpu1, gpu0 gpu1 - w: 9", "linked")
 
 
 def test_links_beside_the_switch_are_left_alone() -> None:

@@ -3,6 +3,7 @@
 from baselines.networks.own_nics import with_own_links
 from baselines.networks.switch_paths import Router
 from forestcoll.topology import Topology, TopologyBuilder
+from tests.hand_networks import network_of
 
 
 def box(**nics: str) -> Topology:
@@ -44,9 +45,6 @@ def test_a_gpu_with_a_choice_makes_way() -> None:
 
 def test_a_gpu_that_nothing_comes_back_to_is_passed_over() -> None:
     """B sends to the network and hears nothing from it."""
-    builder = TopologyBuilder()
-    network = builder.switch("network")
-    for name in ("a", "far"):
-        builder.link(builder.gpu(name, int(name == "far")), network, 1)
-    builder.arc(builder.gpu("b", 0), network, 1)
-    assert chosen(builder.build("one way")) == ["a"]
+    assert chosen(
+        network_of("[network] a@0 far@1 b@0", "a far - network, b > network", "one way")
+    ) == ["a"]

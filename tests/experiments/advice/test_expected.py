@@ -18,7 +18,8 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.problem.rate_bound import RateBound
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
 
@@ -152,12 +153,9 @@ def uneven_line(*, latencies: bool = True) -> Topology:
 
     a -> b 8 GB/s, 1 us; back 2 GB/s, 10 us. b -> c 4 GB/s, 2/3 us; back 6 GB/s, 20 us.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    links = ((a, b, 8, 1), (b, a, 2, 10), (b, c, 4, Fraction(2, 3)), (c, b, 6, 20))
-    for tail, head, bandwidth, latency in links:
-        builder.arc(tail, head, bandwidth, latency if latencies else 0)
-    return builder.build("uneven line")
+    links = "a > b: 8 1, b > a: 2 10, b > c: 4 2/3, c > b: 6 20"
+    without = "a > b: 8, b > a: 2, b > c: 4, c > b: 6"
+    return network_of("a b c", links if latencies else without, "uneven line")
 
 
 @pytest.mark.parametrize(
@@ -216,22 +214,14 @@ def test_a_root_is_refused_where_there_is_none() -> None:
 
 def test_links_without_latency_add_none() -> None:
     """Link a - b takes 3 us and b - c nothing; c is 3 us from a, and 0 from b."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, 1, 3)
-    builder.link(b, c, 1)
-    line = builder.build("line")
+    line = network_of("a b c", "a - b: 1 3, b - c", "line")
     assert expected(line, "allgather").latency_us == 3
     assert expected(line.without("a - b", "a"), "allgather").latency_us == 0
 
 
 def test_a_network_that_leads_one_way_has_a_broadcast_and_a_reduce() -> None:
     """Along a -> b -> c all get what a has, and c what all have; no allgather is possible."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 2, 1)
-    builder.arc(b, c, 3, 1)
-    line = builder.build("one way")
+    line = network_of("a b c", "a > b: 2 1, b > c: 3 1", "one way")
     for collective, root in (("broadcast", "a"), ("reduce", "c")):
         found = expected(line, collective, root=root)
         assert (found.bounds[0].algbw_gb_s, found.latency_us) == (2, 2)

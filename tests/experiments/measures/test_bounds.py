@@ -25,6 +25,7 @@ from forestcoll.schedule import cost
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology
 
@@ -209,11 +210,7 @@ def test_prices_that_round_to_nothing_leave_the_finer_ones() -> None:
 
 def uneven_line() -> Topology:
     """GPUs a, b, c in a row: a -> b 8 GB/s and 2 back, b -> c 4 and 6 back."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, width in ((a, b, 8), (b, a, 2), (b, c, 4), (c, b, 6)):
-        builder.arc(tail, head, width)
-    return builder.build("uneven line")
+    return network_of("a b c", "a > b: 8, b > a: 2, b > c: 4, c > b: 6", "uneven line")
 
 
 @pytest.mark.parametrize(
@@ -311,11 +308,7 @@ def test_the_least_of_all_roundings_bounds_an_all_to_all(
 
 def test_prices_that_all_round_to_nothing_leave_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two GPUs whose links cost next to nothing beside one that leads nowhere."""
-    builder = TopologyBuilder()
-    a, b, aside = builder.gpu("a"), builder.gpu("b"), builder.switch("aside")
-    for tail, head in ((a, b), (b, a), (a, aside), (aside, a)):
-        builder.arc(tail, head, 1)
-    topology = builder.build("aside")
+    topology = network_of("a b [aside]", "a > b aside, b aside > a", "aside")
     (switch,) = topology.switches
     prices = [1.0 if switch in (link.tail, link.head) else 1e-12 for link in topology.links]
     found = SimpleNamespace(price=np.array(prices))

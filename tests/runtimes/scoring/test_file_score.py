@@ -24,7 +24,7 @@ from forestcoll.runtimes.scoring.file_score import score
 from forestcoll.runtimes.scoring.measurement import Measurement
 from forestcoll.schedule import cost
 from forestcoll.topology import Topology, load_topology
-from forestcoll.topology.builder import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 UNIQUE = ("dgx_a100:boxes=2", "ring:nodes=5", "torus:dims=3x3", "hypercube:dimension=3")
@@ -37,15 +37,12 @@ def exported(schedule: Any) -> Algorithm:
 
 def pairs() -> Topology:
     """Two boxes of two GPUs, 8 GB/s inside, a NIC of 1 GB/s for each GPU."""
-    builder = TopologyBuilder()
-    ib = builder.switch("ib")
-    for box in range(2):
-        nvswitch = builder.switch(f"b{box}.nvswitch", box)
-        for index in range(2):
-            gpu = builder.gpu(f"b{box}.gpu{index}", box, index)
-            builder.link(gpu, nvswitch, 8)
-            builder.link(gpu, ib, 1)
-    return builder.build("pairs")
+    return network_of(
+        "[ib] [b0.nvswitch]@0 b0.gpu0@0.0 b0.gpu1@0.1 [b1.nvswitch]@1 b1.gpu0@1.0 b1.gpu1@1.1",
+        "b0.gpu0 b0.gpu1 - b0.nvswitch: 8, b0.gpu0 b0.gpu1 b1.gpu0 b1.gpu1 - ib, "
+        "b1.gpu0 b1.gpu1 - b1.nvswitch: 8",
+        "pairs",
+    )
 
 
 def worth(file: Algorithm, topology: Topology, root: int | None = None) -> Measurement:

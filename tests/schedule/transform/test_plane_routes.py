@@ -8,17 +8,13 @@ from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.transform.plane_routes import paths_over_planes, split_edges
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from tests.hand_networks import network_of
 
 
 def on_planes(widths: tuple[int, ...], gpus: int = 8) -> Topology:
     """GPUs on as many planes as there are widths, each as wide to all."""
-    builder = TopologyBuilder()
-    planes = [builder.switch(f"plane{i}") for i in range(len(widths))]
-    for rank in range(gpus):
-        gpu = builder.gpu(f"g{rank}")
-        for plane, width in zip(planes, widths, strict=True):
-            builder.link(gpu, plane, width)
-    return builder.build("planes")
+    links = (f"g0..{gpus - 1} - plane{i}: {width}" for i, width in enumerate(widths))
+    return network_of(f"[plane0..{len(widths) - 1}] g0..{gpus - 1}", ", ".join(links), "planes")
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (1, 2), (5, 5, 4, 4), (1,) * 18, (3, 1, 1)])

@@ -21,7 +21,8 @@ from forestcoll.schedule import (
 )
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.sends import TimedSend
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 from tests.schedule.transform.schedules import direct, line, on_spines, relay
 
 
@@ -82,11 +83,7 @@ def test_an_allreduce_is_not_turned_round() -> None:
 
 def test_transfers_that_ended_together_start_together() -> None:
     """Backwards the steps number the former ends."""
-    builder = TopologyBuilder()
-    hub, slow, fast = (builder.gpu(name) for name in ("hub", "slow", "fast"))
-    builder.link(hub, slow, 1)
-    builder.link(hub, fast, 2)
-    star = builder.build("star")
+    star = network_of("hub slow fast", "hub - slow, hub - fast: 2", "star")
     sends = Sends.of([Send(0, 0, 0, 1), Send(1, 0, 0, 2)])
     schedule = direct(star, "broadcast", Chunks.equal([0], whole=1), sends)
     start = np.array([0, 1], dtype=np.int64)

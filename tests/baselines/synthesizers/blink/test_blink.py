@@ -14,7 +14,7 @@ from baselines.synthesizers.blink import blink
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Allreduce, Forest, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.single_root import (
     ROOTED_MUTATIONS,
     dgx1,
@@ -22,6 +22,7 @@ from tests.baselines.single_root import (
     phases,
     verified,
 )
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, sized_topology
 
 SPECS = [
@@ -92,11 +93,7 @@ def test_the_root_is_the_best_and_its_rate_the_max_flow(packing: str, topology: 
 
 def test_a_reduction_may_have_another_best_root() -> None:
     """1 GB/s from a to b, 3 back: b sends at 3, a receives at 3; both in turn take 1 + 1/3 s."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    builder.arc(a, b, 1)
-    builder.arc(b, a, 3)
-    net = builder.build("one-sided")
+    net = network_of("a b", "a > b, b > a: 3", "one-sided")
     best = {}
     for collective in ROOTED:
         schedule = blink.generate(net, collective)
@@ -158,12 +155,7 @@ def test_the_same_input_gives_the_same_trees(packing: str) -> None:
 
 def one_way(ends: str) -> Topology:
     """GPUs b, a and c, in this order, and links of 1 GB/s."""
-    build = TopologyBuilder()
-    for name in "bac":
-        build.gpu(name)
-    for tail, head in ends.split():
-        build.arc(tail, head, 1)
-    return build.build("wired")
+    return network_of("b a c", ", ".join(" > ".join(pair) for pair in ends.split()), "wired")
 
 
 @pytest.mark.parametrize("packing", blink.PACKINGS)

@@ -15,6 +15,7 @@ from baselines.synthesizers.taccl.sketch_files import find_sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.synthesizers.taccl.boxes import random_boxes
+from tests.hand_networks import network_of
 
 KB = Fraction(1)
 
@@ -130,15 +131,12 @@ class TestBoxesOnSwitches:
 
 def one_nic_a_box() -> Topology:
     """Two boxes of two GPUs; NICs are joined by 10 GB/s, and 6 back."""
-    builder = TopologyBuilder()
-    for box in (0, 1):
-        nic = builder.switch(f"nic{box}", box)
-        for i in (0, 1):
-            builder.link(builder.gpu(f"{box}.{i}", box, i), nic, 100, 1)
-        builder.link(f"{box}.0", f"{box}.1", 50, "1/2")
-    builder.arc("nic0", "nic1", 10, 3)
-    builder.arc("nic1", "nic0", 6, 4)
-    return builder.build("one NIC a box")
+    return network_of(
+        "[nic0]@0 0.0@0.0 0.1@0.1 [nic1]@1 1.0@1.0 1.1@1.1",
+        "0.0 0.1 - nic0: 100 1, 0.0 - 0.1: 50 1/2, 1.0 1.1 - nic1: 100 1, 1.0 - 1.1: 50 1/2, "
+        "nic0 > nic1: 10 3, nic1 > nic0: 6 4",
+        "one NIC a box",
+    )
 
 
 class TestSharedNic:
@@ -192,14 +190,11 @@ def test_what_a_box_sends_by_a_switch_shares_a_link_as_far_as_it_can_be_at_once(
 
 def test_links_of_unlike_length_take_the_longest_latency_and_both_bandwidths() -> None:
     """Two switches between two GPUs: 10 + 10 GB/s, 2 or 7 us."""
-    builder = TopologyBuilder()
-    for i in (0, 1):
-        builder.gpu(f"gpu{i}", 0, i)
-    for switch, latency in (("near", 1), ("far", "7/2")):
-        builder.switch(switch)
-        for i in (0, 1):
-            builder.link(f"gpu{i}", switch, 10, latency)
-    topology = builder.build("two switches")
+    topology = network_of(
+        "gpu0@0.0 gpu1@0.1 [near] [far]",
+        "gpu0 gpu1 - near: 10 1, gpu0 gpu1 - far: 10 7/2",
+        "two switches",
+    )
     network = LogicalNetwork.of(topology, sketch(1, 2), KB)
     for link in network.links:
         assert len(link.paths) == 2

@@ -14,6 +14,7 @@ from baselines.synthesizers.taccl.sketch_symmetry import classes_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 TEXTS = {
     ".yaml": """\
@@ -217,32 +218,26 @@ def test_what_is_turned_has_links_as_fast(
 
 def test_who_reaches_its_like_sends_and_nobody_else() -> None:
     """All reach GPUs 0 and 1 of the other box; the third is left out, as nobody reaches it."""
-    builder = TopologyBuilder()
-    builder.switch("net")
-    for box in (0, 1):
-        builder.switch(f"switch{box}")
-        for i in range(3):
-            gpu = builder.gpu(f"{box}.{i}", box, i)
-            builder.link(gpu, f"switch{box}", 10)
-            builder.arc(gpu, "net", 1)
-            if i < 2:
-                builder.arc("net", gpu, 1)
-    sketch = drawn(builder.build("two receivers"))
+    sketch = drawn(
+        network_of(
+            "[net] [switch0] 0.0@0.0 0.1@0.1 0.2@0.2 [switch1] 1.0@1.0 1.1@1.1 1.2@1.2",
+            "0.0..2 - switch0: 10, 1.0..2 - switch1: 10, 0.0..2 1.0..2 > net, net > 0.0..1 1.0..1",
+            "two receivers",
+        )
+    )
     assert sketch.connections == {0: (0,), 1: (1,)}
 
 
 def test_where_neither_links_nor_switches_join_a_box_nothing_is_drawn() -> None:
     """A line from GPU 0 to 2, one way, and a switch for two of them."""
-    builder = TopologyBuilder()
-    for i in range(3):
-        builder.gpu(f"gpu{i}", 0, i)
-    builder.arc("gpu0", "gpu1", 1)
-    builder.arc("gpu1", "gpu2", 1)
-    builder.switch("switch")
-    for i in (0, 2):
-        builder.link(f"gpu{i}", "switch", 1)
     with pytest.raises(UnsupportedError) as caught:
-        drawn(builder.build("half a ring"))
+        drawn(
+            network_of(
+                "gpu0@0.0 gpu1@0.1 gpu2@0.2 [switch]",
+                "gpu0 > gpu1, gpu1 > gpu2, gpu0 gpu2 - switch",
+                "half a ring",
+            )
+        )
     assert str(caught.value) == (
         "unsupported: half a ring: neither do links join all GPUs of a box nor switches any two of "
         "them, so taccl draws no sketch of it; write one"
@@ -258,13 +253,8 @@ def test_a_dead_nic_of_one_box_keeps_its_number_from_sending_in_all() -> None:
 
 def test_boxes_that_reach_no_others_have_no_sketch() -> None:
     """A chain of three boxes: the ends do not reach each other by links."""
-    builder = TopologyBuilder()
-    for box in range(3):
-        builder.gpu(f"{box}.0", box, 0)
-    builder.link("0.0", "1.0", 1)
-    builder.link("1.0", "2.0", 1)
     with pytest.raises(UnsupportedError, match="no GPU of a box reaches the same GPU"):
-        drawn(builder.build("chain"))
+        drawn(network_of("0.0@0.0 1.0@1.0 2.0@2.0", "0.0 - 1.0, 1.0 - 2.0", "chain"))
 
 
 def test_links_that_differ_by_less_than_ticks_tell_are_no_symmetry() -> None:

@@ -13,7 +13,8 @@ from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_files import drawn
 from baselines.synthesizers.taccl.sketch_symmetry import classes_of
 from forestcoll.errors import InvalidParameterError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 Symmetry = tuple[tuple[int, int], ...]
 
@@ -35,12 +36,8 @@ def boxes_of_two(boxes: int) -> Topology:
 
 
 def line(*bandwidths: int) -> Topology:
-    builder = TopologyBuilder()
-    for i in range(len(bandwidths) + 1):
-        builder.gpu(f"gpu{i}")
-    for i, bandwidth in enumerate(bandwidths):
-        builder.link(f"gpu{i}", f"gpu{i + 1}", bandwidth)
-    return builder.build("line")
+    links = (f"gpu{i} - gpu{i + 1}: {bandwidth}" for i, bandwidth in enumerate(bandwidths))
+    return network_of(f"gpu0..{len(bandwidths)}", ", ".join(links), "line")
 
 
 def transposed(place: int, offset: int, size: int) -> int:
@@ -210,12 +207,9 @@ def test_an_offset_that_the_links_do_not_have_is_refused(
 
 def test_links_with_one_sum_of_another_latency_are_no_images() -> None:
     """1 us of latency and 1/2 us a chunk are not 1/2 us and 1 us."""
-    builder = TopologyBuilder()
-    for i in range(2):
-        builder.gpu(f"gpu{i}")
-    builder.arc("gpu0", "gpu1", 2, 1)
-    builder.arc("gpu1", "gpu0", 1, "1/2")
-    network, sketch = laid(builder.build("pair"), ((1, 0),))
+    network, sketch = laid(
+        network_of("gpu0 gpu1", "gpu0 > gpu1: 2 1, gpu1 > gpu0: 1 1/2", "pair"), ((1, 0),)
+    )
     message = r"of 1 \+ 1/2 us a chunk, to gpu1 -> gpu0, where there is one of 1/2 \+ 1 us a chunk"
     with pytest.raises(InvalidParameterError, match=message):
         classes_of(network, exchange_of("allgather", 2, 1), sketch)

@@ -16,6 +16,7 @@ from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.files import read_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 NVLINK = "nvlink_bandwidth=1000/46,nvlink_latency=0"
 
@@ -160,10 +161,8 @@ def test_parameters_out_of_range_are_refused(asked: dict, text: str) -> None:
 def test_what_it_does_not_do_is_unsupported() -> None:
     with pytest.raises(UnsupportedError, match="taccl has no broadcast"):
         generate(load_topology("dgx_a100:boxes=1"), "broadcast")
-    builder = TopologyBuilder()
-    builder.gpu("gpu0")
     with pytest.raises(UnsupportedError, match="has 1 GPUs"):
-        generate(builder.build("alone"))
+        generate(network_of("gpu0", "", "alone"))
 
 
 def pairs(local: int = 20, remote: int = 4) -> Topology:

@@ -11,20 +11,14 @@ from forestcoll.runtimes.scoring.peers.switch_copies import cut_at_copying_switc
 from forestcoll.schedule import Sends, verify
 from forestcoll.schedule.sends import Send
 from forestcoll.topology import Topology
-from forestcoll.topology.builder import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.runtimes.scoring.peer_documents import teccl, teccl_all_to_all, teccl_allgather
 
 
 def copying(*names: str, wide: int = 2) -> Topology:
     """GPUs a and b at switch s, c at t; of s and t those named copy."""
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    for switch in "st":
-        builder.switch(switch, multicast=switch in names)
-    for one, other in (("a", "s"), ("b", "s"), ("s", "t"), ("t", "c")):
-        builder.link(one, other, wide)
-    return builder.build("two switches")
+    switches = " ".join(f"[{name}{'*' * (name in names)}]" for name in "st")
+    return network_of(f"a b c {switches}", f"a b t - s: {wide}, t - c: {wide}", "two switches")
 
 
 def cut(topology: Topology, *rows: Send) -> tuple[list[tuple[int, ...]], int]:

@@ -21,6 +21,7 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
 
 
@@ -34,13 +35,10 @@ def broadcast(
 
 def two_ways(bandwidth: Fraction = Fraction(1)) -> Topology:
     """Two GPUs, joined by two ways over three switches each."""
-    builder = TopologyBuilder()
-    names = [builder.gpu("a"), builder.gpu("b")]
-    for way in "st":
-        on = [builder.switch(f"{way}{i}") for i in range(3)]
-        for tail, head in zip([names[0], *on], [*on, names[1]], strict=True):
-            builder.link(tail, head, bandwidth)
-    return builder.build("two ways")
+    hops = ("a - s0 t0", "s0 - s1", "s1 - s2", "t0 - t1", "t1 - t2", "s2 t2 - b")
+    return network_of(
+        "a b [s0..2] [t0..2]", ", ".join(f"{e}: {bandwidth}" for e in hops), "two ways"
+    )
 
 
 def test_times_of_long_ways_do_not_overflow() -> None:

@@ -25,6 +25,7 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.topology import Topology, TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.literals import marked, routes_of, star
 
 
@@ -132,12 +133,7 @@ def test_a_switch_that_stores_sends_on_whenever_it_likes() -> None:
 )
 def test_the_path_of_a_transfer_has_its_own_latency(path: int, start: int, right: bool) -> None:
     """From GPU 0 to s in 1 us, or by t in 1 + 2 us; over both paths the longer one counts."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    s, t = builder.switch("s"), builder.switch("t")
-    for one, other, latency in ((a, s, 1), (a, t, 1), (t, s, 2), (s, b, 0)):
-        builder.link(one, other, 1, latency)
-    net = builder.build("two paths")
+    net = network_of("a b [s] [t]", "a - s t: 1 1, t - s: 1 2, s - b", "two paths")
     near, far, to_b = Path((0, 2), 1), Path((0, 3, 2), 1), Path((2, 1), 1)
     routes = Routes.from_paths({(0, 2): (near, far), (2, 1): (to_b,)})
     rows = [
@@ -193,11 +189,8 @@ def test_an_exchange_of_one_unit_gives_no_other() -> None:
 
 def relays(*links: tuple[int, int]) -> Topology:
     """GPUs 0, 1 and 2 and plain switches 3 (p), 4 (q) and 5 (r), with links in one direction."""
-    builder = TopologyBuilder()
-    names = [*map(builder.gpu, "abc"), *map(builder.switch, "pqr")]
-    for tail, head in links:
-        builder.arc(names[tail], names[head], 1)
-    return builder.build("relays")
+    pairs = (f"{'abcpqr'[tail]} > {'abcpqr'[head]}" for tail, head in links)
+    return network_of("a b c [p] [q] [r]", ", ".join(pairs), "relays")
 
 
 def test_a_chunk_passes_a_switch_twice_in_one_step() -> None:

@@ -5,19 +5,17 @@ from fractions import Fraction
 from baselines.synthesizers.teccl.a_star.standing import Standing
 from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 
 
 def star() -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
     """GPUs a, b, c on a switch, a chunk an epoch, two epochs of latency from it."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.switch("s")
-    for name in "abc":
-        builder.arc(name, "s", 1)
-        builder.arc("s", name, 1, 2)
-    network = EpochNetwork.of(builder.build("star"), Fraction(1), Fraction(1), "stored")
+    network = EpochNetwork.of(
+        network_of("a b c [s]", "a b c > s, s > a b c: 1 2", "star"),
+        Fraction(1),
+        Fraction(1),
+        "stored",
+    )
     return network, {arc.path: i for i, arc in enumerate(network.arcs)}
 
 
