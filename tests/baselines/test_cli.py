@@ -52,9 +52,7 @@ def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
     ("method", "network"),
     [("tacos", "ring:nodes=4"), ("bruck", "dgx_a100:boxes=2"), ("nccl-nvls", "dgx_h100:boxes=2")],
 )
-def test_what_is_run_is_written_and_verified(
-    method: str, network: str, suffix: str, tmp_path: Path
-) -> None:
+def test_runs_are_saved_and_proved(method: str, network: str, suffix: str, tmp_path: Path) -> None:
     """Schedules in steps, with a clock, of copying switches: `verify FILE` finds the same rate."""
     file = tmp_path / f"schedule.{suffix}"
     facts = document("baselines", "run", method, network, "-o", file)

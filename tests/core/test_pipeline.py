@@ -75,9 +75,7 @@ def fit(topology: Topology, collective: str) -> Topology:
 @pytest.mark.parametrize("collective", ONE_WAY)
 @settings(max_examples=150, deadline=None)
 @given(data=st.data(), topology=topologies())
-def test_every_collective_attains_the_worst_of_all_cuts(
-    collective: str, data: st.DataObject, topology: Topology
-) -> None:
+def test_collectives_attain_cuts(collective: str, data: st.DataObject, topology: Topology) -> None:
     """Random digraphs with switches and unbalanced GPUs, random roots and weights."""
     network = fit(topology, collective)
     proves_optimal(network, collective, **data.draw(demands(network, collective)))

@@ -68,9 +68,7 @@ def test_rows_are_held_against_measured_values_of_their_method() -> None:
     assert written([one])[-1] == ("| allgather | `forestcoll` | 26.2 / 13.1 (+100%) | 100% |")
 
 
-def test_it_prints_alpha_and_errors(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prints_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(module, "fitted_alpha_us", lambda: 22.0)
     main([])
     said = capsys.readouterr().out

@@ -12,7 +12,7 @@ from forestcoll import write_certificate as write
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import certificate_schema, is_certificate
 from forestcoll.topology import TopologyBuilder, group, load_topology
-from tests.command_line import ROOT, assert_one_line, by_the_script, invoke
+from tests.command_line import ROOT, assert_refused, by_the_script
 
 
 @pytest.mark.parametrize(
@@ -39,9 +39,7 @@ def test_no_certificates(where: Sequence[Any], value: object, message: str, tmp_
         place = place[key]
     place[where[-1]] = value
     path.write_text(json.dumps(changed))
-    result = invoke("verify", path)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, f"{path}: {message}")
+    assert_refused(f"{path}: {message}", "verify", path)
 
 
 def test_broken_files_are_told(tmp_path: Path) -> None:
@@ -54,9 +52,7 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
         (text.replace("{\n", '{\n"k": 1,\n', 1), "the key 'k' is given twice"),
     ):
         path.write_text(broken)
-        result = invoke("verify", path)
-        assert result.exit_code == 2
-        assert_one_line(result.stderr, message)
+        assert_refused(message, "verify", path)
     assert not is_certificate(tmp_path / "nothing.json")
 
 

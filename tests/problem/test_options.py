@@ -77,9 +77,7 @@ def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
         ),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
-    asked: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_requests(asked: dict[str, Any], error: type[Exception], message: str) -> None:
     """What is no value of an option, and two that exclude each other; one of them alone is taken.
 
     Whether there is such a collective, root or weight depends on the network: a request checks it.

@@ -108,9 +108,7 @@ def test_a_fault_names_source_line_and_field() -> None:
         (parse_yaml, "[" * 30, "net: nested too deeply"),
     ],
 )
-def test_faults_are_of_the_class_that_the_caller_names(
-    parse: Callable[..., Document], text: str, message: str
-) -> None:
+def test_faults_have_a_given_class(parse: Callable[..., Document], text: str, message: str) -> None:
     with pytest.raises(OtherError, match=f"^{re.escape(message)}"):
         parse(text, "net", OtherError)
 

@@ -7,7 +7,7 @@ import pytest
 import forestcoll
 from forestcoll.runtimes.msccl import read_algorithm
 from forestcoll.runtimes.mscclpp import read_plan
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,5 @@ def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
 def test_bad_options_are_told_in_a_line(
     schedule: Path, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
-    result = invoke("export", schedule, "-o", tmp_path / "a.xml", *options)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "export", schedule, "-o", tmp_path / "a.xml", *options)
     assert not (tmp_path / "a.xml").exists()

@@ -49,9 +49,7 @@ def test_what_fits_is_exported_as_it_is(tmp_path: Path) -> None:
     assert "given" not in found
 
 
-def test_where_nothing_fits_nothing_is_written(
-    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_leave_none(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     result = invoke(
         "export", large, "-o", tmp_path / "a.xml", "--satisfy-limits", "--satisfy-time", "0"

@@ -192,9 +192,7 @@ def test_latency_follows_the_data(collective: str, root: str | None, latency_us:
         ("reduce-scatter", None, 6, ("b", "a")),
     ],
 )
-def test_bound_and_cut_are_those_of_the_direction_of_the_data(
-    collective: str, root: str | None, rate: int, link: tuple[str, str]
-) -> None:
+def test_cut_sides(collective: str, root: str | None, rate: int, link: tuple[str, str]) -> None:
     """The slowest link on the way; ForestColl attains it, and the cut is crossed by that link.
 
     In an allgather 2/3 of the data enter a over 2 GB/s; in a reduce-scatter its third does.

@@ -58,9 +58,7 @@ def test_an_unknown_difference_ends_with_an_exit_code(monkeypatch: pytest.Monkey
     assert CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)]).exit_code == 0
 
 
-def test_what_was_run_again_is_compared_from_where_one_stands(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reruns_are_compared(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line that is printed works as it stands, from a folder beside the clone."""
     keep(clone, 2)
     stand = tmp_path / "a stand"

@@ -170,9 +170,7 @@ def test_what_is_no_algorithm_is_refused_in_its_line(old: str, new: str, message
     assert len(str(raised.value)) < 300
 
 
-def test_what_cannot_be_read_or_is_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidScheduleError, match=r"none\.xml: cannot be read: no such file"):
         read_algorithm(tmp_path / "none.xml")
     with pytest.raises(InvalidScheduleError, match="cannot be read: is a directory"):

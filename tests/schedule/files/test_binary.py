@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.errors import ExportError, ForestCollError, InvalidScheduleError, VerificationError
+from forestcoll.errors import ExportError, InvalidScheduleError, VerificationError
 from forestcoll.generation import generate
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
+from tests.schedule.files.malformed import refused
 from tests.schedule.made.hand import FORESTS, leaves4
 from tests.schedule.made.types import TYPES, schedule
 
@@ -54,16 +55,6 @@ def spoil(path: Path, change: Callable[[Arrays], object], save: Any = np.savez) 
     change(arrays)
     save(path, **arrays)
     return path
-
-
-def refused(path: Path, kind: type[ForestCollError] = InvalidScheduleError) -> str:
-    """Read a file, which must fail in one line that starts with its name; return the rest."""
-    with pytest.raises(kind) as caught:
-        read_schedule(path)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.startswith(f"{path}: ")
-    return message.removeprefix(f"{path}: ")
 
 
 @pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
@@ -152,9 +143,7 @@ def head(old: bytes, new: bytes) -> Callable[[Arrays], object]:
         (head(b'"explicit"', b'"factored"'), "array links.head is missing; the arrays of this"),
     ],
 )
-def test_what_is_not_in_the_format_is_refused(
-    change: Callable[[Arrays], object], message: str, tmp_path: Path
-) -> None:
+def test_bad_arrays(change: Callable[[Arrays], object], message: str, tmp_path: Path) -> None:
     assert refused(spoil(tmp_path / "spoiled.npz", change)).startswith(message)
 
 

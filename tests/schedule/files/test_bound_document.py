@@ -54,9 +54,7 @@ def test_the_bound_goes_with_the_file(suffix: str, tmp_path: Path) -> None:
         (lambda b: b["potentials"][0].update(reduce=None), r"bound.potentials\[0\].reduce is"),
     ],
 )
-def test_what_is_not_in_the_format_is_told(
-    change: Callable[[Any], Any], message: str, tmp_path: Path
-) -> None:
+def test_faults_are_named(change: Callable[[Any], Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     write_schedule(schedule(), path)
     document = json.loads(path.read_text())

@@ -63,9 +63,7 @@ def test_schedules_that_sccl_finds_exist(name: str, chunks: int, steps: int, rou
 @pytest.mark.parametrize(
     ("chunks", "steps", "rounds", "by_bound"), [(2, 2, 2, True), (3, 2, 4, False)]
 )
-def test_schedules_that_sccl_refutes_do_not_exist(
-    chunks: int, steps: int, rounds: int, by_bound: bool
-) -> None:
+def test_refuted_schedules_are_none(chunks: int, steps: int, rounds: int, by_bound: bool) -> None:
     """2:2:2 on DGX-1 is below the flow bound of 7/6 rounds a chunk; 3:2:4 takes a search.
 
     Both are unsatisfiable for SCCL's public code with z3. CP-SAT says so of both.

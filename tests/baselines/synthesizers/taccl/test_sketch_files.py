@@ -203,9 +203,7 @@ def test_what_is_drawn(
         ((), ((1, 2), (2, 0))),
     ],
 )
-def test_what_is_turned_has_links_as_fast(
-    slow: tuple[str, ...], symmetry: tuple[tuple[int, int], ...]
-) -> None:
+def test_images_are_as_fast(slow: tuple[str, ...], symmetry: tuple[tuple[int, int], ...]) -> None:
     """A square of two boxes: its boxes differ, or what its numbers have between boxes."""
     builder = TopologyBuilder()
     for box in (0, 1):

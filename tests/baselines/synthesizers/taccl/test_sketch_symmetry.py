@@ -105,9 +105,7 @@ def expected(
         (load_topology("hypercube:dimension=3"), ((4, 8),), 1),
     ],
 )
-def test_classes_are_the_closure_of_the_offsets(
-    topology: Topology, symmetry: Symmetry, planes: int, collective: str
-) -> None:
+def test_classes(topology: Topology, symmetry: Symmetry, planes: int, collective: str) -> None:
     network, sketch = laid(topology, symmetry, planes)
     for parts in (1, 2):
         exchange = exchange_of(collective, network.gpus, parts)
@@ -196,9 +194,7 @@ def test_symmetry_sizes_and_offsets_are_checked(symmetry: tuple[int, int], shown
         ),
     ],
 )
-def test_an_offset_that_the_links_do_not_have_is_refused(
-    topology: Topology, symmetry: tuple[int, int], message: str
-) -> None:
+def test_unsupported_offsets(topology: Topology, symmetry: tuple[int, int], message: str) -> None:
     network, sketch = laid(topology, (symmetry,))
     with pytest.raises(InvalidParameterError) as caught:
         classes_of(network, exchange_of("allgather", 4, 1), sketch)

@@ -53,9 +53,7 @@ def test_a_bundle_of_plans_is_right(folder: Path, tmp_path: Path) -> None:
     assert list(faults_in(tmp_path / "bundle")) == []
 
 
-def test_what_does_not_fit_gets_the_next_best(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_get_next(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU that sends to 5 others has 11 threadblocks; one in a ring 5, with its copy."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 8)
     made = Bundling(folder, tmp_path / "bundle").run()
@@ -93,9 +91,7 @@ def test_a_format_without_sizes_has_them_in_the_index(folder: Path, tmp_path: Pa
     assert list(faults_in(tmp_path / "bundle")) == []
 
 
-def test_who_is_interrupted_goes_on(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupts_resume(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first file is kept, there is no bundle; then only the second is exported."""
     exports: list[Any] = []
     export = bundling.export

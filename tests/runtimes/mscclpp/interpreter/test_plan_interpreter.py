@@ -128,9 +128,7 @@ def test_a_pipeline_is_executed_round_by_round() -> None:
         ({"collective": "broadcast"}, None, "0 of 2 GPUs receive nothing, so the root of this"),
     ],
 )
-def test_what_must_be_known_is_asked_for(
-    changes: dict[str, str], root: int | None, message: str
-) -> None:
+def test_missing_facts_are_named(changes: dict[str, str], root: int | None, message: str) -> None:
     plan = replace(pair(swap(), swap()), **changes)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match=message):
         interpret_plan(plan, root=root)

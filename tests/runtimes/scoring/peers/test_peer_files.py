@@ -77,9 +77,7 @@ def test_what_is_no_json_is_told(tmp_path: Path, content: bytes, problem: str) -
         read_peer_file(path)
 
 
-def test_a_file_that_is_too_large_or_not_there_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "file.json", RING)
     monkeypatch.setattr(peer_files, "MOST_BYTES", 100)
     with pytest.raises(InvalidScheduleError, match="too much to read"):

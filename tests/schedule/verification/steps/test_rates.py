@@ -1,8 +1,6 @@
 """The check of links against a clock agrees with adding up rates in fractions."""
 
-import contextlib
 import random
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -30,6 +28,7 @@ from forestcoll.schedule.verification.steps.step_arrays import ways_used
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.reference.step_rates import fits
 from tests.schedule.literals import LITERALS, teccl_star
+from tests.schedule.made.steps import broadcast, peak, plus, with_clock
 
 
 def network(rng: random.Random) -> Topology:
@@ -107,18 +106,6 @@ def test_times_beyond_64_bits_are_added_up_exactly(tick: Fraction) -> None:
                 verify(made)
 
 
-def with_clock(made: StepSchedule, **changes: object) -> StepSchedule:
-    """The schedule with some columns of its clock changed by functions of them."""
-    assert made.clock is not None
-    return replace(made, clock=replace(made.clock, **changes))
-
-
-def plus(column: np.ndarray, row: int, by: int) -> np.ndarray:
-    changed = column.copy()
-    changed[row] += by
-    return changed
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -155,24 +142,6 @@ def test_epochs_of_two_ticks_hold_a_window() -> None:
     twice = [(0, 0, 0, 3, 0), (1, 0, 0, 3, 0), (2, 0, 3, 1, 0), (3, 0, 3, 2, 0)]
     with pytest.raises(VerificationError, match=r"carries 3/2 GB/s|never gets to"):
         verify(teccl_star(twice, gpus=3, epochs=2))
-
-
-def broadcast(
-    net: Topology, sends: Sends, ways: list[Path], chunks: Chunks | None = None
-) -> StepSchedule:
-    """From GPU 0 to GPU 1."""
-    made = chunks or Chunks.equal([0], whole=1)
-    return StepSchedule(net, "by hand", "broadcast", made, sends, Routes.from_paths({(0, 1): ways}))
-
-
-def peak(made: StepSchedule) -> int:
-    """Bytes that a proof takes, or a refusal."""
-    tracemalloc.start()
-    with contextlib.suppress(VerificationError):
-        verify(made)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most
 
 
 def test_rates_without_a_common_unit_use_fractions(monkeypatch: pytest.MonkeyPatch) -> None:

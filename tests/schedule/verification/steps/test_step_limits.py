@@ -1,7 +1,5 @@
 """Step schedules at the limits: huge numbers, malformed parts, small files that ask for much."""
 
-import contextlib
-import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 
@@ -23,14 +21,7 @@ from forestcoll.schedule import (
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
-
-
-def broadcast(
-    net: Topology, sends: Sends, ways: list[Path], chunks: Chunks | None = None
-) -> StepSchedule:
-    """From GPU 0 to GPU 1."""
-    made = chunks or Chunks.equal([0], whole=1)
-    return StepSchedule(net, "by hand", "broadcast", made, sends, Routes.from_paths({(0, 1): ways}))
+from tests.schedule.made.steps import broadcast, peak
 
 
 def two_ways(bandwidth: Fraction = Fraction(1)) -> Topology:
@@ -78,16 +69,6 @@ def test_a_step_far_off_asks_for_no_memory() -> None:
     for measure in (verify, cost, synchronous):
         with pytest.raises(VerificationError, match=r"steps have gaps|sends.step holds"):
             measure(far)
-
-
-def peak(made: StepSchedule) -> int:
-    """Bytes that a proof takes, or a refusal."""
-    tracemalloc.start()
-    with contextlib.suppress(VerificationError):
-        verify(made)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
