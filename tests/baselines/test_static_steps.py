@@ -158,11 +158,6 @@ def test_what_they_cannot_do_is_typed(
         run(name, made)
 
 
-def test_collectives_that_they_do_not_have_are_typed() -> None:
-    with pytest.raises(UnsupportedError, match="torus has no all-to-all"):
-        run("torus", load_topology("torus:dims=3x3"), "all-to-all")
-
-
 @pytest.mark.parametrize("name", ["recursive-halving-doubling", "blueconnect"])
 def test_an_unknown_order_is_refused(name: str) -> None:
     with pytest.raises(InvalidParameterError, match="order is 'sideways'; it must be one of"):

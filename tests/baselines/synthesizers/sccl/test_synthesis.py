@@ -14,7 +14,6 @@ from forestcoll.errors import (
     InvalidParameterError,
     TimeLimitError,
     UnsupportedError,
-    VerificationError,
 )
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost, synchronous, verify
@@ -22,7 +21,6 @@ from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.dgx1 import dgx1
 from tests.baselines.synthesizers.sccl.rounds import network_named, pairs, shard_rounds, to_all
 from tests.hand_networks import network_of
-from tests.schedule.mutations_of.steps import STEP_MUTATIONS
 
 # --- the outcomes of SCCL's public code, with z3 ------------------------------------------------
 
@@ -203,16 +201,6 @@ def test_an_allreduce_with_a_root_is_a_reduce_and_a_broadcast() -> None:
         schedule = generate(line, "allreduce", root=root)
         assert verify(schedule).steps == steps
         assert len(schedule.chunks) == 1
-
-
-@pytest.mark.parametrize("mutation", STEP_MUTATIONS)
-@pytest.mark.parametrize("name", ["allgather", "allreduce", "broadcast"])
-def test_corrupted_schedules_are_rejected(name: str, mutation: str) -> None:
-    """What verify accepts stops being acceptable when anything is changed."""
-    mutate, message = STEP_MUTATIONS[mutation]
-    schedule = generate(dgx1(), name, chunks=2)
-    with pytest.raises(VerificationError, match=message):
-        verify(mutate(schedule))
 
 
 # --- limits, sameness, what it does not do -------------------------------------------------------
