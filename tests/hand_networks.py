@@ -14,8 +14,9 @@ def network_of(nodes: str, links: str, name: str = "by hand") -> Topology:
     Parameters
     ----------
     nodes : str
-        Names in the order of their numbers. "[w]" is a switch, "[w*]" one that multicasts. A GPU
-        or switch with "@1.2" is number 2 of box 1, with "@1" in box 1 without a number.
+        Names in the order of their numbers. "[w]" is a switch, "[w*]" one that multicasts, "[w+]"
+        one that stores. A GPU or switch with "@1.2" is number 2 of box 1, with "@1" in box 1
+        without a number.
     links : str
         "a - b: 3" is a link both ways of 3 GB/s, "a > b: 1/2 7" one way with 7 us of latency.
         Several links have commas between them, "a b - w: 3" is one to each. 1 GB/s and no latency
@@ -39,9 +40,9 @@ def network_of(nodes: str, links: str, name: str = "by hand") -> Topology:
         drawn, _, place = word.partition("@")
         box, _, index = place.partition(".")
         at = (int(box) if box else None, int(index) if index else None)
-        for one in _expanded(drawn.strip("[*]")):
+        for one in _expanded(drawn.strip("[*+]")):
             if drawn.startswith("["):
-                builder.switch(one, *at, multicast="*" in drawn)
+                builder.switch(one, *at, multicast="*" in drawn, stores="+" in drawn)
             else:
                 builder.gpu(one, *at)
     for part in filter(None, links.split(", ")):

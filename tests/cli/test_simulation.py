@@ -8,8 +8,8 @@ import pytest
 import forestcoll
 from forestcoll import cli
 from forestcoll.schedule.simulate import Simulator
-from forestcoll.topology import TopologyBuilder
 from tests.command_line import assert_refused, document, invoke
+from tests.hand_networks import network_of
 
 
 @pytest.fixture(scope="module")
@@ -94,10 +94,8 @@ def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule:
     result = invoke("simulate", schedule, "--size", "976562500000000KB", "--pipeline-chunks", "1")
     assert "  " in result.stdout.splitlines()[-1]
     assert result.stdout.splitlines()[-1].split()[0] == "976562500000000KB"
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     alone = tmp_path / "alone.json"
-    forestcoll.write_schedule(forestcoll.generate(builder.build("one")).schedule, alone)
+    forestcoll.write_schedule(forestcoll.generate(network_of("alone", "", "one")).schedule, alone)
     assert invoke("simulate", alone, "--size", "1MB").stdout.splitlines()[-1].split()[-1] == "-"
     assert_refused(
         "nothing moves in this schedule", "simulate", alone, "--usage", tmp_path / "usage.svg"

@@ -146,13 +146,9 @@ def test_balanced_capacities_are_left_alone():
 
 def test_links_to_gpus_are_trimmed_before_those_to_switches():
     """From v, which receives 1, go 1 to w and 1 to b. Neither is needed; w keeps what it gets."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    v, w = (builder.switch(name) for name in "vw")
-    arcs = [(a, v, 1), (v, w, 1), (v, b, 1), (w, c, 1), (b, a, 1), (c, a, 1), (b, c, 2), (c, b, 2)]
-    for tail, head, room in arcs:
-        builder.arc(tail, head, room)
-    topology = builder.build("fork")
+    topology = network_of(
+        "a b c [v] [w]", "a > v, v > w b, w > c, b c > a, b > c: 2, c > b: 2", "fork"
+    )
     capacity = np.array([int(link.bandwidth_gb_s) for link in topology.links], dtype=np.int64)
     found = balanced(Problem(topology, capacity, np.ones(3, dtype=np.int64)))
     place = topology.position_of

@@ -18,7 +18,7 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnsupportedError,
 )
-from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from forestcoll.topology.validation import COLLECTIVES
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
@@ -150,11 +150,7 @@ def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None
     1/x* = 2. Sums leave b over 1 GB/s, two of them, and c over 1: 2 as well; but into c come
     2 GB/s and out of a go 2, so the forests differ: in the reduction a sends to b and to c.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head in ((a, b), (b, c), (c, a), (a, c)):
-        builder.arc(tail, head, 1)
-    net = builder.build("chord")
+    net = network_of("a b c", "a > b c, b > c, c > a", "chord")
     scatter = generate(net, collective="reduce-scatter").schedule
     assert verify(scatter).optimal
     assert scatter.time_s_per_gb == Fraction(2, 3)

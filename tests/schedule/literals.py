@@ -65,11 +65,6 @@ def _by_hand(
 
 def complete_bipartite() -> StepSchedule:
     """BFB on K(2,2), links of 1 GB/s (Zhao et al., figure 1): halves meet at the far side."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(name) for name in "abcd"]
-    for near in names[:2]:
-        for far in names[2:]:
-            builder.link(near, far, 1)
     a, b, c, d = range(4)
     sends = [
         Send(0, a, a, c, amount=2),
@@ -90,7 +85,9 @@ def complete_bipartite() -> StepSchedule:
         Send(1, d, b, c, first=1, amount=1),
     ]
     chunks = Chunks.equal([a, b, c, d], whole=8, size=2)
-    return _by_hand(builder.build("K(2,2)"), "allgather", chunks, Sends.of(sends))
+    return _by_hand(
+        network_of("a b c d", "a b - c d", "K(2,2)"), "allgather", chunks, Sends.of(sends)
+    )
 
 
 def ring_of_five() -> StepSchedule:

@@ -296,13 +296,9 @@ def test_the_least_of_all_roundings_bounds_an_all_to_all(
 
     What the links' prices cost in all, by what a pair each way pays.
     """
-    builder = TopologyBuilder()
-    a, b = (builder.gpu(name) for name in "ab")
-    builder.arc(a, b, 1)
-    builder.arc(b, a, 3)
     found = SimpleNamespace(price=np.array(prices))
     monkeypatch.setattr(lp.alltoall.linear_optimum, "all_to_all_rate", lambda *_, **__: found)
-    best = upper_bound(builder.build("pair"), "all-to-all", Fraction(1, 100))
+    best = upper_bound(network_of("a b", "a > b, b > a: 3", "pair"), "all-to-all", Fraction(1, 100))
     assert best == UpperBound(2 * rate, "prices of the links")
 
 

@@ -21,6 +21,7 @@ from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
 from tests.reference.simulation import fair_finish_s, jobs_of
 from tests.reference.simulation_simpy import first_come_s, shared_links_s
@@ -428,11 +429,7 @@ def test_a_clock_that_goes_on_for_ages_is_refused() -> None:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
     """First come, first served: a slow way into a fast link leaves it to others meanwhile."""
-    builder = TopologyBuilder()
-    a, b, c, d, s = *(builder.gpu(name) for name in "abcd"), builder.switch("s")
-    for tail, head, speed in ((a, s, 1), (b, s, 100), (s, c, 100), (c, d, 1)):
-        builder.link(tail, head, speed)
-    topology = builder.build("slow and fast")
+    topology = network_of("a b c d [s]", "a - s, b - s: 100, s - c: 100, c - d", "slow and fast")
     at = topology.position_of
     ways = [("asc", 0), ("bsc", 1), ("cd", 1)]
     paths = [tuple(at[name] for name in way) for way, _ in ways]

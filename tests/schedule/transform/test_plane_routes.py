@@ -6,7 +6,7 @@ import pytest
 from forestcoll import generate, load_topology, optimum, verify
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.transform.plane_routes import paths_over_planes, split_edges
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.hand_networks import network_of
 
@@ -51,16 +51,7 @@ def test_paths_are_cut_where_a_plane_is_full() -> None:
 
 def test_a_path_twice_through_merged_planes_is_cut_at_both() -> None:
     """g0 - X - hub - X - g1, X of two planes, a tree each: in and out of the hub by either."""
-    builder = TopologyBuilder()
-    planes = [builder.switch(f"x{i}") for i in range(2)]
-    for name in ("g0", "g1"):
-        gpu = builder.gpu(name)
-        for plane in planes:
-            builder.link(gpu, plane, 1)
-    hub = builder.switch("hub")
-    for plane in planes:
-        builder.link(hub, plane, 1)
-    merged = merged_planes(builder.build("twice"))
+    merged = merged_planes(network_of("[x0] [x1] g0 g1 [hub]", "g0 g1 hub - x0 x1", "twice"))
     x, g0, g1, h = (merged.merged.position_of[name] for name in ("x0", "g0", "g1", "hub"))
     routes = Routes.from_paths({(0, 1): [Path((g0, x, h, x, g1), 2)]})
     laid = paths_over_planes(routes, merged)

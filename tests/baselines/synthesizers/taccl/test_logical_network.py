@@ -203,15 +203,11 @@ def test_links_of_unlike_length_take_the_longest_latency_and_both_bandwidths() -
 
 def test_links_stay_as_they_are_but_for_those_between_gpus_of_a_switch() -> None:
     """GPUs 0 to 2 are on it, and 0 and 1 have a link, which is then their way; 3 hangs on 2."""
-    builder = TopologyBuilder()
-    builder.switch("switch")
-    for i in range(4):
-        builder.gpu(f"gpu{i}", 0, i)
-        if i < 3:
-            builder.link(f"gpu{i}", "switch", 10)
-    builder.link("gpu0", "gpu1", 4)
-    builder.link("gpu2", "gpu3", 5)
-    topology = builder.build("three on a switch")
+    topology = network_of(
+        "[switch] gpu0@0.0 gpu1@0.1 gpu2@0.2 gpu3@0.3",
+        "gpu0..2 - switch: 10, gpu0 - gpu1: 4, gpu2 - gpu3: 5",
+        "three on a switch",
+    )
     network = LogicalNetwork.of(topology, sketch(1, 3), KB)
     rate = {(link.tail, link.head): 1 / link.busy_us for link in network.links}
     assert len(network.links) == len(rate)

@@ -141,6 +141,15 @@ def test_a_fixed_number_of_epochs_may_stay_open() -> None:
         ({"chunks": 0}, "chunks is 0; it must be 1 or more"),
         ({"size_bytes": 0}, "size_bytes is 0; it must be 1 or more"),
         ({"epochs": -1}, "epochs is -1; it must be 0 or more"),
+        # searches that do not go together
+        ({"epochs": "few"}, "epochs is 'few'; it must be a whole number or estimated"),
+        ({"objective": "time"}, "objective is 'time'; it must be epochs or reward"),
+        ({"round_epochs": -1}, "round_epochs is -1; it must be 0 or more"),
+        ({"round_epochs": 2, "epochs": 3}, "round_epochs is given with epochs or an objective"),
+        ({"round_epochs": 2, "objective": "reward"}, "rounds find their own number"),
+        ({"objective": "reward"}, "give epochs, or estimated for them"),
+        ({"gap": 0.3}, "gap is 0.3; it is that of a reward"),
+        ({"gap": 1.0, "round_epochs": 2}, "gap is 1.0; it must be 0 or more, and below 1"),
     ],
 )
 def test_parameters_out_of_their_range(asked: dict[str, Any], message: str) -> None:
@@ -199,24 +208,6 @@ def test_an_allreduce_shares_its_time_between_its_phases(monkeypatch: pytest.Mon
 @pytest.mark.parametrize("collective", ["allgather", "allreduce", "broadcast"])
 def test_other_searches_make_schedules_that_verify(collective: str, asked: dict[str, Any]) -> None:
     verify(generate(load_topology("hypercube:dimension=3"), collective, **asked))
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"epochs": "few"}, "epochs is 'few'; it must be a whole number or estimated"),
-        ({"objective": "time"}, "objective is 'time'; it must be epochs or reward"),
-        ({"round_epochs": -1}, "round_epochs is -1; it must be 0 or more"),
-        ({"round_epochs": 2, "epochs": 3}, "round_epochs is given with epochs or an objective"),
-        ({"round_epochs": 2, "objective": "reward"}, "rounds find their own number"),
-        ({"objective": "reward"}, "give epochs, or estimated for them"),
-        ({"gap": 0.3}, "gap is 0.3; it is that of a reward"),
-        ({"gap": 1.0, "round_epochs": 2}, "gap is 1.0; it must be 0 or more, and below 1"),
-    ],
-)
-def test_searches_that_do_not_go_together(asked: dict[str, Any], message: str) -> None:
-    with pytest.raises(InvalidParameterError, match=message):
-        generate(load_topology("ring:nodes=3"), **asked)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, 
 from forestcoll.schedule import verify
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import load_topology
-from forestcoll.topology.builder import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.runtimes.scoring.peer_documents import (
     ring_sentences,
     sccl,
@@ -93,16 +93,12 @@ def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
     far = sccl(sccl_file(4, chunks, [[[0, 0, 2]]]))
     with pytest.raises(UnsupportedError, match="no path from gpu0 to gpu2 through switches"):
         peer_schedule(far, load_topology("ring:nodes=4"))
-    builder = TopologyBuilder()
-    for gpu in "ab":
-        builder.gpu(gpu)
-    builder.link("a", "b", 1)
     lines = [
         f"Chunk 0 from {s} traveled over {s}->{t} in epoch 0 via switches 0"
         for s, t in ((1, 2), (2, 1))
     ]
     with pytest.raises(UnsupportedError, match=r"no path from . to . through switches alone"):
-        peer_schedule(teccl(teccl_allgather(lines)), builder.build("two"))
+        peer_schedule(teccl(teccl_allgather(lines)), network_of("a b", "a - b", "two"))
 
 
 def test_a_message_is_told_in_the_files_words_too() -> None:

@@ -26,6 +26,7 @@ from forestcoll.schedule.verification.steps import rates as verify_rates
 from forestcoll.schedule.verification.steps.rates import check_rates
 from forestcoll.schedule.verification.steps.step_arrays import ways_used
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.reference.step_rates import fits
 from tests.schedule.literals import LITERALS, teccl_star
 from tests.schedule.made.steps import broadcast, peak, plus, with_clock
@@ -175,16 +176,11 @@ def meeting(begin: int) -> StepSchedule:
     So what a sends from 0 to 3 us is on the last link from 2 to 5; c's is there from ``begin`` on
     for 2 us.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    switch = builder.switch("w")
-    for gpu, latency in ((a, 2), (b, 0), (c, 0)):
-        builder.link(gpu, switch, 1, latency)
     size, nobody = np.array([3, 2]), np.full(2, -1, dtype=np.int32)
     chunks = Chunks(size, whole=5, root=np.array([0, 2], np.int32), target=nobody)
     start, end = np.array([0, begin]), np.array([5, begin + 2])
     return StepSchedule(
-        builder.build("meeting"),
+        network_of("a b c [w]", "a - w: 1 2, b c - w", "meeting"),
         "by hand",
         "broadcast",
         chunks,

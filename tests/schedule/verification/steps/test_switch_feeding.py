@@ -24,7 +24,7 @@ from forestcoll.schedule import (
     timed,
     verify,
 )
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 from tests.schedule.literals import marked, routes_of, star
 
@@ -87,13 +87,8 @@ def test_without_times_of_leaving_the_latency_of_each_link_counts(end: int, righ
     """1 us to the switch: the last byte leaves GPU 0 at 3 us. 2 us to GPU 1: it leaves the switch
     at 4 us only if it is there at 6 us.
     """
-    builder = TopologyBuilder()
-    names = [builder.gpu("a"), builder.gpu("b")]
-    builder.switch("s")
-    for name, latency in zip(names, (1, 2), strict=True):
-        builder.link(name, "s", 1, latency)
     rows = [TimedSend(0, 4, 0, 0, 2), TimedSend(1, end, 0, 2, 1)]
-    check(broadcast(builder.build("uneven"), rows), right)
+    check(broadcast(network_of("a b [s]", "a - s: 1 1, b - s: 1 2", "uneven"), rows), right)
 
 
 @pytest.mark.parametrize("with_left", [False, True])
