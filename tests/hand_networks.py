@@ -32,8 +32,10 @@ def network_of(nodes: str, links: str, name: str = "by hand") -> Topology:
     >>> network = network_of("a@0.1 b c1..2 [s*]", "a b - s: 1/2 3, c1 > c2")
     >>> [(node.name, node.box, node.index, node.multicast) for node in network.nodes][::4]
     [('a', 0, 1, False), ('s', None, None, True)]
-    >>> [(e.tail, e.head, str(e.bandwidth_gb_s), str(e.latency_us)) for e in network.links][1:3]
-    [(1, 4, '1/2', '3'), (2, 3, '1', '0')]
+    >>> [(link.tail, link.head) for link in network.links]
+    [(0, 4), (1, 4), (2, 3), (4, 0), (4, 1)]
+    >>> str(network.links[1].bandwidth_gb_s), str(network.links[1].latency_us)
+    ('1/2', '3')
     """
     builder = TopologyBuilder()
     for word in nodes.split():
