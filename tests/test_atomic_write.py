@@ -51,7 +51,7 @@ def test_an_interruption_leaves_what_was_there(interruption: BaseException, tmp_
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_a_line(tmp_path: Path) -> None:
     """With the file that was asked for, not the draft."""
     full = OSError(28, "No space left on device", "draft")
     path = tmp_path / "file"
@@ -61,7 +61,7 @@ def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_directory_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"there is no directory .*gone; create it first"):
         write_whole(tmp_path / "gone" / "file", lambda _: pytest.fail("was written"))
 

@@ -62,7 +62,7 @@ def test_runs_are_saved_and_proved(method: str, network: str, suffix: str, tmp_p
     assert invoke("verify", file, "--topology", "ring:nodes=5").exit_code == 1
 
 
-def test_every_measure_is_told() -> None:
+def test_every_measure_is_reported() -> None:
     """Pipelined and synchronous for all methods, makespan for those with a clock."""
     facts = document("baselines", "run", "blueconnect", "dgx_a100:boxes=2")
     assert facts["algbw_gb_s"]["exact"] == "2400/7"
@@ -75,7 +75,7 @@ def test_every_measure_is_told() -> None:
         assert f"\n{label}" in text
 
 
-def test_what_a_search_knows_is_told() -> None:
+def test_what_a_search_knows_is_reported() -> None:
     """TE-CCL on a ring of 3, a chunk of 1 MB each: the fewest epochs are found and proved.
 
     Every GPU sends its chunk to both neighbours at once, so each stage ends "optimal" with a gap of

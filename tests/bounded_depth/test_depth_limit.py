@@ -113,7 +113,7 @@ def test_a_single_gpu_has_nothing_to_limit() -> None:
     assert generate(network, max_depth=1).schedule.num_trees == 0
 
 
-def test_numbers_too_large_for_the_search_are_told() -> None:
+def test_numbers_too_large_for_the_search_are_reported() -> None:
     """A chain of a broadcast is 63 hops tall, and 2^30 trees are too many to lower."""
     spec = "fat_tree:leaves=8,hosts=8,spines=4"
     with pytest.raises(CapacityOverflowError, match="take fewer trees"):

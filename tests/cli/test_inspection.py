@@ -105,7 +105,7 @@ def test_two_files_of_a_schedule_are_the_same(tmp_path: Path) -> None:
     assert same["shared_trees"]["only_first"] == same["shared_trees"]["only_second"] == 0
 
 
-def test_what_differs_is_told_with_exit_code_1(tmp_path: Path) -> None:
+def test_what_differs_is_reported_with_exit_code_1(tmp_path: Path) -> None:
     whole, damaged = tmp_path / "whole.npz", tmp_path / "damaged.npz"
     document("generate", "dgx_a100:boxes=4", "-o", whole)
     document("replan", whole, "-o", damaged, "--without", "b1.gpu3 - ib")

@@ -26,7 +26,7 @@ def test_a_schedule_is_replanned_for_a_dead_nic(tmp_path: Path) -> None:
     assert back["algbw_gb_s"]["exact"] == "800/3"
 
 
-def test_both_phases_of_an_allreduce_are_told(tmp_path: Path) -> None:
+def test_both_phases_of_an_allreduce_are_reported(tmp_path: Path) -> None:
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", old)
     said = document("replan", old, "-o", new, "--scale", "gpu0 - gpu1=1/2")

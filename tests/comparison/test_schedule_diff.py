@@ -30,7 +30,7 @@ def test_a_schedule_is_the_same_as_itself_with_its_trees_in_another_order() -> N
     assert not diff(one, replace(one, method="another")).is_same
 
 
-def test_a_dead_nic_is_told_in_network_loads_and_trees() -> None:
+def test_a_dead_nic_is_reported_in_network_loads_and_trees() -> None:
     whole = load_topology("dgx_a100:boxes=4")
     first, second = generate(whole).schedule, generate(whole.without("b1.gpu3 - ib")).schedule
     found = diff(first, second)

@@ -71,7 +71,7 @@ def test_nested_sets_make_partitions_level_by_level() -> None:
     )
 
 
-def test_the_least_of_the_known_bounds_is_told() -> None:
+def test_the_least_of_the_known_bounds_is_reported() -> None:
     """A line a - b - c - d of 10, 1 and 10 GB/s: single GPUs prove 2 (10 + 1 + 10) / 6 = 7.
 
     The halves prove 1: all sums cross the middle one way, and all that is added the other.

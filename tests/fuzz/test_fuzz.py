@@ -115,7 +115,7 @@ def test_more_than_half_of_a_run_is_large() -> None:
     assert min(sizes) == 2
 
 
-def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_is_reported_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that does not hold becomes the outcome, whatever it raises."""
 
     def nothing_is_right(*forms: object) -> None:

@@ -168,7 +168,7 @@ def nvl72(racks: int) -> Topology:
     return load_topology(f"nvl72:racks={racks}")
 
 
-def test_what_is_saved_is_told_of_the_real_links() -> None:
+def test_what_is_saved_is_reported_of_the_real_links() -> None:
     """4 GPUs on 3 planes of 50 GB/s: 3 sums of each pass a switch once; 3 links, not one of 150."""
     made = generate(
         load_topology("nvl72:gpus_per_rack=4,planes=3"),

@@ -42,7 +42,7 @@ def test_no_certificates(where: Sequence[Any], value: object, message: str, tmp_
     assert_refused(f"{path}: {message}", "verify", path)
 
 
-def test_broken_files_are_told(tmp_path: Path) -> None:
+def test_broken_files_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     write(certify(load_topology("ring:nodes=3")), path)
     text = path.read_text()
@@ -93,7 +93,7 @@ def test_the_mark_of_a_certificate_is_looked_for(tmp_path: Path) -> None:
     assert not is_certificate(tmp_path / "other.json")
 
 
-def test_a_certificate_of_an_allreduce_is_told_by_its_collective(tmp_path: Path) -> None:
+def test_a_certificate_of_an_allreduce_is_reported_by_its_collective(tmp_path: Path) -> None:
     """Two kinds of files, one mark."""
     path = tmp_path / "certificate.json"
     one = certify(load_topology("ring:nodes=3"))

@@ -27,7 +27,7 @@ def test_keywords_take_the_place_of_what_an_object_says() -> None:
     assert Options.of(given, {}) == given
 
 
-def test_the_first_unknown_option_by_name_is_told() -> None:
+def test_the_first_unknown_option_by_name_is_reported() -> None:
     unknown = {"zeta": 1, "beta": 1, "omega": 1, "k": 1, "alpha": 1}
     message = r"^there is no option 'alpha'; options are collective, root, weights, k, "
     for options in (None, Options()):

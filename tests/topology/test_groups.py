@@ -76,7 +76,7 @@ def test_bad_groups_are_refused(members: list[str], message: str) -> None:
         ("", []),
     ],
 )
-def test_groups_can_be_told_by_boxes_and_indices(text: str, members: list[str]) -> None:
+def test_groups_can_be_reported_by_boxes_and_indices(text: str, members: list[str]) -> None:
     assert members_from_text(CLUSTER, text) == members
 
 

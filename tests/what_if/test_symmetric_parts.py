@@ -103,7 +103,7 @@ def test_a_nic_joins_the_inside_of_a_box_with_a_switch_outside() -> None:
     assert links == {"a - b", "a - own", "lone - own", "lone - outside"}
 
 
-def test_patterns_are_told_in_order() -> None:
+def test_patterns_are_reported_in_order() -> None:
     """GPUs of four kinds of names in a ring, all alike."""
     builder = TopologyBuilder()
     names = [builder.gpu(name) for name in ("delta1", "beta1", "gamma1", "alpha1")]

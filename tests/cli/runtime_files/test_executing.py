@@ -22,7 +22,7 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
 FOUND = Execution(2**20, "int64", 7, "MPICH 9.9", time_s=0.00125, library_time_s=0.5)
 
 
-def test_a_file_is_carried_out_from_end_to_end(schedule: Path) -> None:
+def test_a_file_is_executed_from_end_to_end(schedule: Path) -> None:
     """As a user does it."""
     done = process("exec", str(schedule), "--ranks", "3", "--size", "3KB", "--repetitions", "1")
     assert (done.returncode, done.stderr) == (0, "")
@@ -90,7 +90,7 @@ def test_mistakes_are_one_line(schedule: Path, options: tuple[str, ...], message
     assert_refused(message, "exec", schedule, *options)
 
 
-def test_a_wrong_schedule_is_not_carried_out(schedule: Path, tmp_path: Path) -> None:
+def test_a_wrong_schedule_is_not_executed(schedule: Path, tmp_path: Path) -> None:
     content = json.loads(schedule.read_text())
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps(content | {"congestion": "1/9", "congestion_decimal": 1 / 9}))

@@ -67,7 +67,7 @@ def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
         (("--format", "mscclpp", "--protocol", "LL"), "mscclpp has no option protocol"),
     ],
 )
-def test_bad_options_are_told_in_a_line(
+def test_bad_options_are_reported_in_a_line(
     schedule: Path, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
     assert_refused(message, "export", schedule, "-o", tmp_path / "a.xml", *options)

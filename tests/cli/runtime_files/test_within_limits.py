@@ -18,7 +18,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_limit_is_told_with_what_fits(large: Path, tmp_path: Path) -> None:
+def test_the_limit_is_reported_with_what_fits(large: Path, tmp_path: Path) -> None:
     """Which limit, what is needed, the smallest k that fits and what it costs."""
     result = invoke("export", large, "-o", tmp_path / "a.xml")
     assert result.exit_code == 3

@@ -202,7 +202,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
         ("10", "simulate holds no keys and values; write some here"),
     ],
 )
-def test_mistakes_in_simulate_are_told(given: str, message: str, tmp_path: Path) -> None:
+def test_mistakes_in_simulate_are_reported(given: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "toy.yaml"
     path.write_text(SIMULATE + given + "\n")
     with pytest.raises(InvalidExperimentError) as caught:

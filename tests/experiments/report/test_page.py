@@ -91,7 +91,7 @@ def test_many_panels_are_folded_away() -> None:
     assert made(rows).count("<summary>2 more panels</summary>") == 3
 
 
-def test_what_had_no_result_is_told_in_words() -> None:
+def test_what_had_no_result_is_reported_in_words() -> None:
     """Points are counted and listed; without any figure a line says why."""
     lost = [replace(row, status=Status.FAILED, reason="crash") for row in clusters_of_rows()]
     text = made(lost)

@@ -90,7 +90,7 @@ def test_loads_are_the_slope_of_the_price() -> None:
         assert (there.value - here.value) / 1e-6 == pytest.approx(here.load[link], rel=1e-3)
 
 
-def test_paths_too_dear_for_floats_are_told() -> None:
+def test_paths_too_dear_for_floats_are_reported() -> None:
     """exp(-1000) is 0."""
     demands = demands_of(load_topology("ring:nodes=3"))
     assert route(demands, np.ones(6), 1e-3) is None

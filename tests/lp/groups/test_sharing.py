@@ -173,7 +173,7 @@ def test_members_that_cannot_reach_each_other_are_named() -> None:
     assert concurrent_groups(topology, {"x": ["a", "b"]}, SETTINGS).rate_gb_s == 1
 
 
-def test_at_the_time_limit_the_best_bound_is_told() -> None:
+def test_at_the_time_limit_the_best_bound_is_reported() -> None:
     """Before any solution: a GPU takes 325 GB/s, here of a single other member."""
     topology = load_topology("dgx_a100:boxes=2")
     with pytest.raises(TimeLimitError, match="at most 325 GB/s") as caught:

@@ -63,7 +63,7 @@ def test_messages_to_oneself_need_no_transport() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
-def test_a_plan_is_carried_out_again_and_again(dtype: str) -> None:
+def test_a_plan_is_executed_again_and_again(dtype: str) -> None:
     """With other data the second time: nothing is left of the first."""
     plans = rank_plans(
         compile_program(generate("ring:nodes=3", collective="allreduce").schedule), 30

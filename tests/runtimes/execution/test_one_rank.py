@@ -51,7 +51,7 @@ def test_a_right_rank_has_nothing_wrong_and_all_its_times() -> None:
     assert alone.waited == 7
 
 
-def test_every_element_that_differs_is_counted_and_the_first_is_told() -> None:
+def test_every_element_that_differs_is_counted_and_the_first_is_reported() -> None:
     found = run_task(task(), Alone(wrong=(5, 2)))
     assert (found.wrong, found.place) == (2, 2)
     assert int(found.found) == -int(found.due) != 0

@@ -86,7 +86,7 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize("key", REQUIRED)
-def test_what_the_executor_misses_is_assumed_and_told(key: str, tmp_path: Path) -> None:
+def test_what_the_executor_misses_is_assumed_and_reported(key: str, tmp_path: Path) -> None:
     """Read strictly, it is refused."""
     path = tmp_path / "short.xml"
     path.write_text(TEXT.replace(f" {key}=", " unknown=", 1))

@@ -165,7 +165,7 @@ def test_a_wrong_file_has_findings_and_no_score() -> None:
     assert found.measurement is None
 
 
-def test_a_slower_network_for_the_same_file_is_told() -> None:
+def test_a_slower_network_for_the_same_file_is_reported() -> None:
     """A link at half its bandwidth halves a file that fills it; the optimum falls by less."""
     ring = load_topology("ring:nodes=4")
     slow = ring.scaled("gpu0 - gpu1", "1/2")

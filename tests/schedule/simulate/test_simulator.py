@@ -462,7 +462,7 @@ def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
     assert found.time_s == pytest.approx(0.2525)
 
 
-def test_transfers_that_wait_for_each_other_are_told() -> None:
+def test_transfers_that_wait_for_each_other_are_reported() -> None:
     """A message with a transfer that needs one that needs another of the message."""
     program = compile_program(generate(line(4), collective="broadcast", root=0).schedule)
     circle = replace(program, message=np.array([0, -1, 0], dtype=np.int32))
@@ -471,7 +471,7 @@ def test_transfers_that_wait_for_each_other_are_told() -> None:
             Simulator(circle).run(GB, AlphaBeta(sharing=sharing))
 
 
-def test_progress_is_told_and_stops_it() -> None:
+def test_progress_is_reported_and_stops_it() -> None:
     """Whatever it raises comes through."""
     simulator = Simulator(compile_program(generate(load_topology("mi250:boxes=2")).schedule))
     told: list[tuple[int, int]] = []

@@ -34,7 +34,7 @@ def run(routing, heuristics=HEURISTICS, optima=0, gap=1e-3, seconds=None):
     return best_times(routing, effort, "allgather", report), told
 
 
-def test_the_stages_are_told_in_turn() -> None:
+def test_the_stages_are_reported_in_turn() -> None:
     times, told = run(routing_of("paper_example"))
     assert [*told] == ["routing", "messages", "finish"]
     assert told["finish"].incumbent == float(times.finish_us)
@@ -90,7 +90,7 @@ def test_ways_in_a_box_that_take_far_longer_than_those_between_are_found() -> No
     assert times.finish_us > 0
 
 
-def test_a_symmetry_that_leaves_no_routes_is_told() -> None:
+def test_a_symmetry_that_leaves_no_routes_is_reported() -> None:
     """GPUs of a box turn while only GPU 0 sends and GPU 1 receives."""
     routing = routing_of("dgx_a100:boxes=2", pattern="", connections={0: (1,)}, symmetry=((1, 8),))
     with pytest.raises(InfeasibleError, match="allow more links, or less symmetry"):
@@ -130,7 +130,7 @@ def test_an_infeasible_horizon_is_extended(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize("error", [SolverError, InvalidParameterError])
-def test_a_solver_that_gives_up_is_told_with_how_far_costs_are_apart(
+def test_a_solver_that_gives_up_is_reported_with_how_far_costs_are_apart(
     error: type[ForestCollError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(program: Program, settings: Settings) -> Solution:

@@ -255,7 +255,7 @@ def test_more_chunks_than_fit_are_unsupported_at_once() -> None:
 
 
 @pytest.mark.parametrize("collective", [*GATHERING, "all-to-all"])
-def test_a_sketch_that_leaves_a_gpu_out_is_told(collective: str, tmp_path: Path) -> None:
+def test_a_sketch_that_leaves_a_gpu_out_is_reported(collective: str, tmp_path: Path) -> None:
     """Of GPUs on a switch, with no links but those between the boxes, of one GPU each."""
     for number, (boxes, remote) in enumerate(
         [(1, ""), (2, 'internode_sketch: {strategy: relay, internode_conn: {"0": [0]}}\n')]

@@ -178,7 +178,7 @@ def test_hyper_edges_over_two_switches_take_both() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("epochs", [0, 3])
-def test_no_path_is_told(collective: str, epochs: int) -> None:
+def test_no_path_is_reported(collective: str, epochs: int) -> None:
     with pytest.raises(DisconnectedError, match="from a to b; add links"):
         generate(network_of("a b", "b > a", "one way"), collective, epochs=epochs)
 

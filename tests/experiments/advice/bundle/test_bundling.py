@@ -141,6 +141,6 @@ def test_a_wrong_file_is_not_written(
     assert not (tmp_path / "bundle").exists()
 
 
-def test_bad_questions_are_told(folder: Path, tmp_path: Path) -> None:
+def test_bad_questions_are_reported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match="the multiple of elements is 0"):
         Bundling(folder, tmp_path / "bundle", multiple_of=0)

@@ -40,7 +40,7 @@ def test_other_files(tmp_path: Path, change: Callable[[dict[str, Any]], object],
         read_tuned(folder)
 
 
-def test_a_folder_without_one_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_one_is_reported(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidScheduleError, match=r"has no index\.json; name a folder that forest"
     ):

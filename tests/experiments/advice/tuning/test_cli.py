@@ -85,7 +85,7 @@ def test_files_are_written_for_each_range(tmp_path: Path) -> None:
         verify(read_schedule(folder / one["file"]))
 
 
-def test_methods_out_of_time_are_told() -> None:
+def test_methods_out_of_time_are_reported() -> None:
     shown = invoke("tune", "ring:nodes=6", "--sizes", "1KB", "--seconds", "0")
     assert shown.exit_code == 3
     assert "forest, k=1: took longer than 0 s to make; give each more seconds" in shown.stderr

@@ -151,7 +151,7 @@ def test_a_read_only_folder_is_refused(tmp_path: Path, monkeypatch: pytest.Monke
         Folder(tmp_path)
 
 
-def test_a_folder_that_cannot_be_made_after_all_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_after_all_is_reported(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "best")
     (tmp_path / "best").touch()
     with pytest.raises(ExportError, match="cannot be written"):

@@ -148,7 +148,7 @@ def test_what_is_known_is_handed_on_after_each_size() -> None:
     assert known[-1] == found
 
 
-def test_progress_is_told_and_may_stop_it() -> None:
+def test_progress_is_reported_and_may_stop_it() -> None:
     stages: list[str] = []
 
     def stop(stage: str, done: int, total: int) -> None:

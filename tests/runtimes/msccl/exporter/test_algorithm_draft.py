@@ -53,7 +53,7 @@ def test_a_limit_ends_a_try_before_waits_are_looked_for(monkeypatch: pytest.Monk
     assert found.what == "threadblocks of a GPU"
 
 
-def test_the_excess_that_is_told_is_that_of_the_whole_file() -> None:
+def test_the_excess_that_is_reported_is_that_of_the_whole_file() -> None:
     """Early 118 steps are known, by what the queue carries; in the file there are more."""
     draft = Draft.of(compile_program(generate("ring:nodes=4", k=8001).schedule), MscclOptions())
     early = draft.attempt(1, thrifty=False)

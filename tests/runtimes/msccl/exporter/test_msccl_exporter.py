@@ -149,7 +149,7 @@ def test_instances_have_channels_of_their_own() -> None:
     ]
 
 
-def test_limits_that_cannot_be_met_are_told() -> None:
+def test_limits_that_cannot_be_met_are_reported() -> None:
     """130 units, every other one first: each is a step by itself. On three channels it fits."""
     sends = [Send(0, 0, 0, 1, False, unit, 1) for unit in range(0, 130, 2)]
     sends += [Send(1, 0, 0, 1, False, unit, 1) for unit in range(1, 130, 2)]
@@ -160,7 +160,7 @@ def test_limits_that_cannot_be_met_are_told() -> None:
     check(to_msccl(program))
 
 
-def test_of_many_tries_the_nearest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_tries_the_nearest_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a ring of 4, on one channel: a threadblock for each way round, and one that copies."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     told = (

@@ -36,7 +36,7 @@ def test_the_order_of_a_sum_does_not_matter() -> None:
     assert one != values.applied(values.own(0, 0), 1)
 
 
-def test_who_sends_nothing_is_told_of() -> None:
+def test_who_sends_nothing_is_reported_of() -> None:
     """Rank 1 has nothing of what rank 0 broadcasts before it gets it."""
     with pytest.raises(ExportError, match=r"^rank 1 sends what it does not have, of chunk 0"):
         values_of([Piece(0, 0, 0, 1, 1, 2, False, ())], down_a_line().layout)

@@ -56,7 +56,7 @@ def test_out_of_place_they_lie_one_after_the_other() -> None:
         (Block().step("cpy", "i0", "o-1"), "writes chunk -1 of its output"),
     ],
 )
-def test_what_is_past_the_end_is_told(step: Block, message: str) -> None:
+def test_what_is_past_the_end_is_reported(step: Block, message: str) -> None:
     """An allgather of two with six chunks: three are each one's."""
     wrong = algorithm("allgather", step, buffers=(9, 9, 4))
     findings = list(check_bounds(wrong, merge(wrong)))

@@ -44,7 +44,7 @@ def test_at_any_size_there_is_room_for_as_many_steps() -> None:
     assert (single.room == single.room_at_any_size).all()
 
 
-def test_what_has_no_other_end_is_told() -> None:
+def test_what_has_no_other_end_is_reported() -> None:
     """Two sends, of which one is received, and a receive of what nobody sends."""
     one = actions(
         [Block(1).step("s").step("s")], [Block(-1, 0).step("r"), Block(-1, 0, 1).step("r")]

@@ -114,7 +114,7 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
     check(program, options, launches=1)
 
 
-def test_limits_that_cannot_be_met_are_told() -> None:
+def test_limits_that_cannot_be_met_are_reported() -> None:
     """A ring of 30 that gathers by one threadblock: 15 phases of five operations."""
     program = compile_program(generate("ring:nodes=30").schedule)
     with pytest.raises(ExportError, match=r"needs .*, and .* the most.*let more threadblocks run"):

@@ -27,7 +27,7 @@ def test_a_gather_is_called_as_it_was_made_for() -> None:
     assert [one.is_right for one in interpret_calls(replace(plan, in_place=False))] == [False]
 
 
-def test_what_can_run_at_once_is_told() -> None:
+def test_what_can_run_at_once_is_reported() -> None:
     plan = to_mscclpp(compile_program(generate("complete:nodes=6").schedule))
     (found,) = interpret_calls(plan, most_blocks=1)
     assert not found.is_right

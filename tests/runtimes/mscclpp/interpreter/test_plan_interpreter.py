@@ -81,7 +81,7 @@ def test_a_channel_that_leads_elsewhere_is_found() -> None:
     assert "deadlock" in kinds(interpret_plan(plan_of(changed(BROADCAST, 1, 6, channel_ids=[1]))))
 
 
-def test_an_input_that_is_changed_out_of_place_is_told() -> None:
+def test_an_input_that_is_changed_out_of_place_is_reported() -> None:
     plan = alone([copy("i0", "o0", 2), NOP, copy("s0", "i0", 2)])
     (told,) = messages(plan, Kind.INPUT)[:1]
     assert "copy of GPU 0, threadblock 0, operation 2: writes input chunk 0" in told

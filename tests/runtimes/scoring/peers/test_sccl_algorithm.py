@@ -134,7 +134,7 @@ def test_what_is_not_as_they_write_it_is_told_with_its_place(data: object, probl
         sccl(data)
 
 
-def test_an_allreduce_whose_instance_counts_less_is_told() -> None:
+def test_an_allreduce_whose_instance_counts_less_is_reported() -> None:
     data = allreduce_of_a_ring(3)
     data["instance"]["chunks"] = 2
     with pytest.raises(InvalidScheduleError, match="is of address 2, which no chunk"):

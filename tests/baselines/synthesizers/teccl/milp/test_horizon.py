@@ -52,7 +52,7 @@ def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str)
         within_epochs(network, demand, found.epochs - 1, "highs", Limits(seconds=60))
 
 
-def test_when_the_time_is_up_the_bound_is_told() -> None:
+def test_when_the_time_is_up_the_bound_is_reported() -> None:
     with pytest.raises(TimeLimitError) as caught:
         fewest_epochs(*instance("torus:dims=3x3"), "cp-sat", Limits(seconds=0))
     assert caught.value.bound == 2
