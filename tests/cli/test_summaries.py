@@ -1,7 +1,5 @@
 """Help without imports: the same as with them."""
 
-from __future__ import annotations
-
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
@@ -25,9 +23,7 @@ def test_the_source_tells_what_the_loaded_command_does(command: EntryPoint) -> N
     assert short.split() == told.split()
 
 
-def test_what_the_source_does_not_tell_is_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another assignment, help that is worked out, no help, a module that is not there."""
     (tmp_path / "silent_for_test.py").write_text(
         "import typer\ntext = 'x'\napp = typer.Typer(help=text)\nbare = typer.Typer()\nmade = app\n"

@@ -1,7 +1,5 @@
 """Which links two schedules load differently."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from forestcoll.comparison.link_differences import link_differences

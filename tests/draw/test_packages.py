@@ -1,7 +1,5 @@
 """The packages of an MI250 box."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

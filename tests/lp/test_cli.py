@@ -8,7 +8,7 @@ import pytest
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.topology import write_topology
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.lp.networks import one_way_detour
 
 NAME = "allreduce-optimum"
@@ -62,6 +62,4 @@ def test_an_optimal_combination_is_written_where_asked_for(tmp_path: Path) -> No
     ],
 )
 def test_mistakes_are_one_typed_line(arguments: list[str], code: int, message: str) -> None:
-    result = invoke(NAME, *arguments)
-    assert result.exit_code == code
-    assert_one_line(result.stderr, message)
+    assert_refused(message, NAME, *arguments, code=code)

@@ -1,14 +1,12 @@
 """The command that checks plans of MSCCL++."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, changed, dropped
 
 
@@ -77,15 +75,9 @@ def test_threadblocks_that_run_at_once_and_the_root_may_be_given() -> None:
         (changed(GATHER, 0, 3, name="cpkt"), "packets are not modelled"),
     ],
 )
-def test_what_cannot_be_read_or_executed_is_one_line(
-    tmp_path: Path, data: dict[str, Any] | str, message: str
-) -> None:
-    result = invoke("check-plan", written(tmp_path, data))
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+def test_bad_plans_take_one_line(tmp_path: Path, data: dict[str, Any] | str, message: str) -> None:
+    assert_refused(message, "check-plan", written(tmp_path, data))
 
 
 def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    result = invoke("check-plan", tmp_path / "none.json")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "cannot be read: no such file")
+    assert_refused("cannot be read: no such file", "check-plan", tmp_path / "none.json")

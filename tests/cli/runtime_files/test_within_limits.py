@@ -18,7 +18,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_limit_is_told_with_what_fits(large: Path, tmp_path: Path) -> None:
+def test_the_limit_is_reported_with_what_fits(large: Path, tmp_path: Path) -> None:
     """Which limit, what is needed, the smallest k that fits and what it costs."""
     result = invoke("export", large, "-o", tmp_path / "a.xml")
     assert result.exit_code == 3
@@ -49,9 +49,7 @@ def test_what_fits_is_exported_as_it_is(tmp_path: Path) -> None:
     assert "given" not in found
 
 
-def test_where_nothing_fits_nothing_is_written(
-    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_leave_none(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     result = invoke(
         "export", large, "-o", tmp_path / "a.xml", "--satisfy-limits", "--satisfy-time", "0"

@@ -1,7 +1,5 @@
 """Titles of the experiments of the toolkit."""
 
-from __future__ import annotations
-
 from experiments.config.titles import title_of
 
 

@@ -1,7 +1,5 @@
 """Tables between marks of a page."""
 
-from __future__ import annotations
-
 from experiments.measures.page_marks import with_tables
 
 PAGE = "a\n<!-- one: run -->\nold\n<!-- end -->\nb\n<!-- two: run --><!-- end -->\n"

@@ -1,7 +1,5 @@
 """A section: facts, figures with one legend, what had no result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.report.experiment_section import Section, facts

@@ -1,7 +1,5 @@
 """What a comparison says: a table, remarks, and data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.results.comparison import Comparison, compare

@@ -1,7 +1,5 @@
 """Different networks of one size are never one point."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.results.scaling_study import scaling_series

@@ -1,7 +1,5 @@
 """What a run would do, and for how long."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.config.points import Limits, Status

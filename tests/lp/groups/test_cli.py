@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.schedule import read_schedule, verify
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 NAME = "groups"
 
@@ -42,6 +42,4 @@ def test_all_groups_of_a_kind(by: str, groups: int, rate: str) -> None:
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
-    result = invoke(NAME, "dgx_a100:boxes=2", *arguments)
-    assert result.exit_code == code
-    assert_one_line(result.stderr, message)
+    assert_refused(message, NAME, "dgx_a100:boxes=2", *arguments, code=code)

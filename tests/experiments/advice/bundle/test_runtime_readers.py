@@ -1,7 +1,5 @@
 """Files of runtimes, read back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

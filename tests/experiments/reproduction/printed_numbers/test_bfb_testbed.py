@@ -1,7 +1,5 @@
 """Figure 6 of the BFB paper by its own alpha, epsilon and B."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.reproduction.coverage import Coverage
