@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
 from forestcoll.bounded_read import read_text_at_most
-from forestcoll.errors import InvalidExperimentError
+from forestcoll.errors import InvalidExperimentError, did_you_mean
 from forestcoll.topology.documents import Document, parse_yaml
 
 __all__ = ["MOST_BYTES", "Document", "nearest", "read_document"]
@@ -37,6 +36,5 @@ def nearest(word: object, known: Iterable[str]) -> str:
     'did you mean "ring"? (known: multitree, ring)'
     """
     words = sorted(known)
-    close = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
-    known_words = f"known: {', '.join(words)}"
-    return f'did you mean "{close[0]}"? ({known_words})' if close else known_words
+    near, known_words = did_you_mean(word, words, "", '"{}"'.format), f"known: {', '.join(words)}"
+    return f"{near} ({known_words})" if near else known_words
