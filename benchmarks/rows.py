@@ -40,14 +40,12 @@ class Row:
 
     Parameters
     ----------
-    name : str
     make : callable
         Makes the topology object anew.
     work : str
         "explicit" or "factored", from the object to such a forest; "few links", an explicit one
         with few logical links; "optimum", the bottleneck cut
         alone; "command", the whole process of the command line, with the file written.
-    budget_s, prototype_s, paper_s : float, optional
     target : bool
         Whether the budget is one that may be missed.
     budget_height : int, optional
@@ -131,13 +129,7 @@ ROWS = (
         target=True,
         series="A100",
     ),
-    Row(
-        "H100 4096",
-        _spec("dgx_h100:boxes=512"),
-        budget_s=0.25,
-        target=True,
-        budget_height=3,
-    ),
+    Row("H100 4096", _spec("dgx_h100:boxes=512"), budget_s=0.25, target=True, budget_height=3),
     Row(
         "MI250 4096",
         _spec("mi250:boxes=256"),
@@ -253,13 +245,7 @@ ROWS = (
         prototype_height=33,
         target=True,
     ),
-    Row(
-        "torus 64x64",
-        _spec("torus:dims=64x64"),
-        budget_s=0.4,
-        target=True,
-        budget_height=64,
-    ),
+    Row("torus 64x64", _spec("torus:dims=64x64"), budget_s=0.4, target=True, budget_height=64),
     Row("torus 128x128", _spec("torus:dims=128x128"), budget_height=128, large=True),
     Row(
         "hypercube 1024",
@@ -287,12 +273,7 @@ ROWS = (
         prototype_height=7,
         target=True,
     ),
-    Row(
-        "one dead NIC 1024",
-        partial(dead_nics, 128, 1, seed=0),
-        budget_s=0.08,
-        target=True,
-    ),
+    Row("one dead NIC 1024", partial(dead_nics, 128, 1, seed=0), budget_s=0.08, target=True),
     Row(
         "dead NICs 1024 (40 of them)",
         partial(dead_nics, 128, 40, seed=0),

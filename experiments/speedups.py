@@ -38,7 +38,6 @@ class Speedup:
     ----------
     item : str
         Of :mod:`experiments.reproduction.inventory`.
-    source, topology, collective : str
     ours, methods : str
         The leading method and the methods it is compared with, of which the best counts.
     at_bytes : int, optional

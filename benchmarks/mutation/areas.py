@@ -16,7 +16,6 @@ class Area:
 
     Parameters
     ----------
-    name : str
     pattern : str
         Of paths from the root of the project.
     tests : tuple of str

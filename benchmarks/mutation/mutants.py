@@ -77,7 +77,6 @@ class Mutant:
     ----------
     number : int
         Position among the mutants of its module.
-    kind : str
     function : str
         Qualified name of the outermost function that it is in; empty in code that runs at import.
     start : int
@@ -277,14 +276,7 @@ class _Walk:
             if isinstance(one, ast.stmt | ast.expr) and not hasattr(one, "lineno"):
                 ast.copy_location(one, old)
         mutant = Mutant(
-            0,
-            kind,
-            self._function,
-            self._start,
-            self._first,
-            self._last,
-            _text(old),
-            _text(new),
+            0, kind, self._function, self._start, self._first, self._last, _text(old), _text(new)
         )
         return _Change(place, new, mutant)
 

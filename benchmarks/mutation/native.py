@@ -181,12 +181,7 @@ class NativeRun:
     def _failed_natively(self) -> str:
         """Return the native test that fails, if any."""
         done = self._run(
-            "ctest",
-            "--test-dir",
-            str(self._build),
-            "--timeout",
-            "60",
-            "--stop-on-failure",
+            "ctest", "--test-dir", str(self._build), "--timeout", "60", "--stop-on-failure"
         )
         if done.returncode == 0:
             return ""

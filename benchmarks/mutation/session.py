@@ -54,7 +54,6 @@ class Result:
     ----------
     path : str
         The module.
-    mutant : Mutant
     status : str
         "killed", "timeout" (killed, too), "survived", "unreached" (no test runs the statement) or
         "restart" (to be tried in a process of its own).

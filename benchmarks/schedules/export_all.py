@@ -75,9 +75,6 @@ class Verdict:
 
     Parameters
     ----------
-    method, collective, topology : str
-    gpus : int
-    said : str
     seconds : float
         That it took, wall clock.
     limit_s : float

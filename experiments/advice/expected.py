@@ -81,7 +81,6 @@ class Rate:
 
     Parameters
     ----------
-    what : str
     algbw_gb_s : Fraction or None
         Data size over time; the size is that of nccl-tests.
     busbw_gb_s : Fraction or None
@@ -108,8 +107,6 @@ class Expected:
 
     Parameters
     ----------
-    topology : Topology
-    collective : str
     bounds : tuple of Rate
         For switches that forward; and, with ``multicast`` switches, for multicast and reduction.
     binding : tuple of RateBound, optional
@@ -151,7 +148,6 @@ def expected(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         One of :data:`ALL`.
     root : str or int, optional

@@ -29,7 +29,6 @@ class Option:
 
     Parameters
     ----------
-    default : str
     takes : str
         "measure", "axis" (one of :data:`AXES`), "side" (one of :data:`SIDES`, or a parameter), or
         "swept" (one of :data:`AXES`, or a parameter of methods or topologies).
@@ -54,7 +53,6 @@ class Kind:
         One line on its content.
     draws : str
         "module:function", called as ``function(rows, **options)``; returns a description to draw.
-    options : mapping
     least_methods : int
         Least number of methods (each choice of parameters counts) for which it shows anything.
     """

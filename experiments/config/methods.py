@@ -139,10 +139,7 @@ _OPTIONS = {
 }
 """Which options an experiment may name."""
 
-_OURS_DO = {
-    "forestcoll": (*GATHERING, "broadcast", "reduce"),
-    "forestcoll-paper": GATHERING,
-}
+_OURS_DO = {"forestcoll": (*GATHERING, "broadcast", "reduce"), "forestcoll-paper": GATHERING}
 
 
 def run_method(
@@ -160,14 +157,9 @@ def run_method(
 
     Parameters
     ----------
-    name : str
-    topology : Topology
-    collective : str
-    parameters : mapping
     seconds : float
         After which the point is stopped. A baseline that searches gets a little less, so that it
         can return the best it has.
-    on_stage : callable
     root : str or int, optional
         Name or rank of the root of a broadcast, reduce or allreduce.
     weights : list or mapping, optional

@@ -97,7 +97,6 @@ class Point:
 
     Parameters
     ----------
-    experiment, collective : str
     cluster : str
         Name of its panel in figures: the family with the parameters that are not swept.
     topology : str
@@ -110,7 +109,6 @@ class Point:
         Of the method.
     repetition : int
         From 0.
-    limits : Limits
     digest : str
         Of a topology file's content; empty for a family.
     root : str or int, optional

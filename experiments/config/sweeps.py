@@ -55,7 +55,6 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
 
     Parameters
     ----------
-    experiment : Experiment
     folder : Path
         Folder of the experiment file; names of topology files are relative to it.
     """

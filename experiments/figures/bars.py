@@ -10,17 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments.config.points import series as series_name
 from experiments.figures import hover
-from experiments.figures.figure import (
-    INK,
-    Axis,
-    Bar,
-    Failure,
-    Figure,
-    Panel,
-    Point,
-    Series,
-    Style,
-)
+from experiments.figures.figure import INK, Axis, Bar, Failure, Figure, Panel, Point, Series, Style
 from experiments.figures.panels import grouped
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
 from experiments.measures.declared import BOUNDED, DRAWN

@@ -50,7 +50,6 @@ def failures_of(
         All rows of the panel.
     rows : sequence of Row
         All rows of the figure.
-    palette : Palette
     y : str
         The column along the ordinate.
     """

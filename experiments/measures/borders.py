@@ -54,7 +54,6 @@ def border_bound(
 
     Parameters
     ----------
-    topology : Topology
     sets : iterator of frozenset of int
         Sets with all GPUs, or with all of the data, bound nothing.
     weights : sequence of int, optional
@@ -81,10 +80,8 @@ def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fractio
 
     Parameters
     ----------
-    topology : Topology
     loads : sequence of int
         Load of each link: ``loads[i] / whole`` of the data.
-    whole : int
 
     Returns
     -------

@@ -109,7 +109,6 @@ def measure(meaning: str, *, empty: Callable[[], object] | None = None, **more: 
 
     Parameters
     ----------
-    meaning : str
     empty : callable, optional
         Makes the placeholder for a missing value, if not None.
     """

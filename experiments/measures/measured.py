@@ -34,7 +34,6 @@ def simulated(made: RunResult, by_size: dict[str, Any]) -> Iterator[dict[str, An
 
     Parameters
     ----------
-    made : RunResult
     by_size : dict
         The column ``sizes`` of :func:`measured`.
 

@@ -13,7 +13,6 @@ def with_tables(page: str, tables: Mapping[str, str], command: str) -> str:
 
     Parameters
     ----------
-    page : str
     tables : mapping
         Tables by the names of their marks; a table without a mark in the page is left out.
     command : str

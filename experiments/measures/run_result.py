@@ -37,8 +37,6 @@ class RunResult:
     ----------
     schedule : any
         A schedule that has passed :func:`forestcoll.schedule.verify`.
-    topology : Topology
-    collective : str
     root : int, optional
         Rank of the root of a broadcast, reduce or allreduce.
     weights : tuple of int, optional

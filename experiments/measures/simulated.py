@@ -48,7 +48,6 @@ class Assumptions:
 
     Parameters
     ----------
-    model : AlphaBeta
     pipeline_chunks : int, optional
         The best number if not given.
     constant_us : Fraction
@@ -99,8 +98,6 @@ class Simulated:
     ----------
     schedule : any
         It has passed :func:`forestcoll.schedule.verify`.
-    assumptions : Assumptions
-    topology : Topology
     root : int, optional
         Rank of the root of a broadcast or reduce.
     weights : tuple of int, optional

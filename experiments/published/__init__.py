@@ -28,10 +28,8 @@ class Mark:
     ----------
     cluster : str
         The panel.
-    gpus : int
     value : float
         In the unit of the measure.
-    label : str
     collectives : frozenset of str
         What it is a value of.
     derived : bool

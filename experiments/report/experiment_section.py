@@ -20,12 +20,7 @@ __all__ = ["Section", "facts"]
 
 
 class Section:
-    """A section of the page; ``assets/page.html`` reads its attributes.
-
-    Parameters
-    ----------
-    source : Source
-    """
+    """A section of the page; ``assets/page.html`` reads its attributes."""
 
     def __init__(self, source: Source) -> None:
         palette = palette_of(source.rows)

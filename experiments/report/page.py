@@ -90,10 +90,8 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
 
     Parameters
     ----------
-    sources : sequence of Source
     plotly : str
         The script of plotly.js.
-    title : str
     remarks : sequence of str
         For the top of the page.
     """

@@ -41,12 +41,7 @@ class Cell:
 
 
 class RowsTable:
-    """The table, for ``assets/page.html``.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    """
+    """The table, for ``assets/page.html``."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         names = _names(sources)

@@ -26,10 +26,8 @@ class Source:
     ----------
     place : str
         The folder or file.
-    experiment : str
     title : str
         As its file says, if it is the toolkit's; else the experiment's name.
-    rows : tuple of Row
     """
 
     place: str

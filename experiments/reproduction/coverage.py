@@ -43,12 +43,10 @@ class Shown:
 
     Parameters
     ----------
-    item : Item
     files : tuple of Path
         Files of its experiments.
     seconds : float
         Total time of its rows.
-    differences : tuple of Difference
     faults : tuple of str
         Why it does not count, although its status is reproduced.
     """
@@ -71,7 +69,6 @@ class Share:
 
     Parameters
     ----------
-    whole : int
     to_the_limit : int
         As far as possible from public inputs without the machine, or whole.
     at_all : int

@@ -26,8 +26,6 @@ class Difference:
         The quantity, with its method, network and size.
     printed : str
         The printed text, or a value derived from it.
-    ours : float
-    unit : str
     kind : str
         "theory" if both follow from the model; "derived" if the printed numbers imply theirs;
         "time" for wall-clock times on different machines; "search" for searches without a proof of

@@ -47,7 +47,6 @@ class Otherwise:
         Name of the quantity, as in a difference; ``*`` is anything.
     by : float
         Largest difference as a share of the printed number; negative if ours is less.
-    why : str
     """
 
     of: str
@@ -70,7 +69,6 @@ class Item:
         Its number, such as EF5.
     of : str
         Its place in the paper.
-    what : str
     can : tuple of str
         How to obtain it: "T" by theory, "S" by software, "H" on the hardware.
     status : str

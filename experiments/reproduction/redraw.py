@@ -45,7 +45,6 @@ def redraw(coverage: Coverage, processes: int) -> Iterator[Drawn]:
 
     Parameters
     ----------
-    coverage : Coverage
     processes : int
         Number of parallel processes.
 

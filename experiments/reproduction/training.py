@@ -39,8 +39,6 @@ class Saving:
 
     Parameters
     ----------
-    model : str
-    layer_bytes : float
     compute_share : float
         Printed share of computation in an iteration with NCCL.
     ratio : float

@@ -26,10 +26,6 @@ class BothMeasures:
 
     Parameters
     ----------
-    cluster : str
-    gpus : int
-    optimum_gb_s : float
-    method : str
     pipelined, at_end : float
         Shares of the optimum.
     """

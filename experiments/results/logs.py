@@ -21,7 +21,6 @@ def with_log(row: Row, folder: Path) -> Row:
 
     Parameters
     ----------
-    row : Row
     folder : Path
         Folder of the rows; the name of the file is relative to it.
 

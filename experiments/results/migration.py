@@ -36,7 +36,6 @@ class Migrated:
 
     Parameters
     ----------
-    path : Path
     rows : int
         Rows with a former name, or 1 for a table with one in its heading.
     """

@@ -115,13 +115,10 @@ class Row(_Circumstances, Measures, _Asked):  # dataclass fields start with thos
     ----------
     experiment, point, cluster, topology, collective, method, parameters, repetition
         What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
-    status : Status
     reason : str
         Why, if the status is not ok.
-    gpus : int
     generation_s, ...
         All measures (:class:`experiments.measures.declared.Measures`).
-    limit_s, limit_memory_gb : float
     wall_s : float
         From the start of the process to its end, with imports, reading and checks.
     jobs : int

@@ -25,7 +25,6 @@ class Plan:
 
     Parameters
     ----------
-    points : tuple of Point
     done : mapping
         From a point's identity to its row.
     """
@@ -40,17 +39,12 @@ class Plan:
 
 
 def make_plan(
-    points: Iterable[Point],
-    rows: Iterable[Row],
-    *,
-    fresh: bool = False,
-    retry_failed: bool = False,
+    points: Iterable[Point], rows: Iterable[Row], *, fresh: bool = False, retry_failed: bool = False
 ) -> Plan:
     """Find the points with a final row.
 
     Parameters
     ----------
-    points, rows : iterable
     fresh : bool
         Ignore all rows.
     retry_failed : bool

@@ -20,7 +20,6 @@ class Preview:
 
     Parameters
     ----------
-    plan : Plan
     earlier : mapping
         From a point's identity to its last row, final or not.
     seconds : mapping

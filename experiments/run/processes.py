@@ -114,7 +114,6 @@ def resident_bytes(processes: Iterable[int], *, shared_once: bool = False) -> in
 
     Parameters
     ----------
-    processes : iterable of int
     shared_once : bool
         Divide each shared page among its processes, instead of counting it for each. This is exact
         but slow: the kernel walks through all of their pages.

@@ -46,7 +46,6 @@ class Running:
 
     Parameters
     ----------
-    point : Point
     jobs : int, optional
         Number of points side by side on this machine, for the row.
     """

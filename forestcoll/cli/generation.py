@@ -25,10 +25,7 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import SCHEDULES, expect_writable, progress_bars, report
-from forestcoll.errors import (
-    ExportError,
-    InvalidParameterError,
-)
+from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.generation import generate
 from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
@@ -44,9 +41,7 @@ from forestcoll.schedule import (
 from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.tree_latency import latency
 
-__all__ = [
-    "generate_schedule",
-]
+__all__ = ["generate_schedule"]
 
 
 def generate_schedule(
@@ -81,8 +76,7 @@ def generate_schedule(
         ),
     ] = False,
     method: Annotated[
-        str,
-        typer.Option("--method", help="forestcoll, or paper: the paper's slow algorithms."),
+        str, typer.Option("--method", help="forestcoll, or paper: the paper's slow algorithms.")
     ] = "forestcoll",
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")

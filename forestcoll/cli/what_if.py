@@ -80,11 +80,7 @@ def what_if(
             progress=lambda *done: bars("upgrades", *done),
         )
         tight = tightest_cuts(
-            topology,
-            collective,
-            count=cuts,
-            root=at,
-            progress=lambda *done: bars("cuts", *done),
+            topology, collective, count=cuts, root=at, progress=lambda *done: bars("cuts", *done)
         )
     if output is not None:
         from forestcoll.draw import draw_outcomes, save_figure

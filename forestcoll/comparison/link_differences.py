@@ -33,7 +33,6 @@ class LinkDifferences:
 
     Parameters
     ----------
-    same : int
     others : tuple of LinkDifference
         The greatest differences first, equal ones by name.
     """

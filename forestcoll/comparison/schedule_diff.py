@@ -38,7 +38,6 @@ class PhaseDiff:
     name : str
         "shared trees", "shared transfers" or "shared paths"; for an allreduce with "reduce" or
         "gather" before it.
-    pieces : Shared
     changes : TreeChanges, optional
         For explicit or factored forests: the share of the data that keeps its trees, and the GPUs
         whose transfers change.
@@ -63,11 +62,8 @@ class ScheduleDiff:
 
     Parameters
     ----------
-    first, second : Measured
     network : tuple of str
         Differences between the networks, in words; names of networks do not matter.
-    links : LinkDifferences
-    phases : tuple of PhaseDiff
     not_compared : str
         Why ``phases`` is empty; an empty text otherwise.
     same_clock : bool

@@ -34,13 +34,10 @@ class Measured:
     ----------
     kind : str
         "Forest", "Allreduce of FactoredForest" and so on.
-    method, collective : str
-    gpus : int
     k : tuple of int, optional
         Trees per unit of weight, of each phase.
     trees, distinct_trees, depth : int, optional
         For an allreduce, of both phases together; the depth is in hops from GPU to GPU.
-    average_depth : Fraction, optional
     steps : int, optional
         Number of successive steps; a forest advances one hop in each.
     algbw_gb_s : Fraction, optional

@@ -63,11 +63,7 @@ def tiers(topology: Topology) -> list[list[int]]:
 
 
 def along_row(
-    topology: Topology,
-    row: Sequence[int],
-    placed: Mapping[int, Place],
-    width: float,
-    y: float,
+    topology: Topology, row: Sequence[int], placed: Mapping[int, Place], width: float, y: float
 ) -> dict[int, Place]:
     """Spread switches evenly along a row, ordered by and as wide as the nodes that they join."""
     if not row:

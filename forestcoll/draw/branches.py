@@ -53,7 +53,6 @@ def branches(
 
     Parameters
     ----------
-    root : int
     children : mapping
         Children of each node, in order.
     column : float

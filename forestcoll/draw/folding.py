@@ -54,7 +54,6 @@ def fold(topology: Topology, marked: Collection[int] = ()) -> Folded:
 
     Parameters
     ----------
-    topology : Topology
     marked : collection of int
         Nodes that must not be folded with unmarked ones.
     """

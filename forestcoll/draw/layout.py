@@ -33,7 +33,6 @@ def lay_out(topology: Topology, also: Iterable[Pair] = ()) -> Layout:
 
     Parameters
     ----------
-    topology : Topology
     also : iterable of (tail, head)
         Additional links that are drawn although the network lacks them.
     """
@@ -100,11 +99,7 @@ def _row_height(row: _Row) -> float:
 
 
 def _put(
-    row: _Row,
-    x: float,
-    y: float,
-    places: dict[int, Place],
-    frames: dict[int | None, Frame],
+    row: _Row, x: float, y: float, places: dict[int, Place], frames: dict[int | None, Frame]
 ) -> None:
     """Put blocks side by side."""
     for box, block in row:

@@ -78,8 +78,6 @@ def routes(layout: Layout, links: Iterable[Pair], unlike: Iterable[Pair] = ()) -
 
     Parameters
     ----------
-    layout : Layout
-    links : iterable of (tail, head)
     unlike : iterable of (tail, head)
         Links to draw beside their reverse, not on it.
     """

@@ -37,7 +37,6 @@ def spring_places(topology: Topology, nodes: Sequence[int], pitch: float) -> Coo
 
     Parameters
     ----------
-    topology : Topology
     nodes : sequence of int
         Positions; the answer has a row for each.
     pitch : float

@@ -63,7 +63,6 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     cut : Cut, optional
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """

@@ -107,7 +107,6 @@ def compare_cut(
 
     Parameters
     ----------
-    topology : Topology
     leaving_out : str or iterable of str
         The nodes that are not in S, by names or patterns: "b0.*" is everything but box 0.
     count : int

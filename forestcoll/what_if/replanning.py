@@ -35,7 +35,6 @@ class Replanned:
 
     Parameters
     ----------
-    schedule : Forest or Allreduce
     verdict : Verdict or AllreduceVerdict
         The proof that it is right.
     changes : tuple of TreeChanges

@@ -50,7 +50,6 @@ class Outcome:
     ----------
     before : Optimum
         The optimum of the unchanged network.
-    parts : SymmetricParts
     factor : Fraction
         The factor of the bandwidths; 0 for a failure.
     every : bool
@@ -151,7 +150,6 @@ def failures(
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     root, weights : optional

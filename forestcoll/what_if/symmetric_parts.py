@@ -44,7 +44,6 @@ class SymmetricParts:
 
     Parameters
     ----------
-    kind : PartKind
     names : tuple of str
         The name of each part, as :meth:`Topology.without` accepts it; the first stands for all.
     pattern : str
@@ -84,7 +83,6 @@ def symmetric_parts(topology: Topology, orbits: Orbits) -> tuple[SymmetricParts,
 
     Parameters
     ----------
-    topology : Topology
     orbits : Orbits
         Orbits of its nodes and links. If some symmetry was not found, symmetric parts form several
         classes, with equal results.

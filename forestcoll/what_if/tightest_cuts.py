@@ -46,7 +46,6 @@ class TightCut:
 
     Parameters
     ----------
-    cut : Cut
     copies : int or None
         Number of its images under the symmetries found, itself included; None if too many to count.
     """
@@ -69,7 +68,6 @@ def tightest_cuts(
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     count : int

@@ -38,7 +38,6 @@ def faults_in(
 
     Parameters
     ----------
-    folder : Path
     execute : bool
         Whether to execute the files, too.
     tick : callable

@@ -92,8 +92,7 @@ def _kept(checkpoint: Checkpoint) -> Iterator[None]:
 
 @app.command("check")
 def check_bundle(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A bundle.")],
-    json_: Json = False,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A bundle.")], json_: Json = False
 ) -> None:
     """Read a bundle back, execute its files, and report what is wrong or missing."""
     from experiments.advice.bundle.bundle_check import faults_in

@@ -51,7 +51,6 @@ def runners_up(
         Says of a program why it cannot be exported, or nothing.
     seconds : float
         For each method to make its schedule, and as much for all its simulations.
-    progress : callable, optional
 
     Returns
     -------

@@ -20,11 +20,8 @@ class RuntimeFile:
 
     Parameters
     ----------
-    name : str
     collective : str
         As the runtime spells it.
-    gpus : int
-    protocol : str
     chunks : int
         A runtime takes a call only if its elements are a multiple of these; MSCCL++ counts bytes,
         so that is enough whatever the elements are.

@@ -32,7 +32,6 @@ class Part:
         The name of the schedule, as tuning has it; of the best one if there is none to use.
     schedule : Path or None
         Its file; None if no schedule can be used.
-    method : str
     slower : float
         By what share it takes longer than the best of these sizes in simulation, at most.
     instead_of : str

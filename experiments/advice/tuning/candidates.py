@@ -45,8 +45,6 @@ class Candidate:
     ----------
     name : str
         Of the recipe.
-    method : str
-    parameters : mapping
     schedule : Schedule or None
         A verified schedule; None if there is none to try.
     transfers, steps : int
@@ -89,10 +87,6 @@ def made(
 
     Parameters
     ----------
-    recipe : Recipe
-    topology : Topology
-    collective : str
-    root : str or int, optional
     seconds : float
         A candidate that takes longer is not tried. A method that searches gets a shorter limit.
     others : iterable of Made

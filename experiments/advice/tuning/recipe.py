@@ -122,11 +122,8 @@ def recipes(
 
     Parameters
     ----------
-    topology : Topology
     methods : sequence of str, optional
         "forestcoll" for all forests, and baselines by name; forests and :data:`PEERS` if not given.
-    collective : str
-    root : str or int, optional
 
     Raises
     ------

@@ -155,7 +155,6 @@ def document(
 
     Parameters
     ----------
-    found : Tuning
     files : dict, optional
         The names of the files of candidates, if there are any.
     trials : bool

@@ -71,7 +71,6 @@ class AtSize:
 
     Parameters
     ----------
-    size_bytes : int
     bound_s : float
         Lower bound on the time of any schedule, by latency or by rate.
     best : Trial
@@ -130,9 +129,6 @@ class Entrant:
 
     Parameters
     ----------
-    candidate : Candidate
-    simulator : Simulator
-    model : AlphaBeta
     seconds : float
         For all its simulations.
     """
@@ -202,8 +198,6 @@ def search(
 
     Parameters
     ----------
-    entrants : sequence of Entrant
-    size_bytes : int
     bound_s : float
         Lower bound on the time of any schedule, in seconds.
     asked : bool

@@ -29,10 +29,8 @@ class ShallowForests:
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         One of :data:`forestcoll.topology.validation.COLLECTIVES`.
-    root : str or int, optional
     lp_time_limit_s : float
         For the allreduce program.
     """

@@ -78,12 +78,8 @@ class Tuning:
 
     Parameters
     ----------
-    topology : Topology
-    collective : str
     root : int or None
         Rank of the root, for a collective with a root.
-    model : AlphaBeta
-    bounds : Bounds
     candidates : tuple of Candidate
         All requested candidates; those that could not be tried have a reason.
     sizes : tuple of AtSize

@@ -18,12 +18,7 @@ __all__ = ["LocalExecutor"]
 
 @dataclass(frozen=True, slots=True)
 class LocalExecutor:
-    """Runs ``jobs`` points at a time.
-
-    Parameters
-    ----------
-    jobs : int
-    """
+    """Runs ``jobs`` points at a time."""
 
     jobs: int = 1
 

@@ -9,12 +9,7 @@ import typer
 
 from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
-from forestcoll.cli.runtime_files.findings_report import (
-    Machine,
-    Threadblocks,
-    lines_of,
-    record_of,
-)
+from forestcoll.cli.runtime_files.findings_report import Machine, Threadblocks, lines_of, record_of
 from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
 from forestcoll.runtimes.interpretation.multiprocessors import blocks_of
 from forestcoll.runtimes.mscclpp import Plan, read_plan
@@ -42,10 +37,7 @@ def check_plan(
     notes = [Finding(Kind.NOTE, remark) for remark in reading.remarks]
     told = [*found.findings, *notes]
     about = {"file": file, **_about(reading.plan), "executed": list(found.runs)}
-    report(
-        _document(about, told, found) if json_ else {**about, **_facts(told, found)},
-        json_,
-    )
+    report(_document(about, told, found) if json_ else {**about, **_facts(told, found)}, json_)
     if not found.is_right:
         raise typer.Exit(1)
 

@@ -16,21 +16,14 @@ __all__ = ["export_within_limits"]
 
 
 def export_within_limits(
-    schedule: AnySchedule,
-    program: Program,
-    options: ExportOptions,
-    *,
-    fit: bool,
-    seconds: float,
+    schedule: AnySchedule, program: Program, options: ExportOptions, *, fit: bool, seconds: float
 ) -> tuple[Program, Exported, dict[str, Any]]:
     """Export a program; if it exceeds a limit, export or suggest a variant within limits.
 
     Parameters
     ----------
-    schedule : AnySchedule
     program : Program
         The compiled schedule.
-    options : ExportOptions
     fit : bool
         Whether to export a variant within limits instead.
     seconds : float

@@ -10,12 +10,7 @@ import typer
 
 from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
-from forestcoll.cli.runtime_files.findings_report import (
-    Machine,
-    Threadblocks,
-    lines_of,
-    record_of,
-)
+from forestcoll.cli.runtime_files.findings_report import Machine, Threadblocks, lines_of, record_of
 from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
 from forestcoll.runtimes.interpretation.multiprocessors import blocks_of
 from forestcoll.runtimes.msccl import Algorithm, Reading, read_leniently
