@@ -1,12 +1,8 @@
 """Mutants of a Python module: one small fault each, made in its syntax tree.
 
-Problem: which changes of a module should some test notice?
-Input:   the source text.
-Output:  the list of its mutants, in the order of the text, and the tree with one of them.
-Cost:    one walk over the tree.
 Left out: docstrings, annotations, ``__all__``, ``__repr__`` and ``__str__``; what a message says
-         (f-strings, the arguments of exceptions and of ``fail``); asserts; ``strict`` of zip;
-         options of dataclasses and fields.
+(f-strings, the arguments of exceptions and of ``fail``); asserts; ``strict`` of zip; options of
+dataclasses and fields.
 """
 
 from __future__ import annotations

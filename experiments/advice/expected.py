@@ -1,12 +1,9 @@
 """Expected rates of a collective on a network, in the terms of nccl-tests.
 
-Problem: is a measured number good for this machine?
-Input:   a topology and a collective.
-Output:  the bound, for switches that forward and for switches that multicast and reduce; the
-         bottleneck cut; the rates of ForestColl's schedule and NCCL's algorithms in theory.
-Cost:    that of generating each schedule; an allreduce that no cut proves takes a linear program.
-Source:  bounds from :mod:`experiments.measures.bounds`; busbw from PERFORMANCE.md of nccl-tests.
-         Rates are pipelined: all pipeline chunks in flight, without latencies.
+Bounds are for switches that forward and for switches that multicast and reduce
+(:mod:`experiments.measures.bounds`). Rates of ForestColl's schedule and NCCL's algorithms are
+pipelined, without latencies. busbw is defined in PERFORMANCE.md of nccl-tests. An allreduce that no
+cut proves takes a linear program.
 """
 
 from __future__ import annotations
@@ -22,8 +19,9 @@ import numpy as np
 from baselines.interface.method import Method
 from baselines.networks.planes import find_planes
 from baselines.registry import METHODS
-from experiments.advice.time_limit import time_limit
-from experiments.measures.bounds import upper_bound
+from experiments.advice.time_limit import LP_TIME_LIMIT_S, time_limit
+from experiments.config.points import ROOTED
+from experiments.measures.bounds import ALL, upper_bound
 from experiments.measures.plane_shares import check_planes
 from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import (
@@ -43,26 +41,18 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
-from forestcoll.topology.validation import COLLECTIVES, validate
+from forestcoll.topology.validation import validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
 
-ALL = (*COLLECTIVES, "all-to-all")
-"""Known collectives."""
-
 LIMIT_S = 60.0
 """Default seconds for all rows."""
-
-LP_TIME_LIMIT_S = 20.0
-"""Seconds, within that time, for the program of an allreduce that no cut proves."""
 
 CUTS_S = 2.0
 """Seconds reserved for bounds and cuts, at most a quarter of all."""
 
 _PROGRAM_SHARE = 0.9
 """Of what is left, for programs of bounds and cuts: those that do not finish leave weaker ones."""
-
-_ROOTED = ("broadcast", "reduce")
 
 _NCCL = {
     "NCCL ring": "ring",
@@ -171,9 +161,9 @@ def expected(
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
     if members is not None:
         topology = group(topology, members, idle=idle)
-    if collective not in _ROOTED and root is not None:
+    if collective not in ROOTED and root is not None:
         raise InvalidParameterError(f"{collective} takes no root here (see broadcast and reduce)")
-    if collective in _ROOTED and root is None:
+    if collective in ROOTED and root is None:
         root = 0
     ranks = None if root is None else [rank_of_root(topology, root)]
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
@@ -210,7 +200,7 @@ def busbw_factor(collective: str, gpus: int) -> Fraction:
     >>> busbw_factor("allreduce", 8), busbw_factor("allgather", 8), busbw_factor("broadcast", 8)
     (Fraction(7, 4), Fraction(7, 8), Fraction(1, 1))
     """
-    if collective in _ROOTED:
+    if collective in ROOTED:
         return Fraction(1)
     return Fraction((2 if collective == "allreduce" else 1) * (gpus - 1), gpus)
 
@@ -246,7 +236,7 @@ def _bounds(
             ("bound, switches copy and add", topology, reached, proof),
         ]
     rank = None
-    if root is not None and collective in _ROOTED:
+    if root is not None and collective in ROOTED:
         rank = weights_for(topology, collective, root=root).index(1)
     found = []
     for what, network, known, own in models:
@@ -298,7 +288,7 @@ def _forestcoll(
         return _method(what, name, topology, collective, None, clock), None
     asked = Options(
         collective=collective,
-        root=root if collective in _ROOTED else None,
+        root=root if collective in ROOTED else None,
         lp_time_limit_s=min(LP_TIME_LIMIT_S, clock.left()),
         factored=True,
     )
@@ -369,7 +359,7 @@ def _binding(
     try:
         with time_limit(clock.left()):
             for phase in phases:
-                weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
+                weights = weights_for(topology, phase, root=root if phase in ROOTED else None)
                 reduction = phase in ("reduce-scatter", "reduce")
                 told = _PROGRAM_SHARE * clock.left()
                 bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=told)

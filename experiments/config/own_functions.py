@@ -56,7 +56,6 @@ def missing(name: str) -> str:
 
 
 def _complaint(name: str) -> str:
-    """Import a function; return what is wrong."""
     module, _, function = name.partition(":")
     try:
         found = importlib.import_module(module)

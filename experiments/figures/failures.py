@@ -164,7 +164,6 @@ def _in_words(
 
 
 def _unsupported(rows: Iterable[Row]) -> list[str]:
-    """Return the methods that support none of some points."""
     ends: dict[str, set[Status]] = {}
     for row in rows:
         ends.setdefault(row.series, set()).add(row.status)

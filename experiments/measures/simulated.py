@@ -1,12 +1,8 @@
 """Simulations of a schedule at each size, beside the shortest time of any schedule.
 
-Problem: find the simulated time of a schedule for a data size, latencies included.
-Input:   a verified schedule; the assumptions; the upper bound on the rate.
-Output:  a simulation and a lower bound for each size, or a remark where there is none.
-Cost:    one compilation; for each size one simulation, or ten to thirty for the best number of
-         pipeline chunks.
-Source:  ours (:mod:`forestcoll.schedule.simulate`). Two lower bounds hold for every schedule: the
-         time of the data through the bottleneck, and the latency between the GPUs farthest apart.
+Two lower bounds hold for every schedule: the time of the data through the bottleneck, and the
+latency between the GPUs farthest apart. The best number of pipeline chunks takes ten to thirty
+simulations.
 """
 
 from __future__ import annotations

@@ -20,9 +20,8 @@ from experiments.figures.plotly_renderer import Plot
 from experiments.figures.scatters import scatter
 from experiments.figures.styles import Palette
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians
+from experiments.results.columns import medians, scaling_series
 from experiments.results.rows import Row, Status
-from experiments.results.scaling_study import scaling_series
 from forestcoll.problem.sizes import size_text
 
 __all__ = ["Chart", "charts_of"]

@@ -5,23 +5,30 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
+from collections import Counter
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from experiments.figures.plotly_renderer import template
-from experiments.report.experiment_section import Section, facts
+from experiments.figures.failures import never_done
+from experiments.figures.plotly_renderer import Entry, template
+from experiments.figures.styles import palette_of
+from experiments.report.charts import charts_of
+from experiments.report.legend import button
 from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
+from experiments.results.rows import Row, Status
+from experiments.results.tables import losses, notes
 from forestcoll.atomic_write import write_whole
 from forestcoll.errors import ExportError
 from forestcoll.extras import missing
+from forestcoll.topology.describe import counted
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["check_ending", "page", "write_report"]
+__all__ = ["Section", "check_ending", "facts", "page", "write_report"]
 
 _MOST_PANELS = 12
 """Of a figure; the others are folded away."""
@@ -66,12 +73,8 @@ def write_report(
     title = title or (sources[0].title if len(sources) == 1 else several)
     # A folder's name may hold bytes that are no text; they are shown as "?".
     content = page(sources, _plotly(), title, remarks).encode("utf-8", errors="replace")
-    write_whole(file, lambda draft: _write(draft, content))
+    write_whole(file, lambda draft: draft.write_bytes(content))
     return file
-
-
-def _write(file: Path, content: bytes) -> None:
-    file.write_bytes(content)
 
 
 def _plotly() -> str:
@@ -120,13 +123,8 @@ def _environment() -> jinja2.Environment:
     )  # fmt: skip
     form = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
     made.policies["json.dumps_kwargs"] = form
-    made.filters["counted"] = _counted
+    made.filters["counted"] = counted
     return made
-
-
-def _counted(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _asset(name: str) -> str:
@@ -135,3 +133,67 @@ def _asset(name: str) -> str:
 
 def _sha256(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+class Section:
+    """A section of the page; ``assets/page.html`` reads its attributes."""
+
+    def __init__(self, source: Source) -> None:
+        palette = palette_of(source.rows)
+        words = never_done(source.rows, palette)
+        self.source = source
+        self.facts = facts(source.rows)
+        self.charts = charts_of(source.rows, palette)
+        self._plots = [plot for chart in self.charts for plot in chart.plots]
+        entries = {Entry(name, palette[name]): words.get(name, name) for name in palette}
+        for trace in (trace for plot in self._plots for trace in plot.traces):
+            entries.setdefault(trace.entry, trace.entry.name)
+        self._places = {entry: place for place, entry in enumerate(entries)}
+        self.legend = [button(entry, words) for entry, words in entries.items()]
+        place = Path(source.place)
+        self.losses = losses(
+            source.rows, place.parent if place.suffix in (".jsonl", ".parquet") else place
+        )
+        self.notes = notes(source.rows)
+
+    def data(self) -> dict[str, Any]:
+        """Return what the script draws; texts under the mouse, which figures share, once."""
+        texts: dict[str, int] = {}
+        panels = [
+            {
+                "layout": plot.layout,
+                "entries": [self._places[trace.entry] for trace in plot.traces],
+                "traces": [_sharing(trace.data, texts) for trace in plot.traces],
+            }
+            for plot in self._plots
+        ]
+        colours = [[one.light, one.dark] for one in self.legend]
+        return {"colours": colours, "panels": panels, "texts": list(texts)}
+
+
+def _sharing(trace: dict[str, Any], texts: dict[str, int]) -> dict[str, Any]:
+    """Return a trace with places in ``texts`` for its texts under the mouse."""
+    numbers = [texts.setdefault(text, len(texts)) for text in trace["customdata"]]
+    return {**trace, "customdata": numbers}
+
+
+def facts(rows: Sequence[Row]) -> dict[str, str]:
+    """Say how many rows there are, how they ended, where and when they ran and by which code."""
+    counts = Counter(row.status for row in rows)
+    ended = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
+    days = sorted({row.time[:10] for row in rows})
+    return {
+        "Rows": f"{len(rows)}: {ended}",
+        "Machines": "; ".join(dict.fromkeys(_machine(row) for row in rows)),
+        "Commits": ", ".join(dict.fromkeys(row.commit or "unknown" for row in rows)),
+        "Run": days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
+    }
+
+
+def _machine(row: Row) -> str:
+    if not row.host:
+        return "unknown"
+    host = dict(row.host)
+    name, processors = host.pop("name", "unnamed"), host.pop("processors", None)
+    about = [*map(str, host.values()), *([f"{processors} processors"] if processors else [])]
+    return f"{name} ({', '.join(about)})" if about else str(name)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.config.titles import title_of
+from experiments.config.document import title_of
+from experiments.results.columns import grouped
 from experiments.results.rows import MOST_BYTES, Row, Status
 from experiments.results.selection import ROWS, load_results, select
 from forestcoll.bounded_read import contains, open_regular
@@ -78,11 +79,9 @@ def _begun(file: Path) -> bool:
 
 
 def _by_experiment(place: Path, rows: Iterable[Row]) -> list[Source]:
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.experiment, []).append(row)
     return [
-        Source(str(place), name, title_of(name) or name, tuple(its)) for name, its in groups.items()
+        Source(str(place), name, title_of(name) or name, tuple(its))
+        for name, its in grouped(rows, "experiment").items()
     ]
 
 

@@ -1,9 +1,7 @@
 """Capabilities of methods, from their rows: tables of the ForestColl paper and slides.
 
-Problem: find out for each method whether it supports switches, is optimal, and how far it scales.
-Input:   rows of allgathers; the paper's claims (``published/methods.csv``).
-Output:  a table of printed words beside our findings.
-Source:  ForestColl table 2; the slides' table of ticks.
+For each method of ``published/methods.csv``: whether it supports switches, is optimal, and how far
+it scales.
 """
 
 from __future__ import annotations

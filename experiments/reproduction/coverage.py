@@ -1,10 +1,7 @@
 """Reproduction coverage of the papers, and checks that its evidence exists.
 
-Problem: an item counts only if its experiments have a row for every point, none of them failed, and
-         its tests and files exist.
-Input:   items, experiment files, rows, the sources of the tests.
-Output:  for each item its evidence and faults; shares of reproduced items.
-Cost:    reading all stored rows.
+An item counts only if its experiments have a row for every point, none of them failed, and its
+tests and files exist.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
 from experiments.reproduction.printed_numbers import (
     bfb_numbers,
-    bfb_testbed,
     forestcoll_numbers,
     teccl_numbers,
     teccl_peers,
@@ -34,7 +30,7 @@ __all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
 MOST_BYTES = 4_000_000
 """Size limit of a page, an experiment or a file of tests in a clone."""
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_testbed, teccl_numbers, teccl_peers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from experiments.results.rows import Row
 
-__all__ = ["Difference", "come_out", "may_be_stopped", "printed_number"]
+__all__ = ["Difference", "Rows", "come_out", "may_be_stopped", "printed_number"]
 
 _EXACT = 1e-9
+
+Rows = Mapping[str, Sequence[Row]]
+"""By the name of the experiment."""
 
 
 @dataclass(frozen=True, slots=True)

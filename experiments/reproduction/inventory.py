@@ -1,9 +1,7 @@
 """Inventory of the papers' evaluations: each item, how to reproduce it, and its status.
 
-Problem: list every figure and table, its need for hardware, and its reproduction here.
-Input:   ``published/evaluation.yaml``.
-Output:  items.
-Source:  the ForestColl paper and slides, the BFB and TE-CCL papers.
+The items are in ``published/evaluation.yaml``: figures and tables of the ForestColl paper and
+slides, and of the BFB and TE-CCL papers.
 """
 
 from __future__ import annotations

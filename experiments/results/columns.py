@@ -16,9 +16,11 @@ from forestcoll.topology import FAMILIES
 __all__ = [
     "BEYOND",
     "failed_places",
+    "grouped",
     "medians",
     "medians_along",
     "quantity",
+    "scaling_series",
     "series_of",
     "sides",
     "simulated_bounds",
@@ -32,6 +34,14 @@ BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
 Place = TypeVar("Place", int, float)
 
 _DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII)
+
+
+def grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
+    """Group the rows by the value of a column."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, column), []).append(row)
+    return groups
 
 
 def series_of(rows: Iterable[Row]) -> list[str]:
@@ -146,3 +156,36 @@ def failed_places(rows: Sequence[Row]) -> dict[tuple[str, int | None], Row]:
         for place, found in places.items()
         if all(row.status is not Status.OK for row in found)
     }
+
+
+def scaling_series(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows, with clusters split that have several networks of one size.
+
+    A median over different networks would be meaningless. The new cluster name is the topology
+    without its growing parameter; without such a parameter, every topology is separate.
+    """
+    names = {cluster: _names(its) for cluster, its in grouped(rows, "cluster").items()}
+    return [replace(row, cluster=names[row.cluster].get(row.topology, row.cluster)) for row in rows]
+
+
+def _names(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the new cluster name of each topology; empty if the cluster stays whole."""
+    gpus = {row.topology: row.gpus for row in rows}
+    if _apart(gpus, dict.fromkeys(gpus, "")):
+        return {}
+    networks = list({row.topology: replace(row, parameters={}) for row in rows}.values())
+    choices = [
+        {row.topology: swept(row, parameter)[0].topology for row in networks}
+        for parameter in sorted(sides(networks))
+        if parameter not in ("gpus", "method", "topology", "size_bytes")
+        and len({quantity(row, parameter) for row in networks}) > 1
+    ]
+    choices = [names for names in choices if _apart(gpus, names)]
+    alone = {topology: topology for topology in gpus}
+    return min(choices, key=lambda names: len(set(names.values())), default=alone)
+
+
+def _apart(gpus: dict[str, int | None], names: dict[str, str]) -> bool:
+    """Whether topologies of one name all differ in their number of GPUs."""
+    places = [(names[topology], count) for topology, count in gpus.items() if count is not None]
+    return len(set(places)) == len(places)

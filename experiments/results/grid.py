@@ -17,6 +17,8 @@ from itertools import groupby
 
 import typer
 
+from experiments.measures.docs import piped
+
 __all__ = ["Format", "Grid", "show_table"]
 
 _LEAST_NAME = 16
@@ -103,9 +105,9 @@ class Grid:
         return "\n".join([*lines, *(["", self.note] if self.note else [])])
 
     def _markdown(self) -> str:
-        lines = [f"**{_markdown(self.title)}**", "", _piped(self.heads)]
-        lines.append(_piped(["---", "---", *["---:"] * (len(self.heads) - 2)]))
-        lines += [_piped(map(_markdown, self._filled(row))) for row in self.rows]
+        lines = [f"**{_markdown(self.title)}**", "", piped(self.heads)]
+        lines.append(piped(["---", "---", *["---:"] * (len(self.heads) - 2)]))
+        lines += [piped(map(_markdown, self._filled(row))) for row in self.rows]
         return "\n".join([*lines, *(["", _markdown(self.note)] if self.note else [])])
 
     def _latex(self) -> str:
@@ -175,10 +177,6 @@ def _short(cell: str) -> str:
     if re.fullmatch(rf"\d{{{_MOST_DIGITS + 1},}}", cell):
         return f"{int(cell):.2e}".replace("e+", "e")
     return cell
-
-
-def _piped(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _markdown(text: str) -> str:

@@ -132,7 +132,7 @@ class Row(_Circumstances, Measures, _Asked):  # dataclass fields start with thos
     log : str
         File with the standard error of a failed process, in the folder of the rows.
     stderr : str
-        The same text, until it is in that file (:mod:`experiments.results.logs`).
+        The same text, until it is in that file (:mod:`experiments.run.runner`).
     root : str
         Root of a broadcast, reduce or allreduce.
     weights, group : str
@@ -246,7 +246,6 @@ def with_current_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_text(weights: Weights) -> str:
-    """Format weights in one line."""
     if isinstance(weights, Mapping):
         return ", ".join(f"{name}: {weight}" for name, weight in weights.items())
     return ", ".join(map(str, weights))

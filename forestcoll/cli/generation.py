@@ -156,7 +156,6 @@ def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) 
 def _check_choices(
     *, k: int | None, max_k: int | None, low: bool, factored: bool, in_network: bool
 ) -> None:
-    """Refuse options that contradict each other."""
     if factored and in_network:
         raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
     if k is not None and max_k is not None:

@@ -82,7 +82,6 @@ def show_optimum(
 
 
 def _best_with(found: FixedK) -> dict[str, Any]:
-    """Return the facts about the best rate with a fixed number of trees per GPU."""
     return {
         "topology": found.optimum.topology.name,
         "collective": found.optimum.collective,

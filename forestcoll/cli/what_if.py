@@ -151,7 +151,6 @@ def _upgrades(outcomes: Sequence[Outcome]) -> list[str]:
 def _gathered(
     outcomes: Iterable[Outcome], key: Callable[[Outcome], Any]
 ) -> Iterator[list[Outcome]]:
-    """Group outcomes by a key, in the order of first appearance."""
     groups: dict[Any, list[Outcome]] = {}
     for one in outcomes:
         groups.setdefault(key(one), []).append(one)

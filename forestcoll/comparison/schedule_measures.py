@@ -1,11 +1,4 @@
-"""Figures of a schedule of any kind, for comparison: kind, trees, depth, rates and link loads.
-
-Problem: measure schedules of all kinds in the same way.
-Input:   a schedule that does what it claims.
-Output:  its kind, trees and depths, exact algbw and loads of links.
-Cost:    as :mod:`forestcoll.schedule.cost_model` and :mod:`forestcoll.tree_latency`.
-Source:  none.
-"""
+"""Figures of a schedule of any kind, for comparison: kind, trees, depth, rates and link loads."""
 
 from __future__ import annotations
 

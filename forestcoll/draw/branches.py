@@ -1,10 +1,6 @@
 """Layout of a tree: places of its nodes and routes of its edges.
 
-Problem: a tree on a page: the root on top, a row for each depth, many leaves of a node in rows.
-Input:   the root and the children of each node, in order.
-Output:  places, and for each node except the root the route of the edge to it.
-Cost:    linear.
-Source:  none.
+The root is on top, with a row for each depth; many leaves of a node are wrapped into rows.
 """
 
 from __future__ import annotations

@@ -1,11 +1,7 @@
 """Folding of large networks for drawings: one of many equal boxes, one bundle for all rails.
 
-Problem: a picture of 128 boxes on one page.
-Input:   a topology, and which nodes are marked (those inside a cut).
-Output:  the smaller network to draw, and the parts that each drawn part stands for.
-Cost:    linear in nodes and links.
-Source:  none; boxes are equal if they are wired alike, inside and to the switches outside, link by
-         link of the same bandwidth and with the same shared capacities, and marked alike.
+Boxes are equal if they are wired alike, inside and to the switches outside, link by link of the
+same bandwidth and with the same shared capacities, and marked alike.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Routes of links on a drawing: straight, curved around nodes, or along lanes.
 
-Problem: no link may run behind a node, where it would look like a chain of links.
-Input:   a layout and the links drawn.
-Output:  the points of a curve for each link.
-Cost:    links times nodes.
-Source:  none.
+A link behind a node would look like a chain of links. The search takes links times nodes.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
 """Force-directed layout of GPUs that are linked directly.
 
-Problem: places for the nodes of a graph such that its links are distinct.
-Input:   a topology and some of its nodes.
-Output:  a point for each, in inches, lowest and leftmost at 0.
-Cost:    cubic in the nodes for each start (a few up to 40 nodes, one up to 150, none beyond).
-Source:  Kamada and Kawai's springs, as networkx has them; rings and cliques stand on a circle.
+Kamada and Kawai's springs, by networkx: cubic in the nodes for each start (a few up to 40 nodes,
+one up to 150, none beyond). Rings and cliques stand on a circle.
 """
 
 from __future__ import annotations

@@ -1,10 +1,6 @@
 """Classes of symmetric parts of a network: links, NICs, GPUs and switches.
 
-Problem: a result for one NIC holds for all that a symmetry carries it to, so examine only one.
-Input:   a topology; weights that symmetries must keep.
-Output:  classes of links (both ways between two nodes), NICs, GPUs and switches.
-Cost:    as :func:`forestcoll.topology.symmetry.automorphism.find_orbits`.
-Source:  none.
+A result for one NIC holds for all that a symmetry carries it to, so only one is examined.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
-"""Checkpoint of a bundle: its finished files, kept until all are finished.
+"""Checkpoint of a bundle: finished files, stored until all are finished.
 
-Problem: an export and its execution take seconds to minutes each; who interrupts it wants to go on
-         later, and no half bundle to load.
-Input:   where the bundle is to be.
-Output:  a folder beside that place with what is done, each under a key of all that it depends on.
-Cost:    a file for each.
-Source:  ours. Files appear whole or not at all; the bundle is made in this folder, and moved to its
-         place at once.
+An export and its execution take seconds to minutes each. An interrupted export can continue, and no
+half bundle can be loaded: files are stored beside the bundle's place, each under a hash of
+everything it depends on, and the finished bundle is moved there at once.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.advice.bundle.bundle_index import FORMAT, INDEX, MOST_FILE_BYTES
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll.atomic_write import reason, write_text_whole
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.cli.output import expect_writable
 from forestcoll.errors import ExportError, InvalidScheduleError
@@ -72,7 +68,7 @@ class Checkpoint:
         made = make()
         self.begin()
         text = json.dumps(made)
-        write_whole(file, lambda draft: _write(draft, text))
+        write_text_whole(file, text)
         return made
 
     def begin(self) -> None:
@@ -93,7 +89,7 @@ class Checkpoint:
             for name, text in files.items():
                 file = whole / name
                 file.parent.mkdir(parents=True, exist_ok=True)
-                _write(file, text)
+                file.write_text(text, encoding="utf-8")
             check(whole)
             if self.place.is_dir():
                 self.place.rename(old)
@@ -122,7 +118,3 @@ def _release() -> str:
         return version("forestcoll")
     except PackageNotFoundError:
         return "sources"
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

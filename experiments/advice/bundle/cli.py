@@ -12,6 +12,7 @@ import typer
 from forestcoll.cli.options import MOST, Json
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.runtimes.formats import FORMATS, options_of
+from forestcoll.topology.describe import counted
 
 if TYPE_CHECKING:
     from experiments.advice.bundle.bundle_index import Bundle, BundledRange
@@ -83,11 +84,9 @@ def _kept(checkpoint: Checkpoint) -> Iterator[None]:
         yield
     finally:
         if checkpoint.done:  # empty once the bundle is in its final place
-            files = "1 file" if checkpoint.done == 1 else f"{checkpoint.done} files"
-            typer.echo(
-                f"note: {files} done, kept in {checkpoint.path}; the same command goes on there",
-                err=True,
-            )
+            files = counted(checkpoint.done, "file")
+            rest = f"kept in {checkpoint.path}; the same command goes on there"
+            typer.echo(f"note: {files} done, {rest}", err=True)
 
 
 @app.command("check")
@@ -136,7 +135,7 @@ def _lines(found: Bundle, output: Path) -> list[str]:
         *("{:>12} {:>12} {:>9}  {}".format(*row) for row in rows),
         *told,
         "",
-        f"{output}: index.json and {len(files)} file{'s' * (len(files) != 1)}{executed}",
+        f"{output}: index.json and {counted(len(files), 'file')}{executed}",
     ]
 
 

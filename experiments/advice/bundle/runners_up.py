@@ -1,11 +1,7 @@
-"""Replacements where the best schedule cannot be exported.
+"""Replacements for sizes whose best schedule cannot be exported.
 
-Problem: the best schedule of some sizes breaks a limit of the runtime, or does what it has not.
-Input:   what was tuned, the sizes, and what cannot be exported, with the reason.
-Output:  the best of those that can, size by size, and how much slower they are.
-Cost:    that of tuning again, for these sizes, and of exporting each candidate.
-Source:  ours. The times of the best one are those that tuning found; at sizes that it did not try
-         it is simulated.
+A new search over these sizes exports each candidate and leaves out those that fail. The times of
+the best schedule are those that tuning stored; it is simulated at other sizes.
 """
 
 from __future__ import annotations

@@ -1,13 +1,8 @@
 """Division of the data sizes into ranges without gaps or overlaps.
 
-Problem: a runtime takes the file whose range holds a size; tuning knows sizes that were tried, and
-         leaves those between two ranges to either.
-Input:   ranges in order, each with its first size.
-Output:  ranges of bytes, both ends included, of which each begins one byte after the one before
-         ends.
-Cost:    none.
-Source:  ours. A range goes on until the next one begins, as
-         :meth:`experiments.advice.tuning.tuning.Tuning.best` has it.
+A runtime loads the file whose range holds a size. Tuning leaves sizes between two of its ranges to
+either; here a range extends until the next one begins, as in
+:meth:`experiments.advice.tuning.tuning.Tuning.best`.
 """
 
 from __future__ import annotations

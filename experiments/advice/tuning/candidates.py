@@ -1,11 +1,7 @@
-"""Candidate schedules of a search: made, verified and ready to be simulated.
+"""Candidate schedules of a search: made, verified, compiled, or a reason why there is none.
 
-Problem: make a schedule by each recipe, or give the reason why there is none.
-Input:   recipes; a topology, a collective with its root; seconds for each.
-Output:  candidates, with a note on each that cannot be tried; simulators for the others.
-Cost:    that of each method, its proof and its compilation.
-Source:  ours. Errors outside ForestCollError are bugs and are raised; so is the error of a schedule
-         that does not verify.
+Errors outside ForestCollError are bugs and are raised; so is the error of a schedule that does not
+verify.
 """
 
 from __future__ import annotations
@@ -21,6 +17,7 @@ import numpy.typing as npt
 
 from baselines.interface.method import Schedule
 from baselines.interface.supported import check_supported
+from experiments.advice.time_limit import LP_TIME_LIMIT_S
 from experiments.advice.tuning.recipe import FORESTS, Recipe
 from experiments.advice.tuning.shallow_forests import ShallowForests
 from experiments.config.methods import run_method
@@ -33,8 +30,6 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = ["Candidate", "Made", "made", "program_seconds"]
-
-_PROGRAM_S = 20.0  # for the program of the best allreduce of forests, where no cut proves it
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +132,7 @@ def made(
 
 def program_seconds(seconds: float) -> float:
     """Return the share of a method's seconds that the allreduce program may take."""
-    return min(_PROGRAM_S, seconds)
+    return min(LP_TIME_LIMIT_S, seconds)
 
 
 def _schedule(

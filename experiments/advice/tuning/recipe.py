@@ -1,10 +1,7 @@
 """Search space of tuning: recipes, each a method with its parameters.
 
-Problem: the optimum assumes large data; for small data shallow trees, few steps or one hop win.
-Input:   a topology and a collective.
-Output:  recipes: a name, a method of :mod:`experiments.config.methods`, its parameters.
-Cost:    none.
-Source:  ours; all baselines that make a schedule in seconds, without a search by programs.
+The optimum assumes large data; for small data shallow trees, few steps or one hop win. Baselines
+are included that make a schedule in seconds, without a search by programs.
 """
 
 from __future__ import annotations

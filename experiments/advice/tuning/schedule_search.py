@@ -1,13 +1,8 @@
 """Search for the best schedule at one size.
 
-Problem: simulate all candidates except those that cannot be the best.
-Input:   candidates with their simulators; a size; a lower bound on the time.
-Output:  a trial of each, and the best one.
-Cost:    a search for the number of pipeline chunks
-         (:mod:`forestcoll.schedule.simulate.pipeline_chunks`) for each candidate whose own bound is
-         not above the best time so far.
-Source:  ours. With any number of pipeline chunks, the busiest link of a schedule bounds its time.
-         So does its longest chain of latencies: the time of one byte less its time on the links.
+Candidates whose own bound is above the best time so far are not simulated. For any number of
+pipeline chunks, two bounds hold: the busiest link of a schedule, and its longest chain of
+latencies, which is the time of one byte less its time on the links.
 """
 
 from __future__ import annotations

@@ -1,12 +1,7 @@
 """Sizes at which the best schedule changes.
 
-Problem: a library switches schedules by size: it needs ranges, not a list of sizes.
-Input:   the best candidate at some sizes; a function that finds it at one more.
-Output:  more sizes around each change, by bisection; ranges in which one candidate is best, or
-         within a tolerance of the best on request.
-Cost:    about log2(log(ratio) / log(precision)) more sizes for each change.
-Source:  ours. Bisection misses a candidate that is best only between two sizes with the same other
-         best candidate.
+Bisection locates each change with about log2(log(ratio) / log(precision)) more sizes. It misses a
+candidate that is best only between two sizes with the same other best candidate.
 """
 
 from __future__ import annotations
@@ -103,7 +98,6 @@ def refined(
 
 
 def _more(parts: Sequence[Range], precision: float) -> list[int]:
-    """Return a size between each two ranges that are too far apart."""
     ends = [(one.last_bytes, then.first_bytes) for one, then in itertools.pairwise(parts)]
     wide = [(low, high, middle(low, high)) for low, high in ends if high > precision * low]
     return [size for low, high, size in wide if low < size < high]

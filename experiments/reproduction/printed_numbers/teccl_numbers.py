@@ -1,26 +1,20 @@
-"""Numbers of the TE-CCL paper, beside those of the stored rows.
+"""Printed numbers of the TE-CCL paper, compared with the stored rows.
 
-Problem: hold what is printed against what comes out here.
-Input:   rows by experiment; ``published/teccl_*.csv``.
-Output:  differences.
-Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8.
+Liu et al. (SIGCOMM 2024), tables 3, 7 and 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from baselines.synthesizers.teccl.instance.epochs import epoch_us
 from experiments.published import printed
-from experiments.reproduction.difference import Difference
+from experiments.reproduction.difference import Difference, Rows
 from experiments.results.rows import Row, Status
 from forestcoll.topology import load_topology
 
 __all__ = ["differences", "model_us"]
-
-Rows = Mapping[str, Sequence[Row]]
-"""By the name of the experiment."""
 
 _Key = tuple[str, str, str, int, int]
 """Topology, collective, epochs, size and chunks."""

@@ -69,7 +69,6 @@ def _document(about: dict[str, Any], told: list[Finding], found: Findings) -> di
 
 
 def _facts(told: list[Finding], found: Findings) -> dict[str, Any]:
-    """Return a summary that fits a screen."""
     return {
         "findings": list(lines_of([one for one in told if one.is_wrong], found)),
         "notes": list(lines_of([one for one in told if not one.is_wrong], found)) or None,

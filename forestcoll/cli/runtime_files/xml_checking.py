@@ -83,7 +83,6 @@ def _all(reading: Reading, found: Findings) -> Iterator[Finding]:
 
 
 def _facts(file: Path, reading: Reading, found: Findings) -> dict[str, Any]:
-    """Return a summary that fits a screen."""
     about = _about(file, reading.algorithm)
     limit = about.pop("max_bytes")
     about["sizes"] = f"{about.pop('min_bytes')} bytes to {limit or 'any size'}"
