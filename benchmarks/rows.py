@@ -36,43 +36,24 @@ VERIFY_BUDGET_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A network, what is done with it, and the figures beside it; None where there is none.
-
-    Parameters
-    ----------
-    make : callable
-        Makes the topology object anew.
-    work : str
-        "explicit" or "factored", from the object to such a forest; "few links", an explicit one
-        with few logical links; "optimum", the bottleneck cut
-        alone; "command", the whole process of the command line, with the file written.
-    target : bool
-        Whether the budget is one that may be missed.
-    budget_height : int, optional
-        Hops from GPU to GPU in the tallest tree.
-    budget_mb : float, optional
-        Peak of the whole process, in MB.
-    prototype_trees, prototype_height : int, optional
-        Distinct trees, and the tallest.
-    large : bool
-        Whether it is left out unless asked for.
-    series : str
-        Rows of one network in growing sizes, for which the bench fits an exponent.
-    """
+    """A network, what is done with it, and the figures beside it; None where there is none."""
 
     name: str
-    make: Callable[[], Topology]
+    make: Callable[[], Topology]  # makes the topology object anew
+    # "explicit" or "factored", from the object to such a forest; "few links", an explicit one with
+    # few logical links; "optimum", the bottleneck cut alone; "command", the whole process of the
+    # command line, with the file written
     work: Work = "explicit"
     budget_s: float | None = None
     prototype_s: float | None = None
     paper_s: float | None = None
-    target: bool = False
-    budget_height: int | None = None
-    budget_mb: float | None = None
-    prototype_trees: int | None = None
-    prototype_height: int | None = None
-    large: bool = False
-    series: str = ""
+    target: bool = False  # whether the budget is one that may be missed
+    budget_height: int | None = None  # hops from GPU to GPU in the tallest tree
+    budget_mb: float | None = None  # peak of the whole process, in MB
+    prototype_trees: int | None = None  # distinct trees, and the tallest
+    prototype_height: int | None = None  # distinct trees, and the tallest
+    large: bool = False  # whether it is left out unless asked for
+    series: str = ""  # rows of one network in growing sizes, for which the bench fits an exponent
 
 
 def _spec(text: str) -> Callable[[], Topology]:

@@ -27,29 +27,19 @@ PAGE = Path(__file__).parents[1] / "docs" / "papers" / "simulated-figures.md"
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """The speedup of one method over others: as printed, and in simulation.
+    """The speedup of one method over others: as printed, and in simulation."""
 
-    Parameters
-    ----------
-    item : str
-        Of :mod:`experiments.reproduction.inventory`.
-    ours, methods : str
-        The leading method and the methods it is compared with, of which the best counts.
-    at_bytes : int, optional
-        The size of a printed ratio; None where only an average is printed.
-    average_over : tuple of int, optional
-        The least and the largest size of a printed average.
-    """
-
-    item: str
+    item: str  # of experiments.reproduction.inventory
     source: str
     topology: str
     collective: str
-    ours: str
-    methods: str
+    ours: str  # the leading method and the methods it is compared with, of which the best counts
+    methods: str  # the leading method and the methods it is compared with, of which the best counts
+    # the size of a printed ratio; None where only an average is printed
     at_bytes: int | None = None
     printed: str = ""
     simulated: float | None = None
+    # the least and the largest size of a printed average
     average_over: tuple[int, int] | None = None
     printed_average: str = ""
     simulated_average: float | None = None

@@ -67,33 +67,18 @@ OPTIONS = {"strict", "slots", "frozen", "repr", "kw_only", "compare", "init", "e
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault.
+    """One fault."""
 
-    Parameters
-    ----------
-    number : int
-        Position among the mutants of its module.
-    function : str
-        Qualified name of the outermost function that it is in; empty in code that runs at import.
-    start : int
-        First line of that function, decorators included; 0 in code that runs at import.
-    first, last : int
-        Lines of the innermost statement, or of the header of a compound one.
-    before, after : str
-        Source of what is replaced, and of what replaces it.
-    twin : int
-        How many mutants before it in the function read the same.
-    """
-
-    number: int
+    number: int  # position among the mutants of its module
     kind: str
+    # qualified name of the outermost function that it is in; empty in code that runs at import
     function: str
-    start: int
-    first: int
-    last: int
-    before: str
-    after: str
-    twin: int = 0
+    start: int  # first line of that function, decorators included; 0 in code that runs at import
+    first: int  # lines of the innermost statement, or of the header of a compound one
+    last: int  # lines of the innermost statement, or of the header of a compound one
+    before: str  # source of what is replaced, and of what replaces it
+    after: str  # source of what is replaced, and of what replaces it
+    twin: int = 0  # how many mutants before it in the function read the same
 
     @property
     def name(self) -> str:

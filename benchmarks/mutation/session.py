@@ -44,25 +44,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a mutant.
+    """What became of a mutant."""
 
-    Parameters
-    ----------
-    path : str
-        The module.
-    status : str
-        "killed", "timeout" (killed, too), "survived", "unreached" (no test runs the statement) or
-        "restart" (to be tried in a process of its own).
-    by : str
-        The test that killed it.
-    tests : tuple of str
-        Those that run the statement, for "restart".
-    """
-
-    path: str
+    path: str  # the module
     mutant: Mutant
+    # "killed", "timeout" (killed, too), "survived", "unreached" (no test runs the statement) or
+    # "restart" (to be tried in a process of its own)
     status: str
-    by: str = ""
+    by: str = ""  # the test that killed it
+    # those that run the statement, for "restart"
     tests: tuple[str, ...] = field(default=(), repr=False)
 
 

@@ -67,55 +67,30 @@ _SEND_RECV = "NCCL send/recv", "direct"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A rate in theory, or the reason why there is none.
-
-    Parameters
-    ----------
-    algbw_gb_s : Fraction or None
-        Data size over time; the size is that of nccl-tests.
-    busbw_gb_s : Fraction or None
-        algbw times the factor of nccl-tests for this collective.
-    share : Fraction or None
-        Share of the bound of its model.
-    note : str
-        The proof of a bound, or the reason why there is no rate.
-    differences : str
-        Differences between a baseline and its source.
-    """
+    """A rate in theory, or the reason why there is none."""
 
     what: str
-    algbw_gb_s: Fraction | None
-    busbw_gb_s: Fraction | None
-    share: Fraction | None
-    note: str
-    differences: str = ""
+    algbw_gb_s: Fraction | None  # data size over time; the size is that of nccl-tests
+    busbw_gb_s: Fraction | None  # algbw times the factor of nccl-tests for this collective
+    share: Fraction | None  # share of the bound of its model
+    note: str  # the proof of a bound, or the reason why there is no rate
+    differences: str = ""  # differences between a baseline and its source
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Expected rates of a collective.
-
-    Parameters
-    ----------
-    bounds : tuple of Rate
-        For switches that forward; and, with ``multicast`` switches, for multicast and reduction.
-    binding : tuple of RateBound, optional
-        The bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An
-        allreduce has those of a reduce-scatter and an allgather, though its own bound may differ.
-    rates : tuple of Rate
-        Rates of ForestColl and NCCL.
-    latency_us : Fraction
-        Least latency between the GPUs farthest apart, summed over links.
-    idle : str or None
-        What GPUs outside the group do, "forward" or "absent"; None without a group.
-    """
+    """Expected rates of a collective."""
 
     topology: Topology
     collective: str
+    # for switches that forward; and, with ``multicast`` switches, for multicast and reduction
     bounds: tuple[Rate, ...]
+    # the bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An allreduce
+    # has those of a reduce-scatter and an allgather, though its own bound may differ
     binding: tuple[RateBound, ...] | None
-    rates: tuple[Rate, ...]
-    latency_us: Fraction
+    rates: tuple[Rate, ...]  # rates of ForestColl and NCCL
+    latency_us: Fraction  # least latency between the GPUs farthest apart, summed over links
+    # what GPUs outside the group do, "forward" or "absent"; None without a group
     idle: str | None = None
 
     def least_us(self, size_bytes: int) -> Fraction:

@@ -25,42 +25,25 @@ SIDES: Mapping[str, str] = {**AXES, "method": "", "topology": ""}
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a kind of figure, with a column as value.
-
-    Parameters
-    ----------
-    takes : str
-        "measure", "axis" (one of :data:`AXES`), "side" (one of :data:`SIDES`, or a parameter), or
-        "swept" (one of :data:`AXES`, or a parameter of methods or topologies).
-    fixed : bool
-        Whether the option cannot be set.
-    """
+    """An option of a kind of figure, with a column as value."""
 
     default: str
+    # "measure", "axis" (one of AXES), "side" (one of SIDES, or a parameter), or
+    # "swept" (one of AXES, or a parameter of methods or topologies)
     takes: Literal["measure", "axis", "side", "swept"] = "measure"
-    fixed: bool = False
+    fixed: bool = False  # whether the option cannot be set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of figure.
+    """A kind of figure."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in experiment files and on the command line.
-    summary : str
-        One line on its content.
-    draws : str
-        "module:function", called as ``function(rows, **options)``; returns a description to draw.
-    least_methods : int
-        Least number of methods (each choice of parameters counts) for which it shows anything.
-    """
-
-    name: str
-    summary: str
+    name: str  # its name in experiment files and on the command line
+    summary: str  # one line on its content
+    # "module:function", called as ``function(rows, **options)``; returns a description to draw
     draws: str
     options: Mapping[str, Option] = field(default_factory=dict)
+    # least number of methods (each choice of parameters counts) for which it shows anything
     least_methods: int = 1
 
     @property

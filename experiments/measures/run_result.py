@@ -32,26 +32,14 @@ __all__ = ["RunResult", "measured", "simulated"]
 
 @dataclass(frozen=True)
 class RunResult:
-    """The input of measures; values that several measures need are computed once.
+    """The input of measures; values that several measures need are computed once."""
 
-    Parameters
-    ----------
-    schedule : any
-        A schedule that has passed :func:`forestcoll.schedule.verify`.
-    root : int, optional
-        Rank of the root of a broadcast, reduce or allreduce.
-    weights : tuple of int, optional
-        Relative shard size of each rank; equal if not given.
-    assumptions : Assumptions, optional
-        Assumptions of simulations; no simulation if not given.
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # A schedule that has passed forestcoll.schedule.verify
     topology: Topology
     collective: str
-    root: int | None = None
-    weights: tuple[int, ...] | None = None
-    assumptions: Assumptions | None = None
+    root: int | None = None  # rank of the root of a broadcast, reduce or allreduce
+    weights: tuple[int, ...] | None = None  # relative shard size of each rank; equal if not given
+    assumptions: Assumptions | None = None  # assumptions of simulations; no simulation if not given
 
     @cached_property
     def pipelined(self) -> Cost:

@@ -42,14 +42,6 @@ _SLACK = 1e-9
 class Assumptions:
     """Assumptions of simulations.
 
-    Parameters
-    ----------
-    pipeline_chunks : int, optional
-        The best number if not given.
-    constant_us : Fraction
-        Constant time of every run, such as the start of kernels: the epsilon of the BFB paper (NSDI
-        2025, appendix A.2).
-
     Raises
     ------
     InvalidParameterError
@@ -57,7 +49,9 @@ class Assumptions:
     """
 
     model: AlphaBeta = field(default_factory=AlphaBeta)
-    pipeline_chunks: int | None = None
+    pipeline_chunks: int | None = None  # the best number if not given
+    # constant time of every run, such as the start of kernels: the epsilon of the BFB paper (NSDI
+    # 2025, appendix A.2)
     constant_us: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -88,26 +82,15 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Simulations of one schedule.
+    """Simulations of one schedule."""
 
-    Parameters
-    ----------
-    schedule : any
-        It has passed :func:`forestcoll.schedule.verify`.
-    root : int, optional
-        Rank of the root of a broadcast or reduce.
-    weights : tuple of int, optional
-        Of each rank: its part of the data; all the same if not given.
-    rate_gb_s : Fraction, optional
-        Upper bound on the rate of any schedule, if known.
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # it has passed forestcoll.schedule.verify
     assumptions: Assumptions
     topology: Topology
-    root: int | None = None
+    root: int | None = None  # rank of the root of a broadcast or reduce
+    # of each rank: its part of the data; all the same if not given
     weights: tuple[int, ...] | None = None
-    rate_gb_s: Fraction | None = None
+    rate_gb_s: Fraction | None = None  # upper bound on the rate of any schedule, if known
     _known: dict[int, Simulation] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

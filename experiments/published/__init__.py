@@ -22,35 +22,17 @@ _MEASURED = {"algbw_simulated_gb_s": "algbw_measured_gb_s"}
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A published value of a measure: where it belongs in a figure, and what to call it.
+    """A published value of a measure: where it belongs in a figure, and what to call it."""
 
-    Parameters
-    ----------
-    cluster : str
-        The panel.
-    value : float
-        In the unit of the measure.
-    collectives : frozenset of str
-        What it is a value of.
-    derived : bool
-        Whether it follows from what is published, and is not itself printed.
-    size_bytes : int, optional
-        Of the data, where the value is of one size.
-    method : str
-        Ours that it is of, where there is one.
-    source : str
-        Where it is published.
-    """
-
-    cluster: str
+    cluster: str  # the panel
     gpus: int
-    value: float
+    value: float  # in the unit of the measure
     label: str
-    collectives: frozenset[str]
-    derived: bool = False
-    size_bytes: int | None = None
-    method: str = ""
-    source: str = ""
+    collectives: frozenset[str]  # what it is a value of
+    derived: bool = False  # whether it follows from what is published, and is not itself printed
+    size_bytes: int | None = None  # of the data, where the value is of one size
+    method: str = ""  # ours that it is of, where there is one
+    source: str = ""  # where it is published
 
 
 @dataclass(frozen=True, slots=True)

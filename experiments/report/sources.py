@@ -21,19 +21,11 @@ _LINE_END = re.compile(rb"\n")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The rows of one experiment in one place.
+    """The rows of one experiment in one place."""
 
-    Parameters
-    ----------
-    place : str
-        The folder or file.
-    title : str
-        As its file says, if it is the toolkit's; else the experiment's name.
-    """
-
-    place: str
+    place: str  # the folder or file
     experiment: str
-    title: str
+    title: str  # as its file says, if it is the toolkit's; else the experiment's name
     rows: tuple[Row, ...]
 
 

@@ -35,23 +35,13 @@ _NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
 
 @dataclass(frozen=True)
 class Shown:
-    """An item and its evidence.
-
-    Parameters
-    ----------
-    files : tuple of Path
-        Files of its experiments.
-    seconds : float
-        Total time of its rows.
-    faults : tuple of str
-        Why it does not count, although its status is reproduced.
-    """
+    """An item and its evidence."""
 
     item: Item
-    files: tuple[Path, ...]
-    seconds: float
+    files: tuple[Path, ...]  # files of its experiments
+    seconds: float  # total time of its rows
     differences: tuple[Difference, ...]
-    faults: tuple[str, ...]
+    faults: tuple[str, ...]  # why it does not count, although its status is reproduced
 
     @property
     def counts(self) -> bool:
@@ -61,38 +51,20 @@ class Shown:
 
 @dataclass(frozen=True)
 class Share:
-    """Numbers of reproduced items; each count includes the one before.
-
-    Parameters
-    ----------
-    to_the_limit : int
-        As far as possible from public inputs without the machine, or whole.
-    at_all : int
-        At least in part.
-    public : int
-        All items except those whose inputs are not public.
-    of : int
-        All items.
-    """
+    """Numbers of reproduced items; each count includes the one before."""
 
     whole: int
-    to_the_limit: int
-    at_all: int
-    public: int
-    of: int
+    to_the_limit: int  # as far as possible from public inputs without the machine, or whole
+    at_all: int  # at least in part
+    public: int  # all items except those whose inputs are not public
+    of: int  # all items
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """All items, compared with a clone of this repository.
+    """All items, compared with a clone of this repository."""
 
-    Parameters
-    ----------
-    root : Path
-        With ``experiments``, ``results`` and ``tests``.
-    """
-
-    root: Path
+    root: Path  # with ``experiments``, ``results`` and ``tests``
 
     @cached_property
     def experiments(self) -> Mapping[str, Path]:

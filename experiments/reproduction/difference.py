@@ -19,27 +19,16 @@ Rows = Mapping[str, Sequence[Row]]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A printed number and ours.
+    """A printed number and ours."""
 
-    Parameters
-    ----------
-    item : str
-        Of :mod:`experiments.reproduction.inventory`.
-    what : str
-        The quantity, with its method, network and size.
-    printed : str
-        The printed text, or a value derived from it.
-    kind : str
-        "theory" if both follow from the model; "derived" if the printed numbers imply theirs;
-        "time" for wall-clock times on different machines; "search" for searches without a proof of
-        optimality; "simulated" if theirs was measured and ours comes from a simulation or model.
-    """
-
-    item: str
-    what: str
-    printed: str
+    item: str  # of experiments.reproduction.inventory
+    what: str  # the quantity, with its method, network and size
+    printed: str  # the printed text, or a value derived from it
     ours: float
     unit: str = ""
+    # "theory" if both follow from the model; "derived" if the printed numbers imply theirs; "time"
+    # for wall-clock times on different machines; "search" for searches without a proof of
+    # optimality; "simulated" if theirs was measured and ours comes from a simulation or model
     kind: str = "theory"
 
     @property

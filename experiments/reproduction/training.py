@@ -32,24 +32,14 @@ _ALLGATHER, _REDUCE_SCATTER = "forestcoll-figure11-allgather", "forestcoll-figur
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The saving in one model's iterations.
-
-    Parameters
-    ----------
-    compute_share : float
-        Printed share of computation in an iteration with NCCL.
-    ratio : float
-        Time of the collectives with ForestColl over that with NCCL's rings.
-    printed, printed_is : str
-        The printed saved share, and whether it is "exactly" or "at most".
-    """
+    """The saving in one model's iterations."""
 
     model: str
     layer_bytes: float
-    compute_share: float
-    ratio: float
-    printed: str
-    printed_is: str
+    compute_share: float  # printed share of computation in an iteration with NCCL
+    ratio: float  # time of the collectives with ForestColl over that with NCCL's rings
+    printed: str  # the printed saved share, and whether it is "exactly" or "at most"
+    printed_is: str  # the printed saved share, and whether it is "exactly" or "at most"
 
     @property
     def least(self) -> float:

@@ -20,20 +20,14 @@ _CLUSTERS = ("dgx_a100", "mi250")
 
 @dataclass(frozen=True, slots=True)
 class BothMeasures:
-    """One method on one network: the best of its parameter choices by each measure.
-
-    Parameters
-    ----------
-    pipelined, at_end : float
-        Shares of the optimum.
-    """
+    """One method on one network: the best of its parameter choices by each measure."""
 
     cluster: str
     gpus: int
     optimum_gb_s: float
     method: str
-    pipelined: float
-    at_end: float
+    pipelined: float  # shares of the optimum
+    at_end: float  # shares of the optimum
 
 
 def both_measures(rows: Iterable[Row]) -> list[BothMeasures]:

@@ -26,17 +26,10 @@ _Described = tuple[str, str, str, str]
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Generation time in B over that in A.
+    """Generation time in B over that in A."""
 
-    Parameters
-    ----------
-    median : float
-        Ratio of the medians over the repetitions.
-    noise : tuple of float, or None
-        Least and greatest ratio of a single run of B to one of A; None for one run a side.
-    """
-
-    median: float
+    median: float  # ratio of the medians over the repetitions
+    # least and greatest ratio of a single run of B to one of A; None for one run a side
     noise: tuple[float, float] | None
 
     @property
@@ -51,20 +44,12 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The rows of two sets for one method on one topology; a side may have no repetitions.
+    """The rows of two sets for one method on one topology; a side may have no repetitions."""
 
-    Parameters
-    ----------
-    topology, method : str
-        The method with its parameters.
-    a, b : tuple of Row
-        The repetitions.
-    """
-
-    topology: str
-    method: str
-    a: tuple[Row, ...]
-    b: tuple[Row, ...]
+    topology: str  # the method with its parameters
+    method: str  # the method with its parameters
+    a: tuple[Row, ...]  # the repetitions
+    b: tuple[Row, ...]  # the repetitions
 
     @property
     def seconds(self) -> tuple[float | None, float | None]:

@@ -43,22 +43,13 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of text.
+    """A table of text."""
 
-    Parameters
-    ----------
-    title, note : str
-        Above and below it.
-    heads : tuple of str
-        Of the group, the name, and the values.
-    rows : tuple of tuples of str
-        Each as long as ``heads``, or shorter: its last cell then spans the missing ones.
-    """
-
-    title: str
-    heads: tuple[str, ...]
+    title: str  # above and below it
+    heads: tuple[str, ...]  # of the group, the name, and the values
+    # each as long as ``heads``, or shorter: its last cell then spans the missing ones
     rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+    note: str = ""  # above and below it
 
     def text(self, form: Format, width: int | None = None) -> str:
         """Format the table; ``width`` is that of the terminal if not given."""

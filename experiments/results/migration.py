@@ -27,16 +27,10 @@ __all__ = ["Migrated", "current_row", "migrate"]
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """The renamed parts of one file.
-
-    Parameters
-    ----------
-    rows : int
-        Rows with a former name, or 1 for a table with one in its heading.
-    """
+    """The renamed parts of one file."""
 
     path: Path
-    rows: int
+    rows: int  # rows with a former name, or 1 for a table with one in its heading
 
 
 def migrate(folder: Path) -> list[Migrated]:

@@ -33,16 +33,10 @@ NOT_RUN = "not run: "
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Points in order, and the rows of those that are done.
-
-    Parameters
-    ----------
-    done : mapping
-        From a point's identity to its row.
-    """
+    """Points in order, and the rows of those that are done."""
 
     points: tuple[Point, ...]
-    done: Mapping[str, Row]
+    done: Mapping[str, Row]  # from a point's identity to its row
 
     @property
     def to_run(self) -> tuple[Point, ...]:
@@ -152,22 +146,13 @@ def gpus_of(point: Point) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The outcome that a run of a plan would have for each point.
-
-    Parameters
-    ----------
-    earlier : mapping
-        From a point's identity to its last row, final or not.
-    seconds : mapping
-        From the identity of a point to its estimated time; None if unknown.
-    jobs : int
-        Number of points side by side.
-    """
+    """The outcome that a run of a plan would have for each point."""
 
     plan: Plan
-    earlier: dict[str, Row]
+    earlier: dict[str, Row]  # from a point's identity to its last row, final or not
+    # from the identity of a point to its estimated time; None if unknown
     seconds: dict[str, float | None]
-    jobs: int
+    jobs: int  # number of points side by side
 
     def table(self, title: str) -> Grid:
         """Return a table with a line for each point."""

@@ -25,20 +25,12 @@ _ABOVE = 0.3  # from a row of wrapped leaves to the lane that feeds it
 
 @dataclass(frozen=True)
 class Branches:
-    """A tree on the page.
+    """A tree on the page."""
 
-    Parameters
-    ----------
-    places : mapping
-        Place of every node.
-    edges : mapping
-        For each node except the root, the corners of the edge from its parent.
-    wrapped : frozenset
-        Leaves in rows; edges to them run in lanes, other edges are smooth curves.
-    """
-
-    places: Mapping[int, Place]
+    places: Mapping[int, Place]  # place of every node
+    # for each node except the root, the corners of the edge from its parent
     edges: Mapping[int, tuple[Point, ...]]
+    # leaves in rows; edges to them run in lanes, other edges are smooth curves
     wrapped: frozenset[int]
 
 

@@ -24,18 +24,11 @@ _Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Damage:
-    """The damaged links of a network.
+    """The damaged links of a network."""
 
-    Parameters
-    ----------
-    slow : mapping
-        By (tail, head) of a slow link, the usual bandwidth of its class in GB/s.
-    dead : frozenset of (tail, head)
-        Missing links whose reverse exists, or that most boxes have.
-    """
-
+    # by (tail, head) of a slow link, the usual bandwidth of its class in GB/s
     slow: Mapping[_Pair, Fraction]
-    dead: frozenset[_Pair]
+    dead: frozenset[_Pair]  # missing links whose reverse exists, or that most boxes have
 
 
 def damage(topology: Topology) -> Damage:

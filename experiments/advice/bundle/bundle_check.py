@@ -113,32 +113,19 @@ def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[st
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFile:
-    """What a file says of itself, and whether it does that.
-
-    Parameters
-    ----------
-    collective : str
-        As the runtime spells it.
-    chunks : int
-        A runtime takes a call only if its elements are a multiple of these; MSCCL++ counts bytes,
-        so that is enough whatever the elements are.
-    min_bytes, max_bytes : int
-        Both included; 0 is no limit.
-    executed : tuple of str
-        How it was executed; empty if it was not to be.
-    wrong : str
-        The first thing that is wrong with it; empty if nothing is.
-    """
+    """What a file says of itself, and whether it does that."""
 
     name: str
-    collective: str
+    collective: str  # as the runtime spells it
     gpus: int
     protocol: str
+    # A runtime takes a call only if its elements are a multiple of these; MSCCL++ counts bytes, so
+    # that is enough whatever the elements are
     chunks: int
-    min_bytes: int
-    max_bytes: int
-    executed: tuple[str, ...] = ()
-    wrong: str = ""
+    min_bytes: int  # both included; 0 is no limit
+    max_bytes: int  # both included; 0 is no limit
+    executed: tuple[str, ...] = ()  # how it was executed; empty if it was not to be
+    wrong: str = ""  # the first thing that is wrong with it; empty if nothing is
 
 
 def _msccl(text: str, root: int | None, execute: bool) -> RuntimeFile:

@@ -17,32 +17,17 @@ __all__ = ["Part", "adjacent", "faults_of"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Sizes with one schedule, or none.
+    """Sizes with one schedule, or none."""
 
-    Parameters
-    ----------
-    first_bytes, last_bytes : int
-        Both included.
-    use : str
-        The name of the schedule, as tuning has it; of the best one if there is none to use.
-    schedule : Path or None
-        Its file; None if no schedule can be used.
-    slower : float
-        By what share it takes longer than the best of these sizes in simulation, at most.
-    instead_of : str
-        The best one, if this is another; empty if it is not.
-    why : str
-        Why the best one is not used; empty if it is.
-    """
-
-    first_bytes: int
-    last_bytes: int
-    use: str
-    schedule: Path | None
+    first_bytes: int  # both included
+    last_bytes: int  # both included
+    use: str  # the name of the schedule, as tuning has it; of the best one if there is none to use
+    schedule: Path | None  # its file; None if no schedule can be used
     method: str
+    # by what share it takes longer than the best of these sizes in simulation, at most
     slower: float = 0.0
-    instead_of: str = ""
-    why: str = ""
+    instead_of: str = ""  # the best one, if this is another; empty if it is not
+    why: str = ""  # why the best one is not used; empty if it is
 
 
 def adjacent(parts: Sequence[Part]) -> list[Part]:

@@ -34,30 +34,18 @@ __all__ = ["Candidate", "Made", "made", "program_seconds"]
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The result of a recipe.
+    """The result of a recipe."""
 
-    Parameters
-    ----------
-    name : str
-        Of the recipe.
-    schedule : Schedule or None
-        A verified schedule; None if there is none to try.
-    transfers, steps : int
-        Of its compiled program.
-    making_s : float
-        Seconds to make, verify and compile it, in this run on this machine.
-    note : str
-        Why it is not tried; empty if it is.
-    """
-
-    name: str
+    name: str  # of the recipe
     method: str
     parameters: Mapping[str, Any] = field(repr=False, hash=False)
+    # A verified schedule; None if there is none to try
     schedule: Schedule | None = field(repr=False, compare=False)
-    transfers: int = 0
-    steps: int = 0
+    transfers: int = 0  # of its compiled program
+    steps: int = 0  # of its compiled program
+    # seconds to make, verify and compile it, in this run on this machine
     making_s: float = field(default=0.0, compare=False)
-    note: str = ""
+    note: str = ""  # why it is not tried; empty if it is
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,20 +53,11 @@ _BOTH_TALLER = (0, 2, 4, 6)  # of an allreduce: both phases together
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A way to make a schedule.
+    """A way to make a schedule."""
 
-    Parameters
-    ----------
-    name : str
-        The unique name in tables.
-    method : str
-        "forestcoll" or a baseline.
-    parameters : mapping
-        Of the method.
-    """
-
-    name: str
-    method: str
+    name: str  # the unique name in tables
+    method: str  # "forestcoll" or a baseline
+    # of the method
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     @property

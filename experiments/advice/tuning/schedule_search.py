@@ -40,47 +40,27 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate at a size.
+    """A candidate at a size."""
 
-    Parameters
-    ----------
-    name : str
-        Of the candidate.
-    simulation : Simulation or None
-        With the best number of pipeline chunks among those tried; None if it was not simulated.
-    at_least_s : float
-        Lower bound in seconds, for any number of pipeline chunks.
-    note : str
-        Why it was not simulated; or the limit on its pipeline chunks, if the limit may matter.
-    """
-
-    name: str
+    name: str  # of the candidate
+    # with the best number of pipeline chunks among those tried; None if it was not simulated
     simulation: Simulation | None
-    at_least_s: float
+    at_least_s: float  # lower bound in seconds, for any number of pipeline chunks
+    # why it was not simulated; or the limit on its pipeline chunks, if the limit may matter
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AtSize:
-    """All candidates at a size.
-
-    Parameters
-    ----------
-    bound_s : float
-        Lower bound on the time of any schedule, by latency or by rate.
-    best : Trial
-        The fastest of those simulated. Ties go to the fewest transfers, then pipeline chunks, then
-        steps, then to the first.
-    trials : tuple of Trial
-        In the order of the candidates.
-    asked : bool
-        Whether the user asked for this size; other sizes locate where the best changes.
-    """
+    """All candidates at a size."""
 
     size_bytes: int
-    bound_s: float
+    bound_s: float  # lower bound on the time of any schedule, by latency or by rate
+    # the fastest of those simulated. Ties go to the fewest transfers, then pipeline chunks, then
+    # steps, then to the first
     best: Trial
-    trials: tuple[Trial, ...] = field(repr=False)
+    trials: tuple[Trial, ...] = field(repr=False)  # in the order of the candidates
+    # whether the user asked for this size; other sizes locate where the best changes
     asked: bool = True
 
     @property

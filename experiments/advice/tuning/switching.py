@@ -23,29 +23,16 @@ _BITS = 6  # of the sizes in between: 724KB rather than 741455
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Sizes at which one candidate is best, or within a tolerance of the best.
+    """Sizes at which one candidate is best, or within a tolerance of the best."""
 
-    Parameters
-    ----------
-    first_bytes, last_bytes : int
-        The smallest and largest tried size for this candidate. The change to the next candidate
-        lies between this range's last size and the next range's first.
-    name : str
-        Of the candidate.
-    slower : float
-        The greatest share by which it takes longer than the best.
-    least_share : float
-        The least share of the bound that it reaches in this range.
-    pipeline_chunks : (int, int)
-        The least and the largest number of its pipeline chunks.
-    """
-
+    # the smallest and largest tried size for this candidate. The change to the next candidate lies
+    # between this range's last size and the next range's first
     first_bytes: int
     last_bytes: int
-    name: str
-    slower: float
-    least_share: float
-    pipeline_chunks: tuple[int, int]
+    name: str  # of the candidate
+    slower: float  # the greatest share by which it takes longer than the best
+    least_share: float  # the least share of the bound that it reaches in this range
+    pipeline_chunks: tuple[int, int]  # the least and the largest number of its pipeline chunks
 
 
 def middle(low: int, high: int) -> int:

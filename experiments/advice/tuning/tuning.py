@@ -44,17 +44,10 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds that hold for every schedule of every method.
+    """Bounds that hold for every schedule of every method."""
 
-    Parameters
-    ----------
-    latency_s : float
-        Least latency of a path between the GPUs farthest apart.
-    rate : UpperBound or None
-        Bound on data size over time; None if the program that proves one did not finish.
-    """
-
-    latency_s: float
+    latency_s: float  # least latency of a path between the GPUs farthest apart
+    # bound on data size over time; None if the program that proves one did not finish
     rate: UpperBound | None
 
     def least_s(self, size_bytes: int) -> float:
@@ -65,30 +58,19 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The best schedule at each size, in simulation.
-
-    Parameters
-    ----------
-    root : int or None
-        Rank of the root, for a collective with a root.
-    candidates : tuple of Candidate
-        All requested candidates; those that could not be tried have a reason.
-    sizes : tuple of AtSize
-        In ascending order: the requested sizes, and sizes in between that locate the changes.
-    ranges : tuple of Range
-        Of neighbouring sizes, with the candidate to take for them.
-    complete : bool
-        Whether all sizes have been tried; False in the interim results passed to ``keep``.
-    """
+    """The best schedule at each size, in simulation."""
 
     topology: Topology
     collective: str
-    root: int | None
+    root: int | None  # rank of the root, for a collective with a root
     model: AlphaBeta
     bounds: Bounds
+    # all requested candidates; those that could not be tried have a reason
     candidates: tuple[Candidate, ...]
+    # in ascending order: the requested sizes, and sizes in between that locate the changes
     sizes: tuple[AtSize, ...] = field(repr=False)
-    ranges: tuple[Range, ...]
+    ranges: tuple[Range, ...]  # of neighbouring sizes, with the candidate to take for them
+    # whether all sizes have been tried; False in the interim results passed to ``keep``
     complete: bool = True
 
     def candidate(self, name: str) -> Candidate:
