@@ -218,8 +218,8 @@ def _bounds(
         left = clock.left()
         try:
             with time_limit(left):
-                told = _PROGRAM_SHARE * left
-                bound = upper_bound(network, collective, known, rank, proof=own, seconds=told)
+                limit = _PROGRAM_SHARE * left
+                bound = upper_bound(network, collective, known, rank, proof=own, seconds=limit)
         except TimeLimitError:
             found.append(clock.late(what, topology, collective))
             continue
@@ -336,8 +336,8 @@ def _binding(
             for phase in phases:
                 weights = weights_for(topology, phase, root=root if phase in ROOTED else None)
                 reduction = phase in ("reduce-scatter", "reduce")
-                told = _PROGRAM_SHARE * clock.left()
-                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=told)
+                limit = _PROGRAM_SHARE * clock.left()
+                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=limit)
                 found.append(bound)
     except TimeLimitError:
         return None

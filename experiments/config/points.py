@@ -65,9 +65,9 @@ class Limits:
 class Job(TypedDict):
     """The order for a worker.
 
-    A root is given by name or rank, weights by name or in the order of the ranks, a group in the
-    words of :func:`forestcoll.topology.groups.members_from_text`, changes as in a topology entry;
-    sizes, of the data, in bytes; simulate says what simulations assume.
+    A root is a name or rank, weights are by name or in the order of the ranks, a group is as in
+    :func:`forestcoll.topology.groups.members_from_text`, changes are as in a topology entry, sizes
+    of the data are in bytes, and simulate has the assumptions of simulations.
     """
 
     source: str

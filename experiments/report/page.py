@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 __all__ = ["Section", "check_ending", "facts", "page", "write_report"]
 
 _MOST_PANELS = 12
-"""Of a figure; the others are folded away."""
+"""Panels of a figure that are open; the others are folded away."""
 
 
 def check_ending(file: Path) -> None:
-    """Refuse a file that no browser would take for a page.
+    """Refuse a file name that does not end in .html or .htm.
 
     Raises
     ------
@@ -57,7 +57,7 @@ def write_report(
     file : Path
         Ending in .html.
     title : str
-        If empty, that of the experiment, or how many there are.
+        By default that of the experiment, or the number of experiments.
     remarks : sequence of str
         For the top of the page.
 
@@ -78,7 +78,7 @@ def write_report(
 
 
 def _plotly() -> str:
-    """Return the script of plotly.js, which the package plotly brings; Jinja2 must be there."""
+    """Return the script of plotly.js from the package plotly; check that Jinja2 is there."""
     try:
         from plotly.offline import get_plotlyjs
 
@@ -89,7 +89,7 @@ def _plotly() -> str:
 
 
 def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[str] = ()) -> str:
-    """Return the page; the browser itself refuses networks, and scripts other than these.
+    """Return the page, with a policy by which browsers load nothing and run no other scripts.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
 
 
 def _environment() -> jinja2.Environment:
-    """Return what fills the page: texts cannot be anything but texts, as names come from files."""
+    """Return the template environment; it escapes all texts, as names come from files."""
     import jinja2
 
     made = jinja2.Environment(
@@ -157,7 +157,7 @@ class Section:
         self.notes = notes(source.rows)
 
     def data(self) -> dict[str, Any]:
-        """Return what the script draws; texts under the mouse, which figures share, once."""
+        """Return the data for the script; hover texts, which figures share, appear once."""
         texts: dict[str, int] = {}
         panels = [
             {
@@ -172,13 +172,13 @@ class Section:
 
 
 def _sharing(trace: dict[str, Any], texts: dict[str, int]) -> dict[str, Any]:
-    """Return a trace with places in ``texts`` for its texts under the mouse."""
+    """Return a trace with its hover texts replaced by their places in ``texts``."""
     numbers = [texts.setdefault(text, len(texts)) for text in trace["customdata"]]
     return {**trace, "customdata": numbers}
 
 
 def facts(rows: Sequence[Row]) -> dict[str, str]:
-    """Say how many rows there are, how they ended, where and when they ran and by which code."""
+    """Return the number of rows by status, the machines, the commits and the dates."""
     counts = Counter(row.status for row in rows)
     ended = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
     days = sorted({row.time[:10] for row in rows})

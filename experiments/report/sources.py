@@ -30,29 +30,28 @@ class Source:
 
 
 def read_sources(places: Sequence[Path]) -> tuple[list[Source], list[str]]:
-    """Return every experiment in some folders or files, and what was passed over, in words.
+    """Return every experiment in some folders or files, and remarks on skipped folders.
 
-    A folder without rows of its own stands for those inside it; of these, one that has no rows yet
-    is passed over.
+    A folder without rows stands for the folders inside it; those without rows are skipped.
 
     Raises
     ------
     InvalidExperimentError
         If there are no rows at all, or some cannot be read.
     """
-    sources, passed = [], []
+    sources, skipped = [], []
     for place in dict.fromkeys(places):
         inside = _inside(place)
         for folder in inside or [place]:
             if inside and not _begun(folder / ROWS):
-                passed.append(f"{folder}: there are no rows in it yet")
+                skipped.append(f"{folder}: there are no rows in it yet")
                 continue
             sources += _by_experiment(folder, load_results(folder))
     if not sources:
         raise InvalidExperimentError(
             f"{', '.join(map(str, places))}: there are no rows in it yet; run an experiment first"
         )
-    return sources, passed
+    return sources, skipped
 
 
 def _inside(place: Path) -> list[Path]:
@@ -62,7 +61,7 @@ def _inside(place: Path) -> list[Path]:
 
 
 def _begun(file: Path) -> bool:
-    """Say whether a file has a whole line; one that cannot be read is left to who reads it."""
+    """Whether a file has a whole line, or cannot be read, which the reader then reports."""
     try:
         with open_regular(file, MOST_BYTES, InvalidExperimentError) as opened:
             return contains(opened, _LINE_END, MOST_BYTES)

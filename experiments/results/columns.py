@@ -67,9 +67,8 @@ def quantity(row: Row, name: str) -> Value | None:
 def swept(row: Row, name: str) -> tuple[Row, Value | None]:
     """Return a row without a swept parameter, and the parameter's value, None if it has none.
 
-    ``name`` is a parameter of the method, which the row returned then lacks; a parameter of the
-    topology, which its topology then lacks, in the name too; "gpus", for which it has its cluster
-    as topology; or "size_bytes".
+    ``name`` is a parameter of the method or of the topology, "gpus" or "size_bytes". The returned
+    row lacks it, also in the name of its topology; for "gpus" the topology is the cluster.
     """
     if name in row.parameters:
         left = {other: value for other, value in row.parameters.items() if other != name}
@@ -91,7 +90,7 @@ def _less(row: Row, parameter: str) -> str:
 
 
 def sides(rows: Iterable[Row]) -> set[str]:
-    """Return every name that :func:`quantity` knows for some of the rows."""
+    """Return the names for which :func:`quantity` has a value in some row."""
     own = {name for row in rows for name in (*row.parameters, *_topology_parameters(row))}
     return own | set(SIDES)
 

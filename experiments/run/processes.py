@@ -32,7 +32,7 @@ END_WITHIN_S = 5.0
 """Longest wait for a killed process; the kernel may block it for ever, as on a hung disk."""
 
 LEAVE_WITHIN_S = 1.0
-"""States of ended processes: they remain listed until their parent reaps them or ends too."""
+"""Longest wait until the kernel lets an ended child be reaped: it first ends its threads."""
 
 
 def adopt_orphans() -> None:

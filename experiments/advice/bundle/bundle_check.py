@@ -41,14 +41,14 @@ def faults_in(
     Parameters
     ----------
     execute : bool
-        Whether to execute the files, too.
+        Whether to also execute the files.
     tick : callable
         Called with the number of checked files, and of all files.
 
     Raises
     ------
     InvalidScheduleError
-        If there is no index, or it is not that of a bundle.
+        If there is no index of a bundle.
     """
     bundle = read_bundle(folder)
     sizes = [(one.first_bytes, one.last_bytes) for one in bundle.ranges]
@@ -70,7 +70,7 @@ def _strangers(folder: Path, bundle: Bundle) -> Iterator[str]:
     for path in files:
         name = path.relative_to(folder).as_posix()
         if name not in named:
-            yield f"{name} is in no range; the runtime reads whatever is in its folder"
+            yield f"{name} is in no range; the runtime reads all files in its folder"
 
 
 def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool) -> Iterator[str]:
@@ -96,7 +96,7 @@ def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool)
 
 def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[str]:
     """Yield differences between a file and the index."""
-    said = {
+    compared = {
         "collective": (read.collective.replace("-", ""), bundle.collective.replace("-", "")),
         "GPUs": (read.gpus, bundle.gpus),
         "name": (read.name, one.name),
@@ -104,16 +104,16 @@ def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[st
         "chunks": (read.chunks, one.chunks),
     }
     if one.sizes_in_file:
-        said["least size"] = (read.min_bytes, one.first_bytes)
-        said["largest size"] = (read.max_bytes, one.last_bytes)
-    for what, (found, expected) in said.items():
+        compared["least size"] = (read.min_bytes, one.first_bytes)
+        compared["largest size"] = (read.max_bytes, one.last_bytes)
+    for what, (found, expected) in compared.items():
         if found != expected:
             yield f"{one.file}: its {what} is {found}, and {expected} in the index"
 
 
 @dataclass(frozen=True, slots=True)
 class RuntimeFile:
-    """What a file says of itself, and whether it does that."""
+    """The contents of a runtime file, and the result of its execution."""
 
     name: str
     collective: str  # as the runtime spells it
@@ -124,8 +124,8 @@ class RuntimeFile:
     chunks: int
     min_bytes: int  # both included; 0 is no limit
     max_bytes: int  # both included; 0 is no limit
-    executed: tuple[str, ...] = ()  # how it was executed; empty if it was not to be
-    wrong: str = ""  # the first thing that is wrong with it; empty if nothing is
+    executed: tuple[str, ...] = ()  # how it was executed; empty if not requested
+    wrong: str = ""  # the first fault; empty if there is none
 
 
 def _msccl(text: str, root: int | None, execute: bool) -> RuntimeFile:

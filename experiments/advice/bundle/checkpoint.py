@@ -27,17 +27,17 @@ _MOST_BYTES = 2 * MOST_FILE_BYTES  # a runtime file as text of JSON, whose quote
 
 
 class Checkpoint:
-    """The folder of what is done.
+    """The folder of finished files.
 
     Parameters
     ----------
     place : Path
-        Where the bundle is to be: no file there, an empty folder, or a bundle, which is replaced.
+        Place of the bundle: nothing yet, an empty folder, or a bundle, which is replaced.
 
     Raises
     ------
     ExportError
-        If there is something else, or it cannot be written.
+        If something else is there, or it cannot be written.
     """
 
     def __init__(self, place: Path) -> None:
@@ -51,16 +51,16 @@ class Checkpoint:
 
     @property
     def done(self) -> int:
-        """How many files are done."""
+        """Number of finished files."""
         return len(list(self.path.glob("*.json")))
 
     def key(self, *what: object) -> str:
-        """Name something by all that it depends on, this release of the toolkit included."""
+        """Return a hash of everything an entry depends on, this release of the toolkit included."""
         text = json.dumps([_release(), *map(str, what)])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def kept(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what is kept under a key, or make and keep it."""
+        """Return the entry stored under a key, or make and store it."""
         file = self.path / f"{key}.json"
         found = _object_in(file)
         if found is not None:
@@ -79,7 +79,7 @@ class Checkpoint:
             raise ExportError(f"{self.path}: cannot be written: {reason(error)}") from None
 
     def finish(self, files: dict[str, str], check: Callable[[Path], None]) -> None:
-        """Write the files of the bundle, check them, put them in their place, and tidy up."""
+        """Write and check the files of the bundle, move them to their place, and clean up."""
         self.begin()
         whole = self.path / "bundle"
         old = self.path / "replaced"

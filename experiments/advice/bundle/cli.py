@@ -126,14 +126,14 @@ def _lines(found: Bundle, output: Path) -> list[str]:
         calls = "" if one.chunks is None else f"x {one.chunks}"
         rows.append((*ends, calls, f"{one.file or 'open'}  {one.use}{_lost(one)}"))
     reasons = [f"{one.instead_of or one.use}: {one.why}" for one in found.ranges if one.why]
-    told = ["", "not used", *(f"  {one}" for one in dict.fromkeys(reasons))] if reasons else []
+    unused = ["", "not used", *(f"  {one}" for one in dict.fromkeys(reasons))] if reasons else []
     files = [one for one in found.ranges if one.file is not None]
     executed = ", each executed" if all(one.executed for one in files) else ""
     return [
         f"{found.topology}, {found.collective} of {found.gpus} GPUs, for {found.runtime}",
         "",
         *("{:>12} {:>12} {:>9}  {}".format(*row) for row in rows),
-        *told,
+        *unused,
         "",
         f"{output}: index.json and {counted(len(files), 'file')}{executed}",
     ]

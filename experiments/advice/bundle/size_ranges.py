@@ -31,7 +31,7 @@ class Part:
 
 
 def adjacent(parts: Sequence[Part]) -> list[Part]:
-    """Let each part end where the next one begins, and put neighbours of one schedule together.
+    """Extend each part to the next one's start, and join neighbours with one schedule.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def _alike(one: Part, other: Part) -> bool:
 
 
 def faults_of(ranges: Sequence[tuple[int, int]], first: int, last: int) -> Iterator[str]:
-    """Tell of gaps and overlaps of ranges in order, which are to cover all from first to last."""
+    """Yield gaps and overlaps of ordered ranges that should cover everything from first to last."""
     for begin, end in ranges:
         if begin > end:
             yield f"the range of {begin} to {end} bytes ends before it begins"

@@ -253,6 +253,6 @@ def _others(found: Tuning) -> list[str]:
             for trial in at.trials:
                 if trial.name == one.name and trial.note not in ("", BEATEN):
                     notes.setdefault(trial.note, []).append(at.size_bytes)
-        told = (f"{note} from {size_text(min(where))} on" for note, where in notes.items())
-        lines.append("; ".join([one.name, *told]))
+        limits = (f"{note} from {size_text(min(where))} on" for note, where in notes.items())
+        lines.append("; ".join([one.name, *limits]))
     return lines

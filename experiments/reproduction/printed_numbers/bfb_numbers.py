@@ -17,17 +17,17 @@ from forestcoll.problem.sizes import size_text
 __all__ = ["best_times_s", "differences", "on_the_testbed"]
 
 _ITEMS = {"4": "EB7", "5": "EB8", "7": "EB20", "8": "EB22"}
-"""Which item a table is."""
+"""Item of each table."""
 
 _ALL_TO_ALLS = {
     "4": ("bfb-table4-all-to-all",),
     "7": ("bfb-table7-all-to-all", "bfb-table4-all-to-all"),
 }
-"""Whose rows have the last column of a table; networks of 1024 GPUs are in both tables."""
+"""Experiments with the last column of a table; networks of 1024 GPUs are in both tables."""
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     for line in printed("bfb_topologies.csv"):
         key = line["topology"], line["method"], line["collective"]
         its = _of(rows, (f"bfb-table{line['table']}",), line["topology"])
@@ -67,7 +67,7 @@ def _schedule(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
 
 
 def _graph(line: Mapping[str, str], row: Row) -> Iterator[Difference]:
-    """What a network has whatever is sent on it; breadth-first, its diameter is the steps."""
+    """Facts of the network alone; breadth-first schedules have as many steps as its diameter."""
     item, nodes = _ITEMS[line["table"]], row.gpus
     if line["printed_diameter"] and row.steps is not None:
         shown = line["printed_diameter"]

@@ -31,7 +31,7 @@ _STAGES = {
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     yield from _traffic(rows)
     yield from _optima(rows)
     yield from _fixed_k(rows)

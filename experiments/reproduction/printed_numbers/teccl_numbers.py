@@ -24,7 +24,7 @@ _EARLY = "8-early-stop"
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     for line in printed("teccl_times.csv"):
         row = _ours(rows, f"teccl-table{line['table']}", line)
         if row is None:
@@ -70,8 +70,8 @@ def _eight_chunks(rows: Rows) -> Iterator[Difference]:
         given = row.parameters
         asked = row.method, given["chunks"], given.get("epoch")
         if row.status is Status.OK and asked == ("teccl", 8, "fastest"):
-            told_bytes = int(given["size_bytes"]) / load_topology(row.topology).num_compute / 8
-            ours = model_us(row) * 25_000 / told_bytes
+            chunk_bytes = int(given["size_bytes"]) / load_topology(row.topology).num_compute / 8
+            ours = model_us(row) * 25_000 / chunk_bytes
             yield Difference("ET7", "time, all-to-all, dgx1, 8 chunks of 25 KB", "21", ours, "us")
 
 

@@ -39,7 +39,7 @@ _MEASURES = ("makespan", "epochs")
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     for line in printed("teccl_peers.csv"):
         for row in _ok(rows.get(line["experiment"], ()), line["method"], line["topology"]):
             if _same(row, line):
