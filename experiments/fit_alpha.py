@@ -25,14 +25,8 @@ from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology import load_topology
 
 __all__ = [
-    "Compared",
-    "best_simulated",
-    "compared",
-    "fitted_alpha_us",
-    "fitted_on",
-    "mean_error",
-    "table",
-]
+    "Compared", "best_simulated", "compared", "fitted_alpha_us", "fitted_on", "mean_error", "table",
+]  # fmt: skip
 
 MEASURE = "algbw_simulated_gb_s"
 FITTED = "ring"

@@ -24,15 +24,9 @@ from benchmarks.mutation.stored import Tried
 __all__ = ["STAGES", "NativeRun", "copy_changed", "python_tests", "stage_sources"]
 
 STAGES = (
-    "common",
-    "optimality",
-    "violation",
-    "tight_sets",
-    "edge_splitting",
-    "tree_packing",
-    "assembly",
+    "common", "optimality", "violation", "tight_sets", "edge_splitting", "tree_packing", "assembly",
     "path_recovery",
-)
+)  # fmt: skip
 """Folders of the stages of a schedule, and of what they share."""
 
 _CORE = "tests/core/test_{}.py"

@@ -76,94 +76,76 @@ _LINES = "experiments.figures.lines:lines"
 _TIME = Option("generation_s")
 
 register(Kind(
-    name="generation-time",
-    summary="generation time against GPUs",
-    draws=_LINES,
+    name="generation-time", summary="generation time against GPUs", draws=_LINES,
     options={"y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="theoretical-algbw",
+    name="theoretical-algbw", draws=_LINES,
     summary="theoretical algbw, pipelined, against GPUs, with the optimum",
-    draws=_LINES,
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="algbw-synchronous",
+    name="algbw-synchronous", draws=_LINES,
     summary="theoretical algbw in synchronous steps against GPUs, with the optimum",
-    draws=_LINES,
     options={"y": Option("algbw_synchronous_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="lines",
-    summary="any column against GPUs",
-    draws=_LINES,
+    name="lines", summary="any column against GPUs", draws=_LINES,
     options={"y": _TIME},
 ))  # fmt: skip
 register(Kind(
-    name="lines-by-size",
+    name="lines-by-size", draws="experiments.figures.lines:lines_by_size",
     summary="any column against the size of the data",
-    draws="experiments.figures.lines:lines_by_size",
     options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_pipelined_s")},
 ))  # fmt: skip
 register(Kind(
-    name="lines-by-parameter",
+    name="lines-by-parameter", draws="experiments.figures.lines:lines_by_parameter",
     summary="any column against a parameter, the GPUs or the size",
-    draws="experiments.figures.lines:lines_by_parameter",
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_makespan_gb_s")},
 ))  # fmt: skip
 register(Kind(
-    name="best-networks",
+    name="best-networks", draws="experiments.figures.lines:best_networks",
     summary="any column against GPUs, each method on its best network",
-    draws="experiments.figures.lines:best_networks",
     options={
         "panel": Option("size_bytes", "axis", fixed=True), "y": Option("time_simulated_s"),
     },
 ))  # fmt: skip
 register(Kind(
-    name="bars",
-    summary="any column as a bar for each method",
-    draws="experiments.figures.bars:bars",
-    options={"y": Option("algbw_gb_s")},
+    name="bars", draws="experiments.figures.bars:bars",
+    summary="any column as a bar for each method", options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip
 register(Kind(
-    name="two-bars",
+    name="two-bars", draws="experiments.figures.bars:two_bars",
     summary="two columns of one unit, side by side for each method",
-    draws="experiments.figures.bars:two_bars",
     options={"y": Option("algbw_gb_s"), "second": Option("algbw_synchronous_gb_s")},
 ))  # fmt: skip
 register(Kind(
-    name="time-against-algbw",
+    name="time-against-algbw", draws="experiments.figures.scatters:scatter",
     summary="generation time against theoretical algbw, pipelined",
-    draws="experiments.figures.scatters:scatter",
     options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="pareto",
+    name="pareto", draws="experiments.figures.scatters:pareto",
     summary="one column against another on each topology, and the Pareto front",
-    draws="experiments.figures.scatters:pareto",
     options={"x": Option("algbw_gb_s"), "y": _TIME},
     least_methods=2,
 ))  # fmt: skip
 register(Kind(
-    name="heat-map",
+    name="heat-map", draws="experiments.figures.maps:heat_map",
     summary="a column over two parameters; shares in percent",
-    draws="experiments.figures.maps:heat_map",
     options={"x": Option("gpus", "side"), "y": Option("method", "side"), "value": Option("ratio")},
 ))  # fmt: skip
 register(Kind(
-    name="cut-bounds",
+    name="cut-bounds", draws="experiments.figures.bound_lines:cut_bounds",
     summary="bounds from GPUs and boxes, and the optimum, against GPUs",
-    draws="experiments.figures.bound_lines:cut_bounds",
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="breakdowns",
+    name="breakdowns", draws="experiments.figures.breakdowns:breakdowns",
     summary="share of each stage in the generation time, beside published ones",
-    draws="experiments.figures.breakdowns:breakdowns",
 ))  # fmt: skip
 register(Kind(
-    name="slowdowns",
+    name="slowdowns", draws="experiments.figures.bound_lines:fault_costs",
     summary="optimum of the undamaged network over algbw in changed ones, against GPUs",
-    draws="experiments.figures.bound_lines:fault_costs",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip

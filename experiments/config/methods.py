@@ -28,15 +28,9 @@ from forestcoll.problem.weights import Weights
 from forestcoll.topology import Topology
 
 __all__ = [
-    "OnStage",
-    "claims",
-    "find_method",
-    "is_reference",
-    "method_names",
-    "parameters_of",
-    "refusal",
+    "OnStage", "claims", "find_method", "is_reference", "method_names", "parameters_of", "refusal",
     "run_method",
-]
+]  # fmt: skip
 
 _OF_THE_CALL = ("root", "weights")
 """Options of our own methods that a method entry cannot set."""

@@ -14,18 +14,9 @@ from enum import StrEnum
 from typing import Any, NotRequired, TypedDict
 
 __all__ = [
-    "ROOTED",
-    "Job",
-    "Limits",
-    "Point",
-    "Simulate",
-    "Status",
-    "Value",
-    "Weights",
-    "assumed",
-    "identity_of",
-    "series",
-]
+    "ROOTED", "Job", "Limits", "Point", "Simulate", "Status", "Value", "Weights", "assumed",
+    "identity_of", "series",
+]  # fmt: skip
 
 ROOTED = ("broadcast", "reduce")
 """Collectives with a root."""

@@ -27,18 +27,9 @@ if TYPE_CHECKING:
     from experiments.measures.run_result import RunResult
 
 __all__ = [
-    "BOUNDED",
-    "COMPARED",
-    "DRAWN",
-    "EXACT",
-    "MEASURES",
-    "SHARES",
-    "SIMULATED",
-    "SIZED",
-    "TIMED",
-    "Measures",
-    "reading_order",
-]
+    "BOUNDED", "COMPARED", "DRAWN", "EXACT", "MEASURES", "SHARES", "SIMULATED", "SIZED", "TIMED",
+    "Measures", "reading_order",
+]  # fmt: skip
 
 
 def _steps(row: Any) -> str:

@@ -27,12 +27,9 @@ from forestcoll.problem.sizes import size_text
 __all__ = ["Chart", "charts_of"]
 
 _BY_GPUS = (
-    "generation_s",
-    "algbw_gb_s",
-    "algbw_synchronous_gb_s",
-    "algbw_makespan_gb_s",
+    "generation_s", "algbw_gb_s", "algbw_synchronous_gb_s", "algbw_makespan_gb_s",
     "bandwidth_runtime",
-)
+)  # fmt: skip
 _BOUNDED = "algbw_gb_s"
 _BY_SIZE = ("algbw_simulated_gb_s", "time_simulated_s")
 _ASIDE = ("algbw_gb_s", "generation_s")

@@ -14,18 +14,9 @@ from experiments.results.rows import Row, Status
 from forestcoll.topology import FAMILIES
 
 __all__ = [
-    "BEYOND",
-    "failed_places",
-    "grouped",
-    "medians",
-    "medians_along",
-    "quantity",
-    "scaling_series",
-    "series_of",
-    "sides",
-    "simulated_bounds",
-    "swept",
-]
+    "BEYOND", "failed_places", "grouped", "medians", "medians_along", "quantity", "scaling_series",
+    "series_of", "sides", "simulated_bounds", "swept",
+]  # fmt: skip
 
 BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
 """Bounded columns of simulations, with the power of ``over_bound`` that gives the bound."""

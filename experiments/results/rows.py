@@ -29,15 +29,8 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 from forestcoll.former_names import COLUMNS
 
 __all__ = [
-    "MOST_BYTES",
-    "RARE",
-    "Row",
-    "RowFile",
-    "Status",
-    "latest",
-    "read_rows",
-    "with_current_columns",
-]
+    "MOST_BYTES", "RARE", "Row", "RowFile", "Status", "latest", "read_rows", "with_current_columns",
+]  # fmt: skip
 
 MOST_BYTES = 512_000_000
 """Size limit of a file of rows: a hundred thousand of 5 kB; the largest stored one has 3 MB."""
@@ -47,22 +40,10 @@ _APPENDING = (
 )  # O_NONBLOCK: opening a pipe must not block
 
 RARE = (
-    "position",
-    "root",
-    "weights",
-    "group",
-    "size_bytes",
-    "sizes",
-    "simulated",
-    "unsimulated",
-    "log",
-    "stderr",
-    "border_of_gpu_gb_s",
-    "border_of_pair_gb_s",
-    "border_of_box_gb_s",
-    "box_traffic",
-    *SIZED,
-)
+    "position", "root", "weights", "group", "size_bytes", "sizes", "simulated", "unsimulated",
+    "log", "stderr", "border_of_gpu_gb_s", "border_of_pair_gb_s", "border_of_box_gb_s",
+    "box_traffic", *SIZED,
+)  # fmt: skip
 """Columns that are written only with a value: most experiments do not request them."""
 
 

@@ -16,16 +16,9 @@ from experiments.results.rows import Row, Status, latest
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
 __all__ = [
-    "NOT_RUN",
-    "Plan",
-    "Preview",
-    "estimate",
-    "gpus_of",
-    "is_done",
-    "make_plan",
-    "make_preview",
+    "NOT_RUN", "Plan", "Preview", "estimate", "gpus_of", "is_done", "make_plan", "make_preview",
     "select_points",
-]
+]  # fmt: skip
 
 NOT_RUN = "not run: "
 """Start of the reason of a point that was skipped after an earlier point hit a limit."""

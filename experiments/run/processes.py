@@ -14,16 +14,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 __all__ = [
-    "LEAVE_WITHIN_S",
-    "adopt_orphans",
-    "descendants",
-    "die_with_parent",
-    "end_all",
-    "marked",
-    "reap",
-    "resident_bytes",
-    "runs",
-]
+    "LEAVE_WITHIN_S", "adopt_orphans", "descendants", "die_with_parent", "end_all", "marked",
+    "reap", "resident_bytes", "runs",
+]  # fmt: skip
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36

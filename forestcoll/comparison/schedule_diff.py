@@ -22,13 +22,8 @@ from forestcoll.topology.differences import differences
 from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
 
 __all__ = [
-    "LinkDifference",
-    "LinkDifferences",
-    "PhaseDiff",
-    "ScheduleDiff",
-    "diff",
-    "link_differences",
-]
+    "LinkDifference", "LinkDifferences", "PhaseDiff", "ScheduleDiff", "diff", "link_differences",
+]  # fmt: skip
 
 _MOST_PARENTS = 2**26
 """Largest factored forest, in parents of its trees, that is expanded for the comparison."""

@@ -13,11 +13,6 @@ from forestcoll.draw.tree import draw_tree
 from forestcoll.draw.usage import draw_usage
 
 __all__ = [
-    "check_format",
-    "draw_outcomes",
-    "draw_topology",
-    "draw_tree",
-    "draw_usage",
-    "save_figure",
+    "check_format", "draw_outcomes", "draw_topology", "draw_tree", "draw_usage", "save_figure",
     "svg_text",
-]
+]  # fmt: skip

@@ -18,15 +18,8 @@ from forestcoll.topology.families.constants import MI250_XGMI_LINKS
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "MARGIN",
-    "TIER",
-    "Block",
-    "along_row",
-    "blocks",
-    "free_places",
-    "package_places",
-    "tiers",
-]
+    "MARGIN", "TIER", "Block", "along_row", "blocks", "free_places", "package_places", "tiers",
+]  # fmt: skip
 
 PITCH = 0.5  # between neighbouring GPUs
 TIER = 0.85  # between rows of switches

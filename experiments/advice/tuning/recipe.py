@@ -25,24 +25,10 @@ FORESTS = "forestcoll"
 """The name that requests all forests."""
 
 PEERS = (
-    "direct",
-    "bruck",
-    "recursive-halving-doubling",
-    "ring",
-    "nccl-tree",
-    "double-binary-tree",
-    "nccl-nvls",
-    "nccl-nvls-tree",
-    "bfb",
-    "torus",
-    "shifted-ring",
-    "shifted-bfb-ring",
-    "blueconnect",
-    "multitree",
-    "blink",
-    "blink-switch",
-    "unwound",
-)
+    "direct", "bruck", "recursive-halving-doubling", "ring", "nccl-tree", "double-binary-tree",
+    "nccl-nvls", "nccl-nvls-tree", "bfb", "torus", "shifted-ring", "shifted-bfb-ring",
+    "blueconnect", "multitree", "blink", "blink-switch", "unwound",
+)  # fmt: skip
 """Baselines that are tried by default: quick ones that make the same schedule at every run."""
 
 _FEW_TREES = (1, 2, 3, 4)

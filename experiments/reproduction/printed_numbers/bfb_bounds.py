@@ -17,14 +17,9 @@ from experiments.reproduction.difference import Difference
 from lp.alltoall.closed_forms import degree_bound
 
 __all__ = [
-    "BASELINES",
-    "FEWEST",
-    "all_to_all_us",
-    "allreduce_us",
-    "differences",
-    "halves_rate",
+    "BASELINES", "FEWEST", "all_to_all_us", "allreduce_us", "differences", "halves_rate",
     "trees_allreduce_us",
-]
+]  # fmt: skip
 
 Pairs = Sequence[tuple[int, int]]
 
