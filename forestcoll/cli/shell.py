@@ -47,9 +47,9 @@ CORE = {
         "simulate": "simulation:simulate_schedule",
         "draw": "inspection:draw_one_tree",
         "export": "runtime_files.exporting:export_schedule",
-        "check-xml": "runtime_files.xml_checking:check_xml",
+        "check-xml": "runtime_files.checking:check_xml",
         "score": "runtime_files.file_scoring:score_file",
-        "check-plan": "runtime_files.plan_checking:check_plan",
+        "check-plan": "runtime_files.checking:check_plan",
         "exec": "runtime_files.executing:execute_schedule",
         "schema": "schemas:show_schema",
     }.items()
