@@ -89,6 +89,7 @@ class Pair:
     def measures_changed(self) -> tuple[str, ...]:
         """The compared columns that differ; a column that one side lacks counts only for algbw."""
         both = {column: self.exact(column) for column in COMPARED}
+        # Old rows lack newer measures, which is no change; a lost algbw is one.
         lost = ("algbw",) if both["algbw"][0] != both["algbw"][1] else ()
         known = (column for column, (a, b) in both.items() if a and b and a != b)
         return tuple(dict.fromkeys([*lost, *known]))

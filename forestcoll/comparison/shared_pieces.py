@@ -135,7 +135,7 @@ def _compare(
     for piece, amount in mine.items():
         if piece not in theirs:
             counts[piece[0]]["only_first"] += 1
-        elif amount * other == theirs[piece] * whole:
+        elif amount * other == theirs[piece] * whole:  # equal shares, without fractions
             counts[piece[0]]["same"] += 1
         else:
             counts[piece[0]]["other_share"] += 1

@@ -65,7 +65,7 @@ def _springs(graph: nx.Graph[int], circle: Coordinates) -> Coordinates:
     """Relax from a few fixed starts and keep the drawing with the fewest collisions."""
     import networkx as nx
 
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(0)  # a fixed seed: equal networks give equal drawings
     starts = [circle]
     if len(circle) <= _SEVERAL_STARTS_LIMIT:
         starts += [random.uniform(-1, 1, circle.shape) for _ in range(_STARTS)]

@@ -108,7 +108,7 @@ class Bundling:
         for place, part in enumerate(self._tuned_parts()):
             tell("tuned", place, len(self._index.ranges))
             parts += self._usable(part, tell)
-        parts = adjacent(parts)
+        parts = adjacent(parts)  # neighbours may have the same runner-up
         ranges, files = [], {}
         for place, part in enumerate(parts):
             tell("files", place, len(parts))

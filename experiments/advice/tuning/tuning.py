@@ -228,6 +228,7 @@ class _Tour:
         tick()
         bound_s, within = self._nothing.bounds.least_s(size), self._within
         at = search(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+        # Without a refused candidate, another is the best: search again until none is refused.
         while self._is_refused(at):
             at = search(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
         self._known[size] = at
