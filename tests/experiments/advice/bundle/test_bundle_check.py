@@ -48,7 +48,7 @@ def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
     (bundle / "msccl" / "02-bfb.xml").write_text("{}")
     (bundle / "msccl" / "notes.txt").write_text("x")
     told = "\n".join(faults_in(bundle))
-    assert "msccl/notes.txt is in no range; the runtime reads whatever is in its folder" in told
+    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in told
     assert "msccl/01-direct.xml cannot be read: no such file" in told
     assert "msccl/02-bfb.xml cannot be read: " in told
 
