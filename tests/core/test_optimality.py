@@ -14,6 +14,7 @@ from forestcoll.errors import CapacityOverflowError, DisconnectedError
 from forestcoll.native import _core
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.core.any_network.networks import fan
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 from tests.reference.optimality import optimum_reference
@@ -178,11 +179,7 @@ def test_progress_may_stop_the_search():
 
 def test_only_roots_must_reach_everybody():
     """A one-way line a -> b -> c of 2 and 3 GB/s: b reaches no a; a broadcast of a has 2."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 2)
-    builder.arc(b, c, 3)
-    topology = builder.build("one-way line")
+    topology = network_of("a b c", "a > b: 2, b > c: 3", "one-way line")
     assert optimum(topology, weights=(1, 0, 0)).algbw_gb_s == 2
     assert rate_bound(topology, weights=(1, 0, 0)).algbw_gb_s == 2
     for bound in (optimum, rate_bound):

@@ -7,7 +7,8 @@ import pytest
 
 from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut, violated_cut_between
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import violated_set
 
@@ -69,11 +70,7 @@ def test_a_cut_is_found_exactly_when_there_is_one(kind: str) -> None:
 
 def test_switches_may_be_roots_and_targets() -> None:
     """Two trees from the switch to a, which takes one only; b, which wants none, is not asked."""
-    builder = TopologyBuilder()
-    switch, a, b = builder.switch("w"), builder.gpu("a"), builder.gpu("b")
-    builder.arc(switch, a, 1)
-    builder.arc(a, b, 1)
-    net = builder.build("fan")
+    net = network_of("[w] a b", "w > a, a > b", "fan")
     one, trees = np.ones(2, dtype=np.int64), np.array([2, 0, 0])
     found = violated_cut_between(net, one, trees, np.array([0, 1, 0], dtype=np.uint8))
     assert found is not None

@@ -11,8 +11,6 @@ The forest that is examined took whatever path was open to it. Here each is forc
 Each must come to the same time with as many trees, and be proved optimal.
 """
 
-from __future__ import annotations
-
 import contextlib
 import random
 import time

@@ -3,8 +3,6 @@
 ``make test-all`` has 300.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 from collections import Counter
@@ -69,9 +67,7 @@ LARGE_ONES = [(family, seed) for family, seeds in LARGE_SEEDS.items() for seed i
         *LARGE_ONES,
     ],
 )
-def test_forest_verifies_and_attains_the_bound(
-    family: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forests_attain_the_bound(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that ``tests.fuzz.check`` asks for, but fewer networks on every path."""
     monkeypatch.setattr(paths, "MOST_GPUS", 9)
     outcome = examine(family, seed, lambda stage, gpus: None)
@@ -119,7 +115,7 @@ def test_more_than_half_of_a_run_is_large() -> None:
     assert min(sizes) == 2
 
 
-def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_is_reported_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that does not hold becomes the outcome, whatever it raises."""
 
     def nothing_is_right(*forms: object) -> None:
