@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 
 __all__ = ["collect"]

@@ -1,19 +1,20 @@
 """MSCCL++ interpreter: execute a plan on the CPU and report errors with their places.
 
 Problem: do the threadblocks of a plan end, at any speeds, launch after launch, with the data that
-    its collective promises, and does the runtime accept it
-Input: a plan
-Output: findings
-Cost: some seconds for each hundred thousand operations
-Source: the loader and the kernel of MSCCL++; docs/runtime-files.md. Counters that only grow, each
-    with one writer and one waiter, form a Kahn process network: the set of executed operations does
-    not depend on speeds, so one run decides. All launches are alike if each one balances its
-    counters and accesses remote buffers only within their GPUs' launches
+         its collective promises, and does the runtime accept it?
+Input:   a plan.
+Output:  findings.
+Cost:    some seconds for each hundred thousand operations.
+Source:  the loader and the kernel of MSCCL++; docs/runtime-files.md. Counters that only grow, each
+         with one writer and one waiter, form a Kahn process network: the set of executed operations
+         does not depend on speeds, so one run decides. All launches are alike if each one balances
+         its counters and accesses remote buffers only within their GPUs' launches.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,35 +25,36 @@ from forestcoll.runtimes.interpretation.collective_results import (
     find_changed_inputs,
     find_wrong_data,
     initial,
+    root_of,
 )
 from forestcoll.runtimes.interpretation.findings import Collected, Finding, Findings, Kind, first_of
 from forestcoll.runtimes.interpretation.multisets import Multisets
 from forestcoll.runtimes.interpretation.one_run import MOST_ACTIONS, execute
 from forestcoll.runtimes.interpretation.precedence import Edges, levels_of
-from forestcoll.runtimes.interpretation.roots import root_of
 from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES, NO_MOST_BYTES, Plan
-from forestcoll.runtimes.mscclpp.interpreter.data_transfers import DataTransfers, data_moves_of
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import refusals
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import (
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import (
     PlanCells,
     check_bounds,
     check_buffers,
     plan_cells_of,
 )
-from forestcoll.runtimes.mscclpp.interpreter.plan_deadlocks import find_deadlocks
-from forestcoll.runtimes.mscclpp.interpreter.plan_limits import (
-    check_limits,
-    check_references,
-)
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import PlanNodes, plan_nodes_of
-from forestcoll.runtimes.mscclpp.interpreter.plan_races import (
+from forestcoll.runtimes.mscclpp.interpreter.data_transfers import DataTransfers, data_moves_of
+from forestcoll.runtimes.mscclpp.interpreter.deadlocks import find_deadlocks
+from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes, plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import refusals
+from forestcoll.runtimes.mscclpp.interpreter.races import (
     Order,
     find_early_and_late,
     find_plan_races,
 )
+from forestcoll.runtimes.mscclpp.interpreter.runtime_limits import (
+    check_limits,
+    check_references,
+)
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import Links, Why, links_of
 
-__all__ = ["interpret_plan"]
+__all__ = ["interpret_calls", "interpret_plan"]
+
 
 _OFFSETS = 2**32  # that there are
 
@@ -64,7 +66,6 @@ def interpret_plan(
 
     Parameters
     ----------
-    plan : Plan
     root : int, optional
         Of a broadcast or reduce; by default, the only GPU that receives, or sends, nothing.
     most_blocks : int, optional
@@ -103,6 +104,7 @@ def interpret_plan(
     order = Order.of(nodes, edges, levels)
     told.take(first_of(find_early_and_late(moves, order)))
     told.take(first_of(find_plan_races(layout, moves, order)))
+    # After a deadlock the data is incomplete in any case.
     if (levels >= 0).all():
         told.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root)))
     return told.findings((_run_in_words(plan, layout),), len(moves.touches))
@@ -197,7 +199,6 @@ def _run_in_words(plan: Plan, layout: PlanCells) -> str:
 
 
 def _root(plan: Plan, layout: PlanCells, nodes: PlanNodes, given: int | None) -> int:
-    """Return the root of a broadcast or reduce, -1 for others."""
     return root_of(
         plan.collective,
         len(plan.gpus),
@@ -220,3 +221,19 @@ def _busy(layout: PlanCells, nodes: PlanNodes, *, arriving: bool) -> set[int]:
             if arriving and data.rank not in sides[0]:
                 busy |= sides[1]
     return busy
+
+
+_REDUCTIONS = ("allreduce", "reduce", "reduce-scatter")
+
+
+def interpret_calls(
+    plan: Plan, *, root: int | None = None, most_blocks: int | None = None
+) -> Iterator[Findings]:
+    """Execute a plan for its intended calls: reductions in place and out of place, others one way.
+
+    Parameters and errors are those of :func:`interpret_plan`.
+    """
+    both = COLLECTIVES.get(plan.collective) in _REDUCTIONS
+    for in_place in (False, True) if both else (plan.in_place,):
+        called = replace(plan, in_place=in_place)
+        yield interpret_plan(called, root=root, most_blocks=most_blocks)

@@ -1,14 +1,14 @@
 """Data races of a plan, and accesses to remote buffers outside their GPU's launch.
 
-Problem: does the result depend on speeds, or on actions of another GPU outside its launch
-Input: the accesses to each cell; the precedence of nodes
-Output: the pairs of operations that race; operations that may come too early or too late
-Cost: for each cell, only neighbours in the order of a run are tested: a read and the write before
-    it, a write and the reads (or the write, without reads) before it
-Source: an operation lies between two nops. It precedes another one if its later nop precedes the
-    other's earlier nop. Only strong edges make a write visible. Weak edges suffice to show that a
-    read, or a launch's beginning, is over. Every access to a buffer lies between the beginning and
-    the end of the launches involved, so launches do not race with one another
+Problem: does the result depend on speeds, or on actions of another GPU outside its launch?
+Input:   the accesses to each cell; the precedence of nodes.
+Output:  the pairs of operations that race; operations that may come too early or too late.
+Cost:    for each cell, only neighbours in the order of a run are tested: a read and the write
+         before it, a write and the reads (or the write, without reads) before it.
+Source:  an operation lies between two nops. It precedes another one if its later nop precedes the
+         other's earlier nop. Only strong edges make a write visible. Weak edges suffice to show
+         that a read, or a launch's beginning, is over. Every access to a buffer lies between the
+         beginning and the end of the launches involved, so launches do not race with one another.
 """
 
 from __future__ import annotations
@@ -20,12 +20,11 @@ import numpy as np
 
 from forestcoll.runtimes.interpretation.cells import Bools, Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
-from forestcoll.runtimes.interpretation.happens_before import happens_before
-from forestcoll.runtimes.interpretation.neighbours import neighbours
+from forestcoll.runtimes.interpretation.happens_before import happens_before, neighbours
 from forestcoll.runtimes.interpretation.precedence import Edges
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells
 from forestcoll.runtimes.mscclpp.interpreter.data_transfers import DataTransfers, Touch
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import PlanCells
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import PlanNodes
+from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import Why
 
 __all__ = ["Order", "find_early_and_late", "find_plan_races"]

@@ -23,7 +23,11 @@ from forestcoll.errors import (
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Loop, Operation, Plan, read_plan, written_plan
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions, to_mscclpp
-from forestcoll.runtimes.mscclpp.interpreter import interpret_plan, plan_interpreter
+from forestcoll.runtimes.mscclpp.interpreter import (
+    interpret_calls,
+    interpret_plan,
+    mscclpp_interpreter,
+)
 from tests.runtimes.mscclpp.exporter.made_plans import star
 from tests.runtimes.mscclpp.interpreter.hand_plans import (
     NOP,
@@ -150,7 +154,7 @@ def test_notes_leave_it_right() -> None:
 def test_what_is_too_large_is_refused_before_any_memory_is_taken(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(plan_interpreter, "MOST_CELLS", 11)
+    monkeypatch.setattr(mscclpp_interpreter, "MOST_CELLS", 11)
     with pytest.raises(InvalidScheduleError, match="14 chunks are read or written, of 12 in all"):
         interpret_plan(pair(swap(), swap()[:-1]))
 
@@ -249,3 +253,27 @@ def test_many_gpus_take_seconds() -> None:
     assert time.perf_counter() - start < 10
     assert found.is_right
     assert found.transfers == 64 * 63
+
+
+@pytest.mark.parametrize(
+    ("collective", "ways"), [("allgather", 1), ("reduce-scatter", 2), ("allreduce", 2)]
+)
+def test_reductions_are_called_both_ways(collective: str, ways: int) -> None:
+    plan = to_mscclpp(compile_program(generate("ring:nodes=4", collective=collective).schedule))
+    found = list(interpret_calls(plan))
+    assert len(found) == ways
+    assert all(one.is_right for one in found)
+
+
+def test_a_gather_is_called_as_it_was_made_for() -> None:
+    """In place no GPU copies its own part; called otherwise it lacks it."""
+    program = compile_program(generate("ring:nodes=4").schedule)
+    plan = to_mscclpp(program, MscclppOptions(in_place=True))
+    assert [one.is_right for one in interpret_calls(plan)] == [True]
+    assert [one.is_right for one in interpret_calls(replace(plan, in_place=False))] == [False]
+
+
+def test_what_can_run_at_once_is_told() -> None:
+    plan = to_mscclpp(compile_program(generate("complete:nodes=6").schedule))
+    (found,) = interpret_calls(plan, most_blocks=1)
+    assert not found.is_right

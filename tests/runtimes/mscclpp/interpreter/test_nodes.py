@@ -1,8 +1,8 @@
 """Operations as nodes, by hand."""
 
 from forestcoll.runtimes.mscclpp import Loop, Operation, Plan
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import plan_cells_of
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import PlanNodes, plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
+from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes, plan_nodes_of
 from tests.runtimes.mscclpp.interpreter.hand_plans import NOP, alone, copy, meet, pair, share, tell
 
 

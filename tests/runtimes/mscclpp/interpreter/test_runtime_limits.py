@@ -10,7 +10,7 @@ import pytest
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Operation, Plan, RemoteBuffer, SwitchGroup
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
-from forestcoll.runtimes.mscclpp.interpreter.plan_limits import check_limits, check_references
+from forestcoll.runtimes.mscclpp.interpreter.runtime_limits import check_limits, check_references
 from tests.runtimes.mscclpp.interpreter.hand_plans import (
     NOP,
     alone,

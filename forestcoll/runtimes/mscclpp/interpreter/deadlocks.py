@@ -8,8 +8,8 @@ import numpy as np
 
 from forestcoll.runtimes.interpretation.cells import Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
-from forestcoll.runtimes.interpretation.precedence import Edges
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import PlanNodes
+from forestcoll.runtimes.interpretation.precedence import Edges, dead_waits
+from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import Why
 
 __all__ = ["find_deadlocks"]
@@ -18,27 +18,11 @@ _SHOWN = 8
 
 
 def find_deadlocks(nodes: PlanNodes, edges: Edges, levels: Ints) -> Iterator[Finding]:
-    """Report each cycle of waits, and each wait that nothing ends, once.
-
-    A node that never runs leads back, over other nodes that never run, to a wait that nothing ends,
-    or into a cycle.
-    """
-    seen: dict[int, int] = {}
+    """Report each cycle of waits, and each wait that nothing ends, once."""
     left = np.flatnonzero(levels < 0).tolist()
     deadlocked = _lines(nodes).intersection(np.array(nodes.block)[left].tolist())
-    for number, start in enumerate(left):
-        way: list[tuple[int, int]] = []
-        node = start
-        while node >= 0 and node not in seen:
-            seen[node] = number
-            edge = _cause(edges, levels, node)
-            way.append((node, edge))
-            node = int(edges.tail[edge])
-        if node < 0:
-            yield _told(nodes, edges, way[-1:], len(deadlocked))
-        elif seen[node] == number:
-            starts = [one for one, _ in way].index(node)
-            yield _told(nodes, edges, way[starts:], len(deadlocked))
+    for way in dead_waits(edges, levels, {node: node for node in left}, lambda node: node):
+        yield _told(nodes, edges, way, len(deadlocked))
 
 
 def _lines(nodes: PlanNodes) -> set[int]:
@@ -46,14 +30,6 @@ def _lines(nodes: PlanNodes) -> set[int]:
     launches = {nodes.block[node] for node in nodes.end}
     loose = {block + 1 for block in launches}
     return set(nodes.block) - launches - loose
-
-
-def _cause(edges: Edges, levels: Ints, node: int) -> int:
-    """Return an edge into a node from one that never runs, preferably from nothing at all."""
-    open_edges = [
-        edge for edge in edges.into(node) if edges.tail[edge] < 0 or levels[edges.tail[edge]] < 0
-    ]
-    return min(open_edges, key=lambda edge: (edges.tail[edge] >= 0, edge))
 
 
 def _told(

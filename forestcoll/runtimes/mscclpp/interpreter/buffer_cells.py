@@ -34,7 +34,6 @@ class PlanCells:
 
     Parameters
     ----------
-    plan : Plan
     cells : Cells
         Cells, counted in parts.
     parts : int
@@ -75,10 +74,7 @@ def _owners(plan: Plan, rank: int, block: PlanThreadblock, span: Span) -> list[t
 def plan_cells_of(plan: Plan, *, in_place: bool) -> PlanCells:
     """Lay out the buffers of a plan whose GPUs have inputs and outputs of equal size.
 
-    Raises
-    ------
-    UnsupportedError
-        If groups of threadblocks or pipelines need more parts than the limit.
+    Raises UnsupportedError if groups of threadblocks or pipelines need more parts than the limit.
     """
     parts = _parts(plan)
     inputs, outputs = plan.gpus[0].input_chunks * parts, plan.gpus[0].output_chunks * parts

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.runtimes.mscclpp import parse_plan, plan_reading, read_plan, written_plan
+from forestcoll.runtimes.mscclpp import parse_plan, read_plan, reading, written_plan
 from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, changed, document
 
 
@@ -118,7 +118,7 @@ def test_what_is_no_plan_is_told_in_a_line(text: str | bytes, message: str) -> N
 
 
 def test_too_large_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plan_reading, "MOST_BYTES", 1000)
+    monkeypatch.setattr(reading, "MOST_BYTES", 1000)
     with pytest.raises(InvalidScheduleError, match="too much to read"):
         read_plan(GATHER)
     with pytest.raises(InvalidScheduleError, match=r"none\.json: cannot be read: no such file"):

@@ -1,11 +1,11 @@
 """MSCCL++ plan parser for untrusted files.
 
-Problem: parse an untrusted JSON text that the loader itself hardly checks
-Input: a file, or its text
-Output: a :class:`Plan`, and remarks on fields that the loader would ignore
-Cost: one pass; memory of some twenty times the text, which is limited to MOST_BYTES
-Source: the loader of MSCCL++ v0.8 and later (microsoft/mscclpp): a missing required key crashes
-    it, and it ignores unknown keys; values that it would trust unchecked are checked here
+Problem: parse an untrusted JSON text that the loader itself hardly checks.
+Input:   a file, or its text.
+Output:  a :class:`Plan`, and remarks on fields that the loader would ignore.
+Cost:    one pass; memory of some twenty times the text, which is limited to MOST_BYTES.
+Source:  the loader of MSCCL++ v0.8 and later (microsoft/mscclpp): a missing required key crashes
+         it, and it ignores unknown keys; values that it would trust unchecked are checked here.
 """
 
 from __future__ import annotations
@@ -62,10 +62,8 @@ class PlanReading:
 def read_plan(path: Path | str) -> PlanReading:
     """Parse a file.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If the file is invalid; the message names the field, its value and the values allowed.
+    Raises InvalidScheduleError if the file is invalid; the message names the field, its value and
+    the values allowed.
     """
     data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError, _REMEDY)
     return parse_plan(data, str(path))
@@ -74,10 +72,7 @@ def read_plan(path: Path | str) -> PlanReading:
 def parse_plan(text: str | bytes, name: str = "text") -> PlanReading:
     """Parse a text; errors refer to it by ``name``.
 
-    Raises
-    ------
-    InvalidScheduleError
-        As :func:`read_plan`.
+    Raises InvalidScheduleError as :func:`read_plan` does.
     """
     data = text.encode() if isinstance(text, str) else text
     expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, _REMEDY)
@@ -108,12 +103,10 @@ class _Record:
             self.refuse(f"{self.path or 'all'} is {_short(self.value)}; it must be an object")
 
     def has(self, key: str) -> bool:
-        """Whether a field exists."""
         self.asked.add(key)
         return key in self.value
 
     def get(self, key: str, default: Any = None) -> Any:
-        """Return a field, or its default if it is missing."""
         if not self.has(key):
             if default is None:
                 self.refuse(f"{self.at(key)} is missing; add it, the loader crashes without")
@@ -123,7 +116,6 @@ class _Record:
     def whole(
         self, key: str, default: int | None = None, low: int = 0, high: int = _LARGEST
     ) -> int:
-        """Return an integer field."""
         return self.number(self.get(key, default), self.at(key), low, high)
 
     def number(self, found: Any, path: str, low: int = 0, high: int = _LARGEST) -> int:
@@ -133,14 +125,12 @@ class _Record:
         return found
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return a string field."""
         found = self.get(key, default)
         if type(found) is not str or len(found) > _LONGEST:
             self.wrong(self.at(key), found, f"text of at most {_LONGEST} letters")
         return found
 
     def one_of(self, key: str, allowed: tuple[str, ...]) -> str:
-        """Return a field whose value is one of a set of words."""
         return self.word(self.get(key), self.at(key), allowed)
 
     def word(self, found: Any, path: str, allowed: tuple[str, ...]) -> str:
@@ -150,7 +140,6 @@ class _Record:
         return found
 
     def flag(self, key: str, default: bool | None = None) -> bool:
-        """Return a boolean field."""
         found = self.get(key, default)
         if type(found) is not bool:
             self.wrong(self.at(key), found, "true or false")
@@ -164,19 +153,16 @@ class _Record:
         return found
 
     def wholes(self, key: str) -> tuple[int, ...]:
-        """Return a field that is a list of integers."""
         found = enumerate(self.items(key))
         return tuple(self.number(one, f"{self.at(key)}[{i}]") for i, one in found)
 
     def records(self, key: str, *, required: bool = False) -> Iterator[_Record]:
-        """Return a field that is a list of objects."""
         for i, one in enumerate(self.items(key, required=required)):
             record = _Record(one, self.name, f"{self.at(key)}[{i}]", self.remarks)
             yield record
             record.close()
 
     def record(self, key: str) -> _Record:
-        """Return a field that is an object."""
         return _Record(self.get(key), self.name, self.at(key), self.remarks)
 
     def close(self) -> None:
@@ -187,15 +173,12 @@ class _Record:
                 self.remarks.append(f"{place} is unknown, and ignored by the loader")
 
     def at(self, key: str) -> str:
-        """Return the position of a field."""
         return f"{self.path}.{key}" if self.path else key
 
     def wrong(self, path: str, found: Any, due: str) -> NoReturn:
-        """Raise an error for a value."""
         self.refuse(f"{path} is {_short(found)}; it must be {due}")
 
     def refuse(self, message: str) -> NoReturn:
-        """Raise an error for the file."""
         raise InvalidScheduleError(f"{self.name}: {message}")
 
 

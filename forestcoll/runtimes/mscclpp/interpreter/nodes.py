@@ -1,13 +1,13 @@
 """Nodes of a launch: operations with the order that their threadblock gives them.
 
-Problem: the threads of a threadblock drift, so its operations are in order only across a nop
-Input: a plan without dangling references
-Output: nodes, and the edges within each threadblock; signals and waits with their places
-Cost: one pass
-Source: the kernel of MSCCL++. All threads execute a data operation, between the nop before it and
-    the nop after it. The k-th thread handles the k-th channel of a signal or wait: after its own
-    earlier channel operations, and before the next nop. A launch begins before its threadblocks,
-    and ends after them
+Problem: the threads of a threadblock drift, so its operations are in order only across a nop.
+Input:   a plan without dangling references.
+Output:  nodes, and the edges within each threadblock; signals and waits with their places.
+Cost:    one pass.
+Source:  the kernel of MSCCL++. All threads execute a data operation, between the nop before it and
+         the nop after it. The k-th thread handles the k-th channel of a signal or wait: after its
+         own earlier channel operations, and before the next nop. A launch begins before its
+         threadblocks, and ends after them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 from forestcoll.runtimes.interpretation.findings import Place
 from forestcoll.runtimes.mscclpp.execution_plan import Operation
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import PlanCells
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells
 
 __all__ = ["Data", "Meeting", "PlanNodes", "Sync", "plan_nodes_of"]
 

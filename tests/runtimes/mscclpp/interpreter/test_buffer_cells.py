@@ -8,7 +8,7 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Loop, Operation, Span, SwitchGroup
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import (
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import (
     check_bounds,
     check_buffers,
     plan_cells_of,
