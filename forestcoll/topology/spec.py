@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.families.family import FAMILIES
 from forestcoll.topology.families.family_spec import family_topology, names_family
 from forestcoll.topology.files import SUFFIXES, read_topology
@@ -80,8 +79,7 @@ def load_topology(spec: str) -> Topology:
     if Path(spec).suffix.lower() in SUFFIXES or os.path.exists(spec):
         return read_topology(spec)
     name = spec.partition(":")[0]
-    near = difflib.get_close_matches(name, FAMILIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"the families are {', '.join(FAMILIES)}"
+    hint = did_you_mean(name, FAMILIES, f"the families are {', '.join(FAMILIES)}")
     raise InvalidTopologyError(
         f"{spec!r} is neither a file nor a topology family; {hint} "
         f"(a file ends in {', '.join(SUFFIXES)})"

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from ortools.graph.python import max_flow
@@ -11,7 +10,6 @@ from ortools.graph.python import max_flow
 from forestcoll.core.optimality import optimum, rate_bound
 from forestcoll.core.problem import tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError
-from forestcoll.native import _core
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.core.any_network.networks import fan
 from tests.hand_networks import network_of
@@ -156,15 +154,6 @@ def test_a_switch_that_sends_more_than_it_receives_is_no_obstacle():
     links += [Link(1, 2, Fraction(1)), Link(2, 1, Fraction(1))]
     best = optimum(Topology("loud", (*gpus, Node("star", NodeKind.SWITCH)), tuple(links)))
     assert best.inverse_rate == best.certificate() == 1
-
-
-def test_core_refuses_arrays_that_do_not_belong_together():
-    """The array interface checks its input instead of reading beyond it."""
-    one = np.ones(1, dtype=np.int64)
-    with pytest.raises(ValueError, match="differ in length"):
-        _core.bottleneck(
-            2, np.zeros(2, np.int32), np.ones(1, np.int32), one, one, np.ones(1, np.uint8)
-        )
 
 
 def test_progress_may_stop_the_search():

@@ -17,13 +17,12 @@ Source:  none.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.graph import NetworkGraph
 
 __all__ = ["NamedParts", "ends_named", "links_named", "parts_named"]
@@ -150,12 +149,8 @@ def _nodes(topology: NetworkGraph, pattern: str, text: str) -> tuple[int, ...]:
         return (topology.position_of[pattern],)
     found = [v for v, node in enumerate(topology.nodes) if fnmatchcase(node.name, pattern)]
     if not found:
-        near = difflib.get_close_matches(pattern, topology.position_of, n=1)
-        hint = (
-            f"did you mean {near[0]!r}?"
-            if near
-            else f"its nodes have names like {topology.nodes[0].name!r}"
-        )
+        example = f"its nodes have names like {topology.nodes[0].name!r}"
+        hint = did_you_mean(pattern, topology.position_of, example, repr)
         said = "" if pattern == text else f" of {text!r}"
         raise InvalidTopologyError(f"{pattern!r}{said} is no node of {topology.name}; {hint}")
     return tuple(found)

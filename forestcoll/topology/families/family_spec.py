@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.model import Topology
 
@@ -69,8 +67,7 @@ def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
                 f"{spec}: {part!r} is not parameter=value; see {entry.usage}"
             )
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
+            hint = did_you_mean(name, known, f"it takes {', '.join(known)}")
             raise InvalidTopologyError(f"{spec}: {entry.name} has no parameter {name!r}; {hint}")
         if name in values:
             raise InvalidTopologyError(f"{spec}: {name} is given twice; remove one")
