@@ -191,7 +191,7 @@ def _rate(one: Candidate, seconds: float) -> AllToAllRate:
             demands_of(topology), eps=_NEAR, seconds=seconds
         )
     except TimeLimitError as late:
-        flow = late.incumbent
+        flow = late.incumbent if isinstance(late.incumbent, ApproximateFlow) else None
     if flow is None:
         return quick
     unit = float(common_unit(topology))
