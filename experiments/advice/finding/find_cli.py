@@ -248,7 +248,7 @@ def _lines(
         f"{first.one.nodes} GPUs; {_in_words(found.demand)}; {_us(first.fabric.alpha_s)} us a hop",
         "T_L in hops and T_B in M / B (data over a GPU's bandwidth) are of an allgather",
         "",
-        f"{'':>3} {'network':{width}} {'d':>3} {'T_L':>4} {'T_B':>7} {'time, us':>11} {'of bound':>9}"
+        f"{'':>3} {'network':{width}} {'d':>3} {'T_L':>4} {'T_B':>7} {'us':>11} {'of bound':>9}"
         + (f" {'price':>12}" if price is not None else ""),
     ]
     for number, entry in enumerate(found.entries, 1):
