@@ -38,6 +38,9 @@ __all__ = [
 MOST_NODES = 4096
 MOST_DEGREE = 64
 
+_LONG = 500
+"""Nodes from which on a breadth-first broadcast takes a noticeable time."""
+
 Progress = Callable[[str], None]
 
 
@@ -100,7 +103,7 @@ def find(
     table = table or BaseTable()
 
     def times_of(base: Base) -> Times:
-        if progress is not None and table.stored(base) is None:
+        if progress is not None and base.nodes >= _LONG and table.stored(base) is None:
             progress(base.name)
         return table.times_of(base)
 

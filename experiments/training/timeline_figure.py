@@ -1,4 +1,4 @@
-"""A timeline as a picture: one row for computing, one for communication, visible parts darker."""
+"""A timeline as a picture: a row for computing, one for communication."""
 
 from __future__ import annotations
 
@@ -9,26 +9,28 @@ from experiments.training.timeline import Stream, Timeline
 
 __all__ = ["timeline_figure"]
 
-_COLOURS = {
-    "compute": "#999999",
-    "allreduce": "#0072B2",
-    "allgather": "#56B4E9",
-    "reduce-scatter": "#009E73",
-    "all-to-all": "#D55E00",
+_LOOKS = {
+    "compute": ("#BBBBBB", ""),
+    "allreduce": ("#0072B2", ""),
+    "allgather": ("#56B4E9", "//"),
+    "reduce-scatter": ("#009E73", "xx"),
+    "all-to-all": ("#D55E00", ".."),
 }
+"""Colour and hatch of each kind, so that they differ in grey too."""
+
 _ROWS = (Stream.COMPUTE, Stream.COMMUNICATION)
 
 
 def timeline_figure(timelines: Mapping[str, Timeline]) -> Figure:
-    """Describe a panel for each timeline, all on the same scale of milliseconds."""
+    """Describe a panel for each timeline; its title says how long it is."""
     panels, kinds = [], dict[str, Style]()
-    longest = max((one.seconds for one in timelines.values()), default=0.0) * 1e3
     for name, one in timelines.items():
         bars = []
         for run in one.runs:
             if run.task.seconds == 0:
                 continue
-            style = kinds.setdefault(run.task.kind, Style(_COLOURS[run.task.kind], "method"))
+            colour, hatch = _LOOKS[run.task.kind]
+            style = kinds.setdefault(run.task.kind, Style(colour, "method", marker="s"))
             bars.append(
                 Bar(
                     _ROWS.index(run.task.stream),
@@ -36,6 +38,7 @@ def timeline_figure(timelines: Mapping[str, Timeline]) -> Figure:
                     run.start * 1e3,
                     run.task.seconds * 1e3,
                     style,
+                    hatch=hatch,
                     text=f"{run.task.name}: {run.task.seconds * 1e3:.3g} ms",
                 )
             )
@@ -43,7 +46,7 @@ def timeline_figure(timelines: Mapping[str, Timeline]) -> Figure:
         panels.append(
             Panel(
                 f"{name}: {one.seconds * 1e3:.4g} ms, {share:.0%} visible communication",
-                Axis("ms", places=(longest,), from_zero=True),
+                Axis("ms", from_zero=True),
                 Axis(names=tuple(row.value for row in _ROWS), downwards=True),
                 bars=tuple(bars),
             )
