@@ -21,10 +21,10 @@ def test_the_front_is_a_table_with_its_bounds() -> None:
         "T_L in hops and T_B in M / B (data over a GPU's bandwidth) are of an allgather\n"
         "\n"
         "    network                    d  T_L     T_B          us  of bound\n"
-        "  1 DBJ(4,3)                   4    3  1.3125       501.5     1.154\n"
-        "  2 L(C(16,{3,4}))             4    4  1.0000       519.2     1.195\n"
-        "  3 C(64,{6,7})                4    6  0.9844       676.1     1.557\n"
-        "    bounds                     4    3  0.9844       434.4\n"
+        "  1 DBJ(4,3)                   4    3  1.3125       501.5     1.150\n"
+        "  2 L(C(16,{3,4}))             4    4  1.0000       519.2     1.191\n"
+        "  3 C(64,{6,7})                4    6  0.9844       676.1     1.550\n"
+        "    bounds                     4    3  0.9844       436.1\n"
     )
 
 
