@@ -23,7 +23,7 @@ from pathlib import Path
 
 from forestcoll.errors import ExportError
 
-__all__ = ["reason", "temporary_folder", "write_whole"]
+__all__ = ["reason", "temporary_folder", "write_text_whole", "write_whole"]
 
 _DRAFT = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK = "lock"
@@ -50,6 +50,11 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
             _replace(path.resolve(), write)
     except OSError as error:
         raise ExportError(f"{path}: cannot be written: {reason(error)}") from None
+
+
+def write_text_whole(path: Path, text: str) -> None:
+    """Write a text as UTF-8, its line ends unchanged, as :func:`write_whole` does."""
+    write_whole(path, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"))
 
 
 def reason(error: OSError) -> str:

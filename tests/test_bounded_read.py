@@ -158,7 +158,7 @@ def test_lists_of_nothing_are_refused_before_they_fill_memory() -> None:
 
 
 OWN = {
-    "experiments/config/titles.py": "the toolkit's experiments",
+    "experiments/config/document.py": "the toolkit's experiments",
     "experiments/measures/docs.py": "the toolkit's page",
     "experiments/published/__init__.py": "the toolkit's tables",
     "experiments/report/page.py": "the toolkit's scripts and styles",
@@ -167,7 +167,7 @@ OWN = {
     "experiments/run/worker.py": "/proc, and a pipe of its own",
     "experiments/speedups.py": "the toolkit's page",
     "forestcoll/cli/schemas.py": "the toolkit's schemas",
-    "forestcoll/cli/summaries.py": "the source of installed modules",
+    "forestcoll/cli/shell.py": "the source of installed modules",
     "forestcoll/runtimes/execution/execution.py": "what its own processes wrote",
     "forestcoll/runtimes/execution/one_rank.py": "what the process that started it wrote",
     "forestcoll/lazy_loading.py": "the stub of a package",

@@ -14,16 +14,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 __all__ = [
-    "LEAVE_WITHIN_S",
-    "adopt_orphans",
-    "descendants",
-    "die_with_parent",
-    "end_all",
-    "marked",
-    "reap",
-    "resident_bytes",
-    "runs",
-]
+    "LEAVE_WITHIN_S", "adopt_orphans", "descendants", "die_with_parent", "end_all", "marked",
+    "reap", "resident_bytes", "runs",
+]  # fmt: skip
 
 PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
@@ -32,7 +25,7 @@ END_WITHIN_S = 5.0
 """Longest wait for a killed process; the kernel may block it for ever, as on a hung disk."""
 
 LEAVE_WITHIN_S = 1.0
-"""States of ended processes: they remain listed until their parent reaps them or ends too."""
+"""Longest wait until the kernel lets an ended child be reaped: it first ends its threads."""
 
 
 def adopt_orphans() -> None:
@@ -114,7 +107,6 @@ def resident_bytes(processes: Iterable[int], *, shared_once: bool = False) -> in
 
     Parameters
     ----------
-    processes : iterable of int
     shared_once : bool
         Divide each shared page among its processes, instead of counting it for each. This is exact
         but slow: the kernel walks through all of their pages.

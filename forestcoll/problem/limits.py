@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
@@ -41,6 +43,10 @@ class Limits:
         if self.seconds is not None:
             check_seconds(self.seconds)
         check_threads(self.threads)
+
+    def deadline(self) -> float:
+        """Return the end of the time, as of :func:`time.monotonic`; infinity without a limit."""
+        return math.inf if self.seconds is None else time.monotonic() + self.seconds
 
     def shared(self, searches: int) -> Limits:
         """Return the limits of each of several successive searches: an equal share of the time.

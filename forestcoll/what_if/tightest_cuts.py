@@ -1,15 +1,12 @@
 """The tightest cuts of a network: the bottleneck and the cuts behind it.
 
-Problem: which cut is the bottleneck, and which cuts bind next?
-Input:   a topology and a collective.
-Output:  a list of cuts. The first is a bottleneck. Each later one is the tightest cut that
-         separates GPUs that no earlier cut, nor a copy of one under the symmetries, separates.
-Cost:    for each cut, and each set of GPUs not yet separated, two searches a GPU; of symmetric sets
-         only one is searched.
-Source:  own. A cut that splits a set of GPUs separates any one u of them from some other: it has u
-         inside and some v of the set outside, or some v inside and u outside. Links of
-         unlimited bandwidth into a GPU force it inside. A cut that is violated at the ratio of
-         another is tighter (ForestColl section 5.2).
+Each later cut is the tightest that separates GPUs that no earlier cut, nor a copy of one under the
+symmetries, separates. Each cut, and each set of GPUs not yet separated, takes two searches a GPU;
+of symmetric sets only one is searched.
+
+A cut that splits a set of GPUs separates any one u of them from some other: it has u inside and
+some v of the set outside, or some v inside and u outside. Links of unlimited bandwidth into a GPU
+force it inside. A cut that is violated at the ratio of another is tighter (ForestColl section 5.2).
 """
 
 from __future__ import annotations
@@ -46,7 +43,6 @@ class TightCut:
 
     Parameters
     ----------
-    cut : Cut
     copies : int or None
         Number of its images under the symmetries found, itself included; None if too many to count.
     """
@@ -69,7 +65,6 @@ def tightest_cuts(
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     count : int

@@ -163,7 +163,7 @@ def test_a_real_ctrl_c_is_130() -> None:
 @pytest.mark.parametrize(
     "moment",
     [
-        *("forestcoll.cli", "typer.main", "forestcoll.cli.summaries", "forestcoll.cli.optima"),
+        *("forestcoll.cli", "typer.main", "forestcoll.cli.shell", "forestcoll.cli.optima"),
         *("numpy", "numpy._core.multiarray", "forestcoll.topology.families", "pydantic.main"),
         *("forestcoll.native._core", "forestcoll.core.optimality"),
     ],

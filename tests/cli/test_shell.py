@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,7 @@ import typer
 
 from forestcoll import cli
 from forestcoll.cli import networks
+from forestcoll.cli.shell import CORE, summary
 from tests.command_line import assert_one_line, invoke
 
 GOOD = """\
@@ -202,3 +205,30 @@ def test_numbers_that_no_machine_has_are_refused_at_once(command: list[str]) -> 
     assert result.exit_code == 2, result.output
     assert isinstance(result.exception, SystemExit)
     assert "rror" in result.stderr
+
+
+ALL = [*CORE.values(), *entry_points(group="forestcoll.commands")]
+
+
+@pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)
+def test_the_source_tells_what_the_loaded_command_does(command: EntryPoint) -> None:
+    """Each command of ours, the core's and the other packages'."""
+    loaded = command.load()
+    told = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
+    short = summary(command)
+    assert short is not None
+    assert short.split() == told.split()
+
+
+def test_what_the_source_does_not_tell_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another assignment, help that is worked out, no help, a module that is not there."""
+    (tmp_path / "silent_for_test.py").write_text(
+        "import typer\ntext = 'x'\napp = typer.Typer(help=text)\nbare = typer.Typer()\nmade = app\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("app", "bare", "made", "gone"):
+        assert summary(EntryPoint("x", f"silent_for_test:{name}", "group")) is None
+    assert summary(EntryPoint("x", "nowhere_for_test:app", "group")) is None
+    assert "silent_for_test" not in sys.modules

@@ -80,7 +80,7 @@ def pack(network: Network, epsilon: Fraction, limits: Limits) -> Packing:
 
     If the time is up, the rate may be lower, or the trees more; there is always one.
     """
-    end = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
+    end = limits.deadline()
     unit = Fraction(math.gcd(*network.capacity))
     enough = (1 - epsilon) * network.best
     found = Packing({}, Fraction(1))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.config.document import nearest, read_document
+from experiments.config.document import nearest, read_document, title_of
 from experiments.config.experiment import read_experiment
 from forestcoll.errors import InvalidExperimentError
 
@@ -84,3 +84,10 @@ def test_what_is_no_document_is_refused(tmp_path: Path, text: str, message: str)
         read_document(path)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_experiment_of_the_toolkit_is_called_as_its_file_says() -> None:
+    """Whatever folder it is in; an experiment of one's own has no title there."""
+    assert title_of("bfb-table7") == "Few steps or little time, degree 4 (BFB paper, table 7)"
+    assert title_of("mine") == ""
+    assert title_of("bfb-table") == ""

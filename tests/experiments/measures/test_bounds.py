@@ -17,8 +17,7 @@ import lp.alltoall.linear_optimum
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.measures.measured import measured
-from experiments.measures.run_result import RunResult
+from experiments.measures.run_result import RunResult, measured
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
 from forestcoll.core.best_allreduce import Improved

@@ -89,7 +89,7 @@ def by_rounds(
             f"{network.topology.name}"
         )
     least = least_epochs(network, demand)
-    deadline = time.monotonic() + (math.inf if limits.seconds is None else limits.seconds)
+    deadline = limits.deadline()
     rounds = _Rounds(network, demand, epochs, solver, deadline, limits.threads, gap, least)
     kept = needed(network, demand, rounds.run())
     return Found(kept, epochs_taken(network, kept), least)

@@ -90,7 +90,7 @@ def estimated_epochs(
     TimeLimitError
         If the time is up.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline()
     fine = rounded(epoch)
     least = least_epochs(fine, demand)
     total = least * epoch
@@ -121,7 +121,7 @@ def within_estimate(
     Parameters and errors as of :func:`estimated_epochs`. Returns K, and the schedule, which may
     take fewer.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline()
     epochs = estimated_epochs(rounded, demand, epoch, solver, limits).epochs
     network = rounded(epoch)
     bound = least_epochs(network, demand)
@@ -143,7 +143,3 @@ def _too_late(network: EpochNetwork, bound: int) -> TimeLimitError:
         f"more are still open",
         bound=bound,
     )
-
-
-def _seconds(limits: Limits) -> float:
-    return math.inf if limits.seconds is None else limits.seconds

@@ -124,7 +124,7 @@ def within_epochs(
     TimeLimitError
         If the time is up.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline()
     goal = _Goal(network, demand, solver, due)
     name, least = network.topology.name, goal.least()
     answer = Answer(Outcome.INFEASIBLE)
@@ -160,7 +160,7 @@ def fewest_epochs(
         If nothing has been found by then; its ``bound`` is the number of epochs still open.
     """
     goal = _Goal(network, demand, solver, due)
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline()
     search = _Search(goal, deadline, work, Effort(threads=limits.threads, symmetry=symmetry), tell)
     return search.run(goal.least())
 
@@ -291,7 +291,3 @@ class _Search:
                 bound=bound,
             )
         return Found(self.best.kept, self.best.epochs, bound)
-
-
-def _seconds(limits: Limits) -> float:
-    return math.inf if limits.seconds is None else limits.seconds

@@ -1,34 +1,48 @@
-"""Executor on this machine, with several points side by side if wanted."""
+"""Executors of points: on this machine here, on a Dask cluster in ``cluster``.
+
+An executor decides where and when a point runs. The work and its limits are the same everywhere
+(:mod:`experiments.run.supervisor`), and all rows return to the single process that writes them.
+"""
 
 from __future__ import annotations
 
 import functools
 import itertools
 import select
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
+from typing import Protocol
 
 from experiments.config.points import Point
 from experiments.results.rows import Row
-from experiments.run.executors import OnStage
 from experiments.run.supervisor import Running
 
-__all__ = ["LocalExecutor"]
+__all__ = ["Executor", "LocalExecutor", "OnStage"]
+
+OnStage = Callable[[Point, str], None]
+"""Called with a point and the stage that it has reached; the first is "starting"."""
+
+
+class Executor(Protocol):
+    """Runs points."""
+
+    def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
+        """Run points, in order as far as possible, and yield the row of each as it ends.
+
+        Take points from the iterable one by one: the next ones may depend on rows already yielded.
+
+        Closing the generator ends all running points.
+        """
 
 
 @dataclass(frozen=True, slots=True)
 class LocalExecutor:
-    """Runs ``jobs`` points at a time.
-
-    Parameters
-    ----------
-    jobs : int
-    """
+    """Runs ``jobs`` points at a time."""
 
     jobs: int = 1
 
     def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
-        """Start a point when another ends; see :class:`experiments.run.executors.Executor`."""
+        """Start a point when another ends; see :class:`Executor`."""
         waiting = iter(points)
         running: list[Running] = []
         try:

@@ -33,15 +33,9 @@ LOOK_S = 0.5
 
 @dataclass(frozen=True, slots=True)
 class DaskExecutor:
-    """Sends points to a cluster.
+    """Sends points to a cluster."""
 
-    Parameters
-    ----------
-    scheduler : str
-        Its address, such as "tcp://head:8786".
-    """
-
-    scheduler: str
+    scheduler: str  # its address, such as "tcp://head:8786"
 
     def run(self, points: Iterable[Point], on_stage: OnStage) -> Generator[Row]:
         """Submit all points at once; see :class:`experiments.run.executors.Executor`."""

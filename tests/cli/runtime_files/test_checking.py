@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from forestcoll.cli.runtime_files.checking import lines_of, record_of
+from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind, Place
 from tests.command_line import assert_one_line, document, invoke
 from tests.runtimes.msccl_programs import Block, changed, line_of, ring_allgather, xml
+from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, dropped
+from tests.runtimes.mscclpp.plans import changed as changed_plan
 
 
 def written(folder: Path, text: str) -> Path:
@@ -149,3 +154,99 @@ def test_scratch_of_billions_is_found(tmp_path: Path) -> None:
     result = invoke("check-xml", written(tmp_path, text))
     assert result.exit_code == 1
     assert "s_chunks is 2000000000; steps reach 32768 at most" in result.stdout
+
+
+def written_plan(folder: Path, data: dict[str, Any] | str) -> Path:
+    path = folder / "plan.json"
+    path.write_text(data if isinstance(data, str) else json.dumps(data))
+    return path
+
+
+def test_a_right_plan_is_a_screen_that_ends_with_yes() -> None:
+    result = invoke("check-plan", BROADCAST)
+    assert result.exit_code == 0
+    assert result.stdout.splitlines() == [
+        f"file          {BROADCAST}",
+        "name          by hand: broadcast of four",
+        "collective    broadcast",
+        "calls         out of place",
+        "GPUs          4",
+        "protocol      Simple",
+        "threadblocks  1",
+        "operations    7",
+        "chunks        1",
+        "min bytes     0",
+        "max bytes     18446744073709551615",
+        "executed      a launch out of place",
+        "findings      none",
+        "right         yes",
+    ]
+
+
+def test_a_wrong_file_ends_with_one_and_names_the_operation(tmp_path: Path) -> None:
+    path = written_plan(tmp_path, dropped(GATHER, 0, 5))
+    result = invoke("check-plan", path)
+    assert result.exit_code == 1
+    assert "launch: put of GPU 0, threadblock 0, operation 4" in result.stdout
+    assert result.stdout.splitlines()[-1] == "right         no"
+    assert not result.stderr
+    found = json.loads(invoke("check-plan", path, "--json").stdout)
+    assert not found["right"]
+    assert (found["findings"][0]["gpu"], found["findings"][0]["step"]) == (0, 4)
+
+
+def test_what_the_loader_ignores_is_noted(tmp_path: Path) -> None:
+    path = written_plan(tmp_path, changed_plan(GATHER, 0, 3, comment="own part"))
+    found = document("check-plan", path)
+    assert found["right"]
+    assert "ops[3].comment is unknown" in found["findings"][0]["message"]
+    assert "notes         gpus[0].threadblocks[0].ops[3]" in invoke("check-plan", path).stdout
+
+
+def test_threadblocks_that_run_at_once_and_the_root_may_be_given() -> None:
+    assert invoke("check-plan", BROADCAST, "--root", "0", "--threadblocks", "1").exit_code == 0
+    assert invoke("check-plan", BROADCAST, "--threadblocks", "0").exit_code == 2
+    assert invoke("check-plan", BROADCAST, "--machine", "h100", "--root", "0").exit_code == 0
+    assert (
+        invoke("check-plan", BROADCAST, "--machine", "h100", "--threadblocks", "9").exit_code == 2
+    )
+    assert invoke("check-plan", BROADCAST, "--root", "1").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        ("{", "plan.json: not JSON"),
+        (changed_plan(GATHER, 0, 3, name="sum"), "gpus[0].threadblocks[0].ops[3].name is 'sum'"),
+        (changed_plan(GATHER, 0, 3, name="cpkt"), "packets are not modelled"),
+    ],
+)
+def test_what_cannot_be_read_or_executed_is_one_line(
+    tmp_path: Path, data: dict[str, Any] | str, message: str
+) -> None:
+    result = invoke("check-plan", written_plan(tmp_path, data))
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, message)
+
+
+def test_a_plan_that_is_not_there_is_one_line(tmp_path: Path) -> None:
+    result = invoke("check-plan", tmp_path / "none.json")
+    assert result.exit_code == 2
+    assert_one_line(result.stderr, "cannot be read: no such file")
+
+
+def test_five_of_a_kind_are_shown_and_the_others_counted() -> None:
+    races = [Finding(Kind.RACE, f"race {number}") for number in range(7)]
+    data = [Finding(Kind.DATA, "x" * 1000), Finding(Kind.NOTE, "odd")]
+    lines = list(lines_of([*races, *data], Findings((), more=(Kind.RACE,))))
+    assert lines[:2] == ["race: race 0", "race: race 1"]
+    assert lines[5] == "race: 2 or more others; see --json"
+    assert lines[6] == f"data: {'x' * 400} ..."
+    assert lines[7] == "odd"
+
+
+def test_a_record_has_all_that_is_known() -> None:
+    found = record_of(Finding.at(Kind.LIMIT, "many", Place(1, 2, 3, 4), Place(line=9)))
+    assert (found["kind"], found["wrong"], found["message"]) == ("limit", True, "many")
+    assert (found["gpu"], found["threadblock"], found["step"]) == (1, 2, 3)
+    assert (found["line"], found["lines"]) == (4, [4, 9])

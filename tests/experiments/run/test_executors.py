@@ -8,7 +8,7 @@ from pathlib import Path
 from experiments.config.experiment import read_experiment
 from experiments.config.points import Point, Status
 from experiments.results.rows import Row, RowFile
-from experiments.run.executors.local import LocalExecutor
+from experiments.run.executors import LocalExecutor
 from experiments.run.plan import make_plan
 from experiments.run.processes import runs
 from experiments.run.runner import run_points

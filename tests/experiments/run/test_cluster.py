@@ -16,7 +16,7 @@ import pytest
 from typer.testing import CliRunner
 
 from experiments.results.rows import Status, read_rows
-from experiments.run.executors import cluster as cluster_executor
+from experiments.run import cluster as cluster_executor
 from experiments.run.processes import runs
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 
@@ -173,7 +173,7 @@ def test_without_dask_the_remedy_is_told(
 ) -> None:
     """One line that names the extra."""
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "experiments.run.executors.cluster", raising=False)
+    monkeypatch.delitem(sys.modules, "experiments.run.cluster", raising=False)
     options = ["--executor", "dask", "--scheduler", "tcp://head:8786"]
     done = CliRunner().invoke(app, [str(write_experiment()), *options])
     assert isinstance(done.exception, ForestCollError)
