@@ -3,6 +3,6 @@
 To read: ``timeline`` (two streams of a GPU), ``workload`` (the collectives of data parallel, expert
 parallel and sharded training), ``known_models`` (layers of published models, their times by FLOPs),
 ``layer_file`` (one's own layers), ``communication`` (seconds of a collective on a network),
-``iteration`` (all of it, with comparisons), ``timeline_figure``, ``measured_times`` (a fit to
-measurements) and ``training_cli`` (the commands).
+``iteration`` (all of it), ``training_settings`` (of an experiment), ``measured_times`` (a fit to
+measurements).
 """

@@ -13,9 +13,12 @@ methods have none. The bytes of an all-to-all are those of one GPU, others those
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
+from baselines.interface.method import Schedule
 from baselines.registry import METHODS
 from baselines.topology_finder.all_to_all import AllToAllRate
 from baselines.topology_finder.candidate import Candidate
@@ -48,11 +51,17 @@ class OnNetwork:
     method : str
         "forestcoll" or the name of a baseline.
     model : AlphaBeta
+    parameters : mapping
+        Of a baseline.
+    known : mapping
+        Verified schedules by collective; others are made when they are needed.
     """
 
     topology: Topology
     method: str = OWN
     model: AlphaBeta = field(default_factory=AlphaBeta)
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    known: Mapping[str, Schedule] = field(default_factory=dict, repr=False, compare=False)
     _simulators: dict[str, Simulator] = field(default_factory=dict, repr=False, compare=False)
     _seconds: dict[tuple[str, int], float] = field(default_factory=dict, repr=False, compare=False)
 
@@ -78,14 +87,18 @@ class OnNetwork:
 
     def _simulator(self, collective: str) -> Simulator:
         if collective not in self._simulators:
-            made = (
-                generate(self.topology, collective=collective).schedule
-                if self.method == OWN
-                else METHODS[self.method].run(self.topology, collective)
-            )
-            verify(made)
+            made = self.known.get(collective) or self._made(collective)
             self._simulators[collective] = Simulator(compile_program(made))
         return self._simulators[collective]
+
+    def _made(self, collective: str) -> Schedule:
+        made = (
+            generate(self.topology, collective=collective).schedule
+            if self.method == OWN
+            else METHODS[self.method].run(self.topology, collective, self.parameters)
+        )
+        verify(made)
+        return made
 
     def _all_to_all(self, size: int) -> float:
         """Return the time of so many bytes of each GPU, an equal part for every other."""

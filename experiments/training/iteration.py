@@ -48,6 +48,10 @@ class Iteration:
     timeline: Timeline
     bucket_bytes: int | None
 
+    def visible(self, kind: str) -> float | None:
+        """Return the visible time of a kind of communication; None if there is none of it."""
+        return self.timeline.visible_by_kind().get(kind)
+
     @property
     def visible_share(self) -> float:
         """Share of the iteration in which nothing is computed."""

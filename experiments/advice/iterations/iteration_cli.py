@@ -194,8 +194,8 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _draw(runs: dict[str, Iteration], picture: Path) -> None:
+    from experiments.advice.iterations.timeline_figure import timeline_figure
     from experiments.figures import matplotlib_renderer
-    from experiments.training.timeline_figure import timeline_figure
     from forestcoll.draw import check_format, save_figure
 
     check_format(picture)

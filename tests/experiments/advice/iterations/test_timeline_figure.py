@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from experiments.advice.iterations.timeline_figure import timeline_figure
 from experiments.training.timeline import Stream, Task, timeline
-from experiments.training.timeline_figure import timeline_figure
 
 
 def test_every_task_is_a_bar_in_the_row_of_its_stream() -> None:
