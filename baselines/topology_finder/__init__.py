@@ -3,5 +3,6 @@
 To read: ``candidate`` (a construction and what it takes), ``base_networks`` and ``base_table``
 (their times), ``expansions`` (predicted times of larger networks), ``search`` (all constructions,
 bottom up), ``all_to_all`` (bounds on rates), ``workload`` (the time of sizes in bytes), ``finder``
-(the front for one N and d), ``building`` (the chosen network and its verified schedule).
+(the front for one N and d), ``building`` (the chosen network and its verified schedule),
+``degraded`` (one dead link), ``edge_swaps`` (local search).
 """
