@@ -17,8 +17,8 @@ from baselines.direct_connect.bfb.theory import least_steps, least_steps_both_wa
 from baselines.topology_finder.all_to_all import AllToAllRate, all_to_all_rate
 from baselines.topology_finder.base_networks import Base, Times
 from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import search
 from baselines.topology_finder.candidate import Candidate
-from baselines.topology_finder.search import search
 from baselines.topology_finder.workload import Fabric, Workload
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology.spec import load_topology

@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from experiments.training.timeline import Timeline, timeline
-from experiments.training.workload import (
+from experiments.training.parallelism import (
     Layer,
     SecondsOf,
     data_parallel,
     expert_parallel,
     sharded,
 )
+from experiments.training.timeline import Timeline, timeline
 from forestcoll.errors import InvalidParameterError
 
 __all__ = ["BUCKETS", "PARALLEL", "Iteration", "iteration"]

@@ -2,7 +2,7 @@
 
 Problem: the bytes and the computing time of each layer of a model.
 Input:   a model's dimensions; tokens of a GPU, its peak rate and the share of it that is reached.
-Output:  layers for :mod:`experiments.training.workload`.
+Output:  layers for :mod:`experiments.training.parallelism`.
 Cost:    linear in the layers.
 Source:  dimensions as the models' own publications and configuration files give them: Gemma 2
          (2024), Llama 2 (2023), Llama 3 (2024), Fedus, Zoph and Shazeer, "Switch Transformers"
@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from experiments.training.workload import Layer
+from experiments.training.parallelism import Layer
 from forestcoll.errors import InvalidParameterError
 
 __all__ = ["A100_FLOPS", "MODELS", "Compute", "Transformer", "layers_of", "model_named"]

@@ -11,7 +11,7 @@ import io
 import math
 from pathlib import Path
 
-from experiments.training.workload import Layer
+from experiments.training.parallelism import Layer
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import InvalidParameterError
 

@@ -16,7 +16,7 @@ from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from baselines.topology_finder.workload import Fabric
-    from experiments.advice.finding.answer import Answer, Demand, Entry
+    from experiments.advice.finding.front_entries import Answer, Demand, Entry
 
 __all__ = ["find_topology"]
 
@@ -88,7 +88,7 @@ def find_topology(
 ) -> None:
     """Find direct-connect networks of a size and degree, and the best one for a workload."""
     from baselines.topology_finder.workload import Fabric, read_workload
-    from experiments.advice.finding.answer import answer, demand_of
+    from experiments.advice.finding.front_entries import answer, demand_of
 
     if bandwidth is not None and port_bandwidth is not None:
         raise InvalidParameterError("give --bandwidth or --port-bandwidth, not both")
@@ -178,7 +178,7 @@ def _price(option: str, text: str) -> Fraction:
 
 
 def _budget(ports: int | None, money: str | None, port_price: str | None) -> Any:
-    from experiments.advice.finding.answer import Budget
+    from experiments.advice.finding.front_entries import Budget
 
     if money is not None and port_price is None:
         raise InvalidParameterError("--money needs the price of a port: give --port-price")

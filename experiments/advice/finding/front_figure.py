@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.advice.finding.answer import Answer, Entry
+from experiments.advice.finding.front_entries import Answer, Entry
 from experiments.figures.figure import INK, Axis, Figure, Panel, Point, Series, Style
 
 __all__ = ["front_figure"]

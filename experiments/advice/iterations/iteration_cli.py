@@ -17,7 +17,7 @@ from forestcoll.errors import InvalidParameterError
 if TYPE_CHECKING:
     from experiments.training.iteration import Iteration
     from experiments.training.known_models import Compute
-    from experiments.training.workload import Layer
+    from experiments.training.parallelism import Layer
     from forestcoll.topology.model import Topology
 
 __all__ = ["show_iteration"]

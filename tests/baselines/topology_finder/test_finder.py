@@ -13,8 +13,8 @@ from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.breadth_first import broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
 from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import search
 from baselines.topology_finder.finder import Question, bounds_of, find, front
-from baselines.topology_finder.search import search
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import load_topology
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from experiments.training.iteration import BUCKETS, iteration
+from experiments.training.parallelism import Layer, data_parallel, sharded
 from experiments.training.timeline import timeline
-from experiments.training.workload import Layer, data_parallel, sharded
 from forestcoll.errors import InvalidParameterError
 
 LAYERS = [Layer(f"{n}", 0.01, 0.02, 50 * 2**20) for n in range(8)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from experiments.training.layer_file import read_layers
-from experiments.training.workload import Layer
+from experiments.training.parallelism import Layer
 from forestcoll.errors import InvalidParameterError
 
 HEAD = "name,forward_us,backward_us,parameter_bytes,routed_bytes\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 from baselines.topology_finder.workload import Fabric, read_workload
-from experiments.advice.finding.answer import answer, demand_of
+from experiments.advice.finding.front_entries import answer, demand_of
 from experiments.advice.finding.front_figure import front_figure
 
 

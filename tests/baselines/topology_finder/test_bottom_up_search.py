@@ -6,9 +6,9 @@ from fractions import Fraction
 
 from baselines.topology_finder.base_networks import Base, Times
 from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import search
 from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.finder import front
-from baselines.topology_finder.search import search
 
 TABLE = BaseTable()
 
@@ -18,7 +18,8 @@ def names(kept: list[Candidate]) -> set[str]:
 
 
 def test_every_expansion_is_tried() -> None:
-    found = search(range(2, 65), 4, TABLE.times_of)
+    sizes = [*range(2, 65), *(2**power for power in range(7, 10))]
+    found = search(sizes, 4, TABLE.times_of)
     techniques = {letter for kept in found.values() for one in kept for letter in one.techniques}
     assert techniques == {"L", "D", "P", "X", "B"}
     assert "L(K_{2,2})" in names(found[8, 2])
@@ -41,7 +42,7 @@ def test_a_base_without_times_is_left_out() -> None:
 
 def test_what_is_dropped_would_not_have_been_in_any_front() -> None:
     """With a dominance that drops nothing, the fronts of T_L and T_B are the same."""
-    import baselines.topology_finder.search as module
+    import baselines.topology_finder.bottom_up_search as module
 
     sizes = [size for size in range(2, 37) if 36 % size == 0]
     kept = search(sizes, 4, TABLE.times_of)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from baselines.topology_finder.workload import Fabric, read_workload
-from experiments.advice.finding.answer import Budget, answer, demand_of
+from experiments.advice.finding.front_entries import Budget, answer, demand_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 
 ALPHA, RATE = Fraction(1, 10**5), Fraction(25 * 10**9, 2)

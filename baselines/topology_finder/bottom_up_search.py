@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from baselines.topology_finder.base_networks import Base, Times, bases, evaluated
 from baselines.topology_finder.candidate import Candidate, pareto
-from baselines.topology_finder.expansions import (
+from baselines.topology_finder.predicted_expansions import (
     both_ways,
     degree_expansion,
     line_graph,

@@ -7,16 +7,16 @@ from fractions import Fraction
 import pytest
 
 from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import Found, search
 from baselines.topology_finder.building import built
 from baselines.topology_finder.candidate import Candidate
-from baselines.topology_finder.expansions import (
+from baselines.topology_finder.predicted_expansions import (
     both_ways,
     degree_expansion,
     line_graph,
     power,
     product,
 )
-from baselines.topology_finder.search import Found, search
 from forestcoll.schedule.cost_model import synchronous
 
 TABLE = BaseTable()

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from experiments.training.parallelism import Layer, data_parallel, expert_parallel, sharded
 from experiments.training.timeline import Stream, timeline
-from experiments.training.workload import Layer, data_parallel, expert_parallel, sharded
 from forestcoll.errors import InvalidParameterError
 
 LAYERS = [Layer("a", 1, 2, 40), Layer("b", 3, 4, 70), Layer("c", 1, 1, 0)]
