@@ -173,7 +173,7 @@ def _as_command(name: str, plugin: Any) -> Any:
     holder = typer.Typer(add_completion=False)
     if isinstance(plugin, typer.Typer):
         holder.add_typer(plugin, name=name)
-        group = typer.main.get_group(holder).commands[name]
+        group: Any = typer.main.get_group(holder).commands[name]
         for words, entry in _plugins().items():
             first, _, second = words.partition(" ")
             if first == name and second:

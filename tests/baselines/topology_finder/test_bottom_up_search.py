@@ -24,7 +24,7 @@ def test_every_expansion_is_tried() -> None:
     assert techniques == {"L", "D", "P", "X", "B"}
     assert "L(K_{2,2})" in names(found[8, 2])
     assert "UniRing(1,3)[]UniRing(1,4)" in names(found[12, 2])
-    assert "Diamond^[]2" in names(found[64, 4])
+    assert "DBJMod(2,4)^[]2" in names(found[256, 4])
 
 
 def test_only_given_numbers_of_nodes_are_searched() -> None:
