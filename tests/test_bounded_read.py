@@ -1,7 +1,5 @@
 """Size-limited reading: regular files within their limit, and one line for anything else."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -96,7 +94,7 @@ def test_a_name_with_a_nul_byte_is_refused() -> None:
         read_at_most(Path("a\0b"), 9, InvalidTopologyError)
 
 
-def test_what_fails_while_a_file_is_read_is_told_with_its_name(tmp_path: Path) -> None:
+def test_what_fails_while_a_file_is_read_is_reported_with_its_name(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"1")
     with (

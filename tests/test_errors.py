@@ -1,7 +1,5 @@
 """Everything that can go wrong: one family, and a code for each on the command line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -75,7 +75,7 @@ class NativeRun:
     def copy(self) -> None:
         """Copy the sources that changed, or that a run which was ended left as a mutant."""
         self._source.mkdir(parents=True, exist_ok=True)
-        for folder in ("forestcoll/native", "docs"):
+        for folder in ("forestcoll/native", "baselines/native", "docs"):
             copy_changed(ROOT / folder, self._source / folder)
         recipe = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         # A fault that leaves a name unused still has to build.
@@ -149,7 +149,7 @@ class NativeRun:
         if not self._with_python:
             return "survived", ""
         tests = python_tests(path)
-        core = next(self._build.glob("_core*.so"))
+        core = next(self._build.glob("_core.*.so"))
         command = ["-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
         command += ["-p", "benchmarks.mutation.native_module", *tests]
         environment = {**os.environ, "FORESTCOLL_MUTATED_CORE": str(core)}

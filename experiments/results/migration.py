@@ -17,7 +17,7 @@ from typing import Any
 
 from experiments.config.points import identity_of
 from experiments.results.rows import MOST_BYTES, with_current_columns
-from forestcoll.atomic_write import write_text_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.former_names import COLUMNS, PARAMETERS
@@ -82,7 +82,7 @@ def _migrate_rows(path: Path) -> Migrated:
     new = [_current_line(path, number, line) for number, line in enumerate(lines, start=1)]
     changed = sum(old != line for old, line in zip(lines, new, strict=True))
     if changed:
-        write_text_whole(path, "".join(new))
+        write_text(path, "".join(new))
     return Migrated(path, changed)
 
 
@@ -107,7 +107,7 @@ def _migrate_table(path: Path) -> Migrated:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(new)
     whole = line.getvalue() + ("\r" if heading.endswith("\r") else "") + newline + rest
-    write_text_whole(path, whole)
+    write_text(path, whole)
     return Migrated(path, 1)
 
 

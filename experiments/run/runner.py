@@ -15,7 +15,7 @@ from experiments.results.rows import Row, RowFile
 from experiments.run.executors import Executor
 from experiments.run.plan import NOT_RUN, Plan, gpus_of
 from experiments.run.provenance import commit, host, versions
-from forestcoll.atomic_write import write_text_whole
+from forestcoll.atomic_write import write_text
 
 __all__ = ["FOLDER", "Observer", "run_points", "with_log"]
 
@@ -117,5 +117,5 @@ def with_log(row: Row, folder: Path) -> Row:
     (folder / FOLDER).mkdir(exist_ok=True)
     what = f"{row.series} on {row.topology}, {row.collective}, {row.time}"
     text = f"{what}\n{row.reason}\n\n{row.stderr}"
-    write_text_whole(folder / name, text)
+    write_text(folder / name, text)
     return replace(row, stderr=None, log=str(name))

@@ -44,10 +44,6 @@ class Limits:
             check_seconds(self.seconds)
         check_threads(self.threads)
 
-    def deadline(self) -> float:
-        """Return the end of the time, as of :func:`time.monotonic`; infinity without a limit."""
-        return math.inf if self.seconds is None else time.monotonic() + self.seconds
-
     def shared(self, searches: int) -> Limits:
         """Return the limits of each of several successive searches: an equal share of the time.
 
@@ -57,6 +53,16 @@ class Limits:
         2.5
         """
         return self if self.seconds is None else replace(self, seconds=self.seconds / searches)
+
+    @property
+    def deadline(self) -> float:
+        """When the time is up if it starts now, by ``time.monotonic``; infinite without a limit."""
+        return math.inf if self.seconds is None else time.monotonic() + self.seconds
+
+    def until(self, deadline: float) -> Limits:
+        """Return the limits with the time from now to a deadline of :attr:`deadline`."""
+        left = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
+        return replace(self, seconds=left)
 
 
 def check_seconds(seconds: float, what: str = "seconds") -> None:

@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.bottleneck_cut import narrowest_cut_over
 from forestcoll.core.optimality import optimum, optimum_of
 from forestcoll.core.problem import is_target
 from forestcoll.errors import (
@@ -24,7 +25,6 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnsupportedError,
 )
-from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.changes.named_parts import parts_named
@@ -280,15 +280,8 @@ class _Numbers:
         if self._overdrawn(capacity):
             return self._by_program(asked)
         weights, target = self._nodes(asked)
-        p, q, cut, _ = _core.bottleneck(
-            len(self._network.nodes),
-            self._links.tail,
-            self._links.head,
-            capacity,
-            weights,
-            target,
-            self._threads,
-            None,
+        p, q, cut = narrowest_cut_over(
+            self._links.tail, self._links.head, capacity, weights, target, threads=self._threads
         )
         unit = self._links.denominator * asked.factor.denominator
         inside = tuple(np.flatnonzero(cut).tolist())

@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.optimality import narrowest_cut
+from forestcoll.core.violation import violated_cut_over
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
-from forestcoll.native import _core
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
@@ -230,14 +230,12 @@ class _Search:
                 "arithmetic; ask for fewer cuts, or round the bandwidths"
             )
         to_forced = np.full(len(holders), forced, dtype=np.int32)
-        return _core.violated_cut(
-            self._size,
+        return violated_cut_over(
             np.concatenate([self._links.tail, holders.astype(np.int32)]),
             np.concatenate([self._links.head, to_forced]),
             np.concatenate([self._links.capacity * ratio.numerator, np.full(len(holders), trees)]),
             self._weight * ratio.denominator,
             target,
-            passed,
-            self._threads,
-            None,
+            passed=passed,
+            threads=self._threads,
         )

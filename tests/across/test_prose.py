@@ -1,7 +1,5 @@
 """Numbers in the prose of the papers' pages are those of the rows that are kept."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """What differs between two schedules, all in all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -33,7 +31,7 @@ def test_a_schedule_is_the_same_as_itself_with_its_trees_in_another_order() -> N
     assert not diff(one, replace(one, method="another")).is_same
 
 
-def test_a_dead_nic_is_told_in_network_loads_and_trees() -> None:
+def test_a_dead_nic_is_reported_in_network_loads_and_trees() -> None:
     whole = load_topology("dgx_a100:boxes=4")
     first, second = generate(whole).schedule, generate(whole.without("b1.gpu3 - ib")).schedule
     found = diff(first, second)
@@ -52,9 +50,7 @@ def test_a_factored_forest_has_the_trees_of_its_expansion() -> None:
     assert diff(folded, folded).is_same
 
 
-def test_a_factored_forest_that_is_too_large_is_not_written_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_large_factored_forests_stay_factored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two that are equal nothing need be; of others it is said, and they are not the same."""
     folded = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     monkeypatch.setattr(schedule_diff, "_MOST_PARENTS", 10)

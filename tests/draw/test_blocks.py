@@ -1,7 +1,5 @@
 """A box on its own."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

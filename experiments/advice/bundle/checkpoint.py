@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.advice.bundle.bundle_index import FORMAT, INDEX, MOST_FILE_BYTES
-from forestcoll.atomic_write import reason, write_text_whole
+from forestcoll.atomic_write import reason, write_text
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.cli.output import expect_writable
 from forestcoll.errors import ExportError, InvalidScheduleError
@@ -68,7 +68,7 @@ class Checkpoint:
         made = make()
         self.begin()
         text = json.dumps(made)
-        write_text_whole(file, text)
+        write_text(file, text)
         return made
 
     def begin(self) -> None:

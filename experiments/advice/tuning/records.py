@@ -14,7 +14,7 @@ from typing import Any
 from baselines.registry import METHODS
 from experiments.advice.tuning.schedule_search import AtSize, Trial
 from experiments.advice.tuning.tuning import Tuning
-from forestcoll.atomic_write import reason, write_text_whole
+from forestcoll.atomic_write import reason, write_text
 from forestcoll.bounded_read import read_at_most
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.output import SCHEDULES, expect_writable
@@ -80,7 +80,7 @@ class Folder:
         idle = set() if not found.complete else self.files.keys() - used
         dropped = [self.path / self.files.pop(name) for name in sorted(idle)]
         text = as_json(document(found, self.files)) + "\n"
-        write_text_whole(self.path / INDEX, text)
+        write_text(self.path / INDEX, text)
         for path in dropped:
             path.unlink(missing_ok=True)
 

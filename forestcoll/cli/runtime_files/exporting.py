@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.atomic_write import write_text_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.compilation import compile_program
@@ -117,7 +117,7 @@ def export_schedule(
         schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
-    write_text_whole(output, exported.text)
+    write_text(output, exported.text)
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,

@@ -1,7 +1,5 @@
 """The command that checks MSCCL's XML."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -10,7 +8,7 @@ import pytest
 
 from forestcoll.cli.runtime_files.checking import lines_of, record_of
 from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind, Place
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.runtimes.msccl_programs import Block, changed, line_of, ring_allgather, xml
 from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, dropped
 from tests.runtimes.mscclpp.plans import changed as changed_plan
@@ -81,9 +79,7 @@ def test_what_the_executor_would_ignore_is_noted(tmp_path: Path) -> None:
 def test_a_root_may_be_given(tmp_path: Path) -> None:
     gpus = [[Block(1, 1).step("s").step("r", "i0", "s0")], [Block(0, 0).step("r").step("s", "i0")]]
     path = written(tmp_path, xml("broadcast", gpus, 1, (1, 1, 1)))
-    result = invoke("check-xml", path)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "the root of this broadcast is not plain; give it")
+    assert_refused("the root of this broadcast is not plain; give it", "check-xml", path)
     assert invoke("check-xml", path, "--root", "0").exit_code == 1
 
 
@@ -92,15 +88,11 @@ def test_a_root_may_be_given(tmp_path: Path) -> None:
     [("<algo", "file.xml:1: not XML"), ("<!DOCTYPE a><algo/>", "has a document type")],
 )
 def test_what_is_no_file_of_msccl_is_one_line(tmp_path: Path, text: str, message: str) -> None:
-    result = invoke("check-xml", written(tmp_path, text))
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "check-xml", written(tmp_path, text))
 
 
 def test_a_file_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    result = invoke("check-xml", tmp_path / "none.xml")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "cannot be read: no such file")
+    assert_refused("cannot be read: no such file", "check-xml", tmp_path / "none.xml")
 
 
 def of_121_threadblocks() -> str:
@@ -221,18 +213,12 @@ def test_threadblocks_that_run_at_once_and_the_root_may_be_given() -> None:
         (changed_plan(GATHER, 0, 3, name="cpkt"), "packets are not modelled"),
     ],
 )
-def test_what_cannot_be_read_or_executed_is_one_line(
-    tmp_path: Path, data: dict[str, Any] | str, message: str
-) -> None:
-    result = invoke("check-plan", written_plan(tmp_path, data))
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+def test_bad_plans_take_one_line(tmp_path: Path, data: dict[str, Any] | str, message: str) -> None:
+    assert_refused(message, "check-plan", written_plan(tmp_path, data))
 
 
 def test_a_plan_that_is_not_there_is_one_line(tmp_path: Path) -> None:
-    result = invoke("check-plan", tmp_path / "none.json")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "cannot be read: no such file")
+    assert_refused("cannot be read: no such file", "check-plan", tmp_path / "none.json")
 
 
 def test_five_of_a_kind_are_shown_and_the_others_counted() -> None:

@@ -8,7 +8,7 @@ import forestcoll
 from forestcoll.runtimes.msccl import read_algorithm
 from forestcoll.runtimes.msccl.exporter import executor_limits
 from forestcoll.runtimes.mscclpp import read_plan
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_one_line, assert_refused, document, invoke
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +68,10 @@ def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
         (("--format", "mscclpp", "--protocol", "LL"), "mscclpp has no option protocol"),
     ],
 )
-def test_bad_options_are_told_in_a_line(
+def test_bad_options_are_reported_in_a_line(
     schedule: Path, tmp_path: Path, options: tuple[str, ...], message: str
 ) -> None:
-    result = invoke("export", schedule, "-o", tmp_path / "a.xml", *options)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "export", schedule, "-o", tmp_path / "a.xml", *options)
     assert not (tmp_path / "a.xml").exists()
 
 
@@ -85,7 +83,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_limit_is_told_with_what_fits(large: Path, tmp_path: Path) -> None:
+def test_the_limit_is_reported_with_what_fits(large: Path, tmp_path: Path) -> None:
     """Which limit, what is needed, the smallest k that fits and what it costs."""
     result = invoke("export", large, "-o", tmp_path / "a.xml")
     assert result.exit_code == 3
@@ -116,9 +114,7 @@ def test_what_fits_is_exported_as_it_is(tmp_path: Path) -> None:
     assert "given" not in found
 
 
-def test_where_nothing_fits_nothing_is_written(
-    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_leave_none(large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     result = invoke(
         "export", large, "-o", tmp_path / "a.xml", "--satisfy-limits", "--satisfy-time", "0"

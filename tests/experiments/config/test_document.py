@@ -1,7 +1,5 @@
 """Experiment files as plain data: read strictly, and with the nearest word in errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -26,7 +24,7 @@ def test_a_mark_of_the_order_of_bytes_is_passed_over(tmp_path: Path) -> None:
     assert read_document(path).data == {"name": "toy"}
 
 
-def test_a_fault_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_fault_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("name: toy\nmethods:\n  - ring\n  - tree\n")
     error = read_document(path).fault(("methods", 1), "is odd")

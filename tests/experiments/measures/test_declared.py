@@ -1,7 +1,5 @@
 """A measure is declared once, and everybody knows it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

@@ -1,7 +1,5 @@
 """The docs' tables of measures are those of the registry."""
 
-from __future__ import annotations
-
 from experiments.measures.docs import PAGE, columns, drawn, updated, with_tables
 
 

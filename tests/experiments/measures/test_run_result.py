@@ -1,7 +1,5 @@
 """What measures see of a schedule: its costs, its clock, its parts, and what none can beat."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -90,9 +88,7 @@ def test_a_schedule_above_its_bound_is_an_error(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("latency", "known"), [(0, [1024, 2**20, 2**30]), (1, [2**20])])
-def test_a_clock_says_nothing_of_other_sizes_where_latencies_count(
-    latency: int, known: list[int]
-) -> None:
+def test_clocks_with_latency_hold_for_one_size_only(latency: int, known: list[int]) -> None:
     """TACOS's clock is for one size; without latencies its times grow with the size."""
     plain = load_topology("ring:nodes=4")
     links = tuple(replace(link, latency_us=Fraction(latency)) for link in plain.links)

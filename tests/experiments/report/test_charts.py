@@ -1,7 +1,5 @@
 """The rows tell which figures there are, and what they say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures.bound_lines import BORDERS

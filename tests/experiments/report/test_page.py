@@ -1,7 +1,5 @@
 """The page needs nothing, and nothing in rows can change what it is."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -93,7 +91,7 @@ def test_many_panels_are_folded_away() -> None:
     assert made(rows).count("<summary>2 more panels</summary>") == 3
 
 
-def test_what_had_no_result_is_told_in_words() -> None:
+def test_what_had_no_result_is_reported_in_words() -> None:
     """Points are counted and listed; without any figure a line says why."""
     lost = [replace(row, status=Status.FAILED, reason="crash") for row in clusters_of_rows()]
     text = made(lost)
@@ -142,9 +140,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, name: str, me
 
 
 @pytest.mark.parametrize("library", ["plotly", "jinja2"])
-def test_without_a_library_the_error_names_the_extra(
-    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_name_extras(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "plotly.offline", raising=False)
     with pytest.raises(ForestCollError, match=rf"{library}; .*'forestcoll\[experiments\]'"):

@@ -1,7 +1,5 @@
 """Values of rows by series, by size and by parameter."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.results.columns import (

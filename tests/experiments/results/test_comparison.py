@@ -1,7 +1,5 @@
 """Two sets of results are compared point by point, exactly where that can be."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """Points on a Dask cluster: two worker processes on this machine, one of which is killed."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -168,9 +166,7 @@ def test_options_that_do_not_go_together(app, write_experiment, options, message
     assert message in str(done.exception)
 
 
-def test_without_dask_the_remedy_is_told(
-    app, write_experiment, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_dask_is_named(app, write_experiment, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line that names the extra."""
     monkeypatch.setitem(sys.modules, "distributed", None)
     monkeypatch.delitem(sys.modules, "experiments.run.cluster", raising=False)

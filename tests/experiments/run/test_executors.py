@@ -1,7 +1,5 @@
 """Points side by side on this machine."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What runs, what is done, and how long it may take."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

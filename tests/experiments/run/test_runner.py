@@ -1,7 +1,5 @@
 """Runs: side by side, resumed, on a full disk."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
@@ -47,9 +45,7 @@ def test_a_run_goes_on_where_it_was_killed(write_experiment, log, tmp_path: Path
     assert [row.point for row in read_rows(path)] == [point.identity for point in points]
 
 
-def test_a_full_disk_is_an_error_and_no_half_row(
-    app, write_experiment, harness, tmp_path: Path
-) -> None:
+def test_a_full_disk_leaves_no_half_row(app, write_experiment, harness, tmp_path: Path) -> None:
     """No file may exceed 1500 bytes, so the second row does not fit: exit code 2.
 
     What was finished stays; with room again, the next run finishes the rest.
@@ -89,9 +85,7 @@ class Slow(Pretended):
             yield Row.of(point, {**ending, **known})
 
 
-def test_a_method_that_hit_a_limit_is_spared_what_follows(
-    write_experiment, log, tmp_path: Path
-) -> None:
+def test_larger_points_are_skipped_after_a_limit(write_experiment, log, tmp_path: Path) -> None:
     """With ``once``: its rows say so, others go on; with higher limits, and without it, all run."""
     methods = [{"name": "forestcoll"}, {"name": "ring"}]
     limits = {"seconds": 1, "once": True}

@@ -1,7 +1,5 @@
 """Whether a bundle is whole."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -31,7 +29,7 @@ def test_a_whole_one_has_no_fault(bundle: Path) -> None:
     assert ticks == [(0, 2), (1, 2)]
 
 
-def test_a_file_that_was_changed_is_told_and_executed(bundle: Path) -> None:
+def test_a_file_that_was_changed_is_reported_and_executed(bundle: Path) -> None:
     """By its sum; even if that is changed with it by what it does."""
     file = bundle / "msccl" / "01-direct.xml"
     file.write_text(file.read_text().replace('dstoff="1"', 'dstoff="0"'))
@@ -43,12 +41,12 @@ def test_a_file_that_was_changed_is_told_and_executed(bundle: Path) -> None:
     assert any("msccl/01-direct.xml is wrong: " in fault for fault in faults_in(bundle))
 
 
-def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
+def test_files_that_are_lost_or_strange_are_reported(bundle: Path) -> None:
     (bundle / "msccl" / "01-direct.xml").unlink()
     (bundle / "msccl" / "02-bfb.xml").write_text("{}")
     (bundle / "msccl" / "notes.txt").write_text("x")
     told = "\n".join(faults_in(bundle))
-    assert "msccl/notes.txt is in no range; the runtime reads whatever is in its folder" in told
+    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in told
     assert "msccl/01-direct.xml cannot be read: no such file" in told
     assert "msccl/02-bfb.xml cannot be read: " in told
 
@@ -66,9 +64,7 @@ def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
         (lambda index: index.update(runtime="nccl"), "its files are for 'nccl', which is none"),
     ],
 )
-def test_an_index_of_something_else_is_told(
-    bundle: Path, change: Callable[[dict[str, Any]], object], told: str
-) -> None:
+def test_other_indexes(bundle: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
     rewritten(bundle, change)
     assert any(told in fault for fault in faults_in(bundle, execute=False))
 

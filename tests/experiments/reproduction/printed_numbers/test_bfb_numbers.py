@@ -1,7 +1,5 @@
 """The BFB paper's tables come out to the printed digits, but for what is named here."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.published import printed
