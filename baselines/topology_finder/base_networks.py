@@ -19,7 +19,7 @@ import numpy as np
 from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.breadth_first import broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
-from baselines.direct_connect.bfb.found import SEARCHED
+from baselines.direct_connect.bfb.optimal_search import SEARCHED
 from baselines.topology_finder.candidate import Candidate
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import load_topology

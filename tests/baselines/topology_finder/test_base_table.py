@@ -10,9 +10,7 @@ from baselines.topology_finder.base_networks import bases, measured
 from baselines.topology_finder.base_table import BaseTable, extend
 
 
-@pytest.mark.parametrize(
-    ("nodes", "degree"), [(7, 4), (30, 2), (64, 4), (77, 8), (125, 4), (130, 16), (200, 4)]
-)
+@pytest.mark.parametrize(("nodes", "degree"), [(7, 4), (30, 2), (64, 4), (125, 4), (200, 4)])
 def test_stored_times_are_those_of_a_computation(nodes: int, degree: int) -> None:
     table = BaseTable()
     known = [one for one in bases(nodes, degree) if not one.times]
