@@ -1,8 +1,9 @@
 """Command group that loads commands on demand and prints errors as one line with an exit code.
 
 A command is an entry point: a function that typer can register, or a ``typer.Typer`` of
-subcommands. The toolkit's own are listed here, so that they need no installed metadata. Plug-ins of
-other packages are those of the group ``forestcoll.commands``.
+subcommands. One named with two words, such as ``topology find``, is a subcommand of a group that is
+there. The toolkit's own are listed here, so that they need no installed metadata. Plug-ins of other
+packages are those of the group ``forestcoll.commands``.
 """
 
 from __future__ import annotations
@@ -70,6 +71,9 @@ ABOVE = {
         "tune": "experiments.advice.tuning.cli:tune_sizes",
         "results": "experiments.results_cli:app",
         "run": "experiments.cli:run",
+        "topology find": "experiments.advice.finding.find_cli:find_topology",
+        "iteration": "experiments.advice.iterations.iteration_cli:show_iteration",
+        "fit-times": "experiments.advice.iterations.fit_cli:fit_times",
     }.items()
 }
 """The commands of the toolkit's other packages, which are installed beside this one."""
@@ -91,7 +95,8 @@ class Commands(TyperGroup):
 
     def list_commands(self, ctx: Any) -> list[str]:
         """List the core commands first, plug-ins last."""
-        return [*super().list_commands(ctx), *dict.fromkeys([*_OURS, *_plugins()])]
+        names = (name for name in [*_OURS, *_plugins()] if " " not in name)
+        return [*super().list_commands(ctx), *dict.fromkeys(names)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Find a command; load its package only if the command will run."""
@@ -188,7 +193,12 @@ def _as_command(name: str, plugin: Any) -> Any:
     holder = typer.Typer(add_completion=False)
     if isinstance(plugin, typer.Typer):
         holder.add_typer(plugin, name=name)
-        return typer.main.get_group(holder).commands[name]
+        group: Any = typer.main.get_group(holder).commands[name]
+        for words, entry in (_plugins() | _OURS).items():
+            first, _, second = words.partition(" ")
+            if first == name and second:
+                group.add_command(_as_command(second, entry.load()))
+        return group
     holder.command(name=name)(plugin)
     return typer.main.get_command(holder)
 

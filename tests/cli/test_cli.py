@@ -42,6 +42,7 @@ def test_the_commands_are_these() -> None:
         "topology show",
         "topology export",
         "topology draw",
+        "topology find",
         "replan",
         "whatif",
         "certificate",
@@ -134,7 +135,9 @@ def test_all_commands_are_there_without_installed_metadata(tmp_path: Path) -> No
     """As in a checkout that was never installed; the schedule is the allreduce program's."""
     listed = _without_metadata("--help")
     assert listed.returncode == 0, listed.stderr
-    assert all(f" {name} " in listed.stdout for name in (*shell.CORE, *shell.ABOVE))
+    names = {name.partition(" ")[0] for name in (*shell.CORE, *shell.ABOVE)}
+    assert all(f" {name} " in listed.stdout for name in names)
+    assert " find " in _without_metadata("topology", "--help").stdout
     network, file = tmp_path / "network.yaml", tmp_path / "schedule.json"
     write_topology(one_way_detour(), network)
     made = _without_metadata("generate", network, "--collective", "allreduce", "-o", file, "--json")
