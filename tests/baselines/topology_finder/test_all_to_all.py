@@ -8,9 +8,9 @@ import pytest
 
 from baselines.topology_finder.all_to_all import all_to_all_rate
 from forestcoll.errors import DisconnectedError, UnsupportedError
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import TopologyBuilder, load_topology
 from lp.alltoall.linear_optimum import all_to_all_rate as by_a_program
-from lp.solver.linear_program import Settings
 
 
 @pytest.mark.parametrize(
