@@ -16,6 +16,7 @@ EXTRAS = {
     "matplotlib": "experiments",
     "pandas": "experiments",
     "plotly": "experiments",
+    "psutil": "experiments",
     "pyarrow": "experiments",
     "ipywidgets": "notebooks",
     "distributed": "dask",
