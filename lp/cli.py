@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.problem.limits import MOST_SECONDS
+from lp.groups.cli import Json, Solver, TimeLimit
 
 if TYPE_CHECKING:
     from forestcoll.schedule.allreduce import Allreduce
@@ -31,21 +31,12 @@ def allreduce_optimum(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write the schedule."),
     ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the linear program."
-        ),
-    ] = 300.0,
-    solver: Annotated[
-        str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")
-    ] = "highs",
+    time_limit: TimeLimit = 300.0,
+    solver: Solver = "highs",
     symmetry: Annotated[
         bool, typer.Option(help="Look for symmetries, which make the program smaller.")
     ] = True,
-    json_: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document to stdout.")
-    ] = False,
+    json_: Json = False,
 ) -> None:
     """Find the fastest allreduce with forwarding switches; compare reduce-scatter + allgather.
 

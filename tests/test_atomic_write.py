@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll import generate, load_topology
-from forestcoll.atomic_write import reason, temporary_folder, write_whole
+from forestcoll.atomic_write import reason, temporary_folder, write_text, write_whole
 from forestcoll.errors import ExportError
 from forestcoll.schedule import write_schedule
 from tests.command_line import invoke
@@ -22,6 +22,11 @@ from tests.command_line import invoke
 def halfway(interruption: BaseException, draft: Path) -> None:
     draft.write_text("half")
     raise interruption
+
+
+def test_a_text_keeps_its_line_ends(tmp_path: Path) -> None:
+    write_text(tmp_path / "file", "one\r\nµ\n")
+    assert (tmp_path / "file").read_bytes() == "one\r\nµ\n".encode()
 
 
 def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
@@ -140,6 +145,21 @@ def test_threads_that_write_one_file_wait_for_each_other(tmp_path: Path) -> None
     assert sorted(written) == [str(number) * 1000 for number in range(8)]
     assert path.read_text() == written[-1]
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_draft_that_another_thread_began_after_the_rename_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.replace
+
+    def replace(draft: Path, target: Path) -> Path:
+        found = rename(draft, target)
+        draft.write_text("of another thread")
+        return found
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_whole(tmp_path / "file", lambda draft: draft.write_text("own"))
+    assert sorted(one.read_text() for one in tmp_path.iterdir()) == ["of another thread", "own"]
 
 
 def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:

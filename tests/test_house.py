@@ -27,6 +27,8 @@ SAME_THING = {
     *("generation", "options"),
     # The same of two programs.
     *("linear_optimum", "result", "rounding"),
+    # The same of two formats.
+    *("reading", "writing", "deadlocks", "races", "runtime_limits", "buffer_cells"),
     "cli",
 }
 """Names that several modules have, of the same thing."""

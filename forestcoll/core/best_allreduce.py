@@ -133,7 +133,6 @@ def _better(known: Allreduce[F], found: Improved, hold: Callable[[Any], F]) -> A
 
 @cache
 def _program() -> Callable[..., Improved] | None:
-    """Load the allreduce program of another package, if there is one."""
     known = entry_points(group="forestcoll.allreduce", name="program")
     for entry in known:
         loaded: Callable[..., Improved] = entry.load()

@@ -153,11 +153,7 @@ def narrowest_cut(
     """Return the largest w(S) / B+(S) as p and q, in units of whole capacities, and its cut.
 
     Where a switch sends more than it receives, or links share a capacity, this is only a bound.
-
-    Raises
-    ------
-    CapacityOverflowError
-        As for :func:`optimum`.
+    Raises CapacityOverflowError as :func:`optimum` does.
     """
     links = topology.integer_capacities
     links = links.reversed() if reduction else links

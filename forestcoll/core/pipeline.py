@@ -38,7 +38,7 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.plane_routes import paths_over_planes
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.parallel_planes import (
     Planes,
@@ -74,6 +74,8 @@ class Form(Generic[F]):
 def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
     """Make one forest, or two for an allreduce.
 
+    Raises ForestCollError as :func:`forestcoll.generation.generate` does.
+
     Parameters
     ----------
     request : Request
@@ -81,12 +83,6 @@ def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allred
         :mod:`forestcoll.in_network`.
     form : Form
         :data:`EXPLICIT` or :data:`FACTORED`.
-    clock : Stopwatch
-
-    Raises
-    ------
-    ForestCollError
-        As for :func:`forestcoll.generation.generate`.
     """
     schedule: F | Allreduce[F]
     if request.collective == "allreduce":
@@ -138,12 +134,10 @@ class _Phase:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is a single GPU, which has nothing to exchange."""
         return self.request.topology.num_compute == 1
 
     @property
     def unequal(self) -> tuple[int, ...] | None:
-        """The weights, unless they are all the same."""
         return None if set(self.request.weights) <= {1} else self.request.weights
 
     @property
@@ -217,7 +211,6 @@ class _Plan(NamedTuple):
 
 
 def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Plan:
-    """Find the optimum, or the least congestion for a given number of trees."""
     request, weights = phase.request, np.array(phase.request.weights, dtype=np.int64)
     if request.options.k is None:
         best, proved = _optimum(phase, progress)
@@ -254,7 +247,6 @@ def _optimum(phase: _Phase, progress: Callable[[int, int], None] | None) -> tupl
 
 
 def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
-    """Run the paper's own algorithms for the same stages."""
     if phase.unequal is not None:
         raise UnsupportedError(
             "the paper's algorithms give every GPU as many trees; for a root or weights take the "

@@ -52,26 +52,23 @@ def violated_cut(
 ) -> Violation | None:
     """Find a cut whose trees exceed the capacity that leaves it; None if there is none.
 
+    Raises CapacityOverflowError if the capacities, or the trees, do not fit 62 bits in sum.
+
     Parameters
     ----------
-    problem : Problem
     passed : int
         Number of first GPUs that all trees are known to reach; they are not tested.
     threads : int
         Threads that share the GPUs, at most; the cut does not depend on it.
     progress : callable, optional
         Called with (GPUs passed, GPUs in all) now and then; may raise to stop.
-
-    Raises
-    ------
-    CapacityOverflowError
-        If the capacities, or the trees, do not fit 62 bits in sum.
     """
+    _, _, _, capacity, rooted, target = problem.arrays
     return violated_cut_between(
         problem.topology,
-        problem.capacity,
-        problem.rooted,
-        problem.is_target,
+        capacity,
+        rooted,
+        target,
         passed=passed,
         threads=threads,
         progress=progress,
@@ -100,16 +97,9 @@ def violated_cut_between(
         As for :func:`violated_cut`.
     """
     links = topology.integer_capacities
+    size = len(topology.nodes)
     passed, cut = _core.violated_cut(
-        len(topology.nodes),
-        links.tail,
-        links.head,
-        capacity,
-        rooted,
-        target,
-        passed,
-        threads,
-        progress,
+        size, links.tail, links.head, capacity, rooted, target, passed, threads, progress
     )
     if not len(cut):
         return None

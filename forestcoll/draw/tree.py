@@ -27,11 +27,10 @@ from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_labe
 from forestcoll.draw.places import Layout
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.generation import Generated
-from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.allreduce import Allreduce, not_taken
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.schedule.unsupported import not_taken
 from forestcoll.topology.model import Topology
 
 __all__ = ["draw_tree"]

@@ -46,7 +46,6 @@ class InNetwork(NamedTuple):
 
     Parameters
     ----------
-    schedule : MulticastForest or Allreduce of two
     seconds : dict
         Time of each stage.
     saved : dict
@@ -62,10 +61,7 @@ class InNetwork(NamedTuple):
 def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     """Make the requested schedule; for an allreduce with multicast switches, the fastest found.
 
-    Raises
-    ------
-    ForestCollError
-        As for :func:`forestcoll.generation.generate`.
+    Raises ForestCollError as :func:`forestcoll.generation.generate` does.
     """
     routed = replace(request, options=replace(request.options, routed=True))
     if request.collective == "allreduce" and any(n.multicast for n in request.topology.nodes):
@@ -101,6 +97,7 @@ def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
 
     With a given k the planes are not merged: the real links hold other whole numbers of trees.
     """
+    # The programs see one switch for all parallel planes.
     planes = (merged_planes if request.is_free else unmerged)(request.topology)
     small = replace(request, topology=planes.merged)
     clock = Stopwatch(progress)

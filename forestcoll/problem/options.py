@@ -3,7 +3,6 @@
 Problem: name each option, with its type, default and meaning, in one place.
 Input:   keywords, as users give them.
 Output:  one frozen object, which every stage gets whole.
-Cost:    none.
 Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives).
 """
 
@@ -135,10 +134,7 @@ class Options:
     def of(cls, options: Options | None, given: Mapping[str, Any]) -> Options:
         """Return options with some of them replaced by keywords.
 
-        Raises
-        ------
-        TypeError
-            If there is no such option.
+        Raises TypeError if there is no such option.
 
         Examples
         --------

@@ -53,7 +53,6 @@ def weights_for(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather" and "reduce-scatter" accept weights; "broadcast" and "reduce" need a root;
         "allreduce" accepts either: weights for a reduce-scatter and an allgather, or a root for a
@@ -93,18 +92,15 @@ def weights_for(
 def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...]:
     """Return weights as whole numbers without a common divisor, in proportion to those given.
 
+    Raises InvalidParameterError if a weight is negative or no exact number, all are 0, or not every
+    GPU has one.
+
     Parameters
     ----------
-    topology : Topology
     weights : mapping or sequence, optional
         For every GPU a number from 0 up: an int, a Fraction, or text such as "12.5" or "25/2"; a
         mapping by the names of all GPUs, or a sequence in the order of the ranks. All equal if
         not given. A GPU of weight 0 receives but has nothing to send.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a weight is negative or no exact number, all are 0, or not every GPU has one.
 
     Examples
     --------
@@ -129,12 +125,8 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
 def read_weights(path: str | os.PathLike[str]) -> Weights:
     """Read weights from a file, YAML or JSON by its suffix: a mapping by names, or a list.
 
-    :func:`whole_weights` checks the values.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file cannot be read or holds neither.
+    :func:`whole_weights` checks the values. Raises InvalidParameterError if the file cannot be read
+    or holds neither.
     """
     path = Path(path)
     text = read_text_at_most(path, MOST_BYTES, InvalidParameterError)
@@ -152,7 +144,6 @@ def _names(topology: Topology) -> list[str]:
 
 
 def _in_order(topology: Topology, weights: Weights) -> list[Exact | float]:
-    """Return the weights by rank, one for every GPU."""
     if isinstance(weights, Mapping):
         return _by_name(topology, weights)
     if isinstance(weights, str) or not isinstance(weights, Sequence):
@@ -202,10 +193,7 @@ def _weight(what: str, value: object) -> Fraction:
 def rank_of_root(topology: Topology, root: str | int) -> int:
     """Return the rank of a root given by name or rank.
 
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such GPU.
+    Raises InvalidParameterError if there is no such GPU.
     """
     if isinstance(root, int) and not isinstance(root, bool):
         if not 0 <= root < topology.num_compute:

@@ -14,7 +14,6 @@ Problem: maximise x subject to F(s, t; G_x) >= N x for every GPU t (ForestColl T
          shared capacities, or a switch that sends more than it receives, variables c_e replace b_e
          above. They are the use of a link by all trees together: c_e <= b_e, the sum over the
          links of a shared capacity is at most its limit, and no switch sends more than it receives.
-Input:   a topology in which every GPU reaches every other.
 Output:  x* in GB/s as a float, with the solver's status and tolerance.
 Cost:    N (|E| + N) + 1 variables and N |V| rows (times: docs/mathematics/allgather-programs.md).
 Source:  ForestColl section 5.2, Theorem 1; the linear form of a max-flow as in its appendix on
@@ -87,7 +86,6 @@ def allgather_rate(topology: Topology, *, seconds: float) -> AllgatherOptimum:
 
     Parameters
     ----------
-    topology : Topology
     seconds : float
         For the solver.
 

@@ -2,7 +2,6 @@
 
 Problem: write the flow of each source as paths to its destinations, the shares of each pair's paths
          whole numbers over one common whole.
-Input:   an optimum with one source for each orbit, or an approximate flow of all sources.
 Output:  a FlowSchedule, which ``verify`` proves and whose rate is exact.
 Cost:    at most |E| + N paths a source, found link by link.
 Source:  flow decomposition; shares by largest remainders. Each weight is off by less than one part

@@ -1,7 +1,6 @@
 """Round the shares of concurrent groups to exact numbers, and pack forests into them.
 
 Problem: find multiples of a step near the shares of the linear program, which fit the links.
-Input:   shares in floats; the rate that they were found for.
 Output:  networks of the groups with their shares for bandwidths; forests on the full networks.
 Cost:    an exact optimum for every group and grid, at most 26 grids; then a forest for every group.
 Source:  the shares of a vertex are fractions, whose denominators are small as a rule: the grid of
@@ -48,8 +47,6 @@ def rounded(
 
     Parameters
     ----------
-    topology : Topology
-    groups : sequence of ProcessGroup
     networks : sequence of Topology
         Of each group.
     shares : float array, a row for each group and a column for each link

@@ -32,8 +32,9 @@ def test_trees_of_ranks_are_spread_over_nodes() -> None:
     """Ranks 0 and 1 are at positions 1 and 2; trees arrive there, not at the switch."""
     net = behind_a_switch()
     problem = Problem.at(net, Fraction(2), np.array([5, 7]))
-    assert problem.rooted.tolist() == [0, 5, 7]
-    assert problem.is_target.tolist() == [0, 1, 1]
+    *_, trees, target = problem.arrays
+    assert trees.tolist() == [0, 5, 7]
+    assert target.tolist() == [0, 1, 1]
     assert problem.capacity.tolist() == tree_capacities(net, Fraction(2)).tolist()
     narrow = problem.within(np.ones(4, dtype=np.int64))
     assert narrow.capacity.tolist() == [1] * 4

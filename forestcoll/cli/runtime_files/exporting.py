@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from forestcoll.atomic_write import write_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.cli.runtime_files.within_limits import export_within_limits
@@ -119,7 +117,7 @@ def export_schedule(
         schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
-    write_whole(output, partial(_write, exported.text))
+    write_text(output, exported.text)
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,
@@ -132,10 +130,6 @@ def export_schedule(
         "file": output,
     }
     report(facts, json_)
-
-
-def _write(text: str, draft: Path) -> None:
-    draft.write_text(text, encoding="utf-8")
 
 
 def _bytes(option: str, text: str | None) -> int | None:

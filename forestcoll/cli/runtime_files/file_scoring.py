@@ -11,9 +11,8 @@ from forestcoll.cli.options import MOST, Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.runtimes.msccl import Algorithm, read_leniently
-from forestcoll.runtimes.scoring.file_score import FileScore, score
-from forestcoll.runtimes.scoring.measurement import Measurement
-from forestcoll.runtimes.scoring.peer_score import PeerScore, score_transfers
+from forestcoll.runtimes.scoring.file_bounds import Measurement
+from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
 from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.schedule import write_schedule

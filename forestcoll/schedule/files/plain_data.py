@@ -50,7 +50,6 @@ def read_document(content: bytes, build: Callable[[Any], T]) -> T:
 
     Parameters
     ----------
-    content : bytes
     build : callable
         Called with the data, in which edges of trees may be arrays of shape (edges, 2). If it
         rejects them, it is called again with the data of :func:`full_document`, so that errors
@@ -112,11 +111,8 @@ def _text(content: bytes) -> str:
 def full_document(text: str) -> Any:
     """Parse JSON.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If it is not JSON, with the line; if an object repeats a field; if there are too many values
-        for the memory limit.
+    Raises InvalidScheduleError if it is not JSON, with the line; if an object repeats a field; if
+    there are too many values for the memory limit.
     """
     expect_few_objects(text, "", InvalidScheduleError, MOST_OBJECT_BYTES)
     try:

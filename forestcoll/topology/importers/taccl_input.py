@@ -69,11 +69,9 @@ class _Entries:
 
     @property
     def allowed(self) -> str:
-        """The lengths."""
         return f"a list of {' or '.join(map(str, self.lengths))}"
 
     def read(self, value: object) -> list[object]:
-        """Read a list."""
         if not isinstance(value, list) or len(value) not in self.lengths:
             raise ValueError
         return value
@@ -152,6 +150,7 @@ class _Network:
         ib = builder.switch("ib")
         for box, gpus in enumerate(boxes):
             nics = [builder.switch(f"b{box}.nic{i}", box, i) for i in range(self.nics)]
+            # TACCL's latency is from NIC to NIC, so the way to a NIC takes no time.
             for i, gpu in enumerate(gpus):
                 _join(builder, gpu, nics[i * self.nics // len(gpus)], to_gpu)
             for nic in nics:
@@ -178,7 +177,6 @@ class _Machine:
         return builder.build(f"{self.name}:nnodes={self.boxes}")
 
     def _box(self, builder: TopologyBuilder, number: int) -> list[str]:
-        """Add a box and return the names of its GPUs."""
         gpus = [builder.gpu(f"b{number}.gpu{i}", number, i) for i in range(self.gpus)]
         if isinstance(self.inside, _Speed):
             nvswitch = builder.switch(f"b{number}.nvswitch", number)
@@ -273,6 +271,7 @@ class _File(Section):
                 raise self.fault(problem, links, head, tail)
             if count:
                 one = self._speed(chunk, (beta, head, tail), (invbw, head, tail))
+                # Parallel links carry chunks side by side; a chunk takes as long as on one.
                 inside[tail, head] = _Speed(count * one.bandwidth, one.latency)
         return inside
 

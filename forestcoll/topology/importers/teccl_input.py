@@ -5,7 +5,6 @@ Input:   its ``TopologyParams``: ``name``; ``chassis``; ``alpha``, the latencies
          GPUs and at switches; ``chunk_size`` (GB) and ``option``, which are not about the network.
          The parts about its solver and the collective are not read.
 Output:  one of the families of ``chassis``, or a typed error with the file, the field, the remedy.
-Cost:    nothing.
 Source:  TE-CCL's published input files and their documentation. TE-CCL silently ignores misspelt
          fields, and ``chassis`` or ``alpha`` of a machine without them; here they are errors. By
          default ``chassis`` is 1 (2 for DGX2) and ``alpha`` 0, as in TE-CCL.

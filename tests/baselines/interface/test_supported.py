@@ -2,8 +2,8 @@
 
 import pytest
 
+from baselines.building.composing import collect
 from baselines.building.equal_trees import forest_of
-from baselines.building.phases import collect
 from baselines.interface.supported import GATHERING, ROOTED, check_supported, check_whole
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
-from baselines.libraries.ring import generate, make_rings
+from baselines.libraries.ring import generate, lay_rings
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import TopologyBuilder, load_topology
@@ -91,7 +91,7 @@ def test_the_default_is_the_best_number_of_rings(rings: int, algbw_gb_s: Fractio
 def test_disjoint_rings_of_a_hypercube_use_every_link_once(collective: str) -> None:
     """16 GPUs, 64 directed links: four rings of 16, each on links of its own."""
     topology = load_topology("hypercube:dimension=4")
-    rings = make_rings(topology)
+    rings = lay_rings(topology, None).rings
     hops = {hop for ring in rings for hop in zip(ring, ring[1:] + ring[:1], strict=True)}
     assert hops == topology.link_between.keys()
     assert len(rings) * 16 == len(hops) == 64
@@ -129,7 +129,7 @@ def test_both_ways_loads_the_same_as_one(spec: str, algbw_gb_s: Fraction) -> Non
     forest = generate(topology, both_ways=True)
     verify(forest)
     assert forest.algbw_gb_s == algbw_gb_s == generate(topology).algbw_gb_s
-    rings = make_rings(topology)
+    rings = lay_rings(topology, None).rings
     assert forest.k == 2 * len(rings)
     first = forest.parent[forest.root == 0]
     successors = [{int(p): v for v, p in enumerate(row) if p >= 0} for row in first]

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.libraries.ring import generate, make_rings
+from baselines.libraries.ring import generate, lay_rings
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.hamiltonian import find_cycle
 from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
@@ -19,7 +19,7 @@ from tests.baselines.networks.places import places
 def test_two_a100_boxes_are_joined_as_nccl_prints_it() -> None:
     """NCCL on two A100 machines: "Channel 00 : 0 7 6 5 4 3 2 1 8 15 14 13 12 11 10 9"."""
     topology = load_topology("dgx_a100:boxes=2")
-    rings = [[topology.rank_of[gpu] for gpu in ring] for ring in make_rings(topology)]
+    rings = [[topology.rank_of[gpu] for gpu in ring] for ring in lay_rings(topology, None).rings]
     assert rings[0] == [0, 7, 6, 5, 4, 3, 2, 1, 8, 15, 14, 13, 12, 11, 10, 9]
     assert rings[3] == [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12]
 
@@ -30,7 +30,7 @@ def test_every_nic_is_entered_once_and_left_once(spec: str) -> None:
     topology = load_topology(spec)
     entered: Counter[int] = Counter()
     left: Counter[int] = Counter()
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         assert sorted(ring) == sorted(topology.compute)
         for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
             if topology.nodes[tail].box != topology.nodes[head].box:
@@ -43,7 +43,7 @@ def test_every_nic_is_entered_once_and_left_once(spec: str) -> None:
 def test_rings_stay_on_their_rails(boxes: int) -> None:
     """Where only GPUs of equal number share a switch, boxes are left as the next is entered."""
     topology = load_topology(f"rail_optimized:boxes={boxes}")
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
             assert box == next_box or index == next_index
@@ -52,7 +52,7 @@ def test_rings_stay_on_their_rails(boxes: int) -> None:
 def test_rings_follow_the_nics_to_their_switch() -> None:
     """With even and odd NICs on different switches, GPU 0 leaves for a GPU of even number."""
     topology = load_topology("dgx_a100:boxes=3,ib_switches=2")
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
             assert index is not None
@@ -63,7 +63,7 @@ def test_rings_follow_the_nics_to_their_switch() -> None:
 def test_chains_run_over_direct_links() -> None:
     """Inside an MI250 box no hop goes through the InfiniBand switch."""
     topology = load_topology("mi250:boxes=2")
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
             across = topology.nodes[tail].box != topology.nodes[head].box
             assert across or (tail, head) in topology.link_between
@@ -74,7 +74,7 @@ def test_rccl_chains_end_beside_nics_of_their_own() -> None:
     topology = load_topology("mi250:boxes=2")
     begins: Counter[int | None] = Counter()
     ends: Counter[int | None] = Counter()
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
             if box == 0 != next_box:

@@ -8,7 +8,7 @@ from threading import Thread
 
 import numpy as np
 
-from forestcoll.runtimes.execution.carrying_out import Process
+from forestcoll.runtimes.execution.one_rank import Process
 from forestcoll.runtimes.execution.rank_plan import RankPlan
 from forestcoll.runtimes.execution.transport import Values
 

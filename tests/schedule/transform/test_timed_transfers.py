@@ -11,7 +11,7 @@ from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, Chunks, FlowSchedule, Path, Routes, Send
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.sends import TimedSend
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.transform.timed_transfers import (
     Plan,
     in_windows,

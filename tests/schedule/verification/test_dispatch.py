@@ -12,7 +12,7 @@ from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, FlowSchedule, lockstep
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.verdict import AllreduceVerdict
 from forestcoll.topology import Topology, load_topology

@@ -4,7 +4,6 @@ Problem: is an untrusted JSON file TE-CCL's, TACCL's or SCCL's?
 Input:   a path.
 Output:  the transfers in it, or an error that names the file, the field and what is known.
 Cost:    one pass; MOST_BYTES at most.
-Source:  none.
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ _START = 1000  # bytes, in which the first sign is
 def is_json(path: Path) -> bool:
     """Return whether a file begins like a JSON object or list.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If the file cannot be read.
+    Raises InvalidScheduleError if the file cannot be read.
     """
     start = read_start(path, _START, InvalidScheduleError).removeprefix(b"\xef\xbb\xbf")
     return start.strip(b" \t\r\n")[:1] in (b"{", b"[")

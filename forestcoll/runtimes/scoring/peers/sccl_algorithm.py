@@ -178,7 +178,6 @@ def _is_number(value: object) -> bool:
 
 
 def _items(document: Document, value: object, nodes: int) -> dict[int, _Item]:
-    """Return the items of all addresses, in ascending order."""
     pre: dict[int, list[int]] = defaultdict(list)
     post: dict[int, frozenset[int]] = {}
     for number, item in enumerate(_list(document, value, "collective", "chunks")):

@@ -8,8 +8,8 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import plan_cells_of
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
+from forestcoll.runtimes.mscclpp.interpreter.nodes import plan_nodes_of
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import (
     Links,
     Why,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import ForestCollError, InvalidScheduleError
-from forestcoll.runtimes.scoring.peer_score import score_transfers
+from forestcoll.runtimes.scoring.file_score import score_transfers
 from forestcoll.runtimes.scoring.peers import peer_files
 from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
 from forestcoll.topology import Topology, load_topology

@@ -15,7 +15,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import TopologyBuilder
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, rails2, star3, topology

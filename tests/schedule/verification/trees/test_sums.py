@@ -15,7 +15,7 @@ import pytest
 from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import reversed_routes
+from forestcoll.schedule.transform.reversal import reversed_routes
 from forestcoll.schedule.verification.trees import sums
 from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_summing, rows_together
 from forestcoll.topology import Topology
