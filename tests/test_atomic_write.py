@@ -1,7 +1,5 @@
 """Files that appear when they are complete, or not at all."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -58,7 +56,7 @@ def test_an_interruption_leaves_what_was_there(interruption: BaseException, tmp_
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_a_line(tmp_path: Path) -> None:
     """With the file that was asked for, not the draft."""
     full = OSError(28, "No space left on device", "draft")
     path = tmp_path / "file"
@@ -68,7 +66,7 @@ def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_directory_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"there is no directory .*gone; create it first"):
         write_whole(tmp_path / "gone" / "file", lambda _: pytest.fail("was written"))
 
@@ -206,9 +204,7 @@ def test_a_device_without_room_is_named() -> None:
     assert "/dev/full: cannot be written: no space left" in found.stderr
 
 
-def test_a_temporary_folder_goes_and_those_left_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_temporary_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is in use, or too young to have its lock, stays."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left, young = tmp_path / "p-left", tmp_path / "p-young"

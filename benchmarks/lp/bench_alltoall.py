@@ -129,11 +129,7 @@ ROWS = (
     ),
     Row("L^2(Diamond^2)", 1024, partial(diamonds, 2), 7.34e-4, 446.6),
     Row(
-        "L(DBJMod(2,4)^2)",
-        1024,
-        lambda: line_graph(cartesian_power(mod(2, 4), 2)),
-        6.18e-4,
-        529.9,
+        "L(DBJMod(2,4)^2)", 1024, lambda: line_graph(cartesian_power(mod(2, 4), 2)), 6.18e-4, 529.9
     ),
     Row(
         "(UniRing(1,4) [] UniRing(1,8))^2",

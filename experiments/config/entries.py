@@ -27,17 +27,9 @@ from forestcoll.schedule.simulate import MOST_PIPELINE_CHUNKS
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 
 __all__ = [
-    "Experiment",
-    "LimitsEntry",
-    "MethodEntry",
-    "Parameters",
-    "Range",
-    "SimulateEntry",
-    "Sweep",
-    "TopologyEntry",
-    "text_of",
-    "values_of",
-]
+    "Experiment", "LimitsEntry", "MethodEntry", "Parameters", "Range", "SimulateEntry", "Sweep",
+    "TopologyEntry", "text_of", "values_of",
+]  # fmt: skip
 
 MOST_VALUES = 10_000
 """Limit of values in one range; more is a typing error."""

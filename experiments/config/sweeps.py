@@ -55,7 +55,6 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
 
     Parameters
     ----------
-    experiment : Experiment
     folder : Path
         Folder of the experiment file; names of topology files are relative to it.
     """
@@ -90,12 +89,10 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
 
 
 def _with_k(experiment: Experiment, entry: MethodEntry) -> Parameters:
-    """Return the parameters of a method, with the experiment's k."""
     return entry.parameters if experiment.k is None else {"k": experiment.k, **entry.parameters}
 
 
 def _root(experiment: Experiment) -> str | int | None:
-    """Return the root, the first GPU unless another is given, where the collective has one."""
     if experiment.collective not in ROOTED:
         return None
     return 0 if experiment.root is None else experiment.root

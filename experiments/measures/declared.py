@@ -27,18 +27,9 @@ if TYPE_CHECKING:
     from experiments.measures.run_result import RunResult
 
 __all__ = [
-    "BOUNDED",
-    "COMPARED",
-    "DRAWN",
-    "EXACT",
-    "MEASURES",
-    "SHARES",
-    "SIMULATED",
-    "SIZED",
-    "TIMED",
-    "Measures",
-    "reading_order",
-]
+    "BOUNDED", "COMPARED", "DRAWN", "EXACT", "MEASURES", "SHARES", "SIMULATED", "SIZED", "TIMED",
+    "Measures", "reading_order",
+]  # fmt: skip
 
 
 def _steps(row: Any) -> str:
@@ -168,9 +159,7 @@ class Measures:
         how=lambda made: made.bandwidth_runtime,
         label="bandwidth runtime T_B", unit="M/B", heading="T_B",
     )  # fmt: skip
-    search_status: str | None = measure(
-        "`optimal`, `feasible` or `open`, [see below](#searches)",
-    )
+    search_status: str | None = measure("`optimal`, `feasible` or `open`, [see below](#searches)")
     incumbent: float | None = measure("best answer of the search")
     bound: float | None = measure("bound that the search proved")
     gap: float | None = measure(
@@ -182,8 +171,7 @@ class Measures:
         empty=dict, summary=False,
     )  # fmt: skip
     verified: bool | None = measure(
-        "whether the schedule passed the check; if not, algbw is empty",
-        how=lambda made: True,
+        "whether the schedule passed the check; if not, algbw is empty", how=lambda made: True
     )
     peak_memory_mb: float | None = measure(
         "resident memory of process and children until generation ends (1e6 bytes)",

@@ -17,7 +17,7 @@ PR_SET_PDEATHSIG = 1
 PR_SET_CHILD_SUBREAPER = 36
 
 LEAVE_WITHIN_S = 1.0
-"""States of ended processes: they remain listed until their parent reaps them or ends too."""
+"""Longest wait until the kernel lets an ended child be reaped: it first ends its threads."""
 
 
 def adopt_orphans() -> None:
@@ -44,8 +44,8 @@ def reap(within_s: float = 0.0) -> dict[int, int]:
     Parameters
     ----------
     within_s : float
-        Seconds to wait for the others. A child for which :func:`runs` is false may not be reapable
-        yet: the kernel first releases its last threads.
+        Seconds to wait for the others. A child that no longer runs may not be reapable yet: the
+        kernel first releases its last threads.
     """
     deadline = time.monotonic() + within_s
     ended: dict[int, int] = {}

@@ -50,7 +50,6 @@ def resident_bytes(processes: Iterable[psutil.Process], *, shared_once: bool = F
 
     Parameters
     ----------
-    processes : iterable of psutil.Process
     shared_once : bool
         Divide each shared page among its processes, instead of counting it for each. This is exact
         but slow: the kernel walks through all of their pages.

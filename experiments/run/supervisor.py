@@ -46,7 +46,6 @@ class Running:
 
     Parameters
     ----------
-    point : Point
     jobs : int, optional
         Number of points side by side on this machine, for the row.
     """
@@ -90,6 +89,7 @@ class Running:
     def listen(self, on_stage: OnStage) -> Row | None:
         """Wait for events and pass them on; return the row when the point has ended."""
         heard = os.read(self.fileno(), 65536)
+        # A read may end in the middle of a line; the rest comes with the next read.
         *lines, self._unfinished = (self._unfinished + heard).split(b"\n")
         for line in lines:
             message = json.loads(line)

@@ -149,8 +149,8 @@ class Watch:
         return {}
 
     def _peak_mb(self) -> float:
-        told: float = self._columns.get("peak_memory_mb", 0.0)
-        return max(told, round(self._memory.peak / 1e6, 1))
+        reported: float = self._columns.get("peak_memory_mb", 0.0)
+        return max(reported, round(self._memory.peak / 1e6, 1))
 
     def _crash(self, code: int) -> Columns:
         """Return the status of a worker that ended without sending one."""

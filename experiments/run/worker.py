@@ -27,8 +27,7 @@ from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
 from experiments.config.variations import network_of
-from experiments.measures.measured import measured, simulated
-from experiments.measures.run_result import RunResult
+from experiments.measures.run_result import RunResult, measured, simulated
 from experiments.measures.simulated import Assumptions
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for, whole_weights
@@ -126,7 +125,6 @@ def _whole_weights(job: Job, topology: Topology) -> tuple[int, ...] | None:
 
 
 def _rooted_at(schedule: Schedule) -> set[int]:
-    """Return the ranks that are roots of a broadcast, reduce or allreduce."""
     if isinstance(schedule, StepSchedule):
         return set(schedule.chunks.root.tolist())
     return {rank for weights in _weights_of(schedule) for rank, w in enumerate(weights) if w}
@@ -152,7 +150,6 @@ def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
 
 
 def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
-    """Verify a schedule against the job, and measure it."""
     root = made.root
     if schedule.topology != made.topology:
         raise VerificationError(

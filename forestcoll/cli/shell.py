@@ -6,6 +6,7 @@ function that typer can register, or a ``typer.Typer`` of subcommands.
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -14,17 +15,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forestcoll.cli.summaries import summary
 from forestcoll.errors import ForestCollError
 from forestcoll.extras import missing
 from forestcoll.former_names import FormerNameWarning, current_arguments
 
-__all__ = ["CORE", "EPILOG", "Commands"]
+__all__ = ["CORE", "EPILOG", "Commands", "summary"]
 
 EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
 
@@ -45,9 +47,9 @@ CORE = {
         "simulate": "simulation:simulate_schedule",
         "draw": "inspection:draw_one_tree",
         "export": "runtime_files.exporting:export_schedule",
-        "check-xml": "runtime_files.xml_checking:check_xml",
+        "check-xml": "runtime_files.checking:check_xml",
         "score": "runtime_files.file_scoring:score_file",
-        "check-plan": "runtime_files.plan_checking:check_plan",
+        "check-plan": "runtime_files.checking:check_plan",
         "exec": "runtime_files.executing:execute_schedule",
         "schema": "schemas:show_schema",
     }.items()
@@ -156,13 +158,11 @@ def _discard_output() -> None:
 
 
 def _commands() -> dict[str, EntryPoint]:
-    """Return our commands and those of other packages."""
     return CORE | {name: one for name, one in _plugins().items() if name not in CORE}
 
 
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the commands of other packages."""
     return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 
@@ -180,3 +180,39 @@ def _failed(message: str, exit_code: int) -> typer.Exit:
     line = _LONG.sub(r"\1...\2", " ".join(message.split()))
     typer.echo(f"error: {line}", err=True)
     return typer.Exit(exit_code)
+
+
+def summary(command: EntryPoint) -> str | None:
+    """Return the help of a command without loading it; None if its source has none.
+
+    For a function this is the docstring, for a ``typer.Typer`` the text given as ``help``.
+    """
+    file = _file(command.module)
+    body = ast.parse(file.read_text(encoding="utf-8")).body if file is not None else []
+    for statement in body:
+        match statement:
+            case ast.FunctionDef(name=name) if name == command.attr:
+                return ast.get_docstring(statement)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(keywords=given)):
+                if name == command.attr:
+                    return _help(given)
+    return None
+
+
+def _file(module: str) -> Path | None:
+    """Return the file of a module; importlib would import its parent packages to find it."""
+    top, *inner = module.split(".")
+    spec = find_spec(top)
+    if spec is None:
+        return None
+    places = spec.submodule_search_locations or []
+    files = [Path(place, *inner).with_suffix(".py") for place in places if inner]
+    files += [Path(spec.origin)] if spec.origin is not None and not inner else []
+    return next((file for file in files if file.is_file() and file.suffix == ".py"), None)
+
+
+def _help(given: list[ast.keyword]) -> str | None:
+    for one in given:
+        if one.arg == "help" and isinstance(one.value, ast.Constant):
+            return str(one.value.value)
+    return None

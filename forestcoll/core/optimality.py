@@ -21,9 +21,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.bottleneck_cut import narrowest_cut_over
 from forestcoll.core.problem import is_target, rooted
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.native import _core
 from forestcoll.problem.collective import collective_of
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.rate_bound import RateBound
@@ -164,17 +164,15 @@ def narrowest_cut(
             f"{topology.name}: total bandwidth in whole numbers times {weight} is beyond exact "
             f"64-bit arithmetic; round the numbers to fewer digits or use a larger unit"
         )
-    p, q, cut, _ = _core.bottleneck(
-        len(topology.nodes),
+    return narrowest_cut_over(
         links.tail,
         links.head,
         links.capacity,
         rooted(topology, np.array(weights, dtype=np.int64)),
         is_target(topology),
-        threads,
-        progress,
+        threads=threads,
+        progress=progress,
     )
-    return p, q, cut
 
 
 def optimum_of(

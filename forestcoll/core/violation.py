@@ -20,7 +20,7 @@ from forestcoll.core.problem import Problem
 from forestcoll.native import _core
 from forestcoll.topology.model import Topology
 
-__all__ = ["Violation", "violated_cut", "violated_cut_between"]
+__all__ = ["Violation", "violated_cut", "violated_cut_between", "violated_cut_over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,45 @@ def violated_cut_between(
         As for :func:`violated_cut`.
     """
     links = topology.integer_capacities
-    size = len(topology.nodes)
-    passed, cut = _core.violated_cut(
-        size, links.tail, links.head, capacity, rooted, target, passed, threads, progress
+    passed, cut = violated_cut_over(
+        links.tail,
+        links.head,
+        capacity,
+        rooted,
+        target,
+        passed=passed,
+        threads=threads,
+        progress=progress,
     )
     if not len(cut):
         return None
     inside = cut.astype(np.bool_)
     leaving = inside[links.tail] & ~inside[links.head]
     return Violation(passed, inside, int(rooted[inside].sum() - capacity[leaving].sum()))
+
+
+def violated_cut_over(
+    tail: npt.NDArray[np.int32],
+    head: npt.NDArray[np.int32],
+    capacity: npt.NDArray[np.int64],
+    rooted: npt.NDArray[np.int64],
+    target: npt.NDArray[np.uint8],
+    *,
+    passed: int = 0,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[int, npt.NDArray[np.uint8]]:
+    """Return how many first targets all trees can reach, and the cut before the next one.
+
+    The cut is 1 for its nodes, and empty if all targets are reached.
+
+    Parameters
+    ----------
+    tail, head, capacity : arrays, one entry a link
+        Links that no topology may have, such as one of unlimited capacity into a GPU.
+    rooted, target, passed, threads, progress
+        As for :func:`violated_cut_between`.
+    """
+    return _core.violated_cut(
+        len(rooted), tail, head, capacity, rooted, target, passed, threads, progress
+    )

@@ -1,11 +1,7 @@
 """Drawing of one tree of a forest.
 
-Problem: show how a shard, or a part of it, reaches every GPU, or is summed up from all.
-Input:   a forest and the number of one of its distinct trees.
-Output:  a matplotlib Figure: the root on top, GPUs (and multicast switches) coloured by box, edges
-         between boxes highlighted.
-Cost:    linear in the tree.
-Source:  none.
+The root is on top, GPUs (and multicast switches) are coloured by box, edges between boxes are
+highlighted.
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ Source:  ForestColl section 5.7 and the collectives of MPI.
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import reprlib
@@ -18,7 +17,12 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.bounded_read import read_text_at_most
-from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
+from forestcoll.errors import (
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnsupportedError,
+    did_you_mean,
+)
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
@@ -163,8 +167,7 @@ def _by_name(
     names = _names(topology)
     for name in weights:
         if name not in topology.position_of:
-            near = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"a GPU is {names[0]!r}"
+            hint = did_you_mean(name, names, f"a GPU is {names[0]!r}", repr)
             raise InvalidParameterError(f"weights name {name!r}, which is no node; {hint}")
         kind = topology.nodes[topology.position_of[name]].kind
         if kind is not NodeKind.COMPUTE:
@@ -202,9 +205,9 @@ def rank_of_root(topology: Topology, root: str | int) -> int:
             )
         return root
     if root not in topology.position_of:
-        near = difflib.get_close_matches(str(root), _names(topology), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidParameterError(f"the root is {root!r}, which is no node{hint}")
+        names = _names(topology)
+        hint = did_you_mean(root, names, f"a GPU is {names[0]!r}", repr)
+        raise InvalidParameterError(f"the root is {root!r}, which is no node; {hint}")
     node = topology.nodes[topology.position_of[str(root)]]
     if node.kind is not NodeKind.COMPUTE:
         raise InvalidParameterError(

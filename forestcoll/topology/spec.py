@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.files import SUFFIXES, read_topology
 from forestcoll.topology.model import Topology
@@ -83,8 +82,7 @@ def load_topology(spec: str) -> Topology:
         return entry.function(**values)
     if Path(spec).suffix.lower() in SUFFIXES or os.path.exists(spec):
         return read_topology(spec)
-    near = difflib.get_close_matches(name, FAMILIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"the families are {', '.join(FAMILIES)}"
+    hint = did_you_mean(name, FAMILIES, f"the families are {', '.join(FAMILIES)}")
     raise InvalidTopologyError(
         f"{spec!r} is neither a file nor a topology family; {hint} "
         f"(a file ends in {', '.join(SUFFIXES)})"
@@ -125,8 +123,7 @@ def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
                 f"{spec}: {part!r} is not parameter=value; see {entry.usage}"
             )
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
+            hint = did_you_mean(name, known, f"it takes {', '.join(known)}")
             raise InvalidTopologyError(f"{spec}: {entry.name} has no parameter {name!r}; {hint}")
         if name in values:
             raise InvalidTopologyError(f"{spec}: {name} is given twice; remove one")

@@ -1,7 +1,5 @@
 """What ``import forestcoll`` offers, and that every module is reached by its dotted path."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import pkgutil

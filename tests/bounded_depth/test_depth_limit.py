@@ -1,7 +1,5 @@
 """Schedules within a depth: limits are kept, bounds hold, errors are told."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The command line: what it prints, what it writes, and what it is made of."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -16,7 +14,7 @@ import typer
 
 from forestcoll import cli
 from forestcoll.cli import shell
-from tests.command_line import ROOT, assert_one_line, invoke, process
+from tests.command_line import ROOT, assert_one_line, assert_refused, invoke, process
 
 # --- the command as a whole ---------------------------------------------------------------------
 
@@ -88,15 +86,11 @@ def test_other_packages_add_commands(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "greetings_for_test" not in sys.modules
     assert invoke("hello", "world").stdout == "hello world\n"
     assert "Greet." in invoke("--help").stdout
-    result = invoke("hello", "nobody")
-    assert result.exit_code == 3
-    assert_one_line(result.stderr, "there is nobody to greet")
+    assert_refused("there is nobody to greet", "hello", "nobody", code=3)
     assert invoke("hello").exit_code == 2
 
 
-def test_other_packages_add_groups_of_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_add_command_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry point may be a typer.Typer: its subcommands follow its name, errors are ours."""
     (tmp_path / "greetings_in_two_ways.py").write_text(
         "import typer\n"
@@ -115,9 +109,7 @@ def test_other_packages_add_groups_of_commands(
     assert invoke("greet", "hello", "world").stdout == "hello world\n"
     assert "Greet or part." in invoke("--help").stdout
     assert "goodbye" in invoke("greet", "--help").stdout
-    result = invoke("greet", "goodbye")
-    assert result.exit_code == 3
-    assert_one_line(result.stderr, "you can never leave")
+    assert_refused("you can never leave", "greet", "goodbye", code=3)
     assert invoke("greet", "goodnight").exit_code == 2
 
 
@@ -162,7 +154,7 @@ def test_a_real_ctrl_c_is_130() -> None:
 @pytest.mark.parametrize(
     "moment",
     [
-        *("forestcoll.cli", "typer.main", "forestcoll.cli.summaries", "forestcoll.cli.optima"),
+        *("forestcoll.cli", "typer.main", "forestcoll.cli.shell", "forestcoll.cli.optima"),
         *("numpy", "numpy._core.multiarray", "forestcoll.topology.families", "pydantic.main"),
         *("forestcoll.native._core", "forestcoll.core.optimality"),
     ],

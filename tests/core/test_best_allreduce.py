@@ -1,7 +1,5 @@
 """The best allreduce: one model of time, bounds that hold, and who asks gets the best there is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -15,8 +13,9 @@ from forestcoll.core.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost_model.measures import synchronous
-from forestcoll.topology import Topology, TopologyBuilder, write_topology
+from forestcoll.topology import Topology, write_topology
 from tests.command_line import document, invoke
+from tests.hand_networks import network_of
 from tests.lp.networks import BETTER, line, one_way_detour
 
 CLUSTERS = [
@@ -41,9 +40,7 @@ def no_program(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=str)
-def test_generate_makes_the_best_of_networks_known_by_hand(
-    topology: Topology, best: Fraction, combined: Fraction
-) -> None:
+def test_best_by_hand(topology: Topology, best: Fraction, combined: Fraction) -> None:
     """Where the optima of both phases, one after the other, are not optimal together."""
     for factored in (False, True):
         schedule = generate(topology, collective="allreduce", factored=factored).schedule
@@ -223,9 +220,7 @@ def test_weights_and_roots_are_kept() -> None:
 
 
 def test_a_single_gpu_has_no_bound() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    schedule = generate(builder.build("alone"), collective="allreduce").schedule
+    schedule = generate(network_of("a", "", "alone"), collective="allreduce").schedule
     assert schedule.bound is None
     verdict = verify(schedule)
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)

@@ -7,17 +7,13 @@ import pytest
 
 from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def behind_a_switch() -> Topology:
     """A switch, at position 0, then GPUs a and b; 3/2 GB/s up and 2 GB/s down."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for name in "ab":
-        builder.arc(builder.gpu(name), switch, "3/2")
-        builder.arc(switch, name, 2)
-    return builder.build("switch first")
+    return network_of("[w] a b", "a b > w: 3/2, w > a b: 2", "switch first")
 
 
 def test_links_carry_whole_trees_rounded_down() -> None:

@@ -1,7 +1,5 @@
 """Results are found, filtered, compared, converted and plotted from rows alone."""
 
-from __future__ import annotations
-
 import json
 import pkgutil
 import tomllib

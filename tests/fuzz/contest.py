@@ -11,8 +11,6 @@ On each of them all methods that support it do the same collective, and
 - MultiTree and TACOS make natively what their slow twins make (:mod:`tests.fuzz.twins`).
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 import time

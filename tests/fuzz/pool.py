@@ -6,8 +6,6 @@ default, which ends the process at once. The pool notices, and starts another wo
 but takes a second to start each point, in which a worker examines tens of networks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

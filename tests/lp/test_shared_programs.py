@@ -1,7 +1,5 @@
 """Programs that take shared capacities, by hand, and those that refuse them."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Certificates of allreduces: exact, equal to the program, refused if anything is changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Text to plain data: YAML's and JSON's traps."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction
@@ -75,9 +73,7 @@ class OtherError(ForestCollError):
 
 
 @pytest.mark.parametrize("parse", [parse_yaml, parse_json])
-def test_only_true_false_null_and_whole_numbers_are_more_than_text(
-    parse: Callable[[str, str], Document],
-) -> None:
+def test_only_booleans_null_and_integers_are_typed(parse: Callable[[str, str], Document]) -> None:
     """JSON is YAML too; 0.1 keeps its digits, and so does a number beyond 18 digits."""
     text = '{"a": [true, false, null, -12, 0.10, 1e3, 1234567890123456789], "b": "7"}'
     assert parse(text, "x").data == {
@@ -112,9 +108,7 @@ def test_a_fault_names_source_line_and_field() -> None:
         (parse_yaml, "[" * 30, "net: nested too deeply"),
     ],
 )
-def test_faults_are_of_the_class_that_the_caller_names(
-    parse: Callable[..., Document], text: str, message: str
-) -> None:
+def test_faults_have_a_given_class(parse: Callable[..., Document], text: str, message: str) -> None:
     with pytest.raises(OtherError, match=f"^{re.escape(message)}"):
         parse(text, "net", OtherError)
 

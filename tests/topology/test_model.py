@@ -1,7 +1,5 @@
 """The model: names, and the way to networkx and back."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import networkx as nx

@@ -11,14 +11,13 @@ and repeated GPUs, which TACCL's code ignores, are errors here.
 
 from __future__ import annotations
 
-import difflib
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, did_you_mean
 from forestcoll.topology.documents import Document
 
 __all__ = ["LOCAL", "NO_CONNECTIONS", "UNIQUE", "Connections", "Sketch", "sketch_of"]
@@ -186,8 +185,7 @@ class _Part:
     def known(self, names: Sequence[str]) -> None:
         for name in self.given:
             if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1)
-                remedy = f"did you mean {near[0]}?" if near else f"these are {', '.join(names)}"
+                remedy = did_you_mean(name, names, f"these are {', '.join(names)}")
                 raise self.fault(name, f"is no field of a sketch; {remedy}")
 
     def value(self, name: str) -> object:

@@ -11,7 +11,6 @@ symmetry.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -22,7 +21,7 @@ from baselines.networks.switch_paths import Router
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork, equal_boxes
 from baselines.synthesizers.taccl.sketch import NO_CONNECTIONS, Connections, Sketch, sketch_of
 from forestcoll.bounded_read import read_text_at_most
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import InvalidParameterError, UnsupportedError, did_you_mean
 from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.model import Topology
 
@@ -58,8 +57,7 @@ def find_sketch(word: str, topology: Topology) -> Sketch:
     path = Path(word)
     if path.suffix.lower() in _SUFFIXES:
         return _read(path)
-    near = difflib.get_close_matches(word, [AUTO, *SHIPPED], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"they are {AUTO}, {', '.join(SHIPPED)}"
+    hint = did_you_mean(word, [AUTO, *SHIPPED], f"they are {AUTO}, {', '.join(SHIPPED)}")
     raise InvalidParameterError(
         f"sketch is {word!r}, neither a file ({', '.join(_SUFFIXES)}) nor a sketch of ours; {hint}"
     )

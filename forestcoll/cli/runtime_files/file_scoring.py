@@ -7,8 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import MOST, Group, Idle, Json, idle_fact, in_group
+from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
+from forestcoll.cli.runtime_files.checking import RootRank
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.runtimes.msccl import Algorithm, read_leniently
 from forestcoll.runtimes.scoring.file_bounds import Measurement
@@ -32,12 +33,7 @@ def score_file(
     network: Annotated[
         str, typer.Option("--topology", metavar="TOPOLOGY", help="The network of the file.")
     ],
-    root: Annotated[
-        int | None,
-        typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
-        ),
-    ] = None,
+    root: RootRank = None,
     members: Group = None,
     idle: Idle = None,
     gpus: Annotated[

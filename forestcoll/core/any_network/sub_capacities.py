@@ -35,9 +35,9 @@ import numpy.typing as npt
 
 from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Inside, Limits
 from forestcoll.core.balance import trim_to_balance
+from forestcoll.core.bottleneck_cut import narrowest_cut_over
 from forestcoll.core.violation import violated_cut_between
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, TimeLimitError
-from forestcoll.native import _core
 from forestcoll.problem.rate_bound import PricedCut, RateBound, SharedPrice, SwitchPrice
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
@@ -323,15 +323,12 @@ def _rate(program: CutProgram, steps: Sequence[int]) -> Fraction:
     network = program.network
     links, weights = network.integer_capacities, program.weights
     try:
-        p, q, _, _ = _core.bottleneck(
-            len(network.nodes),
+        p, q, _ = narrowest_cut_over(
             links.tail,
             links.head,
             np.array(steps, dtype=np.int64),
             np.array(weights, dtype=np.int64),
             np.array([not node.is_switch for node in network.nodes], dtype=np.uint8),
-            1,
-            None,
         )
     except DisconnectedError:
         return Fraction(0)

@@ -15,13 +15,12 @@ Source:  none.
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.changes.edits import Changes
 from forestcoll.topology.documents import Document
 from forestcoll.topology.model import Topology
@@ -94,8 +93,7 @@ def topology_from_changes(document: Document, load: Callable[[str], Topology]) -
     data: dict[str, Any] = document.data
     for key in data:
         if key not in _FIELDS:
-            near = difflib.get_close_matches(key, _FIELDS, n=1)
-            remedy = f"did you mean {near[0]}?" if near else f"they are {', '.join(_FIELDS)}"
+            remedy = did_you_mean(key, _FIELDS, f"they are {', '.join(_FIELDS)}")
             raise document.fault((key,), f"is not a field beside base; {remedy}")
     for key in ("base", "name"):
         text = data.get(key, "-")

@@ -17,13 +17,12 @@ Source:  none.
 
 from __future__ import annotations
 
-import difflib
 import re
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 
 if TYPE_CHECKING:
     from forestcoll.topology.model import Topology
@@ -127,12 +126,8 @@ def _nodes(topology: Topology, pattern: str, text: str) -> tuple[int, ...]:
         return (topology.position_of[pattern],)
     found = [v for v, node in enumerate(topology.nodes) if fnmatchcase(node.name, pattern)]
     if not found:
-        near = difflib.get_close_matches(pattern, topology.position_of, n=1)
-        hint = (
-            f"did you mean {near[0]!r}?"
-            if near
-            else f"its nodes have names like {topology.nodes[0].name!r}"
-        )
+        example = f"its nodes have names like {topology.nodes[0].name!r}"
+        hint = did_you_mean(pattern, topology.position_of, example, repr)
         said = "" if pattern == text else f" of {text!r}"
         raise InvalidTopologyError(f"{pattern!r}{said} is no node of {topology.name}; {hint}")
     return tuple(found)

@@ -12,12 +12,11 @@ Source:  TE-CCL's published input files and their documentation. TE-CCL silently
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.documents import Document
 from forestcoll.topology.families.chassis import dgx1, dgx2, mi250_teccl, ndv2
 from forestcoll.topology.families.values import Amount, Count, Latency
@@ -83,8 +82,7 @@ class _Params(Section):
         name = self.given["name"]
         if isinstance(name, str) and name in _MACHINES:
             return name
-        near = difflib.get_close_matches(str(name), _MACHINES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(_MACHINES)}"
+        hint = did_you_mean(name, _MACHINES, f"they are {', '.join(_MACHINES)}")
         raise self.fault(f"is {reprlib.repr(name)}, no machine of TE-CCL's; {hint}", "name")
 
     def chassis(self, default: int, only: int | None = None) -> int:

@@ -26,17 +26,12 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 
 
 def line() -> Topology:
     """Three GPUs: a -> b -> c with 2 and 1 GB/s, and back with 4 and 8."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 2)
-    builder.arc(b, c, 1)
-    builder.arc(b, a, 4)
-    builder.arc(c, b, 8)
-    return builder.build("line")
+    return network_of("a b c", "a > b: 2, b > c, b > a: 4, c > b: 8", "line")
 
 
 def relay(topology: Topology) -> StepSchedule:

@@ -90,7 +90,7 @@ def test_any_value_runs_or_is_refused(method: str, parameter: str) -> None:
         ("sccl", "steps", "", "a whole number"),
     ],
 )
-def test_a_value_of_another_kind_is_told_what_is_allowed(
+def test_a_value_of_another_kind_is_reported_what_is_allowed(
     method: str, parameter: str, value: object, allowed: str
 ) -> None:
     with pytest.raises(InvalidParameterError) as refused:

@@ -11,6 +11,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -266,13 +267,9 @@ def test_a_ring_may_mix_links_and_switches() -> None:
 
     Of the two orders only 0, 1, 2 is one in which each can send to the next.
     """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    builder.arc(gpus[0], gpus[1], 5)
-    for tail, head in ((gpus[1], switch), (gpus[2], switch), (switch, gpus[2]), (switch, gpus[0])):
-        builder.arc(tail, head, 5)
-    forest = generate(builder.build("mixed"))
+    forest = generate(
+        network_of("[w] gpu0..2", "gpu0 > gpu1: 5, gpu1 gpu2 > w: 5, w > gpu2 gpu0: 5", "mixed")
+    )
     verify(forest)
     assert forest.algbw_gb_s == Fraction(15, 2)
 

@@ -11,9 +11,10 @@ from baselines.networks.hamiltonian import find_cycle
 from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.dead_nics import without
 from tests.baselines.networks.places import places
+from tests.hand_networks import network_of
 
 
 def test_two_a100_boxes_are_joined_as_nccl_prints_it() -> None:
@@ -91,14 +92,9 @@ def test_few_searches_for_cycles_are_made() -> None:
     not for each of 1 + 2 + ... + 16 rings, five times over.
     """
     find_cycle.cache_clear()
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    for gpu in gpus:
-        builder.link(gpu, switch, 5)
-    builder.link(gpus[0], gpus[1], 16)
-    builder.link(gpus[1], gpus[2], 1)
-    made = generate(builder.build("path"))
+    made = generate(
+        network_of("[w] gpu0..2", "gpu0..2 - w: 5, gpu0 - gpu1: 16, gpu1 - gpu2", "path")
+    )
     verify(made)
     found = find_cycle.cache_info()
     assert found.misses <= 3

@@ -1,7 +1,5 @@
 """Entries of an experiment file, and the values that they stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -204,7 +202,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
         ("10", "simulate holds no keys and values; write some here"),
     ],
 )
-def test_mistakes_in_simulate_are_told(given: str, message: str, tmp_path: Path) -> None:
+def test_mistakes_in_simulate_are_reported(given: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "toy.yaml"
     path.write_text(SIMULATE + given + "\n")
     with pytest.raises(InvalidExperimentError) as caught:
@@ -264,9 +262,7 @@ def fields_of(experiment: str) -> str:
         ),
     ],
 )
-def test_a_number_beyond_its_bound_is_refused_at_once(
-    tmp_path: Path, text: str, field: str
-) -> None:
+def test_numbers_out_of_bounds_are_refused(tmp_path: Path, text: str, field: str) -> None:
     """With its field: nothing is enumerated first."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)

@@ -1,7 +1,5 @@
 """The points of an experiment: every choice of one value from each sweep."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Whether a process of a test has ended."""
 
-from __future__ import annotations
-
 import psutil
 
 from experiments.run.processes import runs

@@ -1,7 +1,5 @@
 """Exit codes of children, waited for or not."""
 
-from __future__ import annotations
-
 import os
 
 from experiments.run.parentage import reap

@@ -1,7 +1,5 @@
 """Ending processes: when it is said to be done, it is."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

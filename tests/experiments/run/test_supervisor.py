@@ -1,7 +1,5 @@
 """Points run in processes of their own: whatever becomes of one is a row, and nobody is left."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path

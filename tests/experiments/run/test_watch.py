@@ -1,7 +1,5 @@
 """The watch of a worker: how it ends becomes the columns of its row."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The watchdog, which starts with every point."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

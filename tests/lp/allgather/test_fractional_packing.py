@@ -84,7 +84,7 @@ def test_known_networks(spec: str, algbw_gb_s: Fraction) -> None:
     check_packing(found)
 
 
-def test_at_the_time_limit_value_and_bound_are_told() -> None:
+def test_at_the_time_limit_value_and_bound_are_reported() -> None:
     """The bound holds though it is not met; the first one comes from prices alone."""
     topology = load_topology("dgx_a100:boxes=2")
     exact = float(forestcoll.optimum(topology).algbw_gb_s) / 16

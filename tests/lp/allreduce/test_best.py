@@ -60,9 +60,7 @@ def test_without_time_it_is_said_so() -> None:
         assert found.remark == "the allreduce program did not finish in 1e-09 s"
 
 
-def test_networks_of_too_many_kinds_of_links_are_left_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_too_many_kinds_of_links_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """A line of four has two, up to its symmetry: at the ends and in the middle, either way."""
     monkeypatch.setattr(best, "MOST_LINKS", 2)
     found = improved(line(4), None, copying=False, seconds=20)

@@ -24,6 +24,7 @@ from lp.allreduce.reference import allreduce_reference
 from lp.allreduce.result import combination_algbw, rate_scale
 from lp.solver.linear_program import Program, Settings, Solution
 from lp.solver.solve import available_methods
+from tests.hand_networks import network_of
 from tests.lp.networks import BETTER, RANDOM, line, two_boxes
 from tests.random_topologies import random_topology
 
@@ -42,9 +43,7 @@ def test_cutting_planes_equal_the_reference(kind: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=lambda given: str(given))
-def test_networks_where_the_combination_is_not_optimal(
-    topology: Topology, best: Fraction, combined: Fraction
-) -> None:
+def test_combinations_below_optimum(topology: Topology, best: Fraction, combined: Fraction) -> None:
     """By hand, in ``networks``: other roots or shares beat reduce-scatter + allgather."""
     assert combination_algbw(topology) == combined
     for solve in (allreduce_reference, allreduce_optimum):
@@ -229,8 +228,6 @@ def test_awkward_bandwidths_make_a_schedule_near_the_bound() -> None:
 
 def test_networks_without_an_allreduce_are_refused() -> None:
     """One GPU; a GPU that cannot send; orbits of another. What a switch gets in excess is left."""
-    alone = TopologyBuilder()
-    alone.gpu("a")
     silent = TopologyBuilder()
     silent.arc(silent.gpu("a"), silent.gpu("b"), 1)
     lossy = TopologyBuilder()
@@ -240,7 +237,7 @@ def test_networks_without_an_allreduce_are_refused() -> None:
         lossy.arc(switch, name, 1)
     for solve in (allreduce_reference, allreduce_optimum):
         with pytest.raises(InvalidTopologyError, match="at least 2"):
-            solve(alone.build("alone"), SETTINGS)
+            solve(network_of("a", "", "alone"), SETTINGS)
         with pytest.raises(DisconnectedError):
             solve(silent.build("silent"), SETTINGS)
         # Each GPU gets a sum or what is added to one, of all data, over 1 GB/s.

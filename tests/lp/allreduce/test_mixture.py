@@ -1,7 +1,5 @@
 """The program of trees that span some of the switches that copy."""
 
-from __future__ import annotations
-
 import time
 
 import numpy as np

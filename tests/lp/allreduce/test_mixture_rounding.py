@@ -1,7 +1,5 @@
 """Allreduces of physical trees from the shares of a mixture."""
 
-from __future__ import annotations
-
 import math
 import time
 from fractions import Fraction
@@ -10,11 +8,12 @@ import pytest
 
 from forestcoll import verify
 from forestcoll.errors import TimeLimitError
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
 from lp.allreduce.mixture import Ingredient, MixtureProgram
 from lp.allreduce.mixture_rounding import mixture_forest
 from lp.allreduce.spans import spans_of
+from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
 
@@ -45,13 +44,9 @@ def test_images_of_a_span_are_packed_each() -> None:
 
 def test_links_of_unequal_ways_have_phases_of_their_own() -> None:
     """8 GB/s by the server, and 4/3 by a ring of 2 GB/s one way: each piece takes it 2 * 3/4."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{i}") for i in range(4)]
-    server = builder.switch("r", multicast=True)
-    for gpu, after in zip(gpus, (*gpus[1:], gpus[0]), strict=True):
-        builder.link(gpu, server, 8)
-        builder.arc(gpu, after, 2)
-    topology = builder.build("unequal")
+    topology = network_of(
+        "g0..3 [r*]", "g0..3 - r: 8, g0 > g1: 2, g1 > g2: 2, g2 > g3: 2, g3 > g0: 2", "unequal"
+    )
     value, found = mixture(topology)
     made = mixture_forest(topology, found)
     assert verify(made).algbw_gb_s == Fraction(28, 3)

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.topology import TopologyBuilder
 from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.result import combination_algbw, rate_scale, useful_bandwidth
 from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 from tests.lp.networks import RANDOM, line, two_boxes
 from tests.random_topologies import random_topology
 
@@ -34,10 +34,7 @@ def test_the_combination_takes_the_sum_of_both_times() -> None:
 
     1/2 s over the slow link in the one, and again in the other.
     """
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    builder.arc("b", "a", 3)
-    assert combination_algbw(builder.build("one-sided")) == 1
+    assert combination_algbw(network_of("a b", "a > b, b > a: 3", "one-sided")) == 1
 
 
 def test_rates_that_agree_to_a_ten_millionth_attain_the_bound() -> None:

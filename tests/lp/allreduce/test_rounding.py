@@ -22,9 +22,7 @@ SETTINGS = Settings(seconds=60)
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=lambda given: str(given))
-def test_the_better_forest_attains_the_program(
-    topology: Topology, best: Fraction, combined: Fraction
-) -> None:
+def test_the_forest_attains_the_lp(topology: Topology, best: Fraction, combined: Fraction) -> None:
     """Exactly the rate found by hand, with the loads of both phases added up on every link."""
     schedule = allreduce_forest(allreduce_optimum(topology, SETTINGS))
     verify(schedule)

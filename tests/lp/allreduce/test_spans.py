@@ -1,7 +1,5 @@
 """Sets of copying switches that trees may span."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from forestcoll.topology import TopologyBuilder, load_topology

@@ -20,9 +20,7 @@ from tests.lp.solver.programs import INF, TOLERANCE, hard, settings, small
 
 @pytest.mark.parametrize("method", available_methods())
 @pytest.mark.parametrize("maximise", [True, False])
-def test_every_method_finds_the_optimum_its_duals_and_its_bound(
-    method: str, maximise: bool
-) -> None:
+def test_every_method_finds_optimum_duals_and_bound(method: str, maximise: bool) -> None:
     """Each row's price is 1/3: the rows added and divided by three give x + y <= 8/3."""
     sign = 1 if maximise else -1
     found = solve(small(maximise), settings(method))

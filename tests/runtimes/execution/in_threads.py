@@ -1,7 +1,5 @@
 """A transport whose processes are threads, for plans without any library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Thread

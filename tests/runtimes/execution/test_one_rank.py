@@ -1,7 +1,5 @@
 """One process: what it compares, what it times, and how it fails."""
 
-from __future__ import annotations
-
 import json
 import pickle
 from collections.abc import Sequence
@@ -63,7 +61,7 @@ def test_a_right_rank_has_nothing_wrong_and_all_its_times() -> None:
     assert alone.waited == 7
 
 
-def test_every_element_that_differs_is_counted_and_the_first_is_told() -> None:
+def test_every_element_that_differs_is_counted_and_the_first_is_reported() -> None:
     found = run_task(task(), Alone(wrong=(5, 2)))
     assert (found.wrong, found.place) == (2, 2)
     assert int(found.found) == -int(found.due) != 0
@@ -88,17 +86,13 @@ def put(folder: Path, monkeypatch: pytest.MonkeyPatch, transport: Alone) -> dict
     return dict(json.loads(outcome_file(folder, 0).read_text()))
 
 
-def test_a_worker_reads_its_task_and_writes_what_came_of_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_writes_its_result(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = put(tmp_path, monkeypatch, Alone())
     assert set(found) == set(Outcome.__slots__)
     assert (found["wrong"], found["library"]) == (0, "threads")
 
 
-def test_a_worker_that_fails_says_why_and_ends_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_worker_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Here the launcher and the library do not belong together, so each process is alone."""
     alone = Alone(ranks=4)
     found = put(tmp_path, monkeypatch, alone)

@@ -1,7 +1,5 @@
 """What each collective promises, of two GPUs, by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import InvalidParameterError
@@ -49,7 +47,7 @@ def test_only_the_root_of_a_broadcast_has_data() -> None:
     assert found.tolist() == [NOTHING, NOTHING, 5, 6, NOTHING, NOTHING, 7, 8]
 
 
-def test_wrong_data_is_told_with_its_way_back() -> None:
+def test_wrong_data_is_reported_with_its_way_back() -> None:
     """GPU 0's second chunk comes through scratch where the first one should."""
     gpus = [
         [Block(1).step("s", "i1"), Block().step("cpy", "i0", "o0", 2)],

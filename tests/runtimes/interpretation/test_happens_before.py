@@ -1,7 +1,5 @@
 """Order that holds whatever the speeds."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Data that moves, chunk by chunk."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from forestcoll.runtimes.interpretation.multisets import NOTHING, Multisets

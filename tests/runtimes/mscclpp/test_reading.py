@@ -1,7 +1,5 @@
 """Reading plans that nobody vouches for."""
 
-from __future__ import annotations
-
 import json
 import random
 import time
@@ -72,7 +70,7 @@ IN_WORDS = r"gpus\[1\]\.threadblocks\[0\]\.ops"
         (f"{OP}.3", {"name": "pipeline", "ops": []}, "iter_context is missing"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_place(path: str, value: Any, message: str) -> None:
+def test_what_is_wrong_is_reported_with_its_place(path: str, value: Any, message: str) -> None:
     data = document(BROADCAST)
     target = data
     if path.rsplit(".", 1)[-1].isdigit():
@@ -111,7 +109,7 @@ def test_what_the_loader_ignores_is_remarked() -> None:
         (b"\xff\xfe", "not JSON"),
     ],
 )
-def test_what_is_no_plan_is_told_in_a_line(text: str | bytes, message: str) -> None:
+def test_what_is_no_plan_is_reported_in_a_line(text: str | bytes, message: str) -> None:
     with pytest.raises(InvalidScheduleError, match=message) as told:
         parse_plan(text)
     assert "\n" not in str(told.value)

@@ -1,7 +1,5 @@
 """What no file is above: optima, and bounds that hold of anybody's schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -24,6 +22,7 @@ from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -45,10 +44,8 @@ def test_of_one_phase_it_is_the_optimum() -> None:
 
 
 def test_a_single_gpu_has_none() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     for collective in ("allgather", "allreduce", "all-to-all"):
-        assert bound_of(builder.build("alone"), collective) is None
+        assert bound_of(network_of("alone", "", "alone"), collective) is None
 
 
 def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> None:
@@ -58,15 +55,7 @@ def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> 
     1/2 GB/s. Were s marked as copying, all data must leave a: 1 GB/s, attained by no schedule in
     which it forwards.
     """
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    builder.switch("s")
-    builder.arc("a", "s", 1)
-    for gpu in "bc":
-        builder.arc("s", gpu, 2)
-        builder.arc(gpu, "a", 9)
-    topology = builder.build("fan")
+    topology = network_of("a b c [s]", "a > s, s > b c: 2, b c > a: 9", "fan")
     found = bound_of(topology, "broadcast", [1, 0, 0])
     assert (found.algbw_gb_s, found.optimal) == (Fraction(1, 2), True)
     assert found.algbw_gb_s == optimum(topology, weights=[1, 0, 0]).algbw_gb_s

@@ -1,7 +1,5 @@
 """What a runtime's file is worth on a network: our own files have the algbw of their schedules."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Fields of JSON objects: right ones are returned, wrong ones named with what is allowed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -83,9 +81,7 @@ def test_columns_are_taken_over_all_records() -> None:
         (lambda: check_records([{}, 3], (), row), "rows[1] is 3; it must be an object"),
     ],
 )
-def test_wrong_values_are_named_with_what_is_allowed(
-    read: Callable[[], object], message: str
-) -> None:
+def test_wrong_values_are_named(read: Callable[[], object], message: str) -> None:
     with pytest.raises(InvalidScheduleError) as caught:
         read()
     assert str(caught.value).startswith(message)

@@ -1,7 +1,5 @@
 """What files say of a schedule apart from its trees."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

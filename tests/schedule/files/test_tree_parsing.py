@@ -1,7 +1,5 @@
 """Trees, routes and walks: from lists to arrays, or refused by the entry that is wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Forests and their paths reversed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

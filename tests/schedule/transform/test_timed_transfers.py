@@ -1,7 +1,5 @@
 """Schedules of every kind as transfers over one path each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Verdicts say what was checked, in numbers worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Topology files that say what is other than in a network that is known."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import jsonschema
@@ -72,7 +70,7 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: dgx_a100:boxes=x\n", "line 1: base is 'dgx_a100:boxes=x': dgx_a100: boxes is 'x'"),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_what_cannot_be_is_reported_in_one_line(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InvalidTopologyError) as error:
         read_topology(written(tmp_path, text))
     assert said in str(error.value)

@@ -1,7 +1,5 @@
 """The graphs of table 8: size and diameter as published, distance-regular by their definition."""
 
-from __future__ import annotations
-
 import re
 
 import networkx as nx

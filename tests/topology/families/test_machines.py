@@ -1,7 +1,5 @@
 """Real machines, counted by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Fields of other tools' files, read one by one."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

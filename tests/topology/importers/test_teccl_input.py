@@ -1,7 +1,5 @@
 """Inputs of TE-CCL: which machine they name, and how faulty ones are refused."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 

@@ -4,8 +4,6 @@ Its ticks are lost in the text that we have, its crosses and conditions are not.
 crossed nor under a condition counts as ticked, and is found to be so.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest

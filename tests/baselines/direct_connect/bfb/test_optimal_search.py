@@ -1,7 +1,5 @@
 """The search finds what there is, and proves where there is nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.direct_connect.bfb.optimal_search import SEARCHED, bandwidth_optimal, stored_schedule

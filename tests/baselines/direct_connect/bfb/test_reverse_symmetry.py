@@ -1,7 +1,5 @@
 """Networks like their reverse, and what that is good for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Bounds, and tests of optimality against each other and by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 

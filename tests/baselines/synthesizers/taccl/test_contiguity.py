@@ -1,7 +1,5 @@
 """The best messages against all ways to cut the rows of links between boxes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """Times against the least solution of the same differences, found by going round and round."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

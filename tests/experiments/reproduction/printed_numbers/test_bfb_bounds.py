@@ -1,7 +1,5 @@
 """Bounds and baselines of the BFB paper's tables, by its formulas."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

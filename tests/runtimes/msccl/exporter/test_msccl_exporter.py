@@ -1,7 +1,5 @@
 """Programs exported, and executed by a machine that shares nothing with the export."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import pytest

@@ -1,7 +1,5 @@
 """Where buffers lie, in place and not."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.cells import Cells
@@ -41,9 +39,7 @@ def cells(collective: str, in_place: bool) -> Cells:
         ("alltoall", (6, 6), [[0, 0, 6], [8, 8, 14]]),
     ],
 )
-def test_in_place_one_buffer_lies_in_the_other(
-    collective: str, parts: tuple[int, int], base: list[list[int]]
-) -> None:
+def test_in_place_buffers(collective: str, parts: tuple[int, int], base: list[list[int]]) -> None:
     """Six chunks of a user's buffer and, at GPU 0, the two of scratch that are used."""
     assert parts_of(algorithm(collective)) == parts
     found = cells(collective, in_place=True)
@@ -69,7 +65,7 @@ def test_out_of_place_they_lie_one_after_the_other() -> None:
         (Block().step("cpy", "i0", "o-1"), "writes chunk -1 of its output"),
     ],
 )
-def test_what_is_past_the_end_is_told(step: Block, message: str) -> None:
+def test_what_is_past_the_end_is_reported(step: Block, message: str) -> None:
     """An allgather of two with six chunks: three are each one's."""
     wrong = algorithm("allgather", step, buffers=(9, 9, 4))
     findings = list(check_bounds(wrong, merge(wrong)))

@@ -1,7 +1,5 @@
 """What comes after what."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from forestcoll.runtimes.interpretation.findings import Finding, Kind

@@ -43,7 +43,7 @@ def test_threadblocks_of_one_gpu_share_semaphores() -> None:
     assert sorted(numbers) == list(range(found.shared[0]))
 
 
-def test_what_is_too_much_is_told_before_it_is_written() -> None:
+def test_what_is_too_much_is_reported_before_it_is_written() -> None:
     found = wiring(down())
     assert found.excess(1, 1) is None
     assert "2 threadblocks of a GPU, and 1 are the most" in str(found.excess(2, 1))

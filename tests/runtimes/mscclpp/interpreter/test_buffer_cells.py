@@ -65,7 +65,7 @@ def test_parts_are_so_many_at_most() -> None:
         interpret_plan(alone(loops))
 
 
-def test_chunks_that_are_in_no_buffer_are_told() -> None:
+def test_chunks_that_are_in_no_buffer_are_reported() -> None:
     """GPU 1 has two chunks of scratch."""
     plan = pair([data("put", [own("i0", 2)], [there(2, 1, 2)])], [])
     (told,) = check_bounds(plan)
@@ -75,7 +75,7 @@ def test_chunks_that_are_in_no_buffer_are_told() -> None:
     assert not found.runs
 
 
-def test_buffers_that_do_not_fit_the_collective_are_told() -> None:
+def test_buffers_that_do_not_fit_the_collective_are_reported() -> None:
     plan = pair(swap(), swap())
     (told,) = check_buffers(plan, "allgather")
     assert "in an allgather of 2 GPUs they are 1 to 2" in told.message

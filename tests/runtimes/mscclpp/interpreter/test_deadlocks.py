@@ -25,7 +25,7 @@ def test_a_circle_of_waits_is_told_from_wait_to_wait() -> None:
         assert f"for signal {place} 2" in told
 
 
-def test_a_wait_for_what_never_comes_is_told() -> None:
+def test_a_wait_for_what_never_comes_is_reported() -> None:
     (told,) = messages(pair([tell("wait", 0)], []), Kind.DEADLOCK)
     assert told == (
         "1 threadblocks are deadlocked: "

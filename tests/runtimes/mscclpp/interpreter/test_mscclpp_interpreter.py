@@ -1,7 +1,5 @@
 """Whole plans: right ones pass, and with one wrong operation it is named."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

@@ -1,7 +1,5 @@
 """Limits of the runtime, and references to what is not there."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +35,7 @@ def with_block(plan: Plan, **changes: Any) -> Plan:
     return with_gpu(plan, threadblocks=(block,))
 
 
-def test_nothing_is_told_of_what_is_right() -> None:
+def test_nothing_is_reported_of_what_is_right() -> None:
     assert not list(check_limits(RIGHT, 1))
     assert not list(check_references(RIGHT))
 
@@ -56,7 +54,7 @@ def test_nothing_is_told_of_what_is_right() -> None:
         (alone([meet(16, 1)]), "barrier_id is 16; at most 15"),
     ],
 )
-def test_every_limit_is_told_with_its_number(plan: Plan, told: str) -> None:
+def test_every_limit_is_reported_with_its_number(plan: Plan, told: str) -> None:
     found = [one for one in check_limits(plan, 1) if told in one.message]
     assert len(found) == 1
     assert found[0].kind is Kind.LIMIT
@@ -91,7 +89,7 @@ GROUP = SwitchGroup("o", (0, 1))
         (pair([data("put", [own("i0")], [there(3, 0)])], []), "remote buffer 3; its threadblock"),
     ],
 )
-def test_what_is_not_there_is_told_and_nothing_executed(plan: Plan, told: str) -> None:
+def test_what_is_not_there_is_reported_and_nothing_executed(plan: Plan, told: str) -> None:
     found = interpret_plan(plan)
     assert any(told in one.message for one in found.findings if one.kind is Kind.REFERENCE)
     assert not found.runs

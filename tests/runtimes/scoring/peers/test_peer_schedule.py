@@ -1,7 +1,5 @@
 """Transfers of a file as a step schedule, by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

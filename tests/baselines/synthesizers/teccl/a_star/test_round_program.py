@@ -1,7 +1,5 @@
 """The program of one round: what it may do, what it is worth."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -17,6 +15,7 @@ from baselines.synthesizers.teccl.milp.epoch_program import (
 )
 from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
@@ -75,10 +74,7 @@ def test_a_switch_passes_on_what_came_in_the_round_before(multicast: bool) -> No
 @pytest.mark.parametrize(("begin", "enough"), [(1, 3), (2, 2), (3, 2)])
 def test_a_link_stays_busy_over_the_border(begin: int, enough: int) -> None:
     """One that takes two epochs for a chunk got one in epoch 0; a second can go in epoch 2."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.link("a", "b", Fraction(1, 2))
-    topology = builder.build("pair")
+    topology = network_of("a b", "a - b: 1/2", "pair")
     _, network = of_round(topology, [], 0, 2, chunks=2)
     (i,) = (i for i, arc in enumerate(network.arcs) if arc.path == (0, 1))
     for epochs, outcome in ((enough, Outcome.FOUND), (enough - 1, Outcome.INFEASIBLE)):

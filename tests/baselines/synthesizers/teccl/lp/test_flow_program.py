@@ -1,7 +1,5 @@
 """The rows of the linear program."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
