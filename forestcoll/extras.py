@@ -16,7 +16,6 @@ EXTRAS = {
     "matplotlib": "experiments",
     "pandas": "experiments",
     "plotly": "experiments",
-    "psutil": "experiments",
     "pyarrow": "experiments",
     "ipywidgets": "notebooks",
     "distributed": "dask",
