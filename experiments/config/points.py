@@ -72,6 +72,7 @@ class Job(TypedDict):
     changes: NotRequired[Mapping[str, Any]]
     sizes: NotRequired[list[int]]
     simulate: NotRequired[Simulate]
+    train: NotRequired[Mapping[str, Value]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +98,18 @@ class Point:
     # its number in the experiment, from 1, which orders tables and figures
     position: int | None = None
     simulate: Simulate | None = None  # assumptions of simulations; no simulation if not given
+    train: Mapping[str, Value] = field(default_factory=dict)  # a model of training, if there is one
+    train_swept: tuple[str, ...] = ()  # fields of it that vary in the experiment
 
     @property
     def series(self) -> str:
         """The method with its parameters."""
-        return series(self.method, self.parameters)
+        return series(self.method, self.shown_parameters)
+
+    @property
+    def shown_parameters(self) -> dict[str, Value]:
+        """The parameters of the method, and what varies in the model of training."""
+        return {**self.parameters, **{name: self.train[name] for name in self.train_swept}}
 
     @property
     def simulated(self) -> str | None:
@@ -130,6 +138,8 @@ class Point:
             job["sizes"] = list(self.sizes)
         if self.simulate is not None:
             job["simulate"] = self.simulate
+        if self.train:
+            job["train"] = self.train
         return job
 
     @property
@@ -146,8 +156,9 @@ class Point:
             "topology": self.topology,
             "digest": self.digest,
             "method": self.method,
-            "parameters": dict(self.parameters),
+            "parameters": self.shown_parameters,
             "repetition": self.repetition,
+            **({"train": dict(self.train)} if self.train else {}),
             **({} if self.root is None else {"root": self.root}),
             **({} if self.weights is None else {"weights": self.weights}),
             **({} if self.group is None else {"group": self.group}),

@@ -177,6 +177,37 @@ class Measures:
         "resident memory of process and children until generation ends (1e6 bytes)",
         label="peak memory", unit="MB", logarithmic=True,
     )  # fmt: skip
+    iteration_s: float | None = measure(
+        "modelled time of an iteration of training, [see below](#models-of-training)",
+        how=lambda made: made.iteration and made.iteration.timeline.seconds,
+        label="iteration time, modelled", unit="s", heading="iteration",
+        cell=lambda row: duration(row.iteration_s),
+    )  # fmt: skip
+    computing_s: float | None = measure(
+        "its computing, without a pause",
+        how=lambda made: made.iteration and made.iteration.timeline.computing,
+        label="computing of an iteration", unit="s",
+    )  # fmt: skip
+    visible_share: float | None = measure(
+        "share of the iteration in which nothing is computed",
+        how=lambda made: made.iteration and made.iteration.visible_share,
+        label="visible communication", heading="visible",
+        cell=lambda row: share(row.visible_share),
+    )  # fmt: skip
+    visible_all_to_all_s: float | None = measure(
+        "visible time of all-to-alls",
+        how=lambda made: made.iteration and made.iteration.visible("all-to-all"),
+        label="visible all-to-alls", unit="s",
+    )  # fmt: skip
+    visible_allreduce_s: float | None = measure(
+        "visible time of allreduces",
+        how=lambda made: made.iteration and made.iteration.visible("allreduce"),
+        label="visible allreduces", unit="s",
+    )  # fmt: skip
+    bucket_bytes: int | None = measure(
+        "bucket of the allreduces",
+        how=lambda made: made.iteration and made.iteration.bucket_bytes,
+    )  # fmt: skip
     time_pipelined_s: float | None = measure(
         "theoretical time at a size, pipelined, without latencies",
         how=lambda made, size: made.pipelined.time_s(size), sized=True,

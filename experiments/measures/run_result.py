@@ -13,6 +13,7 @@ from experiments.measures.borders import Sets, border_bound, box_traffic
 from experiments.measures.bounds import UpperBound, upper_bound
 from experiments.measures.declared import MEASURES, SIMULATED, SIZED
 from experiments.measures.simulated import Assumptions, Simulated
+from experiments.training.iteration import Iteration
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
@@ -40,6 +41,7 @@ class RunResult:
     root: int | None = None  # rank of the root of a broadcast, reduce or allreduce
     weights: tuple[int, ...] | None = None  # relative shard size of each rank; equal if not given
     assumptions: Assumptions | None = None  # assumptions of simulations; no simulation if not given
+    trained: Callable[[], Iteration] | None = None  # runs an iteration of training, if requested
 
     @cached_property
     def pipelined(self) -> Cost:
@@ -111,6 +113,11 @@ class RunResult:
                 f"than {best.algbw_gb_s}: one of the two is wrong; please report this"
             )
         return best
+
+    @cached_property
+    def iteration(self) -> Iteration | None:
+        """An iteration of training with the method's schedules, if requested."""
+        return None if self.trained is None else self.trained()
 
     @cached_property
     def simulated(self) -> Simulated | None:

@@ -42,7 +42,8 @@ _APPENDING = (
 RARE = (
     "position", "root", "weights", "group", "size_bytes", "sizes", "simulated", "unsimulated",
     "log", "stderr", "border_of_gpu_gb_s", "border_of_pair_gb_s", "border_of_box_gb_s",
-    "box_traffic", *SIZED,
+    "box_traffic", "iteration_s", "computing_s", "visible_share", "visible_all_to_all_s",
+    "visible_allreduce_s", "bucket_bytes", *SIZED,
 )  # fmt: skip
 """Columns that are written only with a value: most experiments do not request them."""
 
@@ -121,7 +122,7 @@ class Row(_Circumstances, Measures, _Asked):  # dataclass fields start with thos
             topology=point.topology,
             collective=point.collective,
             method=point.method,
-            parameters=dict(point.parameters),
+            parameters=point.shown_parameters,
             repetition=point.repetition,
             position=point.position,
             root=None if point.root is None else str(point.root),

@@ -29,6 +29,8 @@ from experiments.config.points import Job, Status
 from experiments.config.variations import network_of
 from experiments.measures.run_result import RunResult, measured, simulated
 from experiments.measures.simulated import Assumptions
+from experiments.training.iteration import Iteration
+from experiments.training.training_settings import TrainingSettings
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for, whole_weights
 from forestcoll.schedule import Allreduce, FlowSchedule, StepSchedule, verify
@@ -51,7 +53,8 @@ def work(job: Job, tell: Tell) -> None:
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
         assumed = Assumptions.of(job["simulate"]) if "simulate" in job else None
-        made = RunResult(schedule, topology, job["collective"], root, weights, assumed)
+        trained = _trained(job, schedule) if "train" in job else None
+        made = RunResult(schedule, topology, job["collective"], root, weights, assumed, trained)
         fields = _checked(schedule, made, job)
         tell({"fields": fields})
         if assumed is not None:
@@ -98,6 +101,11 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
     fields = {"generation_s": seconds, "stages_s": dict(stages), "peak_memory_mb": peak_memory_mb()}
     tell({"fields": fields})
     return schedule
+
+
+def _trained(job: Job, schedule: Schedule) -> Callable[[], Iteration]:
+    settings = TrainingSettings.of(job["train"])
+    return lambda: settings.run(schedule, job["method"], job["parameters"])
 
 
 def _recorder(tell: Tell) -> Report:

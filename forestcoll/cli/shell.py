@@ -1,7 +1,8 @@
 """Command group that loads commands on demand and prints errors as one line with an exit code.
 
 Plug-ins are entry points of the group ``forestcoll.commands``, as our own commands could be: a
-function that typer can register, or a ``typer.Typer`` of subcommands.
+function that typer can register, or a ``typer.Typer`` of subcommands. One named with two words,
+such as ``topology find``, is a subcommand of a group that is there.
 """
 
 from __future__ import annotations
@@ -158,7 +159,8 @@ def _discard_output() -> None:
 
 
 def _commands() -> dict[str, EntryPoint]:
-    return CORE | {name: one for name, one in _plugins().items() if name not in CORE}
+    others = {name: one for name, one in _plugins().items() if " " not in name}
+    return CORE | {name: one for name, one in others.items() if name not in CORE}
 
 
 @cache
@@ -171,7 +173,12 @@ def _as_command(name: str, plugin: Any) -> Any:
     holder = typer.Typer(add_completion=False)
     if isinstance(plugin, typer.Typer):
         holder.add_typer(plugin, name=name)
-        return typer.main.get_group(holder).commands[name]
+        group: Any = typer.main.get_group(holder).commands[name]
+        for words, entry in _plugins().items():
+            first, _, second = words.partition(" ")
+            if first == name and second:
+                group.add_command(_as_command(second, entry.load()))
+        return group
     holder.command(name=name)(plugin)
     return typer.main.get_command(holder)
 

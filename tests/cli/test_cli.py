@@ -40,6 +40,7 @@ def test_the_commands_are_these() -> None:
         "topology show",
         "topology export",
         "topology draw",
+        "topology find",
         "replan",
         "whatif",
         "certificate",
