@@ -2,7 +2,8 @@
 
 Rows belong to groups (topologies); each has a name (a method) and values. In a terminal the group
 has a line of its own, so that names and values keep their columns. A name too long for its column
-gets its own line, too. Names come from files, so every form escapes markup in them.
+gets its own line, too. Names come from files, so every form escapes markup in them. Not rich, which
+wraps cells in pipes and drops no columns; nor pandas, which is an extra (docs/architecture.md).
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from experiments.config.points import Point, Status
 from experiments.results.rows import Row
 from experiments.run.processes import end_all, marked
 from experiments.run.provenance import commit, host, versions
-from experiments.run.watchdog import Order
+from experiments.run.watch import Order
 
 __all__ = ["OnStage", "Running", "run_point"]
 
@@ -139,7 +139,7 @@ class Running:
             self._watchdog.kill()
             killed = self._watchdog.wait() < 0
         if killed:
-            end_all(lambda: marked(f"{MARK}={self._token}"))
+            end_all(lambda: marked(MARK, self._token))
         for pipe in (self._watchdog.stdout, self._watchdog.stderr):
             assert pipe is not None
             pipe.close()

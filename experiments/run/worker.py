@@ -180,7 +180,8 @@ def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
 def peak_memory_mb() -> float:
     """Return the largest resident memory of this process so far, in MB (1e6 bytes)."""
     try:
-        # getrusage would include the parent's memory at the fork; VmHWM does not.
+        # getrusage would include the parent's memory at the fork; VmHWM does not. psutil has no
+        # peak on Linux.
         status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
     except (OSError, StopIteration):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Self
 
-from experiments.run.processes import die_with_parent
+from experiments.run.parentage import die_with_parent
 from tests.fuzz.check import OnStage, Outcome, examine
 
 __all__ = ["Pool"]

@@ -91,7 +91,10 @@ def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End running processes, first with SIGTERM, so that a launcher can end its own children."""
+    """End running sessions, first with SIGTERM, so that a launcher can end its own children.
+
+    psutil ends processes, not sessions.
+    """
     for how in (signal.SIGTERM, signal.SIGKILL):
         running = _running(started)
         for process in running:

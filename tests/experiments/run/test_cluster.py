@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from experiments.results.rows import Status, read_rows
 from experiments.run import cluster as cluster_executor
-from experiments.run.processes import runs
 from forestcoll.errors import ForestCollError, InvalidExperimentError
+from tests.experiments.run.ended import ended
 
 ENVIRONMENT = {
     "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "3",
@@ -124,13 +124,13 @@ def test_whoever_is_lost_no_point_is(
     rows = read_rows(tmp_path / "results" / "toy" / "rows.jsonl")
     assert [row.status for row in rows] == [Status.OK] * 2
     assert set(Counter(row.point for row in rows).values()) == {1}
-    assert not runs(point)
+    assert ended(point)
 
     run, point = asleep("--fresh")
     run.send_signal(signal.SIGINT)
     run.communicate(timeout=30)
     assert run.returncode == 130
-    wait_for(lambda: not runs(point), "the point's end")
+    wait_for(lambda: ended(point), "the point's end")
 
     run, point = asleep("--fresh")
     cluster.scheduler.kill()

@@ -8,8 +8,8 @@ from experiments.config.points import Point, Status
 from experiments.results.rows import Row, RowFile
 from experiments.run.executors import LocalExecutor
 from experiments.run.plan import make_plan
-from experiments.run.processes import runs
 from experiments.run.runner import run_points
+from tests.experiments.run.ended import ended
 
 
 class Events:
@@ -62,4 +62,4 @@ def test_who_stops_listening_ends_all_points(write_experiment, tmp_path: Path) -
         assert time.monotonic() < deadline
         time.sleep(0.02)
     run.close()
-    assert not runs(int(note.read_text()))
+    assert ended(int(note.read_text()))
