@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import Json
+from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.problem.limits import MOST_SECONDS
@@ -22,7 +22,7 @@ __all__ = ["find_topology"]
 
 
 def find_topology(
-    nodes: Annotated[int, typer.Option("--nodes", help="Number of GPUs.")],
+    nodes: Annotated[int, typer.Option("--nodes", max=MOST, help="Number of GPUs.")],
     degree: Annotated[
         str, typer.Option("--degree", help="Links out of each GPU: 4, or several as 2,4,8 or 2..8.")
     ],
@@ -51,7 +51,9 @@ def find_topology(
     ] = False,
     ports: Annotated[
         int | None,
-        typer.Option("--ports", min=1, help="Ports of all GPUs, as of one optical switch."),
+        typer.Option(
+            "--ports", min=1, max=MOST, help="Ports of all GPUs, as of one optical switch."
+        ),
     ] = None,
     money: Annotated[
         str | None, typer.Option("--money", help="Most that all ports together may cost.")
@@ -60,7 +62,7 @@ def find_topology(
         str | None, typer.Option("--port-price", help="Price of a port with its cable.")
     ] = None,
     choose: Annotated[
-        int, typer.Option("--choose", min=1, help="Row of the table that -o writes.")
+        int, typer.Option("--choose", min=1, max=MOST, help="Row of the table that -o writes.")
     ] = 1,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="Write the network, .yaml or .json.")

@@ -25,11 +25,14 @@ def fit_times(
         typer.Argument(metavar="FILE", help="CSV: size_bytes, time_us, and steps, share of each."),
     ],
     steps: Annotated[
-        float | None, typer.Option("--steps", min=1, help="Steps of the schedule, for all rows.")
+        float | None,
+        typer.Option("--steps", min=1, max=10**9, help="Steps of the schedule, for all rows."),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option("--share", min=0, help="T_B of the schedule in M / B, for all rows."),
+        typer.Option(
+            "--share", min=0, max=10**9, help="T_B of the schedule in M / B, for all rows."
+        ),
     ] = None,
     predict: Annotated[
         list[str] | None,

@@ -32,14 +32,17 @@ def show_iteration(
         str, typer.Option("--parallel", help="data, expert or sharded (FSDP).")
     ] = "sharded",
     tokens: Annotated[
-        int, typer.Option("--tokens", min=1, help="Tokens of one GPU in an iteration.")
+        int, typer.Option("--tokens", min=1, max=10**9, help="Tokens of one GPU in an iteration.")
     ] = 8192,
-    context: Annotated[int, typer.Option("--context", min=1, help="Tokens of a sequence.")] = 2048,
+    context: Annotated[
+        int, typer.Option("--context", min=1, max=10**9, help="Tokens of a sequence.")
+    ] = 2048,
     flops: Annotated[
-        float, typer.Option("--flops", help="Peak of a GPU per second; an A100's by default.")
+        float,
+        typer.Option("--flops", max=1e18, help="Peak of a GPU per second; an A100's by default."),
     ] = 312e12,
     utilisation: Annotated[
-        float, typer.Option("--utilisation", help="Share of the peak that is reached.")
+        float, typer.Option("--utilisation", max=1, help="Share of the peak that is reached.")
     ] = 0.5,
     bytes_each: Annotated[
         int, typer.Option("--bytes-each", min=1, max=8, help="Bytes of a parameter as sent.")
