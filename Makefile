@@ -12,7 +12,8 @@ DEPENDENCIES := import tomllib; project = tomllib.load(open("pyproject.toml", "r
   extras = project["optional-dependencies"]; \
   print(*project["dependencies"], *(one for name in extras if name not in ("all", "web") \
   for one in extras[name]), sep="\n")
-NATIVE := $(shell find forestcoll/native -name '*.cpp' -o -name '*.hpp')
+NATIVE := $(shell find forestcoll/native baselines/native -name '*.cpp' -o -name '*.hpp')
+RELEASED = build/$(shell $(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)')
 BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 
 help:
@@ -27,7 +28,7 @@ help:
 	@echo "make figures-quick  set up, then draw every figure again from the rows in results/"
 	@echo "make figures set up, then compute what fits HOURS=2 again, into recomputed/, and draw it"
 	@echo "make format  format all sources"
-	@echo "make stub    write the types of the native module anew"
+	@echo "make stub    write the types of the native modules anew"
 	@echo "make clean   remove what make made"
 
 # Tests start hundreds of Pythons: let them keep what they compile.
@@ -69,11 +70,20 @@ test: setup
 test-all:
 	@$(MAKE) --no-print-directory test MARKED=
 
-.PHONY: checks suite
+# The core with the switches of tests for its shortcuts (tests/fuzz/shortcuts.py). It shares the
+# other objects of the released one.
+$(VENV)/testing-core: $(VENV)/package
+	@$(BIN)/cmake --build $(RELEASED) --target _core_testing
+	@touch $@
+
+.PHONY: checks suite testing-core
+testing-core: setup
+	@$(MAKE) --silent $(VENV)/testing-core
+
 checks: setup
 	@$(MAKE) --no-print-directory --jobs 1 lint types arrows
 
-suite: setup
+suite: testing-core
 	@$(MAKE) --no-print-directory --jobs 1 --output-sync=none python
 
 # The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
@@ -105,11 +115,10 @@ arrows: setup
 
 # The C++ tests twice: with the very objects that the Python module is made of, and under
 # AddressSanitizer and UndefinedBehaviorSanitizer.
-cpp: setup
-	@released=build/$$($(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)'); \
-	$(BIN)/cmake -S . -B build/sanitized -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+cpp: testing-core
+	@$(BIN)/cmake -S . -B build/sanitized -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=ON >/dev/null && \
-	for dir in $$released build/sanitized; do \
+	for dir in $(RELEASED) build/sanitized; do \
 	  $(BIN)/cmake --build $$dir --target native_tests && \
 	  $(BIN)/ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
@@ -121,14 +130,14 @@ HALF := $(addprefix tests/,across baselines core fuzz in_network lp bounded_dept
 PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
 
 .PHONY: half other-half
-python: setup
+python: testing-core
 	@$(MAKE) --no-print-directory --jobs 2 --output-sync=none half other-half
 
-half: setup
+half: testing-core
 	$(PYTEST) -o cache_dir=.pytest_cache/half $(HALF)
 
 # Shown at its end, so that two do not write into one line.
-other-half: setup
+other-half: testing-core
 	@$(PYTEST) -o cache_dir=.pytest_cache/other $(HALF:%=--ignore=%) > build/other-half.txt 2>&1; \
 	  status=$$?; cat build/other-half.txt; exit $$status
 
@@ -143,7 +152,7 @@ bench: setup
 MINUTES ?= 10
 SEED ?= 1
 CONTESTS ?= 2000
-fuzz: setup
+fuzz: testing-core
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --any-network --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
@@ -155,9 +164,10 @@ HOURS ?= 2
 figures: setup
 	$(BIN)/forestcoll reproduction recompute --hours $(HOURS)
 
-# The types of the binding, after a change of forestcoll/native/src/binding/.
+# The types of the bindings, after a change of src/binding/ in forestcoll/native or baselines/native.
 stub: setup
 	$(BIN)/python -m nanobind.stubgen --quiet -m forestcoll.native._core -o forestcoll/native/_core.pyi
+	$(BIN)/python -m nanobind.stubgen --quiet -m baselines.native._methods -o baselines/native/_methods.pyi
 
 format: setup
 	$(BIN)/ruff check --fix .

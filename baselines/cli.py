@@ -135,7 +135,6 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def _size(schedule: Schedule) -> dict[str, int]:
-    """Count trees, or chunks and steps, or paths."""
     if isinstance(schedule, StepSchedule):
         return {"chunks": len(schedule.chunks), "steps": schedule.num_steps}
     if isinstance(schedule, FlowSchedule):

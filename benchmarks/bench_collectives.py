@@ -91,11 +91,7 @@ def rows() -> list[Row]:
 
 def work(row: Row, topology: Topology) -> tuple[FactoredForest, Mapping[str, float]]:
     asked = Options(
-        collective=row.collective,
-        root=row.root,
-        weights=row.weights,
-        factored=True,
-        routed=True,
+        collective=row.collective, root=row.root, weights=row.weights, factored=True, routed=True
     )
     made = generate(topology, asked)
     assert isinstance(made.schedule, FactoredForest)

@@ -22,12 +22,9 @@ from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.allreduce import AnySchedule
 
 NETWORKS = (
-    "dgx_a100:boxes=16",
-    "dgx_a100:boxes=128",
-    "dgx_h100:boxes=128",
-    "mi250:boxes=64",
+    "dgx_a100:boxes=16", "dgx_a100:boxes=128", "dgx_h100:boxes=128", "mi250:boxes=64",
     "torus:dims=16x16",
-)
+)  # fmt: skip
 FORMS = ("json", "npz", "factored npz")
 READ_BUDGET_S = 1.0
 """For a JSON file of 25 MB."""

@@ -326,8 +326,7 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.bench_generate",
-        description=(__doc__ or "").partition("\n")[0],
+        prog="python -m benchmarks.bench_generate", description=(__doc__ or "").partition("\n")[0]
     )
     parser.add_argument("--runs", type=int, default=5, help="of which the median is shown")
     parser.add_argument("--only", default="", metavar="TEXT", help="rows whose name holds it")

@@ -80,11 +80,7 @@ class Round:
         """Start a run."""
         with self._log.open("wb") as log:
             process = subprocess.Popen(
-                self._command,
-                env=self._environment,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
+                self._command, env=self._environment, stdout=log, stderr=log, start_new_session=True
             )
         try:
             yield process

@@ -26,16 +26,9 @@ from forestcoll.topology.model import Link
 from forestcoll.topology.numbers import Exact
 
 __all__ = [
-    "dead_nics",
-    "dragonfly",
-    "jittered_nics",
-    "loose_boxes",
-    "mixed_boxes",
-    "pods",
-    "random_regular",
-    "rescaled",
-    "unequal_mesh",
-]
+    "dead_nics", "dragonfly", "jittered_nics", "loose_boxes", "mixed_boxes", "pods",
+    "random_regular", "rescaled", "unequal_mesh",
+]  # fmt: skip
 
 
 def rescaled(topology: Topology, factor: Callable[[Link], Fraction]) -> Topology:

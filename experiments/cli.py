@@ -13,6 +13,7 @@ import typer
 
 from experiments.results.grid import Format, show_table
 from experiments.results.rows import Row, RowFile, Status, latest, read_rows
+from experiments.results.selection import ROWS
 from experiments.run.executors import Executor
 from experiments.run.plan import Plan
 from forestcoll.errors import InvalidExperimentError
@@ -21,7 +22,6 @@ from forestcoll.problem.limits import MOST_THREADS
 
 __all__ = ["run"]
 
-ROWS = "rows.jsonl"
 _INTERRUPTED = 130
 
 
@@ -102,14 +102,14 @@ def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
     if executor is _Where.LOCAL:
         if scheduler is not None:
             raise InvalidExperimentError("--scheduler is for --executor dask; add that")
-        from experiments.run.executors.local import LocalExecutor
+        from experiments.run.executors import LocalExecutor
 
         return LocalExecutor(jobs)
     if scheduler is None or jobs != 1:
         hint = "leave --jobs out" if scheduler else "add --scheduler tcp://HOST:PORT"
         raise InvalidExperimentError(f"--executor dask runs what its workers can take; {hint}")
     try:
-        from experiments.run.executors.cluster import DaskExecutor
+        from experiments.run.cluster import DaskExecutor
     except ModuleNotFoundError as error:
         raise missing(error, "--executor dask") or error from None
     return DaskExecutor(scheduler)
@@ -118,7 +118,7 @@ def _executor(executor: _Where, scheduler: str | None, jobs: int) -> Executor:
 def _preview(
     plan: Plan, rows: list[Row], jobs: int, title: str, form: Format, *, as_json: bool
 ) -> None:
-    from experiments.run.preview import make_preview
+    from experiments.run.plan import make_preview
 
     preview = make_preview(plan, rows, jobs)
     if as_json:

@@ -1,14 +1,9 @@
 """Fit of the hop latency to NCCL's measured ring, and the simulation errors that remain.
 
-Problem: find the alpha for which the simulated ring is nearest to the measured one.
-Input:   measurements on two DGX A100 (``published/forestcoll_measured.csv``); rows of figure 11 for
-         the methods outside the fit.
-Output:  alpha, and errors: simulated over measured algbw, less one.
-Cost:    about seventy simulations of the ring's twelve points.
-Source:  ours. The fit minimises the mean absolute error, with the best number of pipeline chunks at
-         each size.
-
-``python -m experiments.fit_alpha results/forestcoll-figure11-*`` prints it as a table.
+The fit minimises the mean absolute error on two DGX A100 (``published/forestcoll_measured.csv``),
+with the best number of pipeline chunks at each size. ``python -m experiments.fit_alpha
+results/forestcoll-figure11-*`` prints alpha and the errors, simulated over measured algbw less one,
+also of the given rows, which are outside the fit.
 """
 
 from __future__ import annotations
@@ -21,6 +16,7 @@ from pathlib import Path
 from statistics import fmean
 
 from baselines.registry import METHODS
+from experiments.measures.docs import piped
 from experiments.published import Mark, marks
 from experiments.results.rows import Row, Status, read_rows
 from forestcoll.compilation import compile_program
@@ -29,14 +25,8 @@ from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology import load_topology
 
 __all__ = [
-    "Compared",
-    "best_simulated",
-    "compared",
-    "fitted_alpha_us",
-    "fitted_on",
-    "mean_error",
-    "table",
-]
+    "Compared", "best_simulated", "compared", "fitted_alpha_us", "fitted_on", "mean_error", "table",
+]  # fmt: skip
 
 MEASURE = "algbw_simulated_gb_s"
 FITTED = "ring"
@@ -132,20 +122,16 @@ def table(found: Iterable[Compared]) -> list[str]:
         groups.setdefault((one.collective, one.method), []).append(one)
     sizes = list(dict.fromkeys(one.size_bytes for its in groups.values() for one in its))
     heads = ["collective", "method", *map(size_text, sizes), "mean of the absolute errors"]
-    lines = [_piped(heads), _piped(["---", "---", *["---:"] * (len(sizes) + 1)])]
+    lines = [piped(heads), piped(["---", "---", *["---:"] * (len(sizes) + 1)])]
     for (collective, method), its in groups.items():
         at = {one.size_bytes: one for one in its}
         cells = [_cell(at[size]) if size in at else "" for size in sizes]
-        lines.append(_piped([collective, f"`{method}`", *cells, f"{mean_error(its):.0%}"]))
+        lines.append(piped([collective, f"`{method}`", *cells, f"{mean_error(its):.0%}"]))
     return lines
 
 
 def _cell(one: Compared) -> str:
     return f"{one.simulated_gb_s:.3g} / {one.measured_gb_s:.3g} ({one.error:+.0%})"
-
-
-def _piped(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _beside(mark: Mark, collective: str, simulated_gb_s: float) -> Compared:

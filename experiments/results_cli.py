@@ -89,7 +89,7 @@ def compare(
 ) -> None:
     """Compare two sets of results of one experiment, such as those of two commits."""
     from experiments.results.comparison import compare as compared
-    from experiments.results.comparison_table import document, remarks, table
+    from experiments.results.comparison import document, remarks, table
 
     found = compared(load_results(a), load_results(b))
     keep = {
@@ -126,7 +126,7 @@ def plot(
     as_json: Json = False,
 ) -> None:
     """Draw a figure from results."""
-    from experiments.config.titles import title_of
+    from experiments.config.document import title_of
     from experiments.figures.plot import plot as drawn
 
     rows = select(load_results(results), method or (), topology or ())

@@ -1,15 +1,10 @@
 """Simulated speedups between methods, beside the measured ones of the papers.
 
-Problem: the papers' figures of algbw against size have no numbers, but their text has ratios.
-Input:   rows with simulations; the ratios (``published/speedups.csv``).
-Output:  a table with the simulated value of each printed ratio, at one size or on average.
-Cost:    none.
-Source:  ForestColl section 6, BFB section 8 and A.1. Among parameter choices, and among the methods
-         of one library, the best counts at each size. An average is the mean ratio over the sizes
-         of the rows.
-
-``python -m experiments.speedups`` writes it into docs/papers/simulated-figures.md, from the rows
-below results/.
+The figures of algbw against size have no printed numbers, but the text has ratios
+(``published/speedups.csv``; ForestColl section 6, BFB section 8 and A.1). Among parameter choices,
+and among the methods of one library, the best counts at each size. An average is the mean ratio
+over the sizes of the rows. ``python -m experiments.speedups`` writes the table into
+docs/papers/simulated-figures.md.
 """
 
 from __future__ import annotations
@@ -20,7 +15,7 @@ from pathlib import Path
 from statistics import fmean
 
 from experiments.fit_alpha import MEASURE, compared, fitted_alpha_us, fitted_on, mean_error, table
-from experiments.measures.page_marks import with_tables
+from experiments.measures.docs import piped, with_tables
 from experiments.published import printed
 from experiments.results.rows import Row, Status, read_rows
 from forestcoll.problem.sizes import size_text
@@ -32,30 +27,19 @@ PAGE = Path(__file__).parents[1] / "docs" / "papers" / "simulated-figures.md"
 
 @dataclass(frozen=True, slots=True)
 class Speedup:
-    """The speedup of one method over others: as printed, and in simulation.
+    """The speedup of one method over others: as printed, and in simulation."""
 
-    Parameters
-    ----------
-    item : str
-        Of :mod:`experiments.reproduction.inventory`.
-    source, topology, collective : str
-    ours, methods : str
-        The leading method and the methods it is compared with, of which the best counts.
-    at_bytes : int, optional
-        The size of a printed ratio; None where only an average is printed.
-    average_over : tuple of int, optional
-        The least and the largest size of a printed average.
-    """
-
-    item: str
+    item: str  # of experiments.reproduction.inventory
     source: str
     topology: str
     collective: str
-    ours: str
-    methods: str
+    ours: str  # the leading method and the methods it is compared with, of which the best counts
+    methods: str  # the leading method and the methods it is compared with, of which the best counts
+    # the size of a printed ratio; None where only an average is printed
     at_bytes: int | None = None
     printed: str = ""
     simulated: float | None = None
+    # the least and the largest size of a printed average
     average_over: tuple[int, int] | None = None
     printed_average: str = ""
     simulated_average: float | None = None
@@ -104,7 +88,6 @@ def _beside(line: Mapping[str, str], ratios: Mapping[int, float]) -> Speedup:
 
 
 def _best(rows: Iterable[Row], methods: Sequence[str], topology: str) -> dict[int, float]:
-    """Return the best simulated algbw at each size."""
     best: dict[int, float] = {}
     done = (row for row in rows if row.status is Status.OK and row.topology == topology)
     for row in (row for row in done if row.method in methods):
@@ -154,7 +137,7 @@ def _as_table(found: Iterable[Speedup]) -> list[str]:
         cells = [one.source, f"`{one.topology}`", one.collective, f"`{one.ours}`", methods]
         cells += [at, one.printed, _number(one.simulated)]
         cells += [over, one.printed_average, _number(one.simulated_average)]
-        lines.append(f"| {' | '.join(cells)} |")
+        lines.append(piped(cells))
     return lines
 
 

@@ -12,7 +12,7 @@ from forestcoll.api import replan as replan
 from forestcoll.api import simulate as simulate
 from forestcoll.api import verify as verify
 from forestcoll.api import write_schedule as write_schedule
-from forestcoll.bounded_depth.rate_by_depth import rate_by_depth as rate_by_depth
+from forestcoll.bounded_depth.depth_limit import rate_by_depth as rate_by_depth
 from forestcoll.certificate import certify as certify
 from forestcoll.core.fixed_k import FixedK as FixedK
 from forestcoll.core.fixed_k import fixed_k as fixed_k

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from forestcoll.errors import ExportError
 
-__all__ = ["reason", "temporary_folder", "write_whole"]
+__all__ = ["reason", "temporary_folder", "write_text", "write_whole"]
 
 _DRAFT = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 _LOCK = "lock"
@@ -52,6 +52,11 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         raise ExportError(f"{path}: cannot be written: {reason(error)}") from None
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write a text in UTF-8 as :func:`write_whole` does, with its line ends as they are."""
+    write_whole(path, lambda draft: draft.write_text(text, encoding="utf-8", newline="\n"))
+
+
 def reason(error: OSError) -> str:
     """Return what the system says is wrong, without the name of the file."""
     return (error.strerror or str(error)).lower()
@@ -78,8 +83,10 @@ def _replace(path: Path, write: Callable[[Path], object]) -> None:
         try:
             write(draft)
             draft.replace(path)
-        finally:
+        except BaseException:
+            # Only then: after the rename, the name may be another thread's draft already.
             draft.unlink(missing_ok=True)
+            raise
 
 
 @contextmanager

@@ -17,7 +17,7 @@ import numpy as np
 
 from forestcoll.core.assembly import expand
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, not_taken
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
@@ -35,7 +35,6 @@ from forestcoll.schedule.transform.timed_transfers import (
     of_steps,
     refined,
 )
-from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["compile_program"]
 

@@ -6,6 +6,9 @@ and what to do. The command line returns ``exit_code``.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Callable, Iterable
+
 __all__ = [
     "CapacityOverflowError",
     "DisconnectedError",
@@ -25,6 +28,7 @@ __all__ = [
     "UnknownMethodError",
     "UnsupportedError",
     "VerificationError",
+    "did_you_mean",
 ]
 
 
@@ -125,3 +129,24 @@ class VerificationError(ForestCollError):
     """A schedule does not do what it claims; the message is the counter-example."""
 
     exit_code = 1
+
+
+def did_you_mean(
+    word: object, known: Iterable[str], otherwise: str, form: Callable[[str], str] = str
+) -> str:
+    """Return the remedy for a misspelt word: the known word nearest to it.
+
+    Parameters
+    ----------
+    otherwise : str
+        The remedy if no known word is near.
+    form : callable
+        Formats the known word.
+
+    Examples
+    --------
+    >>> did_you_mean("rnig", ["ring", "torus"], "take ring or torus")
+    'did you mean ring?'
+    """
+    near = difflib.get_close_matches(str(word), list(known), n=1)
+    return f"did you mean {form(near[0])}?" if near else otherwise

@@ -6,7 +6,7 @@ Output:  spanning trees, k times its weight per GPU, with their physical paths, 
          proves that nothing can be faster. A reduction uses trees of the reversed network. An
          allreduce uses those of a reduction and of an allgather; its bound may leave a gap.
 Cost:    the sum of the stages; the result lists their seconds. An allreduce that no cut proves
-         optimal also costs a linear program (:mod:`forestcoll.core.best_allreduce`).
+         optimal also costs a linear program (:mod:`forestcoll.allreduce.best_allreduce`).
 Source:  ForestColl sections 5 and 5.7; with the core's algorithms, or with the paper's own for
          comparison. :mod:`forestcoll.core.pipeline` names the stages.
 """

@@ -21,13 +21,12 @@ import numpy.typing as npt
 from forestcoll.bounded_depth.hop_distances import eccentricities
 from forestcoll.core.assembly import blocks, tree_depths
 from forestcoll.errors import UnsupportedError
-from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, not_taken
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.unsupported import not_taken
 from forestcoll.topology.model import Topology
 
 __all__ = ["Latency", "LeastLatency", "latency", "least_latency"]

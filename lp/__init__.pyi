@@ -1,11 +1,15 @@
 """The public names, and where each is from: the one list, for type checkers and at run time."""
 
+from forestcoll.allreduce.cutting_planes import allreduce_optimum as allreduce_optimum
+from forestcoll.allreduce.result import AllreduceOptimum as AllreduceOptimum
+from forestcoll.allreduce.rounding import allreduce_forest as allreduce_forest
+from forestcoll.solver.linear_program import Program as Program
+from forestcoll.solver.linear_program import Settings as Settings
+from forestcoll.solver.linear_program import Solution as Solution
+from forestcoll.solver.solve import solve as solve
 from lp.allgather.fractional_packing import FractionalPacking as FractionalPacking
 from lp.allgather.linear_optimum import AllgatherOptimum as AllgatherOptimum
 from lp.allgather.linear_optimum import allgather_rate as allgather_rate
-from lp.allreduce.cutting_planes import allreduce_optimum as allreduce_optimum
-from lp.allreduce.result import AllreduceOptimum as AllreduceOptimum
-from lp.allreduce.rounding import allreduce_forest as allreduce_forest
 from lp.alltoall.closed_forms import degree_bound as degree_bound
 from lp.alltoall.closed_forms import product_rate as product_rate
 from lp.alltoall.concurrent_flow import ApproximateFlow as ApproximateFlow
@@ -19,7 +23,3 @@ from lp.groups.result import ConcurrentGroups as ConcurrentGroups
 from lp.groups.result import ProcessGroup as ProcessGroup
 from lp.groups.result import check_concurrent as check_concurrent
 from lp.groups.sharing import concurrent_groups as concurrent_groups
-from lp.solver.linear_program import Program as Program
-from lp.solver.linear_program import Settings as Settings
-from lp.solver.linear_program import Solution as Solution
-from lp.solver.solve import solve as solve

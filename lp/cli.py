@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.problem.limits import MOST_SECONDS
+from lp.groups.cli import Json, Solver, TimeLimit
 
 if TYPE_CHECKING:
+    from forestcoll.allreduce.result import AllreduceOptimum, BindingCut
     from forestcoll.schedule.allreduce import Allreduce
     from forestcoll.schedule.forest import Forest
-    from lp.allreduce.result import AllreduceOptimum, BindingCut
 
 __all__ = ["allreduce_optimum"]
 
@@ -31,33 +31,24 @@ def allreduce_optimum(
         Path | None,
         typer.Option("--output", "-o", metavar="FILE", help="Where to write the schedule."),
     ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the linear program."
-        ),
-    ] = 300.0,
-    solver: Annotated[
-        str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")
-    ] = "highs",
+    time_limit: TimeLimit = 300.0,
+    solver: Solver = "highs",
     symmetry: Annotated[
         bool, typer.Option(help="Look for symmetries, which make the program smaller.")
     ] = True,
-    json_: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document to stdout.")
-    ] = False,
+    json_: Json = False,
 ) -> None:
     """Find the fastest allreduce with forwarding switches; compare reduce-scatter + allgather.
 
     The schedule is verified, with the bound that it attains or not, before it is written.
     """
+    from forestcoll.allreduce import cutting_planes as allreduce_cuts
     from forestcoll.cli.facts import as_json, as_text
     from forestcoll.cli.output import SCHEDULES, expect_writable
     from forestcoll.generation import Options, generate
     from forestcoll.schedule import verify, write_schedule
+    from forestcoll.solver.linear_program import Settings
     from forestcoll.topology.symmetry.automorphism import no_symmetry
-    from lp.allreduce import cutting_planes as allreduce_cuts
-    from lp.solver.linear_program import Settings
 
     if output is not None:
         expect_writable(output, SCHEDULES)
@@ -91,7 +82,7 @@ def _best(found: AllreduceOptimum, combination: Allreduce[Forest]) -> Allreduce[
 
     The lower of both bounds goes with it.
     """
-    from lp.allreduce.rounding import allreduce_forest
+    from forestcoll.allreduce.rounding import allreduce_forest
 
     made = [combination]
     if found.exact is None or combination.algbw_gb_s < found.exact.algbw_gb_s:

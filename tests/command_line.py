@@ -1,10 +1,10 @@
 """Ways to call the command line, and the script beside it, from a test."""
 
-from __future__ import annotations
-
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,27 @@ def assert_one_line(stderr: str, message: str) -> None:
     assert stderr.startswith("error: ")
     assert stderr.count("\n") == 1
     assert message in stderr
+
+
+def assert_refused(message: str, *arguments: object, code: int = 2) -> None:
+    """Run a command that must end with this exit code and one line of error."""
+    result = invoke(*arguments)
+    assert result.exit_code == code, result.output
+    assert_one_line(result.stderr, message)
+
+
+def assert_ctrl_c_stops(code: str, after_s: float) -> None:
+    """Interrupt Python code so long after it printed a line; it must end soon."""
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(after_s)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=30)
+    assert "KeyboardInterrupt" in errors
+    assert process.returncode != 0
 
 
 SCRIPT = ROOT / "docs" / "check_certificate.py"

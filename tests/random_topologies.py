@@ -14,8 +14,6 @@ Kinds:
 In all of them every GPU reaches every other, and no switch sends more than it can receive.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Hypothesis strategies for networks; what a network is made of is in ``random_topologies``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from hypothesis import strategies as st

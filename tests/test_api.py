@@ -1,7 +1,5 @@
 """What ``import forestcoll`` takes: any form of a network, a collective by name, a file."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -97,9 +95,7 @@ def test_a_graph_without_bandwidths_is_refused() -> None:
         ({"collective": "allgather", "weights": [2] + [1] * 15}, {"weights": [2] + [1] * 15}),
     ],
 )
-def test_an_optimum_can_be_asked_for_by_the_name_of_a_collective(
-    asked: dict[str, Any], same: dict[str, Any]
-) -> None:
+def test_optimum_takes_collectives(asked: dict[str, Any], same: dict[str, Any]) -> None:
     """The same as by weights and the direction; with k the best with so many trees."""
     found = forestcoll.optimum(SPEC, **asked)
     assert found == forestcoll.optimum(SPEC, **same)
@@ -123,9 +119,7 @@ def test_an_optimum_can_be_asked_for_by_the_name_of_a_collective(
         ),
     ],
 )
-def test_contradictions_are_refused(
-    asked: dict[str, Any], error: type[ForestCollError], message: str
-) -> None:
+def test_contradictions(asked: dict[str, Any], error: type[ForestCollError], message: str) -> None:
     with pytest.raises(error, match=message):
         forestcoll.optimum(SPEC, **asked)
 
@@ -157,9 +151,7 @@ def test_short_floats_are_bandwidths_and_weights() -> None:
     assert halves.weights == (2, 1, 1, 1, 1)
 
 
-def test_simulate_takes_a_schedule_or_its_file_and_sizes_as_people_write_them(
-    tmp_path: Path,
-) -> None:
+def test_simulate_takes_schedules_files_and_written_sizes(tmp_path: Path) -> None:
     """The same as by hand; the best pipeline chunks again with the use of links."""
     forest = forestcoll.generate("dgx_a100:boxes=2").schedule
     path = tmp_path / "a100.npz"

@@ -1,7 +1,5 @@
 """Files that appear when they are complete, or not at all."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -13,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll import generate, load_topology
-from forestcoll.atomic_write import reason, temporary_folder, write_whole
+from forestcoll.atomic_write import reason, temporary_folder, write_text, write_whole
 from forestcoll.errors import ExportError
 from forestcoll.schedule import write_schedule
 from tests.command_line import invoke
@@ -22,6 +20,11 @@ from tests.command_line import invoke
 def halfway(interruption: BaseException, draft: Path) -> None:
     draft.write_text("half")
     raise interruption
+
+
+def test_a_text_keeps_its_line_ends(tmp_path: Path) -> None:
+    write_text(tmp_path / "file", "one\r\nµ\n")
+    assert (tmp_path / "file").read_bytes() == "one\r\nµ\n".encode()
 
 
 def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
@@ -53,7 +56,7 @@ def test_an_interruption_leaves_what_was_there(interruption: BaseException, tmp_
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_in_a_line(tmp_path: Path) -> None:
     """With the file that was asked for, not the draft."""
     full = OSError(28, "No space left on device", "draft")
     path = tmp_path / "file"
@@ -63,7 +66,7 @@ def test_a_full_disk_is_told_in_a_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_directory_is_told_before_anything_is_written(tmp_path: Path) -> None:
+def test_a_missing_directory_is_reported_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match=r"there is no directory .*gone; create it first"):
         write_whole(tmp_path / "gone" / "file", lambda _: pytest.fail("was written"))
 
@@ -142,6 +145,21 @@ def test_threads_that_write_one_file_wait_for_each_other(tmp_path: Path) -> None
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_draft_that_another_thread_began_after_the_rename_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.replace
+
+    def replace(draft: Path, target: Path) -> Path:
+        found = rename(draft, target)
+        draft.write_text("of another thread")
+        return found
+
+    monkeypatch.setattr(Path, "replace", replace)
+    write_whole(tmp_path / "file", lambda draft: draft.write_text("own"))
+    assert sorted(one.read_text() for one in tmp_path.iterdir()) == ["of another thread", "own"]
+
+
 def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:
     """A link of such a name, which is not followed, and names that are like it."""
     names = [".file.x.tmp", ".file.1.tmp.old", "file.1.tmp", ".other.1.tmp"]
@@ -186,9 +204,7 @@ def test_a_device_without_room_is_named() -> None:
     assert "/dev/full: cannot be written: no space left" in found.stderr
 
 
-def test_a_temporary_folder_goes_and_those_left_with_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_temporary_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One that is in use, or too young to have its lock, stays."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left, young = tmp_path / "p-left", tmp_path / "p-young"

@@ -1,7 +1,5 @@
 """Size-limited reading: regular files within their limit, and one line for anything else."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
@@ -96,7 +94,7 @@ def test_a_name_with_a_nul_byte_is_refused() -> None:
         read_at_most(Path("a\0b"), 9, InvalidTopologyError)
 
 
-def test_what_fails_while_a_file_is_read_is_told_with_its_name(tmp_path: Path) -> None:
+def test_what_fails_while_a_file_is_read_is_reported_with_its_name(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"1")
     with (
@@ -158,16 +156,15 @@ def test_lists_of_nothing_are_refused_before_they_fill_memory() -> None:
 
 
 OWN = {
-    "experiments/config/titles.py": "the toolkit's experiments",
+    "experiments/config/document.py": "the toolkit's experiments",
     "experiments/measures/docs.py": "the toolkit's page",
     "experiments/published/__init__.py": "the toolkit's tables",
     "experiments/report/page.py": "the toolkit's scripts and styles",
     "experiments/reproduction/inventory.py": "the toolkit's list of items",
-    "experiments/run/processes.py": "/proc",
     "experiments/run/worker.py": "/proc, and a pipe of its own",
     "experiments/speedups.py": "the toolkit's page",
     "forestcoll/cli/schemas.py": "the toolkit's schemas",
-    "forestcoll/cli/summaries.py": "the source of installed modules",
+    "forestcoll/cli/shell.py": "the source of installed modules",
     "forestcoll/runtimes/execution/execution.py": "what its own processes wrote",
     "forestcoll/runtimes/execution/one_rank.py": "what the process that started it wrote",
     "forestcoll/lazy_loading.py": "the stub of a package",

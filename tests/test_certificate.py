@@ -1,7 +1,5 @@
 """Certificates: made from schedules, checked twice without what made them, false ones refused."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from fractions import Fraction
@@ -81,9 +79,7 @@ def test_prices_limit_k_where_no_cut_does() -> None:
 @pytest.mark.parametrize("collective", ONE_WAY)
 @settings(max_examples=60, deadline=None)
 @given(data=st.data(), topology=topologies())
-def test_every_optimum_has_a_certificate(
-    collective: str, data: st.DataObject, topology: Topology
-) -> None:
+def test_optima_have_certificates(collective: str, data: st.DataObject, topology: Topology) -> None:
     """On random digraphs, with the worst of all cuts; whatever k, it proves what verify proves."""
     network = fit(topology, collective)
     demand = data.draw(demands(network, collective))

@@ -13,8 +13,9 @@ from forestcoll.schedule import (
     time_reversed,
     verify,
 )
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.claims import CLAIMS, examples, make
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 from tests.schedule.literals import LITERALS
 from tests.schedule.made.programs import COLLECTIVES, check
@@ -69,9 +70,7 @@ def test_programs_of_groups_pass_through_relays(collective: str) -> None:
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_a_single_gpu_does_nothing(collective: str) -> None:
     """It has all there is."""
-    builder = TopologyBuilder()
-    builder.gpu("alone")
-    schedule = generate(builder.build("alone"), collective=collective).schedule
+    schedule = generate(network_of("alone", "", "alone"), collective=collective).schedule
     for pipeline_chunks in (1, 2):
         program = check(schedule, pipeline_chunks)
         assert program.num_transfers == 0

@@ -1,13 +1,13 @@
 """Everything that can go wrong: one family, and a code for each on the command line."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
 import pytest
 
 from forestcoll import errors
-from forestcoll.errors import ForestCollError, TimeLimitError
+from forestcoll.errors import ForestCollError, TimeLimitError, did_you_mean
 
-FAMILY = {name: getattr(errors, name) for name in errors.__all__}
+FAMILY = {name: getattr(errors, name) for name in errors.__all__ if name.endswith("Error")}
 
 
 def test_all_are_caught_by_the_root() -> None:
@@ -17,7 +17,7 @@ def test_all_are_caught_by_the_root() -> None:
         for name, kind in vars(errors).items()
         if isinstance(kind, type) and issubclass(kind, Exception)
     }
-    assert found == set(errors.__all__)
+    assert found == {*errors.__all__} - {"did_you_mean"}
     assert all(issubclass(kind, ForestCollError) for kind in FAMILY.values())
     branch = {n for n, kind in FAMILY.items() if issubclass(kind, errors.InvalidTopologyError)}
     assert branch == {"InvalidTopologyError", "DisconnectedError", "UnbalancedError"}
@@ -42,3 +42,14 @@ def test_who_ran_out_of_time_hands_over_what_there_is() -> None:
     )
     plain = TimeLimitError("out of time")
     assert (plain.incumbent, plain.bound, plain.proof) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("word", "form", "remedy"),
+    [("rnig", str, "did you mean ring?"), ("tours", repr, "did you mean 'torus'?")],
+)
+def test_the_nearest_known_word_is_the_remedy(
+    word: str, form: Callable[[str], str], remedy: str
+) -> None:
+    assert did_you_mean(word, ["ring", "torus"], "take ring", form) == remedy
+    assert did_you_mean("xyz", ["ring", "torus"], "take ring", form) == "take ring"

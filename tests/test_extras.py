@@ -1,7 +1,5 @@
 """An ordinary installation: what it can do, and what names the extra that is missing."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -4,10 +4,6 @@ import copy
 import itertools
 import json
 import pickle
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -28,6 +24,7 @@ from forestcoll.generation import (
     generate_timed,
 )
 from forestcoll.topology import load_topology
+from tests.command_line import assert_ctrl_c_stops
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 from tests.schedule.mutations_of.forests import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS
@@ -218,16 +215,7 @@ def test_ctrl_c_stops_native_work():
         "topology = forestcoll.load_topology('random_regular:nodes=6000,degree=4,seed=1'); "
         "print('started', flush=True); forestcoll.generate(topology)"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(1.5)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-    assert "KeyboardInterrupt" in errors
-    assert process.returncode != 0
+    assert_ctrl_c_stops(code, 1.5)
 
 
 def test_keywords_are_the_options_and_no_other_is_taken() -> None:

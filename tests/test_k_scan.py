@@ -10,7 +10,7 @@ from forestcoll import generate, verify
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.k_scan import BestK, Choice, best_k
 from forestcoll.topology import group, load_topology
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.strategies import topologies
 
 
@@ -130,7 +130,5 @@ def test_command_line_tells_the_best_with_k():
 def test_command_line_refuses_in_one_line(tmp_path, options, message):
     """Exit code 2 and no file."""
     path = tmp_path / "never.json"
-    result = invoke("generate", "ring:nodes=3", "--output", path, *options)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "generate", "ring:nodes=3", "--output", path, *options)
     assert not path.exists()

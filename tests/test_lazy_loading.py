@@ -1,7 +1,5 @@
 """Names of a package, loaded when first asked for."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Networks as graphs of networkx, and back."""
 
-from __future__ import annotations
-
 import networkx as nx
 
 import forestcoll

@@ -1,7 +1,5 @@
 """A folder of a user's with packages of our names: our command finds its own, whoever starts it."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

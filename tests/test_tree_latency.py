@@ -1,7 +1,5 @@
 """Heights and numbers of trees, the bounds beside them, and the budgets of the families."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -273,9 +271,7 @@ def test_both_phases_of_an_allreduce_are_within_the_budgets(spec: str) -> None:
     [("dgx_a100:boxes=128", 40), ("dgx_h100:boxes=32", 16), ("mi250:boxes=64", 30)],
 )
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
-def test_no_tree_of_a_broadcast_is_left_with_what_the_others_want_not(
-    spec: str, most: int, collective: str
-) -> None:
+def test_no_broadcast_tree_gets_leftovers(spec: str, most: int, collective: str) -> None:
     """Packed greedily the last of eight trees is a chain of boxes: 243 hops at 1024 A100 GPUs."""
     forest = generate(load_topology(spec), collective=collective, root=0, factored=True).schedule
     assert forest.optimum is not None
@@ -285,9 +281,7 @@ def test_no_tree_of_a_broadcast_is_left_with_what_the_others_want_not(
 @pytest.mark.parametrize(
     ("family", "seed", "most"), [("dragonfly", 1000007, 25), ("pods", 1000029, 25)]
 )
-def test_trees_grown_one_by_one_leave_narrow_links_to_the_last(
-    family: str, seed: int, most: int
-) -> None:
+def test_single_trees_use_narrow_links_last(family: str, seed: int, most: int) -> None:
     """Flat networks of the fuzzer, where trees as low as can be came to 40 and 34 hops at last."""
     found = latency(generate(build(family, seed)).schedule)
     nothing_is_below_its_bound(found)

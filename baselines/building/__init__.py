@@ -1,7 +1,6 @@
 """Conversion of what a baseline decides into schedules: steps, trees and phases.
 
-Read ``phases`` (reductions and allreduces from out-trees), ``composing`` (the same for routed
-steps), ``grid_rings``, ``equal_trees`` and ``binary_trees``, ``fastest`` (choice among variants),
-``ticks`` (whole-number times), ``loopback`` (extra traffic of NVLS through a switch) and
+Read ``composing`` (routed steps, reductions, allreduces, choice of the fastest variant),
+``grid_rings``, ``equal_trees`` and ``binary_trees``, ``ticks`` (whole-number times) and
 ``over_planes`` (schedules on merged switches, spread over the real ones).
 """

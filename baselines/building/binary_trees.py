@@ -1,9 +1,7 @@
 """Binary trees over boxes as NCCL numbers them, alone or in pairs.
 
 Problem: a pair of shallow trees in which every box is an inner node of only one.
-Input:   a number of boxes.
 Output:  the parent of each box.
-Cost:    linear in the boxes.
 Source:  Sanders, Speck and Traff, "Two-tree algorithms for full bandwidth broadcast, reduction and
          scan" (2009), in the numbering of NCCL 2.4 and later.
 

@@ -1,12 +1,12 @@
-"""Step schedules from parts: routed, and combined into the reductions and allreduces of a method.
+"""Schedules from parts: routed steps, and the reductions and allreduces of a method.
 
-Problem: a baseline defines the sends of an allgather by step, GPU and chunk; derive the rest.
-Input:   the chunks and transfers of an allgather (or broadcast).
-Output:  their physical paths; the reductions and allreduces derived from them.
+Problem: a baseline defines out-trees, or the sends of an allgather by step, GPU and chunk; derive
+         the rest.
+Output:  physical paths of the sends; reductions and allreduces; the fastest of several variants.
 Cost:    a sort of the transfers; one search for the paths into each GPU.
-Source:  a reduce-scatter is an allgather backwards in time on the network with every link reversed;
-         an allreduce is both as sequential phases (Zhao et al., NSDI 2025, sections 4 and 6;
-         :mod:`forestcoll.schedule.transform`).
+Source:  a reduction is an allgather or broadcast backwards in time on the network with every link
+         reversed; an allreduce is both as sequential phases (Zhao et al., NSDI 2025, sections 4 and
+         6; ForestColl, section 5.7; :mod:`forestcoll.schedule.transform`).
 
 A transfer divides equally over all least-cost paths through switches and GPUs (``forwarding``):
 fluid equal-cost multipath. Methods that send hop by hop use exactly the links that they name.
@@ -14,25 +14,22 @@ fluid equal-cost multipath. Methods that send hop by hop use exactly the links t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.networks.forwarding import forwarded
-from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.cost_model.measures import cost, synchronous
+from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import sequential, time_reversed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 
-__all__ = [
-    "collect_steps",
-    "hop_by_hop",
-    "in_step",
-    "joined",
-    "routed",
-]
+__all__ = ["collect", "collect_steps", "fastest", "hop_by_hop", "in_step", "joined", "routed"]
 
 _AT_ONCE = 1 << 18
 """Transfers that are processed together."""
@@ -88,7 +85,6 @@ def hop_by_hop(
 
 
 def _pairs(topology: Topology, sends: Sends) -> list[tuple[int, int]]:
-    """Senders and receivers, each pair once."""
     size = topology.num_compute
     met = np.zeros(
         (size, size), dtype=np.bool_
@@ -108,7 +104,6 @@ def collect_steps(
     ----------
     spread : callable
         Makes an allgather or a broadcast for a topology.
-    topology : Topology
     collective : str
         The collective of ``spread``, its reduction, or "allreduce": the reduction, then the spread.
     """
@@ -116,3 +111,33 @@ def collect_steps(
         return spread(topology)
     reduction = time_reversed(spread(topology.reversed()), topology)
     return sequential(reduction, spread(topology)) if collective == "allreduce" else reduction
+
+
+def fastest(schedules: Iterable[StepSchedule]) -> StepSchedule:
+    """Return the schedule of least pipelined time, then synchronous time, then the first."""
+    return min(
+        schedules, key=lambda made: (cost(made).time_s_per_gb, synchronous(made).time_s_per_gb)
+    )
+
+
+def collect(
+    spread: Callable[[Topology], Forest], topology: Topology, collective: str
+) -> Forest | Allreduce[Forest]:
+    """Make a schedule of a collective.
+
+    Parameters
+    ----------
+    spread : callable
+        Makes an allgather or broadcast forest for a topology.
+    collective : str
+        The collective of ``spread``, its reduction, or "allreduce": both phases, with the same
+        trees where every link has a counterpart of the same bandwidth.
+    """
+    if collective in ("allgather", "broadcast"):
+        return spread(topology)
+    if collective != "allreduce":
+        return transposed(spread(topology.reversed()), topology)
+    gather = spread(topology)
+    # The reversed network then equals this one, so a second run would make the same trees.
+    alike = topology.reversed() == topology
+    return Allreduce(transposed(gather if alike else spread(topology.reversed()), topology), gather)

@@ -2,9 +2,7 @@
 
 Problem: a baseline defines trees; multiply them so that the trees of each logical link divide
          evenly over its paths.
-Input:   each tree as the parent of every rank, with its multiplicity.
 Output:  a forest whose weights are the trees per root.
-Cost:    linear in the edges of the trees.
 Source:  none; equal-cost multipath, see ``switch_paths``.
 """
 
@@ -31,7 +29,6 @@ def forest_of(router: Router, method: str, copies: Mapping[tuple[int, ...], int]
     ----------
     router : Router
         Router of the network; edges take its shortest paths.
-    method : str
     copies : mapping
         Multiplicity of each tree; a tree is the parent of each rank, -1 at the root.
     """

@@ -1,7 +1,6 @@
 """Rings along the dimensions of a grid of GPUs, one dimension after the other.
 
 Problem: an allgather in which GPUs send only to their neighbours in a grid with wrap-around.
-Input:   the ranks on the grid, the order of the dimensions, the direction.
 Output:  the transfers; d - 1 steps for a dimension of length d.
 Cost:    N (N - 1) transfers for N GPUs, made dimension by dimension in whole arrays.
 Source:  the ring allgather (Thakur et al., IJHPCA 2005), repeated along each dimension with all

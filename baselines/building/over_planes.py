@@ -1,9 +1,7 @@
 """Schedules on parallel planes, from schedules on the network with merged planes.
 
 Problem: a method sees parallel switches as one; divide its traffic over all of them.
-Input:   a schedule on the merged network; the selections of :mod:`baselines.networks.planes`.
 Output:  the same schedule on the network itself, in exact proportions, at the same rates.
-Cost:    linear in the paths and in the selections.
 Source:  none. A schedule on the merged network becomes a mixture: one copy for each selection, with
          the selection's share of the data.
 
@@ -79,10 +77,8 @@ class _Mixture:
 
     Parameters
     ----------
-    topology, merged : Topology
     units : int64 array
         The share of each selection, in parts of ``whole``.
-    whole : int
     node : int32 array
         By selection and position in the merged network, the position in the topology.
     """
@@ -104,7 +100,6 @@ class _Mixture:
         return cls(planes.topology, planes.merged, units, whole, node)
 
     def times(self, amounts: npt.NDArray[np.int64], by: Any) -> npt.NDArray[np.int64]:
-        """Multiply amounts."""
         if int(amounts.max(initial=0)) * self.whole >= 2**63:
             raise _too_fine(self.topology, self.whole)
         return np.asarray(amounts * by, dtype=np.int64)

@@ -59,12 +59,12 @@ def generate(
             f"unsupported: {topology.name} has switches; the program is for GPUs that are linked "
             f"to each other"
         )
+    from forestcoll.solver.linear_program import Settings
     from forestcoll.topology.symmetry.automorphism import find_orbits
     from lp.alltoall.concurrent_flow import approximate_flow  # scipy takes half a second
     from lp.alltoall.demands import demands_of
     from lp.alltoall.linear_optimum import all_to_all_rate
     from lp.alltoall.path_schedule import schedule_of
-    from lp.solver.linear_program import Settings
 
     seconds = limits.seconds if limits and limits.seconds is not None else _SECONDS
     orbits = find_orbits(topology, seconds / 10)

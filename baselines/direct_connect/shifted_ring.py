@@ -3,22 +3,21 @@
 Problem: an allgather, reduce-scatter or allreduce on one ring or two that share no link.
 Input:   a topology in which GPU i is linked both ways to i + 1 and i + s, for s prime to N.
 Output:  step schedules of N - 1 steps, or of floor(N / 2) (twice, an allreduce).
-Cost:    N (N - 1) transfers for each of the two or four ways round.
-Source:  TopoOpt (Wang et al., NSDI 2023) for the topology; the two schedules are those that Zhao et
-         al. (NSDI 2025, section 8 and appendix F.1) call ShiftedRing and ShiftedBFBRing.
-         Reimplemented from their descriptions.
+Cost:    N (N - 1) transfers for each of the two or four directions.
+Source:  TopoOpt (Wang et al., NSDI 2023) for the topology; Zhao et al. (NSDI 2025, section 8 and
+         appendix F.1) call the two schedules ShiftedRing and ShiftedBFBRing. Reimplemented from
+         their descriptions.
 
-Each ring has its part of the data. ``shifted-ring`` is the traditional algorithm: half of every
-shard goes each way round, N - 1 steps. ``shifted-bfb-ring``: every GPU sends its whole shard both
-ways, as far as the GPU opposite, so that each is reached by the shortest way; if N is even the GPU
-opposite gets half of it from either side. Both are bandwidth-optimal, (N-1)/N M / B.
+``shifted-ring`` is the traditional algorithm: half of every shard goes in each direction, N - 1
+steps. In ``shifted-bfb-ring`` every GPU sends its whole shard in both directions, as far as the
+opposite GPU, which gets half of it from either side if N is even. Both are bandwidth-optimal,
+(N-1)/N M / B.
 
-The network is a circulant of the GPUs by number: any one or two strides that are prime to N will
-do, so that a plain ring is a case of it, as is the complete graph of five. With one stride there is
-one ring, which has all of the data.
+The network is a circulant of the GPUs by number. Any one or two strides prime to N are accepted, so
+a plain ring and the complete graph of five are cases. With one stride, one ring has all of the
+data.
 
-What is left out: TopoOpt's choice of strides for a job. Steps and times beside the published ones:
-docs/baselines/steps.md.
+Left out: TopoOpt's choice of strides for a job. Steps and times: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -43,15 +42,14 @@ from forestcoll.topology.model import Topology
 __all__ = ["METHODS", "find_rings", "shifted_bfb_ring", "shifted_ring"]
 
 Course = tuple[int, int]
-"""A way round (1 or -1), and how many hops a chunk goes."""
+"""A direction (1 or -1), and the number of hops of a chunk."""
 
 
 def shifted_ring(topology: Topology, collective: str = "allgather") -> StepSchedule:
-    """Send half of every shard each way round, to all others.
+    """Send half of every shard in each direction, to all others.
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
 
@@ -68,7 +66,7 @@ def shifted_ring(topology: Topology, collective: str = "allgather") -> StepSched
 
 
 def shifted_bfb_ring(topology: Topology, collective: str = "allgather") -> StepSchedule:
-    """Send every shard both ways round, half as far; parameters and errors as for the other."""
+    """Send every shard in both directions, half as far; parameters and errors as for the other."""
     check_size(topology)
     far, near = topology.num_compute // 2, (topology.num_compute - 1) // 2
     pieces = [[(1, far), (-1, near)], [(1, near), (-1, far)]]
@@ -79,7 +77,6 @@ def shifted_bfb_ring(topology: Topology, collective: str = "allgather") -> StepS
 
 
 def _gather(topology: Topology, method: str, pieces: Sequence[Sequence[Course]]) -> StepSchedule:
-    """Cut what each ring has of a shard into pieces, and send each on its courses."""
     size, rings = topology.num_compute, find_rings(topology)
     cuts = [(ring, courses) for ring in rings for courses in pieces]
     sends = joined(
@@ -113,12 +110,8 @@ def find_rings(topology: Topology) -> list[Ranks]:
         If the links between the GPUs are not those of one ring or two.
     """
     ranks = by_number(topology)
-    return [_round(ranks, stride) for stride in _strides(topology, ranks)]
-
-
-def _round(ranks: Ranks, stride: int) -> Ranks:
-    """Return the ranks in the order of a ring that steps over so many places."""
-    return ranks[np.arange(len(ranks)) * stride % len(ranks)]
+    places = np.arange(len(ranks))
+    return [ranks[places * stride % len(ranks)] for stride in _strides(topology, ranks)]
 
 
 def _strides(topology: Topology, ranks: Ranks) -> list[int]:
@@ -139,7 +132,6 @@ def _strides(topology: Topology, ranks: Ranks) -> list[int]:
 
 
 def _hops(topology: Topology, ranks: Ranks) -> list[tuple[int, int]]:
-    """Return the links between GPUs, by the places of these in the order of their numbers."""
     place = {int(rank): i for i, rank in enumerate(ranks)}
     at = {gpu: place[rank] for gpu, rank in topology.rank_of.items()}
     return [

@@ -8,16 +8,15 @@ Source:  the "traditional torus schedule" that Zhao et al. (NSDI 2025, sections 
          compare with, after Sack and Gropp, "Collective Algorithms for Multiported Torus
          Networks" (ACM TOPC 2015). Reimplemented from their descriptions.
 
-The data is cut into one part per dimension and way round. In an allgather the part of dimension i
-is gathered along rings of dimension i first, then along the next dimension with all that has come
-together, and so on, round to the one before i; its twin goes the other way round all rings. So
-the parts keep out of each other's way and use all links, as long as the dimensions are equal: then
-T_B is the optimum, (N-1)/N M / B. With unequal dimensions a part does not wait for the others to
-change dimension; parts meet, and steps last as long as their busiest link. A dimension of length 2
-is a single link, on which both ways round are the same.
+The data has one part per dimension and direction. In an allgather the part of dimension i is
+gathered along rings of dimension i first, then with all gathered data along the next dimension, and
+so on cyclically. So the parts use different links in every step, and all links, if the dimensions
+are equal: then T_B is the optimum, (N-1)/N M / B. With unequal dimensions parts change dimension at
+different times and meet; a step lasts as long as its busiest link. A dimension of length 2 is a
+single link, with one direction.
 
-What is left out: any other remedy for unequal dimensions. T_L is sum(d_i - 1) where BFB takes
-sum(floor(d_i / 2)). What it reaches, beside published numbers: docs/baselines/steps.md.
+Left out: remedies for unequal dimensions. T_L is sum(d_i - 1), for BFB sum(floor(d_i / 2)). Rates:
+docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -42,7 +41,6 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
 

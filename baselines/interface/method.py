@@ -105,10 +105,8 @@ class Method:
 
         Parameters
         ----------
-        topology : Topology, or its specification, path or networkx graph
         collective : str, optional
             The method's default if not given.
-        parameters : mapping
         limits : Limits, optional
             For a method that searches.
         report : callable, optional

@@ -2,7 +2,6 @@
 
 Problem: parameters come from command lines and experiment files; refuse values of a wrong type
          before the method fails on them.
-Input:   a function with type hints, a parameter of it, a value.
 Output:  the reason why the value is refused, or a typed error.
 Cost:    one reading of the hints.
 Source:  none. ``bool`` counts as separate from ``int``, although Python makes it a subclass.

@@ -29,8 +29,7 @@ from functools import partial
 
 import numpy as np
 
-from baselines.building.composing import collect_steps, joined, routed
-from baselines.building.fastest import fastest
+from baselines.building.composing import collect_steps, fastest, joined, routed
 from baselines.building.grid_rings import along_rings
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
@@ -61,7 +60,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     order : str
@@ -92,7 +90,6 @@ def generate(
 
 
 def _gather(topology: Topology, order: str, rings: int) -> StepSchedule:
-    """Gather with ``rings`` rings in every box, and rings across the boxes."""
     boxes = _boxes(topology)
     place = {gpu: i for i, gpu in enumerate(boxes[0])}
     grid = np.array([[topology.rank_of[gpu] for gpu in box] for box in boxes], dtype=np.int32)
@@ -115,7 +112,6 @@ def _gather(topology: Topology, order: str, rings: int) -> StepSchedule:
 
 
 def _boxes(topology: Topology) -> list[list[int]]:
-    """The GPUs of every box by number; all boxes have the same size."""
     if any(topology.nodes[gpu].box is None for gpu in topology.compute):
         raise UnsupportedError(f"unsupported: {topology.name} has GPUs outside boxes")
     boxes = gpus_by_box(topology)

@@ -43,7 +43,6 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter", "allreduce" or "all-to-all".
 

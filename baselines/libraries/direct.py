@@ -52,7 +52,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         One of ``COLLECTIVES``.
     order : str
@@ -83,7 +82,6 @@ def _exchange(size: int, *, rotate: bool) -> tuple[Ranks, Ranks, Ranks]:
 def _demand(
     size: int, collective: str, tail: Ranks, head: Ranks, step: Ranks
 ) -> tuple[Chunks, Sends]:
-    """The chunks to exchange, and each pair's transfer."""
     everyone = np.arange(size, dtype=np.int32)
     if collective == "all-to-all":
         ones = np.ones(len(tail), dtype=np.int64)

@@ -5,25 +5,25 @@ Input:   a topology with a switch marked ``multicast`` in every box; the number 
 Output:  physical trees (``MulticastForest``), R a box (NVLS) or 2 R in all (NVLS tree).
 Cost:    linear in the trees' edges; N trees of N GPUs.
 Source:  NCCL 2.17 (NVLS in a box), 2.18 (NVLS tree, NVLS with SHARP) and later (NVLS for allgather
-         and reduce-scatter), as its release notes and the comments of its sources describe them.
+         and reduce-scatter), from its release notes and the comments of its sources.
          Reimplemented from descriptions; no code of it.
 
-Within a box the data is cut into slices, one a rail, which the switch adds up for the head of the
-rail, a GPU with a NIC, and copies from there to all; the head's own part passes the switch too
-(``loopback``). So in a box of n GPUs an allreduce has n / (n + 1) of a GPU's bandwidth, and an
-allgather or reduce-scatter all of it, where rings have n / (n - 1).
+Within a box the data is cut into slices, one a rail. The switch reduces a slice for the head of the
+rail, a GPU with a NIC, and multicasts the result. The head's own part passes the switch too: the
+loopback, since a multicast object of CUDA writes to and reads from all GPUs of the box. So in a box
+of n GPUs an allreduce has n / (n + 1) of a GPU's bandwidth, and an allgather or reduce-scatter all
+of it, where rings have n / (n - 1).
 
-Between boxes, NVLS: the heads of a rail are joined through SHARP, if all switches between them are
-marked, with the boxes in turn as its root; else they make a ring, which sums up and hands on
-(``between="ring"``). NVLS tree: a double binary tree over the heads of a rail, as in ``nccl_tree``,
-each tree with half of the slice; two or more boxes, allreduce alone; SHARP is not used. Switches
-that are marked beyond these do not copy.
+Between boxes, NVLS joins the heads of a rail through SHARP if all switches between them are marked,
+with each box as the root of an equal part; otherwise by a ring (``between="ring"``). The NVLS tree
+has a double binary tree over the heads of a rail, as in ``nccl_tree``, each with half of the slice:
+for allreduces on two or more boxes, without SHARP. Other marked switches do not multicast.
 
-A GPU that is no head sends its shard of an allgather over all rails alike, in an allreduce no slice
-is its own. So with dead NICs there are fewer rails (``rails``).
+In an allgather, a GPU that is no head sends its shard over all rails equally. Dead NICs reduce the
+number of rails (``rails``).
 
-What is left out: the choice of channels, user buffers, chains of SHARP (CollnetChain), and NCCL's
-choice among its algorithms. Where NCCL's differ, and what it reaches: docs/baselines/nccl.md.
+Left out: the choice of channels, user buffers, chains of SHARP (CollnetChain), and NCCL's choice
+among its algorithms. Differences from NCCL, and rates: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations
@@ -35,10 +35,11 @@ from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 
+import numpy as np
+
 from baselines.building.binary_trees import double_binary_tree
+from baselines.building.composing import collect
 from baselines.building.equal_trees import forest_of
-from baselines.building.loopback import with_loopback
-from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING, check_supported
@@ -52,16 +53,16 @@ from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.multicast import MulticastForest
+from forestcoll.schedule.multicast import MulticastForest, Walks
 from forestcoll.topology.model import Topology
 
-__all__ = ["BETWEEN", "METHODS", "generate", "generate_tree"]
+__all__ = ["BETWEEN", "METHODS", "generate", "generate_tree", "with_loopback"]
 
 BETWEEN = ("sharp", "ring")
 """How the heads of a rail are joined."""
 
 Parents = dict[int, int]
-"""Whom each GPU but the root gets the data from, by position."""
+"""The parent of each GPU but the root, by position."""
 
 Copies = Counter[tuple[int, ...]]
 """Trees, by the parent of each rank."""
@@ -78,7 +79,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce", "allgather" or "reduce-scatter".
     between : str, optional
@@ -109,7 +109,6 @@ def generate_tree(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce".
     rails : int, optional
@@ -142,7 +141,6 @@ def _best(
     *,
     sharp: bool,
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """Return the fastest over the choices of rails."""
     check_size(topology)
     if rails is not None and rails < 1:
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
@@ -170,12 +168,11 @@ def _best(
 
 
 def _router(network: Topology) -> Router:
-    """Ways through switches wherever there are any."""
+    """Return a router that prefers switches to direct links."""
     return router_of(switched(network, needless=True)[-1])
 
 
 def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:
-    """The marked switches of boxes that NVLS uses."""
     if all(len(box) == 1 for box in boxes):
         raise UnsupportedError(
             f"unsupported: NVLS in {topology.name}, whose boxes have one GPU each"
@@ -190,7 +187,6 @@ def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:
 
 
 def _copying(topology: Topology, used: Collection[int]) -> Topology:
-    """The network in which only these switches copy."""
     nodes = tuple(
         replace(node, multicast=node.multicast and position in used)
         for position, node in enumerate(topology.nodes)
@@ -199,7 +195,7 @@ def _copying(topology: Topology, used: Collection[int]) -> Topology:
 
 
 def _no_switch(router: Router, gpus: Sequence[int]) -> str:
-    """Say why no switch of a box can take the trees: none joins its GPUs, or several do."""
+    """Explain why no switch of a box can carry the trees: none joins its GPUs, or several do."""
     nodes = router.topology.nodes
     those = f"those from {nodes[gpus[0]].name} to {nodes[gpus[-1]].name}"
     beside = [
@@ -219,7 +215,7 @@ def _no_switch(router: Router, gpus: Sequence[int]) -> str:
 def _on(
     made: MulticastForest | Allreduce[MulticastForest], topology: Topology, inside: Collection[int]
 ) -> MulticastForest | Allreduce[MulticastForest]:
-    """The same trees on the network with all its marks, own parts through the switches of boxes."""
+    """Return the trees on the network with all multicast switches, with the loopback of NVLS."""
     if isinstance(made, Allreduce):
         reduce, gather = (
             with_loopback(replace(phase, topology=topology), inside) for phase in made.phases
@@ -229,14 +225,14 @@ def _on(
 
 
 def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
-    """The marked switches on all shortest ways between some GPUs and the first of them."""
+    """Return the multicast switches on all shortest paths between the first GPU and others."""
     nodes = router.topology.nodes
     ways = [set(way) for ends in _pairs(gpus) for way in router.paths(*ends)]
     return {v for v in set.intersection(*ways) if nodes[v].multicast}
 
 
 def _on_ways(router: Router, gpus: Iterable[int]) -> list[set[int]]:
-    """What is on any shortest way, of each pair of the first GPU and another."""
+    """Return the nodes on any shortest path, for each pair of the first GPU and another."""
     return [set().union(*router.paths(*ends)) for ends in _pairs(gpus)]
 
 
@@ -246,7 +242,7 @@ def _pairs(gpus: Iterable[int]) -> list[tuple[int, int]]:
 
 
 def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
-    """The trees of an allgather: each GPU's shard by the rails that it heads, or by all alike."""
+    """Return an allgather's trees: each shard over the rails that its GPU heads, or over all."""
     heads = [tuple(box[place] for box, place in zip(boxes, rail, strict=True)) for rail in starts]
     star = {rail: _is_star(router, rail, between) for rail in heads}
     rails_of_gpu = {
@@ -266,7 +262,7 @@ def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str
 
 
 def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
-    """The trees of an allreduce: each rail's slice in equal parts from its heads in all boxes."""
+    """Return an allreduce's trees: each rail's slice in equal parts from its heads in all boxes."""
     copies: Copies = Counter()
     for places in starts:
         rail = [box[place] for box, place in zip(boxes, places, strict=True)]
@@ -278,7 +274,6 @@ def _slices(router: Router, boxes: list[list[int]], starts: Starts, between: str
 
 
 def _trees(router: Router, boxes: list[list[int]], starts: Starts) -> Copies:
-    """The trees of an allreduce over two binary trees a rail."""
     copies: Copies = Counter()
     for places in starts:
         rail = [box[place] for box, place in zip(boxes, places, strict=True)]
@@ -303,7 +298,7 @@ def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
 
 
 def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
-    """How the heads of a rail get the data from that of one box: from it, or each from the next."""
+    """Return the parent of each head of a rail: the first box's head, or the head before it."""
     if star:
         return {head: rail[start] for head in rail if head != rail[start]}
     ring = [*rail[start:], *rail[:start]]
@@ -313,13 +308,57 @@ def _around(rail: Sequence[int], start: int, *, star: bool) -> Parents:
 def _row(
     router: Router, boxes: list[list[int]], rail: Sequence[int], parents: Parents, root: int
 ) -> tuple[int, ...]:
-    """The parent of each rank: heads as said, all others that of their box."""
+    """Return the parent of each rank: heads as given, all others the head of their box."""
     compute, rank_of = router.topology.compute, router.topology.rank_of
     above: dict[int, int] = {}  # rank by position
     for box, head in zip(boxes, rail, strict=True):
         above |= dict.fromkeys(box, rank_of[root if root in box else head])
     above |= {gpu: rank_of[before] for gpu, before in parents.items()} | {root: -1}
     return tuple(map(above.__getitem__, compute))
+
+
+def with_loopback(forest: MulticastForest, switches: Collection[int]) -> MulticastForest:
+    """Add the walks back from these switches to each sender; in a reduction, from each receiver.
+
+    Raises
+    ------
+    UnsupportedError
+        If a link for this is missing.
+    """
+    near, far = (end.tolist() for end in forest.ends())
+    gpu = [node.is_gpu for node in forest.topology.nodes]
+    nodes = [forest.walks.nodes(i) for i in range(len(forest.walks))]
+    number = {walk: i for i, walk in enumerate(nodes)}
+    back = np.full(len(nodes), -1, dtype=np.int64)
+    for i, walk in enumerate(nodes):
+        if far[i] in switches and gpu[near[i]]:
+            back[i] = number.setdefault(_reversed(forest, walk), len(number))
+    more = back[forest.walk]
+    many = np.where(more < 0, 1, 2)
+    entries = np.repeat(forest.walk, many)
+    behind = (np.cumsum(many) - 1)[more >= 0]  # the walks that are reversed
+    entries[behind] = more[more >= 0]
+    length = np.array([0, *map(len, number)], dtype=np.int64)
+    made = replace(
+        forest,
+        first_walk=np.concatenate([[0], np.cumsum(many)])[forest.first_walk],
+        walk=entries,
+        optimum=None,
+        walks=Walks(np.cumsum(length), np.array([v for w in number for v in w], dtype=np.int32)),
+    )
+    return replace(made, congestion=cost(made).time_s_per_gb * made.num_trees)
+
+
+def _reversed(forest: MulticastForest, walk: tuple[int, ...]) -> tuple[int, ...]:
+    back = walk[::-1]
+    for tail, head in pairwise(back):
+        if (tail, head) not in forest.topology.link_between:
+            names = [forest.topology.nodes[v].name for v in (tail, head)]
+            raise UnsupportedError(
+                f"unsupported: NVLS sends what passes a switch both ways, and there is no link "
+                f"from {names[0]} to {names[1]}"
+            )
+    return back
 
 
 METHODS = (

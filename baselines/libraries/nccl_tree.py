@@ -3,25 +3,24 @@
 Problem: an allreduce in few steps: sums go up a tree to its root and come down again.
 Input:   a topology; the number of rails R; one tree a rail or two.
 Output:  an allreduce of 2 R trees (R if single) with equal shares of the data.
-Cost:    linear in the trees' edges, and the Hamiltonian paths of a box with direct links (see
-         ``hamiltonian``); boxes alike are searched once.
+Cost:    linear in the trees' edges, and the Hamiltonian paths of a box with direct links; equal
+         boxes are searched once.
 Source:  NCCL 2.4 and later: Sanders, Speck and Traff, "Two-tree algorithms for full bandwidth
          broadcast, reduction and scan" (2009), as NVIDIA's "Massively Scale Your Deep Learning
          Training with NCCL 2.4" and the comments of its trees.cc describe it. Reimplemented from
          descriptions and from the trees that NCCL prints; no code of it.
 
-Between boxes the trees are those of ``binary_trees``. Within a box rail r begins at GPU r, which
-uses its NIC, and goes on as a chain through GPUs r + 1, r + 2 and so on, or, where direct links
-make chains, through the one over the links least loaded by the others. The chain's first GPU sends
-to the box above. From below come in: the second child at the first GPU and the first child at the
-second one ("balanced"), both at the second ("split"), or both at the first ("tree"); "balanced" by
-default, unless some second GPU's NIC would have more to do than the others: then "tree".
+The trees between boxes are those of ``binary_trees``. Within a box, rail r begins at GPU r, which
+uses its NIC. It continues as a chain through GPUs r + 1, r + 2 and so on or, where direct links
+make chains, through the chain over the least loaded links. The first GPU of a chain sends to the
+box above. Data from below arrives at the first GPU (second child) and the second GPU (first child)
+in "balanced", both at the second in "split", or both at the first in "tree". The default is
+"balanced", unless the NIC of some second GPU would have more load than the others: then "tree".
 
-GPUs outside boxes are boxes of one; ``generate_flat`` takes every GPU for one.
+GPUs outside boxes are boxes of one; ``generate_flat`` treats every GPU so.
 
-What is left out: NCCL's choice of the number of channels, NVLink SHARP (``nccl_nvls`` has it), and
-that both GPUs of a pattern use one NIC. Rails where NICs are dead, and what it reaches beside
-published numbers: docs/baselines/nccl.md.
+Left out: NCCL's choice of the number of channels, NVLink SHARP (see ``nccl_nvls``), and that both
+GPUs of a pattern use one NIC. Rails with dead NICs, and rates: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ from functools import cache, partial
 from itertools import pairwise
 
 from baselines.building.binary_trees import BoxTree, binary_tree, double_binary_tree
+from baselines.building.composing import collect
 from baselines.building.equal_trees import forest_of
-from baselines.building.phases import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported
@@ -70,7 +69,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce".
     double : bool
@@ -115,7 +113,6 @@ def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest |
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allreduce".
 
@@ -129,7 +126,6 @@ def generate_flat(topology: Topology, collective: str = "allreduce") -> Forest |
 
 
 def _boxes(topology: Topology) -> list[list[int]]:
-    """GPUs by box; those that belong to none are boxes of one."""
     boxes = gpus_by_box(topology)
     if all(topology.nodes[gpu].box is None for gpu in topology.compute):
         return [[gpu] for box in boxes for gpu in box]
@@ -137,7 +133,7 @@ def _boxes(topology: Topology) -> list[list[int]]:
 
 
 def _flat(topology: Topology) -> Forest:
-    """Return the trees over all GPUs as they send out what their roots have."""
+    """Return the out-trees over all GPUs."""
     check_size(topology)
     gpus = [[gpu] for box in gpus_by_box(topology) for gpu in box]
     return _over(topology, gpus, ((0,) * len(gpus),), "double-binary-tree", True, None)
@@ -146,7 +142,7 @@ def _flat(topology: Topology) -> Forest:
 def _on_rails(
     topology: Topology, *, method: str, starts: Starts, double: bool, pattern: str | None
 ) -> Forest:
-    """Return the trees of all rails as they send out what their roots have."""
+    """Return the out-trees of all rails."""
     return _over(topology, _boxes(topology), starts, method, double, pattern)
 
 
@@ -217,7 +213,6 @@ def _seconds_are_apart(chains: Sequence[Sequence[Chain]]) -> bool:
 def _parents(
     topology: Topology, chains: Sequence[Chain], tree: BoxTree, places: tuple[int, int]
 ) -> tuple[int, ...]:
-    """The parent of each rank, -1 at the root."""
     parent: dict[int, int] = {}
     for box, chain in enumerate(chains):
         parent |= {below: above for above, below in pairwise(chain)}

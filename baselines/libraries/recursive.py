@@ -30,8 +30,7 @@ from functools import partial
 import numpy as np
 import numpy.typing as npt
 
-from baselines.building.composing import collect_steps, in_step, joined, routed
-from baselines.building.fastest import fastest
+from baselines.building.composing import collect_steps, fastest, in_step, joined, routed
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING
@@ -56,7 +55,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     order : str, optional

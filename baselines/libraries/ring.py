@@ -26,13 +26,12 @@ lists of rings. The full layout, and rates beside published numbers: docs/baseli
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import gpus_by_box
@@ -48,7 +47,7 @@ from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.model import Topology
 
-__all__ = ["METHODS", "generate", "make_rings"]
+__all__ = ["METHODS", "Laid", "generate", "lay_rings"]
 
 
 def generate(
@@ -63,7 +62,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce".
     rings : int, optional
@@ -97,13 +95,13 @@ def generate(
 def _gather(
     topology: Topology, rings: int | None, both_ways: bool, weights: tuple[int, ...]
 ) -> Forest:
-    laid = _lay(topology, rings)
+    laid = lay_rings(topology, rings)
     if both_ways:
         laid = replace(laid, rings=laid.rings + _backwards(topology, laid.rings))
     return _along(topology, laid, weights)
 
 
-def _along(topology: Topology, laid: _Laid, weights: tuple[int, ...] = ()) -> Forest:
+def _along(topology: Topology, laid: Laid, weights: tuple[int, ...] = ()) -> Forest:
     """Return the paths around the rings from every root, or from those that have a weight."""
     size, rank_of = topology.num_compute, topology.rank_of
     roots = np.flatnonzero(weights or (1,) * size).astype(np.int32)
@@ -148,7 +146,6 @@ def _fill_parents(ring: Ring, roots: npt.NDArray[np.int32], rows: npt.NDArray[np
 
 
 def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], int]:
-    """Return the shards over each hop; in a ring of all GPUs, every shard but one."""
     size = rows.shape[1]
     if len(ring) == len(rows) == size:
         return {(ring[at - 1], ring[at]): size - 1 for at in range(size)}
@@ -158,7 +155,6 @@ def _crossed(ring: Ring, rows: npt.NDArray[np.int32]) -> dict[tuple[int, int], i
 
 
 def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
-    """Reverse the rings."""
     between = topology.link_between
     for (tail, head), link in between.items():
         back = between.get((head, tail))
@@ -172,38 +168,31 @@ def _backwards(topology: Topology, rings: list[Ring]) -> list[Ring]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Laid:
+class Laid:
     """Rings, and the network whose shortest paths their hops take."""
 
     network: Topology
     rings: list[Ring]
 
 
-def make_rings(topology: Topology, rings: int | None = None) -> list[Ring]:
-    """Return the rings, in order; parameters and errors as for :func:`generate`."""
-    return _lay(topology, rings).rings
-
-
-def _lay(topology: Topology, rings: int | None) -> _Laid:
-    """Try all layouts of rings, and return the one of least time."""
+def lay_rings(topology: Topology, rings: int | None) -> Laid:
+    """Try all layouts of rings, and return the one of least time; errors as for `generate`."""
     check_size(topology)
     if rings is not None and rings < 1:
         raise InvalidParameterError(f"rings is {rings}; it takes at least one")
     boxes = gpus_by_box(topology)
-    laid: list[_Laid] = []
+    laid: list[Laid] = []
     refused: list[UnsupportedError] = []
     for network in switched(topology, needless=len(boxes) == 1):
         try:
-            laid += [_Laid(network, found) for found in _candidates(network, boxes, rings)]
+            laid += [Laid(network, found) for found in _candidates(network, boxes, rings)]
         except UnsupportedError as error:
             refused.append(error)
     if not laid:
         raise refused[0]
-    return laid[0] if len(laid) == 1 else min(laid, key=lambda way: _time(topology, way))
-
-
-def _time(topology: Topology, laid: _Laid) -> Fraction:
-    return cost(_along(topology, laid)).time_s_per_gb
+    if len(laid) == 1:
+        return laid[0]
+    return min(laid, key=lambda way: cost(_along(topology, way)).time_s_per_gb)
 
 
 def _candidates(network: Topology, boxes: list[list[int]], rings: int | None) -> list[list[Ring]]:

@@ -1,7 +1,6 @@
 """Forwarding: how data gets from one GPU to another over switches and over other GPUs.
 
 Problem: a step method says "a sends to b"; find the physical paths of the transfer.
-Input:   a topology; pairs of GPUs.
 Output:  the least-cost paths of each pair, through any nodes, where a link costs 1 / bandwidth. A
          transfer divides evenly over ties, at most ``MAX_PATHS`` of them.
 Cost:    one Dijkstra search for each receiver, stopped at its farthest sender, and at most
@@ -104,7 +103,6 @@ def _listed(ways: Mapping[int, list[Way]], senders: Sequence[int]) -> tuple[Numb
 
 
 def _gathered(found: Sequence[_Found]) -> Routes:
-    """Sort paths by their pairs."""
     if not found:
         return Routes.from_paths({})
     tail = np.concatenate([one.tail for one in found])
@@ -128,8 +126,6 @@ def _gathered(found: Sequence[_Found]) -> Routes:
 
 
 class _Links(NamedTuple):
-    """All links as arrays, for operations on many at once."""
-
     nodes: int
     tail: Numbers
     head: Numbers
@@ -179,7 +175,6 @@ def _neighbours(topology: Topology) -> tuple[Neighbours, Neighbours]:
 
 
 def _distances(before: Neighbours, head: int, senders: Collection[int]) -> dict[int, int]:
-    """Costs to a node, nearest first, up to the farthest sender."""
     best, missing = {head: 0}, set(senders)
     distance: dict[int, int] = {}
     queue = [(0, head)]

@@ -2,7 +2,6 @@
 
 Problem: find the Hamiltonian paths from a node, all of them if there are few; one Hamiltonian
          cycle, or several without a common link.
-Input:   the successors of each node, in the order of trial.
 Output:  paths as tuples of nodes, cached. An empty result proves nothing if the search stopped
          early.
 Cost:    at most ``LOOKS`` extensions (an MI250 box of 16 GPUs needs 13,000 a start, for 412 paths);
@@ -139,6 +138,5 @@ def find_disjoint_cycles(successors: Successors) -> list[Path]:
 
 
 def _without(successors: Successors, cycle: Path) -> Successors:
-    """Remove the links of a cycle, in both directions."""
     gone = {link for u, v in pairwise((*cycle, cycle[0])) for link in ((u, v), (v, u))}
     return tuple(tuple(v for v in row if (u, v) not in gone) for u, row in enumerate(successors))

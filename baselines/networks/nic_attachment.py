@@ -1,25 +1,26 @@
 """NIC attachment of each box: the GPUs that other boxes can reach, and those that reach others.
 
-Problem: find the GPUs of a box with a path to the network, if NICs are dead or missing.
-Input:   a topology, its GPUs by box.
+Problem: find the GPUs of a box with a path to the network, if NICs are dead or missing, and as many
+         as possible that use the network at once, each over links of its own.
 Output:  the attachments of every box, and the bandwidths of the links into it and out of it.
-Cost:    one union of bit sets a box.
+Cost:    one union of bit sets a box; the shortest paths of each GPU to one outside; a matching.
 Source:  NCCL counts the NICs of every machine, and the machine with the fewest limits its channels.
-         A GPU without a NIC sends through a neighbour with one (PXN).
+         A GPU without a NIC sends through a neighbour with one (PXN). Every channel has a NIC and
+         the nearest GPU. Matching by augmenting paths, in order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from itertools import pairwise
 from operator import or_
 
-from baselines.networks.own_nics import with_own_links
 from baselines.networks.switch_paths import Router
 
-__all__ = ["MOST_LANES", "NicAttachment", "find_nic_attachments", "ring_counts"]
+__all__ = ["MOST_LANES", "NicAttachment", "find_nic_attachments", "ring_counts", "with_own_links"]
 
 MOST_LANES = 4
 """Limit of rings per link of a box, where its links differ in bandwidth."""
@@ -134,7 +135,6 @@ def _box_of(router: Router, boxes: Sequence[Sequence[int]]) -> list[int | None]:
 def _widths(
     router: Router, where: Sequence[int | None], boxes: int
 ) -> list[tuple[list[Fraction], list[Fraction]]]:
-    """The bandwidths of the links into each box and out of it."""
     widths: list[tuple[list[Fraction], list[Fraction]]] = [([], []) for _ in range(boxes)]
     for link in router.topology.links:
         tail, head = where[link.tail], where[link.head]
@@ -143,3 +143,65 @@ def _widths(
         if tail != head and tail is not None:
             widths[tail][1].append(link.bandwidth_gb_s)
     return widths
+
+
+_Ends = tuple[int, int]
+_Where = Sequence[int | None]
+
+
+def with_own_links(
+    router: Router, where: _Where, gpus: Sequence[int], reached: Mapping[int, int]
+) -> tuple[int, ...]:
+    """Choose GPUs of a box with a link out of it, and a link into it, of their own.
+
+    Parameters
+    ----------
+    where : sequence of int or None
+        The box of every node.
+    gpus : sequence of int
+        The GPUs of one box.
+    reached : mapping
+        The set of GPUs that each can reach, in the router's bits.
+    """
+    partners = {gpu: _partner(router, where, gpu, reached) for gpu in gpus}
+    ways = {gpu: partner for gpu, partner in partners.items() if partner is not None}
+    out = {
+        gpu: _borders(router, where, (gpu, partner), where[gpu]) for gpu, partner in ways.items()
+    }
+    back = {
+        gpu: _borders(router, where, (partner, gpu), where[gpu]) for gpu, partner in ways.items()
+    }
+    leaving = _matched(out)
+    return tuple(_matched({gpu: back[gpu] for gpu in leaving}))
+
+
+def _partner(router: Router, where: _Where, gpu: int, reached: Mapping[int, int]) -> int | None:
+    bit = 1 << router.bit_of[gpu]
+    for other in router.gpus:
+        there = reached[gpu] & 1 << router.bit_of[other]
+        if there and reached[other] & bit and where[other] != where[gpu]:
+            return other
+    return None
+
+
+def _borders(router: Router, where: _Where, ends: _Ends, box: int | None) -> list[_Ends]:
+    hops = {hop for way in router.paths(*ends) for hop in pairwise(way)}
+    return sorted(
+        (tail, head) for tail, head in hops if (where[tail] == box) != (where[head] == box)
+    )
+
+
+def _matched(links_of: Mapping[int, Collection[_Ends]]) -> list[int]:
+    """A maximum set of GPUs with a link each; earlier GPUs are preferred."""
+    taken: dict[_Ends, int] = {}
+
+    def place(gpu: int, seen: set[_Ends]) -> bool:
+        for link in links_of[gpu]:
+            if link not in seen:
+                seen.add(link)
+                if link not in taken or place(taken[link], seen):
+                    taken[link] = gpu
+                    return True
+        return False
+
+    return [gpu for gpu in links_of if place(gpu, set())]

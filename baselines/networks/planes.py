@@ -2,10 +2,8 @@
 
 Problem: all GPUs of a box link to several NVSwitches, perhaps with unequal bandwidths. The traffic
          between two GPUs divides over all of them.
-Input:   a topology.
 Output:  the topology with parallel switches merged, and *selections*: one switch of each merged
          set, and the share of all traffic over exactly these.
-Cost:    a few passes over the links.
 Source:  NVIDIA's NVLink switches are planes of one fabric: addresses spread over all links of a
          GPU, so traffic follows the bandwidth. Colour refinement as in 1-dimensional
          Weisfeiler-Leman.
@@ -136,7 +134,6 @@ def _numbered(colours: Sequence[object]) -> list[int]:
 
 
 def _sets(topology: Topology, colour: Sequence[int]) -> dict[int, list[int]]:
-    """The sets of several parallel switches, by colour."""
     of_colour: dict[int, list[int]] = defaultdict(list)
     for switch in topology.switches:
         of_colour[colour[switch]].append(switch)
@@ -186,7 +183,6 @@ class _Merging:
         )
 
     def _ends_of(self, group: SharedCapacity) -> tuple[tuple[int, int], ...]:
-        """The merged links of a shared capacity."""
         ends = {(self.place[tail], self.place[head]) for tail, head in group.links}
         return tuple(sorted((tail, head) for tail, head in ends if tail != head))
 

@@ -1,9 +1,7 @@
 """Load of each GPU port from the rings or chains that are already placed.
 
 Problem: place one course after another such that the busiest port has the least load.
-Input:   a topology; the courses already placed.
 Output:  the penalty of one more course on a port.
-Cost:    negligible.
 Source:  a greedy choice of ours, where NCCL and RCCL search or have lists (see ``ring``).
 """
 
@@ -109,8 +107,6 @@ class Ports:
         for place, tail in enumerate(gpus):
             onward = [(place - step) % len(gpus) for step in range(1, len(gpus))]
             there = [head for head in onward if self.router.hops(tail, gpus[head])]
-            rows.append(tuple(sorted(there, key=lambda head: self._slowness(tail, gpus[head]))))
+            slowness = {head: self.slowness[self.port(tail, gpus[head])] for head in there}
+            rows.append(tuple(sorted(there, key=slowness.__getitem__)))
         return tuple(rows)
-
-    def _slowness(self, tail: int, head: int) -> int:
-        return self.slowness[self.port(tail, head)]

@@ -2,9 +2,7 @@
 
 Problem: choose R GPUs a box, one a rail. Each must reach other boxes and be reachable; the GPUs of
          a rail have the same number where possible.
-Input:   the attachments of the boxes; R, or the default.
 Output:  for each rail the place of its first GPU in each box; several such choices to try.
-Cost:    negligible.
 Source:  the machine with the fewest NICs limits the channels of NCCL (see ``nic_attachment``).
 """
 
@@ -59,9 +57,7 @@ def _at_all_gpus(boxes: Sequence[Sequence[int]], rails: int) -> Starts:
 def _at_own_nics(
     boxes: Sequence[Sequence[int]], attachments: Sequence[NicAttachment], usual: int, *, only: bool
 ) -> list[Starts]:
-    """Rails begin at GPUs with a NIC to themselves: as many as usual or, unless ``only``, as there
-    are of these.
-    """
+    """Start rails at GPUs with their own NIC: as many as usual or, unless ``only``, as exist."""
     places = [
         [box.index(gpu) for gpu in found.own] for box, found in zip(boxes, attachments, strict=True)
     ]

@@ -2,7 +2,6 @@
 
 Problem: place R rings that enter and leave each box at its NICs, such that the busiest link has the
          least load.
-Input:   a topology, its GPUs by box.
 Output:  one ring at a time, given the load of earlier rings.
 Cost:    for each ring a shortest path around the boxes over all pairs of entry and exit (64 for a
          box of 8 NICs), from each NIC of the first box; the Hamiltonian paths of a box with direct

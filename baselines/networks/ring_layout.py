@@ -1,7 +1,6 @@
 """Ring layout: the order of GPUs in each box, and the links to the next box.
 
 Problem: place R rings over boxes of GPUs such that the busiest port has the least load.
-Input:   a topology, its GPUs by box.
 Output:  one ring at a time, given the load of earlier rings.
 Cost:    for each ring one pass over the Hamiltonian paths of a box (see ``hamiltonian``); equal
          boxes are searched once.
@@ -90,7 +89,6 @@ class Layout(Ports):
         return min(tours, key=added)
 
     def _cycle(self, gpus: Sequence[int]) -> Ring:
-        """A ring within one group of GPUs."""
         if not self.tours:
             self.tours = self._tours(gpus)
         back = [self.last[::-1]] if self.last and _both_ways(self.direct(gpus)) else []
@@ -112,7 +110,6 @@ class Layout(Ports):
         return [*found, downwards] if everywhere else found or [downwards]
 
     def _across(self, ring: int, rings: int) -> Ring:
-        """A ring through all boxes, one chain after another."""
         tour: list[int] = []
         for box, gpus in enumerate(self.boxes):
             after = self.boxes[(box + 1) % len(self.boxes)]
@@ -249,14 +246,14 @@ class _Lays(Protocol):
     def is_fixed(self) -> bool: ...
 
     def lay(self, ring: int, rings: int) -> Ring:
-        """Lay a ring of so many and count it."""
+        pass
 
     def count(self, tour: Ring, rings: int) -> None:
-        """Add rings of this course to the loads, or remove them if negative."""
+        pass
 
     @property
     def worst(self) -> int:
-        """Rings per bandwidth where they are busiest."""
+        pass
 
 
 def lay_all(layout: _Lays, rings: int) -> list[Ring]:

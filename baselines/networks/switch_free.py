@@ -1,9 +1,7 @@
 """Switch-free networks: logical links between GPUs, and the paths that carry them.
 
 Problem: run a method without support for switches on a network with switches.
-Input:   a forest on the logical links.
 Output:  the same trees over the physical paths of these links.
-Cost:    linear in the paths.
 Source:  ForestColl section 5.3 (equivalence): every logical link has physical bandwidth of its own,
          so loads within the logical bandwidths are within the physical ones.
 """
@@ -11,7 +9,7 @@ Source:  ForestColl section 5.3 (equivalence): every logical link has physical b
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -20,7 +18,7 @@ from forestcoll.schedule import cost
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Link, Topology
 
-__all__ = ["Share", "Unwound"]
+__all__ = ["Share", "Unwound", "latency_us"]
 
 _ENOUGH_TREES = 2**40
 """Limit on trees after the multiplication that makes shares exact."""
@@ -67,7 +65,7 @@ class Unwound:
                 tail,
                 head,
                 sum((share.bandwidth_gb_s for share in shares), Fraction(0)),
-                max(_latency_us(original, share.nodes) for share in shares),
+                max(latency_us(original, share.nodes) for share in shares),
             )
             for (tail, head), shares in paths.items()
         )
@@ -141,5 +139,6 @@ def _whole(parts: list[Fraction]) -> list[int]:
     return floors
 
 
-def _latency_us(topology: Topology, nodes: tuple[int, ...]) -> Fraction:
+def latency_us(topology: Topology, nodes: Iterable[int]) -> Fraction:
+    """Return the sum of the latencies of the links on a path."""
     return sum((topology.link_between[hop].latency_us for hop in pairwise(nodes)), Fraction(0))

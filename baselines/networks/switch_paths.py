@@ -1,14 +1,13 @@
 """Logical links between GPUs, with their paths through switches.
 
-Problem: a peer whose trees know only GPUs says "a sends to b"; find the physical paths for it.
-Input:   a topology.
-Output:  the shortest paths between GPUs whose inner nodes are all switches. A GPU leaves by its
-         widest port among those that lie on a shortest path (NVLink before the NIC); switches use
-         every shortest path (equal-cost multipath), over which trees are dealt out evenly.
+Problem: a method whose trees consist of GPUs only says "a sends to b"; find the physical paths.
+Output:  the shortest paths between GPUs whose inner nodes are all switches. A GPU uses its widest
+         port among those on a shortest path (NVLink before the NIC); switches use every shortest
+         path (equal-cost multipath), with equal numbers of trees.
 Cost:    one union of bit sets of N bits per link and hop.
-Source:  ForestColl section 6.5 names no rule for its peers on switches; this is what a routed
-         fabric does. Ties beyond ``MAX_PATHS`` are left out. In trees no GPU is on the way; what
-         goes in steps may use GPUs too (``forwarding``).
+Source:  ForestColl section 6.5 gives no rule for other methods on switches; routed fabrics do this.
+         Ties beyond ``MAX_PATHS`` are left out. Trees pass no GPU on a path; transfers in steps may
+         (``forwarding``).
 """
 
 from __future__ import annotations
@@ -53,7 +52,6 @@ class Router:
 
     Parameters
     ----------
-    topology : Topology
     by_box : bool
         Whether the bits go by box and then by number in it, or by number and then by box.
     """

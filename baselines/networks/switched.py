@@ -1,13 +1,11 @@
 """Hops through switches where these are faster than the direct link beside them.
 
-Problem: a hop takes the shortest way, which may be a slow link beside fast ports to a switch.
-Input:   a topology.
-Output:  networks in which the shortest ways are to be tried: the topology itself, the same without
-         the links that are slower than the way round them, and, if asked for, without all that have
-         a way round them.
-Cost:    the shortest ways between the ends of direct links.
-Source:  NCCL ranks the ways between two GPUs by their kind and lowers the bandwidth that it asks
-         for until rings are found; here whole networks are tried, and the faster rings are kept.
+Problem: a hop takes the shortest path, which may be a slow link beside fast ports to a switch.
+Output:  networks to try: the topology itself, the same without links that are slower than the path
+         around them, and on request without all links that have a path around them.
+Cost:    the shortest paths between the ends of direct links.
+Source:  NCCL ranks the paths between two GPUs by their kind, and lowers its target bandwidth until
+         it finds rings; here whole networks are tried, and the faster rings are kept.
 """
 
 from __future__ import annotations
@@ -30,7 +28,6 @@ def switched(topology: Topology, *, needless: bool = False) -> tuple[Topology, .
 
     Parameters
     ----------
-    topology : Topology
     needless : bool
         Whether to leave out also the links that are faster than the way round them.
 

@@ -1,16 +1,14 @@
 """The rank at each place of a torus grid.
 
 Problem: recognise a network of GPUs as a torus, a product of rings and of single links.
-Input:   a topology.
-Output:  the grid, one dimension per ring or link, and the ways round in which links run.
+Output:  the grid, one dimension per ring or link, and the directions of its links.
 Cost:    N d^3 looks at neighbours of neighbours, for N GPUs with d links; fewer with names.
-Source:  names first: "gpu1.0" has the coordinates (1, 0), as the families call their GPUs. Else
-         the unique-square property of Cartesian products (Feder, J. Graph Theory 1992): two links
-         at a GPU are of different factors only if exactly one square without diagonals has both.
+Source:  names first: "gpu1.0" has the coordinates (1, 0), as in the families. Otherwise the
+         unique-square property of Cartesian products (Feder, J. Graph Theory 1992): two links of a
+         GPU are of different factors only if exactly one square without diagonals has both.
 
-A ring of four is also the product of two single links. Names decide; without them it is taken for
-the product. Whatever is proposed is compared with the links, all of them; links to switches are
-not looked at.
+A ring of four is also the product of two single links. Names decide; without them it counts as the
+product. Each proposal is compared with all links between GPUs; links to switches are ignored.
 """
 
 from __future__ import annotations

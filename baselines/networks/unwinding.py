@@ -1,29 +1,25 @@
 """Switch unwinding: every switch replaced by a preset pattern of links among its neighbours.
 
 Problem: a network of GPUs alone in place of one with switches.
-Input:   a topology; the pattern.
 Output:  the logical links, with the physical paths that carry them.
-Cost:    linear in the links that the pattern makes.
-Source:  what TACCL (NSDI 2023) and TACOS (MICRO 2024) do about switches, as ForestColl section 5.3
-         describes it. Reimplemented from these descriptions.
+Source:  the treatment of switches by TACCL (NSDI 2023) and TACOS (MICRO 2024), as ForestColl
+         section 5.3 describes it. Reimplemented from these descriptions.
 
-The n neighbours of a switch are taken in the order of the nodes. With a port of bandwidth b:
+The n neighbours of a switch are in the order of the nodes. With a port of bandwidth b:
 
-- "ring": each neighbour has a link to the next, of b; in one direction, since two of b/2 would use
-  up the same bandwidth and leave any set of GPUs no larger a way out.
-- "clique": each has a link to every other, of b/(n - 1).
+- "ring": a link of b from each neighbour to the next; in one direction, since two of b/2 would use
+  the same bandwidth and give no set of GPUs more bandwidth out of it.
+- "clique": a link of b/(n - 1) from each to every other.
 - "hypercube": n = 2^d; numbers that differ in one bit are linked, with b/d.
 
-Ports may be unequal: a link has the lesser of what its two ends have to give. So no physical link
-is used beyond its bandwidth, but some may be left idle.
+If ports are unequal, a link has the lesser of what its two ends offer. So no physical link is
+overloaded, but some may be partly idle.
 
-Where switches are linked to switches, those farthest from any GPU come first, and those that are
-left then have each other as neighbours, over paths through what is gone. A neighbour that only
-sends to a switch or only receives from it shares a place in the ring with one of the other sort, in
-order; without equal numbers of both there is no ring. A clique joins all senders to all receivers;
-a hypercube takes neighbours that do both. This rule is ours.
-
-Why so, and what patterns cost beside published numbers: docs/baselines/unwinding.md.
+Linked switches are removed one by one, those farthest from any GPU first; the remaining ones are
+then neighbours over paths through the removed ones. A neighbour that only sends to a switch shares
+a place in the ring with one that only receives, in order; unequal numbers of both have no ring. A
+clique joins all senders to all receivers; a hypercube takes neighbours that do both. This rule is
+ours. Reasons, and the cost of patterns: docs/baselines/unwinding.md.
 """
 
 from __future__ import annotations
@@ -51,7 +47,6 @@ def unwind(topology: Topology, pattern: str = "ring") -> Unwound:
 
     Parameters
     ----------
-    topology : Topology
     pattern : str
         One of :data:`PATTERNS`.
 
@@ -107,7 +102,6 @@ def _farthest_first(topology: Topology) -> list[int]:
 def _remove(
     links: dict[tuple[int, int], list[Share]], switch: int, pattern: Pattern, name: str
 ) -> None:
-    """Put a pattern of links in the place of a switch and its links."""
     into = {u: links.pop((u, w)) for u, w in sorted(links) if w == switch}
     out = {t: links.pop((w, t)) for w, t in sorted(links) if w == switch}
     wanted = pattern(_bandwidths(into), _bandwidths(out), name)
@@ -124,7 +118,6 @@ def _bandwidths(ports: Mapping[int, list[Share]]) -> Ports:
 
 
 def _taken(shares: list[Share], amount: Fraction) -> list[Share]:
-    """Take an amount off the end of a list of shares."""
     taken = []
     while amount:
         last = shares.pop()
@@ -147,7 +140,6 @@ def _joined(first: list[Share], second: list[Share]) -> list[Share]:
 
 
 def _merged(shares: list[Share]) -> tuple[Share, ...]:
-    """Add up the shares of equal paths."""
     total: dict[tuple[int, ...], Fraction] = {}
     for share in shares:
         total[share.nodes] = total.get(share.nodes, Fraction(0)) + share.bandwidth_gb_s
@@ -155,7 +147,6 @@ def _merged(shares: list[Share]) -> tuple[Share, ...]:
 
 
 def _ring(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fraction]:
-    """Link each place in the ring to the next."""
     places = _places(into, out, name)
     around = pairwise([*places, *places[:1]])
     return {(u, t): min(into[u], out[t]) for (u, _), (_, t) in around if u != t}
@@ -175,7 +166,6 @@ def _places(into: Ports, out: Ports, name: str) -> list[tuple[int, int]]:
 
 
 def _clique(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fraction]:
-    """Link every sender to every receiver."""
     return {
         (u, t): min(into[u] / len(out.keys() - {u}), out[t] / len(into.keys() - {t}))
         for u in into
@@ -185,7 +175,6 @@ def _clique(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fractio
 
 
 def _hypercube(into: Ports, out: Ports, name: str) -> dict[tuple[int, int], Fraction]:
-    """Link neighbours whose numbers differ in one bit."""
     size, dimension = len(into), len(into).bit_length() - 1
     if into.keys() != out.keys() or size != 1 << dimension:
         raise UnsupportedError(

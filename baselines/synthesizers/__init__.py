@@ -1,5 +1,5 @@
-"""Synthesizers: methods that search for a schedule of a given network.
+"""Methods that search for schedules.
 
-``multitree/``, ``tacos/``, ``blink/``, ``sccl/``; ``unwound`` is our core behind the peers' way of
-dealing with switches; ``not_reimplemented`` names those that comparisons must name all the same.
+To read: ``multitree/``, ``tacos/``, ``blink/``, ``sccl/``, ``teccl/``, ``taccl/``; ``unwound``
+(our core after switch unwinding); ``not_reimplemented``.
 """

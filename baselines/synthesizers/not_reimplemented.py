@@ -1,23 +1,20 @@
 """Methods that comparison tables name but that are not reimplemented: SyCCL and TTO.
 
-Problem: a table that leaves a peer out looks as if nobody had thought of it.
-Input:   any topology and collective.
-Output:  none: an UnsupportedError that says why.
-Cost:    none.
+Output:  an UnsupportedError with the reason, for any topology and collective.
 Source:  SyCCL: Cao et al., "SyCCL: Exploiting Symmetry for Efficient Collective Communication
          Scheduling" (SIGCOMM 2025), its public repository's description, and ForestColl section
          6.5. TTO: Laskar et al., "Enhancing Collective Communication in MCM Accelerators for Deep
          Learning Training" (HPCA 2024), the abstract, and ForestColl table 2.
 
 SyCCL cuts a collective into small demands by *sketches* that follow the symmetry of the network,
-solves each by MILP, and puts the results together. Its code is public, but for another solver than
-the paper's own; and what it finds is a matter of tuned sketches and of time limits, on which
-ForestColl (section 6.5) reports failures: all MI250, and A100 beyond 64 GPUs where its own paper
-reports 512. What ours would reach would say little about SyCCL.
+solves each by MILP, and combines the results. Its public code uses another solver than the paper.
+Its results depend on tuned sketches and time limits: ForestColl (section 6.5) reports failures on
+all MI250 networks, and on A100 beyond 64 GPUs where SyCCL's paper reports 512. So a
+reimplementation would not show what SyCCL reaches.
 
-TTO (three tree overlap) does allreduces alone, on meshes of chips in one package, with three
-disjoint trees made for that shape; its code is public, around a simulator of such meshes. It is no
-method for a given network; ForestColl does not compare with it either.
+TTO (three tree overlap) performs allreduces only, on meshes of chips in one package, with three
+disjoint trees for that shape. Its public code is part of a simulator of such meshes. It is no
+method for a given network, and ForestColl does not compare with it either.
 """
 
 from __future__ import annotations
@@ -45,11 +42,11 @@ NOT_REIMPLEMENTED: Mapping[str, str] = MappingProxyType(
         ),
     }
 )
-"""Why, by the name under which the method is registered."""
+"""Reasons, by the registered name of the method."""
 
 
 def refuse(name: str) -> Callable[[Topology, str], StepSchedule]:
-    """Return a ``generate`` that raises UnsupportedError, whatever it is asked for."""
+    """Return a ``generate`` that always raises UnsupportedError."""
 
     def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
         raise UnsupportedError(f"unsupported: not reimplemented: {NOT_REIMPLEMENTED[name]}")

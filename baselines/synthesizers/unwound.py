@@ -1,24 +1,23 @@
 """Switch unwinding before ForestColl's core: the cost of a preset switch pattern.
 
-Problem: a collective on a network with switches, by a peer that unwinds them.
+Problem: a collective on a network with switches, by a method that unwinds them.
 Input:   a topology; the pattern.
 Output:  the optimal forest on the unwound network, over physical paths.
 Cost:    that of :mod:`baselines.networks.unwinding` and of the core.
 Source:  ForestColl section 5.3 (the alternative to its switch removal); unwinding as TACCL and
-         TACOS do it. The only difference from ForestColl is what becomes of the switches.
+         TACOS do it. Only the treatment of switches differs from ForestColl.
 
-The congestion that a forest claims is that of its physical paths; where the unwound network
-divides a port among links of which some stay idle, it is less than on the unwound network.
-
-Rings, the default, are the worst case that ForestColl section 5.3 shows; a comparison should take
-the best of the patterns (docs/baselines/unwinding.md).
+The congestion of a forest is that of its physical paths. If the unwound network divides a port
+among links of which some stay idle, it is less than on the unwound network. Rings, the default, are
+the worst case of ForestColl section 5.3; a comparison should take the best of the patterns
+(docs/baselines/unwinding.md).
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.switch_paths import check_size
@@ -46,11 +45,10 @@ def generate(
     root: str | int | None = None,
     limits: Limits = Limits(),  # noqa: B008
 ) -> Forest | Allreduce[Forest]:
-    """Unwind the switches and make the best schedule for what is left.
+    """Unwind the switches and make the best schedule for the unwound network.
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter", "allreduce", "broadcast" or "reduce". For a reduction the
         network is unwound with every link reversed.
@@ -65,8 +63,8 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If a switch does not have the neighbours that the pattern takes, GPUs cannot reach each
-        other in what is left, there are fewer than two, or there is no such collective.
+        If a switch has unsuitable neighbours for the pattern, GPUs cannot reach each other on the
+        unwound network, there are fewer than two, or for another collective.
     InvalidParameterError
         If there is no such pattern or root, or the collective takes no root.
     """

@@ -25,15 +25,11 @@ from forestcoll import generate, load_topology, verify
 from forestcoll.schedule import cost, synchronous
 
 GRAPHS = (
-    "generalized_kautz:degree=4,nodes=64",
-    "line_graph:of=(modified_de_bruijn:degree=4,length=2)",
-    "circulant:nodes=64,offsets=5+6",
-    "torus:dims=8x8",
-    "hypercube:dimension=6",
-    "cartesian_power:of=(diamond),exponent=2",
-    "random_regular:nodes=64,degree=4,seed=1",
+    "generalized_kautz:degree=4,nodes=64", "line_graph:of=(modified_de_bruijn:degree=4,length=2)",
+    "circulant:nodes=64,offsets=5+6", "torus:dims=8x8", "hypercube:dimension=6",
+    "cartesian_power:of=(diamond),exponent=2", "random_regular:nodes=64,degree=4,seed=1",
     "distance_regular:graph=gq-3-3",
-)
+)  # fmt: skip
 ALPHA_US = 10
 BANDWIDTH_GB_S = 12.5
 SIZES = tuple(2**power for power in range(10, 31, 2))

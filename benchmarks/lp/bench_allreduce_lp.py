@@ -25,11 +25,11 @@ from rich.table import Table
 from benchmarks.machine import machine
 from experiments.run.provenance import commit
 from forestcoll import Topology, load_topology, optimum
+from forestcoll.allreduce.cutting_planes import allreduce_optimum
+from forestcoll.allreduce.result import AGREEMENT, AllreduceOptimum
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.symmetry.automorphism import no_symmetry
-from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference
-from lp.allreduce.result import AGREEMENT, AllreduceOptimum
-from lp.solver.linear_program import Settings
 
 BUDGET_S = 60.0
 """For 16 DGX H100 by cutting planes."""

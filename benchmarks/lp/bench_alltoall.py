@@ -36,6 +36,7 @@ from rich.table import Table
 
 from benchmarks.machine import machine, shown
 from forestcoll.errors import TimeLimitError
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import (
     Topology,
     cartesian_power,
@@ -48,7 +49,6 @@ from lp.alltoall.closed_forms import degree_bound
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 
 DEGREE = 4
 
@@ -129,11 +129,7 @@ ROWS = (
     ),
     Row("L^2(Diamond^2)", 1024, partial(diamonds, 2), 7.34e-4, 446.6),
     Row(
-        "L(DBJMod(2,4)^2)",
-        1024,
-        lambda: line_graph(cartesian_power(mod(2, 4), 2)),
-        6.18e-4,
-        529.9,
+        "L(DBJMod(2,4)^2)", 1024, lambda: line_graph(cartesian_power(mod(2, 4), 2)), 6.18e-4, 529.9
     ),
     Row(
         "(UniRing(1,4) [] UniRing(1,8))^2",

@@ -22,9 +22,9 @@ from rich.table import Table
 from benchmarks.machine import machine
 from benchmarks.topologies import dead_nics, jittered_nics
 from forestcoll import Topology, group, load_topology, optimum
+from forestcoll.solver.linear_program import Settings
 from lp.allgather.fractional_packing import fractional_packing
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
-from lp.solver.linear_program import Settings
 
 SETTINGS = Settings(seconds=60)
 

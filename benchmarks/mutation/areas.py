@@ -12,23 +12,13 @@ ROOT = Path(__file__).parents[2]
 
 @dataclass(frozen=True, slots=True)
 class Area:
-    """Some modules and their suite.
-
-    Parameters
-    ----------
-    name : str
-    pattern : str
-        Of paths from the root of the project.
-    tests : tuple of str
-        What pytest is given: the mirrored tests, and those across modules that belong to them.
-    goal : int
-        Per cent of the non-equivalent mutants that should be killed.
-    """
+    """Some modules and their suite."""
 
     name: str
-    pattern: str
+    pattern: str  # of paths from the root of the project
+    # what pytest is given: the mirrored tests, and those across modules that belong to them
     tests: tuple[str, ...]
-    goal: int
+    goal: int  # per cent of the non-equivalent mutants that should be killed
 
     def modules(self) -> list[Path]:
         """Return the sources, in the order of their paths."""

@@ -1,12 +1,8 @@
 """Mutants of a Python module: one small fault each, made in its syntax tree.
 
-Problem: which changes of a module should some test notice?
-Input:   the source text.
-Output:  the list of its mutants, in the order of the text, and the tree with one of them.
-Cost:    one walk over the tree.
 Left out: docstrings, annotations, ``__all__``, ``__repr__`` and ``__str__``; what a message says
-         (f-strings, the arguments of exceptions and of ``fail``); asserts; ``strict`` of zip;
-         options of dataclasses and fields.
+(f-strings, the arguments of exceptions and of ``fail``); asserts; ``strict`` of zip; options of
+dataclasses and fields.
 """
 
 from __future__ import annotations
@@ -71,34 +67,18 @@ OPTIONS = {"strict", "slots", "frozen", "repr", "kw_only", "compare", "init", "e
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One fault.
+    """One fault."""
 
-    Parameters
-    ----------
-    number : int
-        Position among the mutants of its module.
-    kind : str
-    function : str
-        Qualified name of the outermost function that it is in; empty in code that runs at import.
-    start : int
-        First line of that function, decorators included; 0 in code that runs at import.
-    first, last : int
-        Lines of the innermost statement, or of the header of a compound one.
-    before, after : str
-        Source of what is replaced, and of what replaces it.
-    twin : int
-        How many mutants before it in the function read the same.
-    """
-
-    number: int
+    number: int  # position among the mutants of its module
     kind: str
+    # qualified name of the outermost function that it is in; empty in code that runs at import
     function: str
-    start: int
-    first: int
-    last: int
-    before: str
-    after: str
-    twin: int = 0
+    start: int  # first line of that function, decorators included; 0 in code that runs at import
+    first: int  # lines of the innermost statement, or of the header of a compound one
+    last: int  # lines of the innermost statement, or of the header of a compound one
+    before: str  # source of what is replaced, and of what replaces it
+    after: str  # source of what is replaced, and of what replaces it
+    twin: int = 0  # how many mutants before it in the function read the same
 
     @property
     def name(self) -> str:
@@ -277,14 +257,7 @@ class _Walk:
             if isinstance(one, ast.stmt | ast.expr) and not hasattr(one, "lineno"):
                 ast.copy_location(one, old)
         mutant = Mutant(
-            0,
-            kind,
-            self._function,
-            self._start,
-            self._first,
-            self._last,
-            _text(old),
-            _text(new),
+            0, kind, self._function, self._start, self._first, self._last, _text(old), _text(new)
         )
         return _Change(place, new, mutant)
 

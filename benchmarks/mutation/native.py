@@ -1,10 +1,7 @@
 """Try C++ mutants: build each in a copy of the sources, then run the native and the Python tests.
 
-Problem: which mutants of the native stages do the tests kill?
-Input:   the sources, how many mutants of a file to sample, a folder for the copy and its build.
-Output:  a result for each mutant that compiles; others are replaced by the next of the sample.
-Cost:    one file is compiled and all is linked again for each mutant, then the native tests run
-         (a second), then, on what is left, the Python tests of the stage (some seconds).
+A mutant that does not compile is replaced by the next of the sample. Each takes a compilation, the
+native tests (a second) and, if those pass, the Python tests of the stage (some seconds).
 """
 
 from __future__ import annotations
@@ -27,15 +24,9 @@ from benchmarks.mutation.stored import Tried
 __all__ = ["STAGES", "NativeRun", "copy_changed", "python_tests", "stage_sources"]
 
 STAGES = (
-    "common",
-    "optimality",
-    "violation",
-    "tight_sets",
-    "edge_splitting",
-    "tree_packing",
-    "assembly",
+    "common", "optimality", "violation", "tight_sets", "edge_splitting", "tree_packing", "assembly",
     "path_recovery",
-)
+)  # fmt: skip
 """Folders of the stages of a schedule, and of what they share."""
 
 _CORE = "tests/core/test_{}.py"
@@ -84,7 +75,7 @@ class NativeRun:
     def copy(self) -> None:
         """Copy the sources that changed, or that a run which was ended left as a mutant."""
         self._source.mkdir(parents=True, exist_ok=True)
-        for folder in ("forestcoll/native", "docs"):
+        for folder in ("forestcoll/native", "baselines/native", "docs"):
             copy_changed(ROOT / folder, self._source / folder)
         recipe = (ROOT / "CMakeLists.txt").read_text(encoding="utf-8")
         # A fault that leaves a name unused still has to build.
@@ -158,7 +149,7 @@ class NativeRun:
         if not self._with_python:
             return "survived", ""
         tests = python_tests(path)
-        core = next(self._build.glob("_core*.so"))
+        core = next(self._build.glob("_core.*.so"))
         command = ["-m", "pytest", "-x", "-q", "--tb=no", "-p", "no:cacheprovider"]
         command += ["-p", "benchmarks.mutation.native_module", *tests]
         environment = {**os.environ, "FORESTCOLL_MUTATED_CORE": str(core)}
@@ -181,12 +172,7 @@ class NativeRun:
     def _failed_natively(self) -> str:
         """Return the native test that fails, if any."""
         done = self._run(
-            "ctest",
-            "--test-dir",
-            str(self._build),
-            "--timeout",
-            "60",
-            "--stop-on-failure",
+            "ctest", "--test-dir", str(self._build), "--timeout", "60", "--stop-on-failure"
         )
         if done.returncode == 0:
             return ""

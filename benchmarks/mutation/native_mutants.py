@@ -1,10 +1,7 @@
 """Mutants of a C++ file: one small fault each, made in its text.
 
-Problem: which changes of a line should some test notice?
-Input:   the source text, formatted by clang-format (operators have spaces, types have none).
-Output:  its mutants, in the order of the text.
-Cost:    one pass over the lines.
-Left out: comments, includes, messages, what only reports progress or reserves memory.
+clang-format has formatted the text: operators have spaces, types have none. Left out: comments,
+includes, messages, what only reports progress or reserves memory.
 """
 
 from __future__ import annotations

@@ -1,10 +1,4 @@
-"""Line coverage of selected files during a block of work.
-
-Problem: which tests can notice a mutant?
-Input:   the files, a block of work.
-Output:  the lines of each file that ran.
-Cost:    Python calls one function for each call elsewhere, and for each line in these files.
-"""
+"""Line coverage of selected files during a block of work."""
 
 from __future__ import annotations
 

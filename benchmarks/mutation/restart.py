@@ -1,9 +1,7 @@
 """Try a mutant in its own process, where the module is mutated before its first import.
 
-Problem: code that runs at import or while tests are collected cannot be exchanged later.
-Input:   a module, the number of a mutant, test files, and names of tests that are to run first.
-Output:  exit code 0 if the tests pass, 1 if one fails; another one if they could not run.
-Cost:    the start of Python and the imports, then the tests.
+Code that runs at import or while tests are collected cannot be exchanged later. The exit code is 0
+if the tests pass, 1 if one fails, another one if they could not run.
 
     python -m benchmarks.mutation.restart forestcoll/problem/cuts.py 7 tests/problem < names
 """

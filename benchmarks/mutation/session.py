@@ -1,13 +1,9 @@
 """Try mutants in forks of one pytest session.
 
-Problem: which mutants does a suite kill?
-Input:   modules with the mutants to try, a suite.
-Output:  a result for each mutant: what killed it, or that it survived.
-Cost:    the suite twice (traced, then in a fork as a control), then for each mutant a fork and
-         the tests that run its statement, up to the first failure.
-Note:    tests that fail in the control are left out, since they would kill every mutant. Whatever
-         was kept in caches is cleared before each test. Code that runs while tests are collected
-         is beyond a fork: such mutants, if they survive, go on to ``restart``.
+The suite runs twice (traced, then in a fork as a control). Then each mutant takes a fork and the
+tests that run its statement, up to the first failure. Tests that fail in the control are left out,
+since they would kill every mutant. Caches are cleared before each test. Code that runs while tests
+are collected is beyond a fork: such mutants, if they survive, go on to ``restart``.
 """
 
 from __future__ import annotations
@@ -48,26 +44,15 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """What became of a mutant.
+    """What became of a mutant."""
 
-    Parameters
-    ----------
-    path : str
-        The module.
-    mutant : Mutant
-    status : str
-        "killed", "timeout" (killed, too), "survived", "unreached" (no test runs the statement) or
-        "restart" (to be tried in a process of its own).
-    by : str
-        The test that killed it.
-    tests : tuple of str
-        Those that run the statement, for "restart".
-    """
-
-    path: str
+    path: str  # the module
     mutant: Mutant
+    # "killed", "timeout" (killed, too), "survived", "unreached" (no test runs the statement) or
+    # "restart" (to be tried in a process of its own)
     status: str
-    by: str = ""
+    by: str = ""  # the test that killed it
+    # those that run the statement, for "restart"
     tests: tuple[str, ...] = field(default=(), repr=False)
 
 

@@ -12,17 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 __all__ = [
-    "KILLED",
-    "REASONS",
-    "Reasons",
-    "Run",
-    "Score",
-    "Tried",
-    "load_reasons",
-    "load_run",
-    "merged",
+    "KILLED", "REASONS", "Reasons", "Run", "Score", "Tried", "load_reasons", "load_run", "merged",
     "save_run",
-]
+]  # fmt: skip
 
 KILLED = frozenset({"killed", "timeout"})
 REASONS = Path(__file__).with_name("reasons.json")

@@ -1,11 +1,7 @@
 """Swap a mutant into the running program by exchanging the code of functions in place.
 
-Problem: a mutated function has to reach whoever imported it.
-Input:   a compiled module with a mutant, the function that it is in.
-Output:  all live functions of that name and place run the mutated code.
-Cost:    one pass over all objects for each module, then none.
-Note:    code that runs at import cannot be mutated so (``restart`` does that), nor a function
-         whose closure has changed.
+All live functions of that name and place run the mutated code, whoever imported them. This cannot
+mutate code that runs at import (``restart`` does that), nor a function whose closure has changed.
 """
 
 from __future__ import annotations

@@ -20,12 +20,9 @@ SIZE = 10**9
 FEW = 200_000  # streams of which one simulation takes about a second
 
 CLUSTERS = (
-    "dgx_a100:boxes={boxes}",
-    "dgx_h100:boxes={boxes}",
-    "mi250:boxes={half}",
-    "torus:dims=16x16",
+    "dgx_a100:boxes={boxes}", "dgx_h100:boxes={boxes}", "mi250:boxes={half}", "torus:dims=16x16",
     "ring:nodes=256",
-)
+)  # fmt: skip
 
 
 def main() -> None:

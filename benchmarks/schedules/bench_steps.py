@@ -38,9 +38,7 @@ from forestcoll.schedule import (
     verify,
     write_schedule,
 )
-from forestcoll.schedule import (
-    Path as Way,
-)
+from forestcoll.schedule import Path as Way
 from forestcoll.topology import Topology, load_topology
 
 T = TypeVar("T")

@@ -71,26 +71,15 @@ def outcome(method: str, collective: str, name: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The outcome of a schedule.
-
-    Parameters
-    ----------
-    method, collective, topology : str
-    gpus : int
-    said : str
-    seconds : float
-        That it took, wall clock.
-    limit_s : float
-        That it was given.
-    """
+    """The outcome of a schedule."""
 
     method: str
     collective: str
     topology: str
     gpus: int
     said: str
-    seconds: float
-    limit_s: float
+    seconds: float  # that it took, wall clock
+    limit_s: float  # that it was given
 
     @property
     def case(self) -> Case:

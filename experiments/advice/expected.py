@@ -1,12 +1,9 @@
 """Expected rates of a collective on a network, in the terms of nccl-tests.
 
-Problem: is a measured number good for this machine?
-Input:   a topology and a collective.
-Output:  the bound, for switches that forward and for switches that multicast and reduce; the
-         bottleneck cut; the rates of ForestColl's schedule and NCCL's algorithms in theory.
-Cost:    that of generating each schedule; an allreduce that no cut proves takes a linear program.
-Source:  bounds from :mod:`experiments.measures.bounds`; busbw from PERFORMANCE.md of nccl-tests.
-         Rates are pipelined: all pipeline chunks in flight, without latencies.
+Bounds are for switches that forward and for switches that multicast and reduce
+(:mod:`experiments.measures.bounds`). Rates of ForestColl's schedule and NCCL's algorithms are
+pipelined, without latencies. busbw is defined in PERFORMANCE.md of nccl-tests. An allreduce that no
+cut proves takes a linear program.
 """
 
 from __future__ import annotations
@@ -22,8 +19,9 @@ import numpy as np
 from baselines.interface.method import Method
 from baselines.networks.planes import find_planes
 from baselines.registry import METHODS
-from experiments.advice.time_limit import time_limit
-from experiments.measures.bounds import upper_bound
+from experiments.advice.time_limit import LP_TIME_LIMIT_S, time_limit
+from experiments.config.points import ROOTED
+from experiments.measures.bounds import ALL, upper_bound
 from experiments.measures.plane_shares import check_planes
 from forestcoll.core.optimality import rate_bound
 from forestcoll.errors import (
@@ -43,26 +41,18 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
-from forestcoll.topology.validation import COLLECTIVES, validate
+from forestcoll.topology.validation import validate
 
 __all__ = ["ALL", "Expected", "Rate", "expected"]
 
-ALL = (*COLLECTIVES, "all-to-all")
-"""Known collectives."""
-
 LIMIT_S = 60.0
 """Default seconds for all rows."""
-
-LP_TIME_LIMIT_S = 20.0
-"""Seconds, within that time, for the program of an allreduce that no cut proves."""
 
 CUTS_S = 2.0
 """Seconds reserved for bounds and cuts, at most a quarter of all."""
 
 _PROGRAM_SHARE = 0.9
 """Of what is left, for programs of bounds and cuts: those that do not finish leave weaker ones."""
-
-_ROOTED = ("broadcast", "reduce")
 
 _NCCL = {
     "NCCL ring": "ring",
@@ -77,58 +67,30 @@ _SEND_RECV = "NCCL send/recv", "direct"
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """A rate in theory, or the reason why there is none.
-
-    Parameters
-    ----------
-    what : str
-    algbw_gb_s : Fraction or None
-        Data size over time; the size is that of nccl-tests.
-    busbw_gb_s : Fraction or None
-        algbw times the factor of nccl-tests for this collective.
-    share : Fraction or None
-        Share of the bound of its model.
-    note : str
-        The proof of a bound, or the reason why there is no rate.
-    differences : str
-        Differences between a baseline and its source.
-    """
+    """A rate in theory, or the reason why there is none."""
 
     what: str
-    algbw_gb_s: Fraction | None
-    busbw_gb_s: Fraction | None
-    share: Fraction | None
-    note: str
-    differences: str = ""
+    algbw_gb_s: Fraction | None  # data size over time; the size is that of nccl-tests
+    busbw_gb_s: Fraction | None  # algbw times the factor of nccl-tests for this collective
+    share: Fraction | None  # share of the bound of its model
+    note: str  # the proof of a bound, or the reason why there is no rate
+    differences: str = ""  # differences between a baseline and its source
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """Expected rates of a collective.
-
-    Parameters
-    ----------
-    topology : Topology
-    collective : str
-    bounds : tuple of Rate
-        For switches that forward; and, with ``multicast`` switches, for multicast and reduction.
-    binding : tuple of RateBound, optional
-        The bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An
-        allreduce has those of a reduce-scatter and an allgather, though its own bound may differ.
-    rates : tuple of Rate
-        Rates of ForestColl and NCCL.
-    latency_us : Fraction
-        Least latency between the GPUs farthest apart, summed over links.
-    idle : str or None
-        What GPUs outside the group do, "forward" or "absent"; None without a group.
-    """
+    """Expected rates of a collective."""
 
     topology: Topology
     collective: str
+    # for switches that forward; and, with ``multicast`` switches, for multicast and reduction
     bounds: tuple[Rate, ...]
+    # the bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An allreduce
+    # has those of a reduce-scatter and an allgather, though its own bound may differ
     binding: tuple[RateBound, ...] | None
-    rates: tuple[Rate, ...]
-    latency_us: Fraction
+    rates: tuple[Rate, ...]  # rates of ForestColl and NCCL
+    latency_us: Fraction  # least latency between the GPUs farthest apart, summed over links
+    # what GPUs outside the group do, "forward" or "absent"; None without a group
     idle: str | None = None
 
     def least_us(self, size_bytes: int) -> Fraction:
@@ -151,7 +113,6 @@ def expected(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         One of :data:`ALL`.
     root : str or int, optional
@@ -175,9 +136,9 @@ def expected(
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
     if members is not None:
         topology = group(topology, members, idle=idle)
-    if collective not in _ROOTED and root is not None:
+    if collective not in ROOTED and root is not None:
         raise InvalidParameterError(f"{collective} takes no root here (see broadcast and reduce)")
-    if collective in _ROOTED and root is None:
+    if collective in ROOTED and root is None:
         root = 0
     ranks = None if root is None else [rank_of_root(topology, root)]
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
@@ -214,7 +175,7 @@ def busbw_factor(collective: str, gpus: int) -> Fraction:
     >>> busbw_factor("allreduce", 8), busbw_factor("allgather", 8), busbw_factor("broadcast", 8)
     (Fraction(7, 4), Fraction(7, 8), Fraction(1, 1))
     """
-    if collective in _ROOTED:
+    if collective in ROOTED:
         return Fraction(1)
     return Fraction((2 if collective == "allreduce" else 1) * (gpus - 1), gpus)
 
@@ -250,15 +211,15 @@ def _bounds(
             ("bound, switches copy and add", topology, reached, proof),
         ]
     rank = None
-    if root is not None and collective in _ROOTED:
+    if root is not None and collective in ROOTED:
         rank = weights_for(topology, collective, root=root).index(1)
     found = []
     for what, network, known, own in models:
         left = clock.left()
         try:
             with time_limit(left):
-                told = _PROGRAM_SHARE * left
-                bound = upper_bound(network, collective, known, rank, proof=own, seconds=told)
+                limit = _PROGRAM_SHARE * left
+                bound = upper_bound(network, collective, known, rank, proof=own, seconds=limit)
         except TimeLimitError:
             found.append(clock.late(what, topology, collective))
             continue
@@ -302,7 +263,7 @@ def _forestcoll(
         return _method(what, name, topology, collective, None, clock), None
     asked = Options(
         collective=collective,
-        root=root if collective in _ROOTED else None,
+        root=root if collective in ROOTED else None,
         lp_time_limit_s=min(LP_TIME_LIMIT_S, clock.left()),
         factored=True,
     )
@@ -373,10 +334,10 @@ def _binding(
     try:
         with time_limit(clock.left()):
             for phase in phases:
-                weights = weights_for(topology, phase, root=root if phase in _ROOTED else None)
+                weights = weights_for(topology, phase, root=root if phase in ROOTED else None)
                 reduction = phase in ("reduce-scatter", "reduce")
-                told = _PROGRAM_SHARE * clock.left()
-                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=told)
+                limit = _PROGRAM_SHARE * clock.left()
+                bound = rate_bound(topology, weights=weights, reduction=reduction, seconds=limit)
                 found.append(bound)
     except TimeLimitError:
         return None

@@ -45,8 +45,7 @@ def expected_rates(
     scale: Scale = None,
     links: NewLinks = None,
     time_limit: Annotated[
-        float,
-        typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together."),
+        float, typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together.")
     ] = 60.0,
     json_: Json = False,
 ) -> None:

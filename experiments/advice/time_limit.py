@@ -1,13 +1,9 @@
 """Time limit on any Python code, by an alarm signal.
 
-Problem: baselines are Python loops without a time limit; end them when the time is up.
-Input:   seconds.
-Output:  TimeLimitError, raised in the running code.
-Cost:    none.
-Source:  ours. The signal SIGALRM interrupts Python between two instructions. The native core polls
-         signals, as for Ctrl-C. Solvers of linear programs have limits of their own; the signal
-         takes effect when they return. Code that catches the error of a part and goes on is
-         interrupted again.
+Baselines are Python loops without a time limit. SIGALRM interrupts Python between two instructions,
+and the native core polls signals. Solvers of linear programs have limits of their own; the signal
+takes effect when they return. Code that catches the error of a part and goes on is interrupted
+again.
 """
 
 from __future__ import annotations
@@ -20,7 +16,10 @@ from types import FrameType
 
 from forestcoll.errors import TimeLimitError
 
-__all__ = ["time_limit"]
+__all__ = ["LP_TIME_LIMIT_S", "time_limit"]
+
+LP_TIME_LIMIT_S = 20.0
+"""Seconds for the allreduce program of a schedule, where no cut proves two phases optimal."""
 
 _AGAIN_S = 0.1
 """Seconds until the next alarm, after the first."""

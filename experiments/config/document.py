@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from importlib import resources
 from pathlib import Path
 
-from forestcoll.bounded_read import read_text_at_most
-from forestcoll.errors import InvalidExperimentError
-from forestcoll.topology.documents import Document, parse_yaml
+import yaml
 
-__all__ = ["MOST_BYTES", "Document", "nearest", "read_document"]
+from forestcoll.bounded_read import read_text_at_most
+from forestcoll.errors import InvalidExperimentError, did_you_mean
+from forestcoll.topology.reading.documents import Document, parse_yaml
+
+__all__ = ["MOST_BYTES", "Document", "nearest", "read_document", "title_of"]
 
 MOST_BYTES = 4_000_000
 """Size limit of a file: weights of a hundred thousand GPUs by name; bundled files have 5 kB."""
@@ -37,6 +39,26 @@ def nearest(word: object, known: Iterable[str]) -> str:
     'did you mean "ring"? (known: multitree, ring)'
     """
     words = sorted(known)
-    close = difflib.get_close_matches(str(word), words, n=1, cutoff=0.5)
-    known_words = f"known: {', '.join(words)}"
-    return f'did you mean "{close[0]}"? ({known_words})' if close else known_words
+    near, known_words = did_you_mean(word, words, "", '"{}"'.format), f"known: {', '.join(words)}"
+    return f"{near} ({known_words})" if near else known_words
+
+
+def title_of(name: str) -> str:
+    """Return the title of a bundled experiment; an empty text for any other.
+
+    Parameters
+    ----------
+    name : str
+        Its name in rows, such as "bfb-table7".
+    """
+    for text in _files():
+        if f"\nname: {name}\n" in text:
+            return str(yaml.safe_load(text).get("title") or "")
+    return ""
+
+
+def _files() -> Iterator[str]:
+    for place in resources.files("experiments").iterdir():
+        for file in place.iterdir() if place.is_dir() else [place]:
+            if file.name.endswith(".yaml"):
+                yield file.read_text(encoding="utf-8")

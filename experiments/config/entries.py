@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import reprlib
 from typing import Annotated, Any, Literal
@@ -20,6 +21,7 @@ from pydantic import (
 
 from experiments.config.points import Value
 from experiments.measures.simulated import BEST, Assumptions
+from experiments.training.training_settings import TrainingSettings
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import MOST_BYTES, read_sizes
@@ -27,17 +29,9 @@ from forestcoll.schedule.simulate import MOST_PIPELINE_CHUNKS
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 
 __all__ = [
-    "Experiment",
-    "LimitsEntry",
-    "MethodEntry",
-    "Parameters",
-    "Range",
-    "SimulateEntry",
-    "Sweep",
-    "TopologyEntry",
-    "text_of",
-    "values_of",
-]
+    "Experiment", "LimitsEntry", "MethodEntry", "Parameters", "Range", "SimulateEntry", "Sweep",
+    "TopologyEntry", "TrainEntry", "text_of", "values_of",
+]  # fmt: skip
 
 MOST_VALUES = 10_000
 """Limit of values in one range; more is a typing error."""
@@ -269,6 +263,45 @@ class SimulateEntry(_Strict):
         return given
 
 
+class TrainEntry(_Strict):
+    """A model of training; a list or a range makes one point for each of its values."""
+
+    model: Sweep = Field(description="A known model, such as switch-base-256.")
+    parallel: Sweep = Field(default="data", description="data, expert or sharded.")
+    tokens: Sweep = Field(default=8192, description="Tokens of one GPU in an iteration.")
+    context: Sweep = Field(default=2048, description="Tokens of a sequence.")
+    utilisation: Sweep = Field(default="0.5", description="Share of the peak that is reached.")
+    flops: Sweep = Field(default="312e12", description="Peak of a GPU, per second.")
+    bytes_each: Sweep = Field(default=2, description="Bytes of a parameter as sent.")
+    recompute: Sweep = Field(
+        default=False, description="Whether the backward pass computes the forward pass again."
+    )
+    bucket: Sweep = Field(default="best", description="Bytes of a bucket, or best.")
+    alpha_us: Sweep = Field(default=str(DEFAULT_ALPHA_US), description="Latency of a hop, in us.")
+
+    @model_validator(mode="after")
+    def _possible(self) -> TrainEntry:
+        if math.prod(len(values_of(sweep)) for _, sweep in self) > MOST_VALUES:
+            raise ValueError(f"has over {MOST_VALUES} combinations; take fewer values")
+        for given in self.every():
+            try:
+                TrainingSettings.of(given)
+            except (ForestCollError, ValueError) as error:
+                raise ValueError(f"cannot be: {error}") from None
+        return self
+
+    @property
+    def swept(self) -> tuple[str, ...]:
+        """Names of the fields with several values."""
+        return tuple(name for name, sweep in self if not isinstance(sweep, str | int | float))
+
+    def every(self) -> list[dict[str, Value]]:
+        """Return every combination of one value from each field; the last varies fastest."""
+        names = [name for name, _ in self]
+        choices = itertools.product(*(values_of(sweep) for _, sweep in self))
+        return [dict(zip(names, values, strict=True)) for values in choices]
+
+
 class Experiment(_Strict):
     """An experiment of the ForestColl toolkit: which methods meet which topologies."""
 
@@ -299,6 +332,9 @@ class Experiment(_Strict):
     )
     simulate: SimulateEntry | None = Field(
         default=None, description="Simulate each schedule for each of the sizes, with latencies."
+    )
+    train: TrainEntry | None = Field(
+        default=None, description="Model an iteration of training with each schedule."
     )
     topologies: list[TopologyEntry] = Field(min_length=1)
     methods: list[MethodEntry] = Field(min_length=1)

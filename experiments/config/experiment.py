@@ -270,7 +270,6 @@ def _check_networks(document: Document, placed: Iterable[Placed]) -> None:
 
 @contextmanager
 def _at(document: Document, location: Location, what: str) -> Iterator[None]:
-    """Add the location in the file to an error."""
     try:
         yield
     except ForestCollError as error:

@@ -73,7 +73,6 @@ def _in_document(document: Document, fault: ErrorDetails) -> Location:
 
 
 def _keys(location: Location) -> list[str]:
-    """Return the valid keys at the place of an unknown key."""
     if len(location) == 1:
         entry: type[BaseModel] = Experiment
     else:

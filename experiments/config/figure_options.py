@@ -135,7 +135,6 @@ def check_figure(
 
     Parameters
     ----------
-    figure : Figure
     parameters : collection of str
         Names of parameters of the topologies and methods.
     series : int

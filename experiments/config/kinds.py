@@ -25,44 +25,25 @@ SIDES: Mapping[str, str] = {**AXES, "method": "", "topology": ""}
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """An option of a kind of figure, with a column as value.
-
-    Parameters
-    ----------
-    default : str
-    takes : str
-        "measure", "axis" (one of :data:`AXES`), "side" (one of :data:`SIDES`, or a parameter), or
-        "swept" (one of :data:`AXES`, or a parameter of methods or topologies).
-    fixed : bool
-        Whether the option cannot be set.
-    """
+    """An option of a kind of figure, with a column as value."""
 
     default: str
+    # "measure", "axis" (one of AXES), "side" (one of SIDES, or a parameter), or
+    # "swept" (one of AXES, or a parameter of methods or topologies)
     takes: Literal["measure", "axis", "side", "swept"] = "measure"
-    fixed: bool = False
+    fixed: bool = False  # whether the option cannot be set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """A kind of figure.
+    """A kind of figure."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in experiment files and on the command line.
-    summary : str
-        One line on its content.
-    draws : str
-        "module:function", called as ``function(rows, **options)``; returns a description to draw.
-    options : mapping
-    least_methods : int
-        Least number of methods (each choice of parameters counts) for which it shows anything.
-    """
-
-    name: str
-    summary: str
+    name: str  # its name in experiment files and on the command line
+    summary: str  # one line on its content
+    # "module:function", called as ``function(rows, **options)``; returns a description to draw
     draws: str
     options: Mapping[str, Option] = field(default_factory=dict)
+    # least number of methods (each choice of parameters counts) for which it shows anything
     least_methods: int = 1
 
     @property
@@ -95,94 +76,76 @@ _LINES = "experiments.figures.lines:lines"
 _TIME = Option("generation_s")
 
 register(Kind(
-    name="generation-time",
-    summary="generation time against GPUs",
-    draws=_LINES,
+    name="generation-time", summary="generation time against GPUs", draws=_LINES,
     options={"y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="theoretical-algbw",
+    name="theoretical-algbw", draws=_LINES,
     summary="theoretical algbw, pipelined, against GPUs, with the optimum",
-    draws=_LINES,
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="algbw-synchronous",
+    name="algbw-synchronous", draws=_LINES,
     summary="theoretical algbw in synchronous steps against GPUs, with the optimum",
-    draws=_LINES,
     options={"y": Option("algbw_synchronous_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="lines",
-    summary="any column against GPUs",
-    draws=_LINES,
+    name="lines", summary="any column against GPUs", draws=_LINES,
     options={"y": _TIME},
 ))  # fmt: skip
 register(Kind(
-    name="lines-by-size",
+    name="lines-by-size", draws="experiments.figures.lines:lines_by_size",
     summary="any column against the size of the data",
-    draws="experiments.figures.lines:lines_by_size",
     options={"x": Option("size_bytes", "axis", fixed=True), "y": Option("time_pipelined_s")},
 ))  # fmt: skip
 register(Kind(
-    name="lines-by-parameter",
+    name="lines-by-parameter", draws="experiments.figures.lines:lines_by_parameter",
     summary="any column against a parameter, the GPUs or the size",
-    draws="experiments.figures.lines:lines_by_parameter",
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_makespan_gb_s")},
 ))  # fmt: skip
 register(Kind(
-    name="best-networks",
+    name="best-networks", draws="experiments.figures.lines:best_networks",
     summary="any column against GPUs, each method on its best network",
-    draws="experiments.figures.lines:best_networks",
     options={
         "panel": Option("size_bytes", "axis", fixed=True), "y": Option("time_simulated_s"),
     },
 ))  # fmt: skip
 register(Kind(
-    name="bars",
-    summary="any column as a bar for each method",
-    draws="experiments.figures.bars:bars",
-    options={"y": Option("algbw_gb_s")},
+    name="bars", draws="experiments.figures.bars:bars",
+    summary="any column as a bar for each method", options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip
 register(Kind(
-    name="two-bars",
+    name="two-bars", draws="experiments.figures.bars:two_bars",
     summary="two columns of one unit, side by side for each method",
-    draws="experiments.figures.bars:two_bars",
     options={"y": Option("algbw_gb_s"), "second": Option("algbw_synchronous_gb_s")},
 ))  # fmt: skip
 register(Kind(
-    name="time-against-algbw",
+    name="time-against-algbw", draws="experiments.figures.scatters:scatter",
     summary="generation time against theoretical algbw, pipelined",
-    draws="experiments.figures.scatters:scatter",
     options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="pareto",
+    name="pareto", draws="experiments.figures.scatters:pareto",
     summary="one column against another on each topology, and the Pareto front",
-    draws="experiments.figures.scatters:pareto",
     options={"x": Option("algbw_gb_s"), "y": _TIME},
     least_methods=2,
 ))  # fmt: skip
 register(Kind(
-    name="heat-map",
+    name="heat-map", draws="experiments.figures.maps:heat_map",
     summary="a column over two parameters; shares in percent",
-    draws="experiments.figures.maps:heat_map",
     options={"x": Option("gpus", "side"), "y": Option("method", "side"), "value": Option("ratio")},
 ))  # fmt: skip
 register(Kind(
-    name="cut-bounds",
+    name="cut-bounds", draws="experiments.figures.bound_lines:cut_bounds",
     summary="bounds from GPUs and boxes, and the optimum, against GPUs",
-    draws="experiments.figures.bound_lines:cut_bounds",
     options={"y": Option("algbw_gb_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="breakdowns",
+    name="breakdowns", draws="experiments.figures.breakdowns:breakdowns",
     summary="share of each stage in the generation time, beside published ones",
-    draws="experiments.figures.breakdowns:breakdowns",
 ))  # fmt: skip
 register(Kind(
-    name="slowdowns",
+    name="slowdowns", draws="experiments.figures.bound_lines:fault_costs",
     summary="optimum of the undamaged network over algbw in changed ones, against GPUs",
-    draws="experiments.figures.bound_lines:fault_costs",
     options={"y": Option("algbw_gb_s")},
 ))  # fmt: skip

@@ -2,9 +2,9 @@
 
 ``forestcoll`` is the core, ``forestcoll-paper`` the paper's own algorithms, other plain names are
 the baselines, and ``module:function`` is any importable function
-``function(topology, **parameters) -> Forest`` or ``StepSchedule``, called with ``collective=`` too
-if it takes that, and with ``root=`` or ``weights=`` where these are asked for: the way to
-put a method of your own beside them without touching the package.
+``function(topology, **parameters) -> Forest`` or ``StepSchedule``. It is called with
+``collective=`` if it has that parameter, and with ``root=`` or ``weights=`` where an experiment has
+these. So a user's own method needs no change of the package.
 """
 
 from __future__ import annotations
@@ -28,15 +28,9 @@ from forestcoll.problem.weights import Weights
 from forestcoll.topology import Topology
 
 __all__ = [
-    "OnStage",
-    "claims",
-    "find_method",
-    "is_reference",
-    "method_names",
-    "parameters_of",
-    "refusal",
+    "OnStage", "claims", "find_method", "is_reference", "method_names", "parameters_of", "refusal",
     "run_method",
-]
+]  # fmt: skip
 
 _OF_THE_CALL = ("root", "weights")
 """Options of our own methods that a method entry cannot set."""
@@ -120,7 +114,7 @@ def _core(
 
 
 OURS = {"forestcoll": "forestcoll", "forestcoll-paper": "paper"}
-"""Our own methods by the names that their forests bear, and what options call them."""
+"""Our own methods: their names in forests, and in options."""
 
 _OPTIONS = {
     "forestcoll": (
@@ -137,12 +131,9 @@ _OPTIONS = {
     ),
     "forestcoll-paper": ("threads", "root"),
 }
-"""Which options an experiment may name."""
+"""Options that an experiment may set."""
 
-_OURS_DO = {
-    "forestcoll": (*GATHERING, "broadcast", "reduce"),
-    "forestcoll-paper": GATHERING,
-}
+_OURS_DO = {"forestcoll": (*GATHERING, "broadcast", "reduce"), "forestcoll-paper": GATHERING}
 
 
 def run_method(
@@ -160,31 +151,25 @@ def run_method(
 
     Parameters
     ----------
-    name : str
-    topology : Topology
-    collective : str
-    parameters : mapping
     seconds : float
-        After which the point is stopped. A baseline that searches gets a little less, so that it
-        can return the best it has.
-    on_stage : callable
+        Limit of the point. A search gets a little less, so that it can return its best result.
     root : str or int, optional
         Name or rank of the root of a broadcast, reduce or allreduce.
     weights : list or mapping, optional
-        How much data each GPU has, by rank or by name.
+        Relative shard sizes, by rank or by name.
     report : callable, optional
-        Told what a baseline's search knows.
+        Called with the state of a baseline's search.
 
     Returns
     -------
     Forest, MulticastForest, Allreduce or StepSchedule
     mapping
-        Seconds of each stage; empty where the method does not tell.
+        Seconds of each stage; empty if the method does not report them.
 
     Raises
     ------
     UnsupportedError
-        If the method does not take a given root, weights or k, or raises it itself.
+        If the method does not support the root, weights, k or collective.
     """
     options = {"root": root, "weights": weights}
     asked = {**parameters, **{key: value for key, value in options.items() if value is not None}}

@@ -7,12 +7,12 @@ wrong on standard output, and nothing if all is well.
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 import subprocess
 import sys
 
+from forestcoll.errors import did_you_mean
 from forestcoll.own_packages import OURS
 
 __all__ = ["missing", "search_path"]
@@ -56,7 +56,6 @@ def missing(name: str) -> str:
 
 
 def _complaint(name: str) -> str:
-    """Import a function; return what is wrong."""
     module, _, function = name.partition(":")
     try:
         found = importlib.import_module(module)
@@ -65,8 +64,7 @@ def _complaint(name: str) -> str:
     except Exception as error:
         return f"whose module cannot be imported: {type(error).__name__}: {error}"
     if not hasattr(found, function):
-        near = difflib.get_close_matches(function, dir(found), n=1)
-        hint = f"did you mean {near[0]!r}?" if near else "name one of its functions"
+        hint = did_you_mean(function, dir(found), "name one of its functions", repr)
         return f"but the module {module!r} has no {function!r}; {hint}"
     if not callable(getattr(found, function)):
         return f"which is {type(getattr(found, function)).__name__}, no function; name a function"

@@ -14,18 +14,9 @@ from enum import StrEnum
 from typing import Any, NotRequired, TypedDict
 
 __all__ = [
-    "ROOTED",
-    "Job",
-    "Limits",
-    "Point",
-    "Simulate",
-    "Status",
-    "Value",
-    "Weights",
-    "assumed",
-    "identity_of",
-    "series",
-]
+    "ROOTED", "Job", "Limits", "Point", "Simulate", "Status", "Value", "Weights", "assumed",
+    "identity_of", "series",
+]  # fmt: skip
 
 ROOTED = ("broadcast", "reduce")
 """Collectives with a root."""
@@ -53,29 +44,21 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Limits of a point.
+    """Limits of a point."""
 
-    Parameters
-    ----------
-    seconds : float
-        Wall-clock limit, applied to the generation, to the checks and to the simulations each.
-    memory_gb : float
-        Resident memory of the worker and its children, in GB (1e9 bytes).
-    once : bool
-        Whether a method that hit a limit skips larger networks of the same cluster.
-    """
-
+    # wall-clock limit, applied to the generation, to the checks and to the simulations each
     seconds: float
-    memory_gb: float
+    memory_gb: float  # resident memory of the worker and its children, in GB (1e9 bytes)
+    # whether a method that hit a limit skips larger networks of the same cluster
     once: bool = False
 
 
 class Job(TypedDict):
     """The order for a worker.
 
-    A root is given by name or rank, weights by name or in the order of the ranks, a group in the
-    words of :func:`forestcoll.topology.groups.members_from_text`, changes as in a topology entry;
-    sizes, of the data, in bytes; simulate says what simulations assume.
+    A root is a name or rank, weights are by name or in the order of the ranks, a group is as in
+    :func:`forestcoll.topology.groups.members_from_text`, changes are as in a topology entry, sizes
+    of the data are in bytes, and simulate has the assumptions of simulations.
     """
 
     source: str
@@ -89,68 +72,44 @@ class Job(TypedDict):
     changes: NotRequired[Mapping[str, Any]]
     sizes: NotRequired[list[int]]
     simulate: NotRequired[Simulate]
+    train: NotRequired[Mapping[str, Value]]
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One run of an experiment.
-
-    Parameters
-    ----------
-    experiment, collective : str
-    cluster : str
-        Name of its panel in figures: the family with the parameters that are not swept.
-    topology : str
-        Family specification, or the file name in the experiment.
-    source : str
-        The specification again, or the path of the file on this machine.
-    method : str
-        "forestcoll", a baseline, or "module:function".
-    parameters : mapping
-        Of the method.
-    repetition : int
-        From 0.
-    limits : Limits
-    digest : str
-        Of a topology file's content; empty for a family.
-    root : str or int, optional
-        Name or rank of the root of a broadcast or reduce.
-    weights : list or mapping, optional
-        Relative shard sizes.
-    group : str, optional
-        The GPUs that take part.
-    changes : mapping
-        Changes to the network (:mod:`experiments.config.variations`).
-    position : int, optional
-        Its number in the experiment, from 1, which orders tables and figures.
-    sizes : tuple of int
-        Data sizes in bytes, for measures that depend on the size.
-    simulate : mapping, optional
-        Assumptions of simulations; no simulation if not given.
-    """
+    """One run of an experiment."""
 
     experiment: str
     collective: str
-    cluster: str
-    topology: str
-    source: str
-    method: str
-    parameters: Mapping[str, Value]
-    repetition: int
+    cluster: str  # name of its panel in figures: the family with the parameters that are not swept
+    topology: str  # family specification, or the file name in the experiment
+    source: str  # the specification again, or the path of the file on this machine
+    method: str  # "forestcoll", a baseline, or "module:function"
+    parameters: Mapping[str, Value]  # of the method
+    repetition: int  # from 0
     limits: Limits
-    digest: str = field(default="", repr=False)
-    root: str | int | None = None
-    sizes: tuple[int, ...] = ()
-    weights: Weights | None = None
-    group: str | None = None
+    digest: str = field(default="", repr=False)  # of a topology file's content; empty for a family
+    root: str | int | None = None  # name or rank of the root of a broadcast or reduce
+    sizes: tuple[int, ...] = ()  # data sizes in bytes, for measures that depend on the size
+    weights: Weights | None = None  # relative shard sizes
+    group: str | None = None  # the GPUs that take part
+    # changes to the network (experiments.config.variations)
     changes: Mapping[str, Any] = field(default_factory=dict)
+    # its number in the experiment, from 1, which orders tables and figures
     position: int | None = None
-    simulate: Simulate | None = None
+    simulate: Simulate | None = None  # assumptions of simulations; no simulation if not given
+    train: Mapping[str, Value] = field(default_factory=dict)  # a model of training, if there is one
+    train_swept: tuple[str, ...] = ()  # fields of it that vary in the experiment
 
     @property
     def series(self) -> str:
         """The method with its parameters."""
-        return series(self.method, self.parameters)
+        return series(self.method, self.shown_parameters)
+
+    @property
+    def shown_parameters(self) -> dict[str, Value]:
+        """The parameters of the method, and what varies in the model of training."""
+        return {**self.parameters, **{name: self.train[name] for name in self.train_swept}}
 
     @property
     def simulated(self) -> str | None:
@@ -179,6 +138,8 @@ class Point:
             job["sizes"] = list(self.sizes)
         if self.simulate is not None:
             job["simulate"] = self.simulate
+        if self.train:
+            job["train"] = self.train
         return job
 
     @property
@@ -195,8 +156,9 @@ class Point:
             "topology": self.topology,
             "digest": self.digest,
             "method": self.method,
-            "parameters": dict(self.parameters),
+            "parameters": self.shown_parameters,
             "repetition": self.repetition,
+            **({"train": dict(self.train)} if self.train else {}),
             **({} if self.root is None else {"root": self.root}),
             **({} if self.weights is None else {"weights": self.weights}),
             **({} if self.group is None else {"group": self.group}),

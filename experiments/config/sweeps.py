@@ -43,7 +43,7 @@ def count_of(experiment: Experiment) -> int:
     """Return the number of points of an experiment, without making them."""
     topologies = sum(_choices(entry.parameters) for entry in experiment.topologies)
     methods = sum(_choices(_with_k(experiment, entry)) for entry in experiment.methods)
-    return topologies * methods * experiment.repetitions
+    return topologies * methods * len(_trained(experiment)) * experiment.repetitions
 
 
 def _choices(parameters: Parameters) -> int:
@@ -55,7 +55,6 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
 
     Parameters
     ----------
-    experiment : Experiment
     folder : Path
         Folder of the experiment file; names of topology files are relative to it.
     """
@@ -66,36 +65,44 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
             cluster, name, source, digest = _named(entry, topology, folder)
             suffix = said(entry.changes)
             for m, method in enumerate(experiment.methods):
-                for parameters in _swept(_with_k(experiment, method)):
-                    for repetition in range(experiment.repetitions):
-                        point = Point(
-                            experiment=experiment.name,
-                            collective=experiment.collective,
-                            cluster=cluster + suffix,
-                            topology=name + suffix,
-                            source=source,
-                            method=method.name,
-                            parameters=parameters,
-                            repetition=repetition,
-                            limits=limits,
-                            digest=digest,
-                            root=_root(experiment),
-                            sizes=tuple(experiment.sizes),
-                            weights=experiment.weights,
-                            group=experiment.group,
-                            changes=entry.changes,
-                            simulate=_simulate(experiment),
-                        )
-                        yield Placed(point, t, m)
+                for parameters, train, repetition in itertools.product(
+                    list(_swept(_with_k(experiment, method))),
+                    _trained(experiment),
+                    range(experiment.repetitions),
+                ):
+                    point = Point(
+                        experiment=experiment.name,
+                        collective=experiment.collective,
+                        cluster=cluster + suffix,
+                        topology=name + suffix,
+                        source=source,
+                        method=method.name,
+                        parameters=parameters,
+                        repetition=repetition,
+                        limits=limits,
+                        digest=digest,
+                        root=_root(experiment),
+                        sizes=tuple(experiment.sizes),
+                        weights=experiment.weights,
+                        group=experiment.group,
+                        changes=entry.changes,
+                        simulate=_simulate(experiment),
+                        train=train,
+                        train_swept=() if experiment.train is None else experiment.train.swept,
+                    )
+                    yield Placed(point, t, m)
+
+
+def _trained(experiment: Experiment) -> list[dict[str, Value]]:
+    """Return the models of training that each schedule meets; one that is empty for none."""
+    return [{}] if experiment.train is None else experiment.train.every()
 
 
 def _with_k(experiment: Experiment, entry: MethodEntry) -> Parameters:
-    """Return the parameters of a method, with the experiment's k."""
     return entry.parameters if experiment.k is None else {"k": experiment.k, **entry.parameters}
 
 
 def _root(experiment: Experiment) -> str | int | None:
-    """Return the root, the first GPU unless another is given, where the collective has one."""
     if experiment.collective not in ROOTED:
         return None
     return 0 if experiment.root is None else experiment.root

@@ -10,17 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from experiments.config.points import series as series_name
 from experiments.figures import hover
-from experiments.figures.figure import (
-    INK,
-    Axis,
-    Bar,
-    Failure,
-    Figure,
-    Panel,
-    Point,
-    Series,
-    Style,
-)
+from experiments.figures.figure import INK, Axis, Bar, Failure, Figure, Panel, Point, Series, Style
 from experiments.figures.panels import grouped
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
 from experiments.measures.declared import BOUNDED, DRAWN
@@ -92,7 +82,6 @@ def _panel(
 
 
 def _bars(rows: Sequence[Row], place: int, columns: Sequence[str], style: Style) -> Iterator[Bar]:
-    """Yield the bars of a method, from the top down."""
     thickness = _OF_ITS_SPACE / len(columns)
     for number, column in enumerate(columns):
         middle = place + thickness * (number - (len(columns) - 1) / 2)
@@ -138,7 +127,6 @@ def _short_names(rows: dict[str, Row]) -> dict[str, str]:
 
 
 def _measures(columns: Sequence[str]) -> Iterator[Series]:
-    """Yield entries of the legend for two measures."""
     for number, column in enumerate(columns if len(columns) > 1 else ()):
         opacity = _PALE if number else 1.0
         yield Series(DRAWN[column].label, Style(INK, marker="s", size=7.7), opacity=opacity)

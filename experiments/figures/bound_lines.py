@@ -31,7 +31,6 @@ def cut_bounds(rows: Sequence[Row], y: str) -> Figure:
 
     Parameters
     ----------
-    rows : sequence of Row
     y : str
         The measure that they bound, for the axis and for published values.
     """

@@ -50,21 +50,20 @@ def failures_of(
         All rows of the panel.
     rows : sequence of Row
         All rows of the figure.
-    palette : Palette
     y : str
         The column along the ordinate.
     """
-    told = {row.series for row in partly_done(rows)}
+    drawn = {row.series for row in partly_done(rows)}
     absent = _without_column(rows, y)
-    never = [name for name in _unsupported(row for row, _ in placed) if name in told]
+    never = [name for name in _unsupported(row for row, _ in placed) if name in drawn]
     lost = [(row, place) for row, place in _lost(placed) if row.series not in absent]
     first = first_failures(lost, placed)
     marks = []
     for row, place in lost:
         timed = DRAWN[y].limit if row.status is Status.TIMEOUT else ""
         height: float | None = getattr(row, timed) if timed else None
-        brief = row.series in told and row.series not in never and (row, place) in first
-        if height is not None or row.series in told:
+        brief = row.series in drawn and row.series not in never and (row, place) in first
+        if height is not None or row.series in drawn:
             style, why = palette[row.series], hover.of_loss(row)
             name, status = row.series, row.status
             marks.append(Failure(place, height, status, name, style, why, page_only=not brief))
@@ -131,19 +130,19 @@ def lost_in_words(
 ) -> tuple[Note, ...]:
     """Return notes on methods without a result in a panel, each in its colour.
 
-    ``panel`` is the cluster or the topology; ``by`` is as for :func:`partly_done`, as the legend
-    tells of the other methods.
+    ``panel`` is the cluster or the topology; ``by`` is as for :func:`partly_done`. The legend lists
+    the other methods.
     """
     ((column, name),) = panel.items()
     here = [row for row in partly_done(rows, by=by) if getattr(row, column) == name]
     never, lost = _unsupported(here), failed_places(here)
-    told = [*_unsupported_in_words(never)]
+    notes = [*_unsupported_in_words(never)]
     for series in (one for one in palette if one not in never):
         its = {size: row.status for (other, size), row in lost.items() if other == series}
         done = [row.gpus for row in here if row.series == series and _ended_well(row)]
         for words in _in_words(its, done, sized=column == "cluster"):
-            told.append(Note(f"{series}: {words}", palette[series].colour))
-    return tuple(told)
+            notes.append(Note(f"{series}: {words}", palette[series].colour))
+    return tuple(notes)
 
 
 def _in_words(
@@ -165,7 +164,6 @@ def _in_words(
 
 
 def _unsupported(rows: Iterable[Row]) -> list[str]:
-    """Return the methods that support none of some points."""
     ends: dict[str, set[Status]] = {}
     for row in rows:
         ends.setdefault(row.series, set()).add(row.status)

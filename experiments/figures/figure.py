@@ -1,12 +1,9 @@
 """A figure, described once: panels of series, bars, cells and failure marks, with axes and notes.
 
-Problem: draw the same rows in files (matplotlib) and on the page of results (plotly.js).
-Input:   the findings of a kind's function in rows; this module reads no row.
-Output:  frozen descriptions, which ``matplotlib_renderer`` and ``plotly_renderer`` draw.
-
-Markers, lines, fillings and hatches are in matplotlib's notation, sizes and widths in points,
-colours hexadecimal for a light ground. A ``text`` is lines for the reader's mouse. What is
-``page_only`` has no room on paper.
+``matplotlib_renderer`` draws it in files and ``plotly_renderer`` on the results page. Markers,
+lines, fillings and hatches are in matplotlib's notation, sizes and widths in points, colours
+hexadecimal for a light ground. ``text`` appears under the mouse. ``page_only`` elements have no
+room on paper.
 """
 
 from __future__ import annotations

@@ -18,9 +18,8 @@ from experiments.figures.figure import Axis, Figure, Panel, Point, Series
 from experiments.figures.panels import Placed, grouped, ordinate
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
 from experiments.measures.declared import BOUNDED, DRAWN
-from experiments.results.columns import BEYOND, medians, simulated_bounds, swept
+from experiments.results.columns import BEYOND, medians, scaling_series, simulated_bounds, swept
 from experiments.results.rows import Row
-from experiments.results.scaling_study import scaling_series
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.problem.sizes import size_text
 
@@ -121,7 +120,6 @@ def _abscissa(x: str, rows: Sequence[Placed]) -> Axis:
 
 
 def _bound(rows: Sequence[Row], y: str) -> tuple[Series, ...]:
-    """Return the bound on simulations, where simulated times or rates are drawn."""
     best = simulated_bounds(rows, y) if y in BEYOND else {}
     points = tuple(
         Point(size, value, hover.of_bound("bound", value, y, "beyond which no simulation is"))

@@ -9,16 +9,7 @@ from dataclasses import replace
 from experiments.config.document import nearest
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
-from experiments.figures.figure import (
-    INK,
-    Axis,
-    Cell,
-    ColourScale,
-    Failure,
-    Figure,
-    Panel,
-    Style,
-)
+from experiments.figures.figure import INK, Axis, Cell, ColourScale, Failure, Figure, Panel, Style
 from experiments.figures.panels import cluster_title, wrapped
 from experiments.measures.declared import DRAWN, SHARES
 from experiments.results.columns import quantity, sides

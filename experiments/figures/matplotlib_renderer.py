@@ -71,7 +71,6 @@ def render(figure: Figure, title: str = "") -> pictures.Figure:
 
     Parameters
     ----------
-    figure : Figure
     title : str
         Above all panels.
     """

@@ -12,7 +12,7 @@ from experiments.figures import hover
 from experiments.figures.figure import INK, Axis, Point, Series, Style
 from experiments.figures.styles import OPTIMUM, Palette
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians_along
+from experiments.results.columns import grouped, medians_along
 from experiments.results.rows import Row
 from forestcoll.problem.sizes import size_text
 
@@ -33,14 +33,6 @@ _STARS = "*dp"
 
 Placed = tuple[Row, float]
 """A row, and its place along the abscissa."""
-
-
-def grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
-    """Group the rows by the value of a column."""
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(getattr(row, column), []).append(row)
-    return groups
 
 
 def cluster_title(name: str) -> str:

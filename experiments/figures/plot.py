@@ -33,10 +33,8 @@ def draw(kind: str, rows: Sequence[Row], stem: Path, title: str = "") -> list[Pa
     ----------
     kind : str
         As for :func:`experiments.config.figure_options.parse_figure`.
-    rows : sequence of Row
     stem : Path
         The files' path without the ending; ``:``, ``=`` and ``,`` in its name become ``-``.
-    title : str
 
     Returns
     -------

@@ -15,9 +15,8 @@ from experiments.figures.figure import INK, Axis, Figure, Panel, Point, Series, 
 from experiments.figures.panels import cluster_title, grouped, ordinate
 from experiments.figures.styles import Palette, palette_of, styles_of
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians
+from experiments.results.columns import medians, scaling_series
 from experiments.results.rows import Row
-from experiments.results.scaling_study import scaling_series
 
 __all__ = ["front", "pareto", "scatter"]
 

@@ -1,13 +1,8 @@
 """Bytes that must cross the border of a GPU, a linked pair or a box, and bytes that do.
 
-Problem: a set of GPUs must receive the data of all others. The links into it bound the rate of
-         every allgather (in a reduce-scatter, the links out of it). A schedule may send more over
-         them than necessary.
-Input:   a topology, with parts of the data by rank; the loads of links.
-Output:  the least bound of each kind of set, in GB/s; the traffic over the borders of boxes as a
-         multiple of the least.
-Cost:    one pass over the links, and over the pairs of nodes of each set.
-Source:  ForestColl figure 2 (what rings send twice) and slides (bounds from different cuts).
+A set of GPUs must receive the data of all others, so the links into it bound the rate of every
+allgather (in a reduce-scatter, the links out of it). A schedule may send more over them than
+necessary: ForestColl figure 2 shows what rings send twice.
 """
 
 from __future__ import annotations
@@ -54,7 +49,6 @@ def border_bound(
 
     Parameters
     ----------
-    topology : Topology
     sets : iterator of frozenset of int
         Sets with all GPUs, or with all of the data, bound nothing.
     weights : sequence of int, optional
@@ -81,10 +75,8 @@ def box_traffic(topology: Topology, loads: Sequence[int], whole: int) -> Fractio
 
     Parameters
     ----------
-    topology : Topology
     loads : sequence of int
         Load of each link: ``loads[i] / whole`` of the data.
-    whole : int
 
     Returns
     -------

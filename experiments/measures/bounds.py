@@ -1,13 +1,11 @@
 """Bounds on the rate of any schedule: the column ``optimum`` of every row.
 
-Problem: an upper bound on the pipelined algbw that holds for every method.
-Input:   a topology, a collective with its root, the rate of the row.
-Output:  an exact rate with its proof; none where a linear program is needed and does not finish.
 Cost:    a max-flow pass. An allreduce whose rate no cut meets adds the allreduce program; an
-         all-to-all takes its program, and shortest paths between all GPUs.
+all-to-all takes its program, and shortest paths between all GPUs.
+
 Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. With ``multicast`` switches,
-         the bound of an allreduce assumes in-network multicast and reduction, so that it holds for
-         methods with and without them. All-to-all: the dual of :mod:`lp.alltoall.linear_optimum`.
+the bound of an allreduce assumes in-network multicast and reduction, so it holds for methods with
+and without them. All-to-all: the dual of :mod:`lp.alltoall.linear_optimum`.
 """
 
 from __future__ import annotations
@@ -26,8 +24,12 @@ from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from forestcoll.topology.validation import COLLECTIVES
 
-__all__ = ["LP_TIME_LIMIT_S", "UpperBound", "upper_bound"]
+__all__ = ["ALL", "LP_TIME_LIMIT_S", "UpperBound", "upper_bound"]
+
+ALL = (*COLLECTIVES, "all-to-all")
+"""Known collectives."""
 
 LP_TIME_LIMIT_S = 30.0
 """Seconds for the program of an allreduce or all-to-all row, besides the method's own."""
@@ -105,7 +107,6 @@ def upper_bound(
 
 
 def _left(deadline: float, most: float) -> float:
-    """Return the seconds until a deadline, at most ``most``."""
     return min(most, max(0.0, deadline - time.monotonic()))
 
 
@@ -123,7 +124,7 @@ def _of_allreduce(
     assert known is not None  # there are two GPUs
     best, remark = proof, ""
     if known.algbw_gb_s > attained and proof is None:
-        from lp.allreduce.best import proved
+        from forestcoll.allreduce.allreduce_program import proved
 
         left = _left(deadline, LP_TIME_LIMIT_S)
         found = proved(topology, None, copying=copying, seconds=left)
@@ -142,8 +143,8 @@ def _priced(topology: Topology, seconds: float) -> UpperBound | None:
     path. All pairs together cost at most the sum of price times bandwidth over the links. Only the
     search for prices is in floating point: here the prices are whole numbers, and sums are exact.
     """
+    from forestcoll.solver.linear_program import Settings
     from lp.alltoall.linear_optimum import all_to_all_rate
-    from lp.solver.linear_program import Settings
 
     try:
         settings = Settings(seconds=seconds, method="highs-ipm")

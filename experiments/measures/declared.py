@@ -27,18 +27,9 @@ if TYPE_CHECKING:
     from experiments.measures.run_result import RunResult
 
 __all__ = [
-    "BOUNDED",
-    "COMPARED",
-    "DRAWN",
-    "EXACT",
-    "MEASURES",
-    "SHARES",
-    "SIMULATED",
-    "SIZED",
-    "TIMED",
-    "Measures",
-    "reading_order",
-]
+    "BOUNDED", "COMPARED", "DRAWN", "EXACT", "MEASURES", "SHARES", "SIMULATED", "SIZED", "TIMED",
+    "Measures", "reading_order",
+]  # fmt: skip
 
 
 def _steps(row: Any) -> str:
@@ -168,9 +159,7 @@ class Measures:
         how=lambda made: made.bandwidth_runtime,
         label="bandwidth runtime T_B", unit="M/B", heading="T_B",
     )  # fmt: skip
-    search_status: str | None = measure(
-        "`optimal`, `feasible` or `open`, [see below](#searches)",
-    )
+    search_status: str | None = measure("`optimal`, `feasible` or `open`, [see below](#searches)")
     incumbent: float | None = measure("best answer of the search")
     bound: float | None = measure("bound that the search proved")
     gap: float | None = measure(
@@ -182,12 +171,42 @@ class Measures:
         empty=dict, summary=False,
     )  # fmt: skip
     verified: bool | None = measure(
-        "whether the schedule passed the check; if not, algbw is empty",
-        how=lambda made: True,
+        "whether the schedule passed the check; if not, algbw is empty", how=lambda made: True
     )
     peak_memory_mb: float | None = measure(
         "resident memory of process and children until generation ends (1e6 bytes)",
         label="peak memory", unit="MB", logarithmic=True,
+    )  # fmt: skip
+    iteration_s: float | None = measure(
+        "modelled time of an iteration of training, [see below](#models-of-training)",
+        how=lambda made: made.iteration and made.iteration.timeline.seconds,
+        label="iteration time, modelled", unit="s", heading="iteration",
+        cell=lambda row: duration(row.iteration_s),
+    )  # fmt: skip
+    computing_s: float | None = measure(
+        "its computing, without a pause",
+        how=lambda made: made.iteration and made.iteration.timeline.computing,
+        label="computing of an iteration", unit="s",
+    )  # fmt: skip
+    visible_share: float | None = measure(
+        "share of the iteration in which nothing is computed",
+        how=lambda made: made.iteration and made.iteration.visible_share,
+        label="visible communication", heading="visible",
+        cell=lambda row: share(row.visible_share),
+    )  # fmt: skip
+    visible_all_to_all_s: float | None = measure(
+        "visible time of all-to-alls",
+        how=lambda made: made.iteration and made.iteration.visible("all-to-all"),
+        label="visible all-to-alls", unit="s",
+    )  # fmt: skip
+    visible_allreduce_s: float | None = measure(
+        "visible time of allreduces",
+        how=lambda made: made.iteration and made.iteration.visible("allreduce"),
+        label="visible allreduces", unit="s",
+    )  # fmt: skip
+    bucket_bytes: int | None = measure(
+        "bucket of the allreduces",
+        how=lambda made: made.iteration and made.iteration.bucket_bytes,
     )  # fmt: skip
     time_pipelined_s: float | None = measure(
         "theoretical time at a size, pipelined, without latencies",

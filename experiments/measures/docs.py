@@ -5,14 +5,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from experiments.measures.declared import DRAWN, MEASURES
-from experiments.measures.page_marks import with_tables
 
-__all__ = ["columns", "drawn", "updated"]
+__all__ = ["columns", "drawn", "piped", "updated", "with_tables"]
 
 PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
+
+
+def piped(cells: Iterable[str]) -> str:
+    """Return a line of a Markdown table."""
+    return f"| {' | '.join(cells)} |"
 
 
 def columns() -> str:
@@ -43,6 +49,36 @@ def updated(page: str) -> str:
 def main() -> None:
     """Update the page."""
     PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+
+
+def with_tables(page: str, tables: Mapping[str, str], command: str) -> str:
+    """Return a page with tables between its marks, ``<!-- NAME: COMMAND -->`` and ``<!-- end -->``.
+
+    Parameters
+    ----------
+    tables : mapping
+        Tables by the names of their marks; a table without a mark in the page is left out.
+    command : str
+        The command that writes them, for readers of the page's source.
+
+    Examples
+    --------
+    >>> print(with_tables("<!-- a: make it -->old<!-- end -->", {"a": "new"}, "make it"))
+    <!-- a: make it -->
+    <BLANKLINE>
+    new
+    <BLANKLINE>
+    <!-- end -->
+    """
+    for name, text in tables.items():
+        mark = f"<!-- {name}: {command} -->"
+        page = re.sub(
+            rf"{re.escape(mark)}.*?<!-- end -->",
+            lambda _, whole=f"{mark}\n\n{text}\n\n<!-- end -->": whole,  # type: ignore[misc]
+            page,
+            flags=re.DOTALL,
+        )
+    return page
 
 
 if __name__ == "__main__":

@@ -21,68 +21,34 @@ _KEY = "measure"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
-    """A column of rows with its metadata.
+    """A column of rows with its metadata."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the column; it ends with the unit if there is one.
-    meaning : str
-        Description for the docs.
-    how : callable, optional
-        Computes the value for a verified schedule: ``how(made)``, or ``how(made, size_bytes)`` if
-        it depends on the data size; None means no value. A Fraction is rounded in this column. The
-        running process reports a measure without ``how``.
-    sized : bool
-        Whether it depends on the data size. Such a measure has a value for each of the
-        experiment's ``sizes``, and none without sizes.
-    simulated : bool
-        Whether it comes from simulations, which run only if an experiment requests them.
-    label : str
-        Label of an axis; a measure without a label is not drawn.
-    unit : str
-        Unit of an axis.
-    better : str
-        "less" or "more".
-    logarithmic : bool
-        Whether its values span decades.
-    bounded : bool
-        Whether the optimum bounds it from above.
-    limit : str
-        The column with its limit, at which a timeout is drawn.
-    compared : bool
-        Whether a difference between two sets of results counts as a change.
-    exact_of : str
-        The measure whose exact value this column holds, as text "p/q".
-    summary : bool
-        Whether summary.csv includes it.
-    heading : str
-        Heading of its column in the terminal table; empty if the table leaves it out.
-    cell : callable, optional
-        Formats the cell of a row; by default the number, rates with two decimals.
-    always : bool
-        Whether the table shows the column even if no row has a value.
-    before : str
-        The measure that it precedes in tables and summary.csv, if not the next in order.
-    """
-
-    name: str = ""
-    meaning: str = ""
+    name: str = ""  # name of the column; it ends with the unit if there is one
+    meaning: str = ""  # description for the docs
+    # computes the value for a verified schedule: ``how(made)``, or ``how(made, size_bytes)`` if it
+    # depends on the data size; None means no value. A Fraction is rounded in this column. The
+    # running process reports a measure without ``how``
     how: Callable[..., object] | None = None
+    # whether it depends on the data size. Such a measure has a value for each of the experiment's
+    # ``sizes``, and none without sizes
     sized: bool = False
+    # whether it comes from simulations, which run only if an experiment requests them
     simulated: bool = False
-    label: str = ""
-    unit: str = ""
-    better: Literal["less", "more"] = "less"
-    logarithmic: bool = False
-    bounded: bool = False
-    limit: str = ""
-    compared: bool = False
-    exact_of: str = ""
-    summary: bool = True
+    label: str = ""  # label of an axis; a measure without a label is not drawn
+    unit: str = ""  # unit of an axis
+    better: Literal["less", "more"] = "less"  # "less" or "more"
+    logarithmic: bool = False  # whether its values span decades
+    bounded: bool = False  # whether the optimum bounds it from above
+    limit: str = ""  # the column with its limit, at which a timeout is drawn
+    compared: bool = False  # whether a difference between two sets of results counts as a change
+    exact_of: str = ""  # the measure whose exact value this column holds, as text "p/q"
+    summary: bool = True  # whether summary.csv includes it
+    # heading of its column in the terminal table; empty if the table leaves it out
     heading: str = ""
+    # formats the cell of a row; by default the number, rates with two decimals
     cell: Callable[[Any], str] | None = None
-    always: bool = False
+    always: bool = False  # whether the table shows the column even if no row has a value
+    # the measure that it precedes in tables and summary.csv, if not the next in order
     before: str = ""
 
     @property
@@ -109,7 +75,6 @@ def measure(meaning: str, *, empty: Callable[[], object] | None = None, **more: 
 
     Parameters
     ----------
-    meaning : str
     empty : callable, optional
         Makes the placeholder for a missing value, if not None.
     """

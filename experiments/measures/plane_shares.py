@@ -1,14 +1,9 @@
 """Check that a schedule for merged planes runs at the same rate on the separate planes.
 
-Problem: a baseline's schedule is measured on the network with merged planes; prove that its rate on
-         the real network is the same.
-Input:   the result of :func:`baselines.networks.planes.find_planes`, which is not trusted.
-Output:  nothing, or an error with the first fault.
-Cost:    linear in the merged links and the selections.
-Source:  ours. Each selection carries its share of the data over its nodes. So the load of a merged
-         link divides over the real links of the selections, in their shares. If these shares of the
-         merged bandwidths add up to at most the bandwidth of each real link, no real link has a
-         higher utilisation than the merged links.
+Each selection of :func:`baselines.networks.planes.find_planes`, which is not trusted, carries its
+share of the data over its nodes. So the load of a merged link divides over the real links in these
+shares. If the shares of the merged bandwidths add up to at most the bandwidth of each real link, no
+real link has a higher utilisation than the merged links.
 """
 
 from __future__ import annotations
@@ -81,7 +76,6 @@ def _carried(planes: Planes) -> tuple[Mapping[tuple[int, int], int], int]:
 
 
 def _check_links(topology: Topology, carried: Mapping[tuple[int, int], int], unit: int) -> None:
-    """Check that every loaded link exists and has enough bandwidth."""
     under, widths = topology.whole_bandwidths
     ends = ((link.tail, link.head) for link in topology.links)
     room = dict(zip(ends, widths, strict=True))

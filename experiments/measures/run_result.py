@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,7 +11,9 @@ from typing import Any
 from baselines.interface.method import Schedule
 from experiments.measures.borders import Sets, border_bound, box_traffic
 from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.measures.declared import MEASURES, SIMULATED, SIZED
 from experiments.measures.simulated import Assumptions, Simulated
+from experiments.training.iteration import Iteration
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import (
     Allreduce,
@@ -26,33 +28,20 @@ from forestcoll.schedule import (
 )
 from forestcoll.topology import Topology
 
-__all__ = ["RunResult"]
+__all__ = ["RunResult", "measured", "simulated"]
 
 
 @dataclass(frozen=True)
 class RunResult:
-    """The input of measures; values that several measures need are computed once.
+    """The input of measures; values that several measures need are computed once."""
 
-    Parameters
-    ----------
-    schedule : any
-        A schedule that has passed :func:`forestcoll.schedule.verify`.
-    topology : Topology
-    collective : str
-    root : int, optional
-        Rank of the root of a broadcast, reduce or allreduce.
-    weights : tuple of int, optional
-        Relative shard size of each rank; equal if not given.
-    assumptions : Assumptions, optional
-        Assumptions of simulations; no simulation if not given.
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # A schedule that has passed forestcoll.schedule.verify
     topology: Topology
     collective: str
-    root: int | None = None
-    weights: tuple[int, ...] | None = None
-    assumptions: Assumptions | None = None
+    root: int | None = None  # rank of the root of a broadcast, reduce or allreduce
+    weights: tuple[int, ...] | None = None  # relative shard size of each rank; equal if not given
+    assumptions: Assumptions | None = None  # assumptions of simulations; no simulation if not given
+    trained: Callable[[], Iteration] | None = None  # runs an iteration of training, if requested
 
     @cached_property
     def pipelined(self) -> Cost:
@@ -126,6 +115,11 @@ class RunResult:
         return best
 
     @cached_property
+    def iteration(self) -> Iteration | None:
+        """An iteration of training with the method's schedules, if requested."""
+        return None if self.trained is None else self.trained()
+
+    @cached_property
     def simulated(self) -> Simulated | None:
         """Its simulations, if requested."""
         if self.assumptions is None:
@@ -176,3 +170,52 @@ def _most_sent_gb_s(topology: Topology) -> Fraction:
         for gpu, whole in out.items():
             over[gpu] = max(over.get(gpu, Fraction(0)), whole - limit)
     return max(topology.egress_gb_s[gpu] - over.get(gpu, 0) for gpu in topology.compute)
+
+
+def measured(made: RunResult, sizes: Iterable[int] = ()) -> dict[str, Any]:
+    """Compute every measure of a schedule except simulations; return the columns with a value.
+
+    Measures that depend on the data size are in the column ``sizes``, by size.
+    """
+    values = {name: one.of(made) for name, one in MEASURES.items() if not one.sized}
+    values |= {name: values[one.exact_of] for name, one in MEASURES.items() if one.exact_of}
+    columns: dict[str, Any] = {
+        name: str(value) if MEASURES[name].exact_of else _plain(value)
+        for name, value in values.items()
+        if value is not None
+    }
+    names = [name for name in SIZED if name not in SIMULATED]
+    by_size = {str(size): _sized(made, size, names) for size in sizes}
+    return {**columns, "sizes": by_size} if by_size else columns
+
+
+def simulated(made: RunResult, by_size: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Simulate one size after the other; yield the results so far.
+
+    Parameters
+    ----------
+    by_size : dict
+        The column ``sizes`` of :func:`measured`.
+
+    Yields
+    ------
+    dict
+        The column ``sizes`` with one more simulated size; or ``unsimulated`` with the reason.
+    """
+    if made.simulated is None:
+        return
+    if made.simulated.remark:
+        yield {"unsimulated": made.simulated.remark}
+        return
+    for size in by_size:
+        by_size = {**by_size, size: {**by_size[size], **_sized(made, int(size), SIMULATED)}}
+        yield {"sizes": by_size}
+
+
+def _sized(made: RunResult, size: int, names: Iterable[str]) -> dict[str, Any]:
+    values = {name: MEASURES[name].of(made, size) for name in names}
+    return {name: _plain(value) for name, value in values.items() if value is not None}
+
+
+def _plain(value: object) -> object:
+    return float(value) if isinstance(value, Fraction) else value

@@ -1,12 +1,8 @@
 """Simulations of a schedule at each size, beside the shortest time of any schedule.
 
-Problem: find the simulated time of a schedule for a data size, latencies included.
-Input:   a verified schedule; the assumptions; the upper bound on the rate.
-Output:  a simulation and a lower bound for each size, or a remark where there is none.
-Cost:    one compilation; for each size one simulation, or ten to thirty for the best number of
-         pipeline chunks.
-Source:  ours (:mod:`forestcoll.schedule.simulate`). Two lower bounds hold for every schedule: the
-         time of the data through the bottleneck, and the latency between the GPUs farthest apart.
+Two lower bounds hold for every schedule: the time of the data through the bottleneck, and the
+latency between the GPUs farthest apart. The best number of pipeline chunks takes ten to thirty
+simulations.
 """
 
 from __future__ import annotations
@@ -46,15 +42,6 @@ _SLACK = 1e-9
 class Assumptions:
     """Assumptions of simulations.
 
-    Parameters
-    ----------
-    model : AlphaBeta
-    pipeline_chunks : int, optional
-        The best number if not given.
-    constant_us : Fraction
-        Constant time of every run, such as the start of kernels: the epsilon of the BFB paper (NSDI
-        2025, appendix A.2).
-
     Raises
     ------
     InvalidParameterError
@@ -62,7 +49,9 @@ class Assumptions:
     """
 
     model: AlphaBeta = field(default_factory=AlphaBeta)
-    pipeline_chunks: int | None = None
+    pipeline_chunks: int | None = None  # the best number if not given
+    # constant time of every run, such as the start of kernels: the epsilon of the BFB paper (NSDI
+    # 2025, appendix A.2)
     constant_us: Fraction = Fraction(0)
 
     def __post_init__(self) -> None:
@@ -93,28 +82,15 @@ class Assumptions:
 
 @dataclass(frozen=True)
 class Simulated:
-    """Simulations of one schedule.
+    """Simulations of one schedule."""
 
-    Parameters
-    ----------
-    schedule : any
-        It has passed :func:`forestcoll.schedule.verify`.
-    assumptions : Assumptions
-    topology : Topology
-    root : int, optional
-        Rank of the root of a broadcast or reduce.
-    weights : tuple of int, optional
-        Of each rank: its part of the data; all the same if not given.
-    rate_gb_s : Fraction, optional
-        Upper bound on the rate of any schedule, if known.
-    """
-
-    schedule: Schedule
+    schedule: Schedule  # it has passed forestcoll.schedule.verify
     assumptions: Assumptions
     topology: Topology
-    root: int | None = None
+    root: int | None = None  # rank of the root of a broadcast or reduce
+    # of each rank: its part of the data; all the same if not given
     weights: tuple[int, ...] | None = None
-    rate_gb_s: Fraction | None = None
+    rate_gb_s: Fraction | None = None  # upper bound on the rate of any schedule, if known
     _known: dict[int, Simulation] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

@@ -1,7 +1,7 @@
 """Values from the papers, for comparison in figures and tests; see README.md in this folder.
 
-Any file here is a table. Where it has columns of the names of measures, its lines are marks in the
-figures of these measures: a new published value is a new line, one of another measure a new column.
+Each CSV file is a table. Columns with names of measures appear as marks in figures of these
+measures: a new published value is a new line, or a new column for another measure.
 """
 
 from __future__ import annotations
@@ -17,42 +17,22 @@ __all__ = ["Breakdown", "Mark", "generation_breakdowns", "marks", "printed"]
 _TOTAL = "generation_s"
 
 _MEASURED = {"algbw_simulated_gb_s": "algbw_measured_gb_s"}
-"""What was measured on machines, which stands beside what is simulated."""
+"""Columns of measured values to show in figures of simulated ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A published value of a measure: where it belongs in a figure, and what to call it.
+    """A published value of a measure, with its place and label in figures."""
 
-    Parameters
-    ----------
-    cluster : str
-        The panel.
-    gpus : int
-    value : float
-        In the unit of the measure.
-    label : str
-    collectives : frozenset of str
-        What it is a value of.
-    derived : bool
-        Whether it follows from what is published, and is not itself printed.
-    size_bytes : int, optional
-        Of the data, where the value is of one size.
-    method : str
-        Ours that it is of, where there is one.
-    source : str
-        Where it is published.
-    """
-
-    cluster: str
+    cluster: str  # the panel
     gpus: int
-    value: float
+    value: float  # in the unit of the measure
     label: str
-    collectives: frozenset[str]
-    derived: bool = False
-    size_bytes: int | None = None
-    method: str = ""
-    source: str = ""
+    collectives: frozenset[str]  # what it is a value of
+    derived: bool = False  # whether it follows from what is published, and is not itself printed
+    size_bytes: int | None = None  # of the data, where the value is of one size
+    method: str = ""  # ours that it is of, where there is one
+    source: str = ""  # where it is published
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,12 +54,12 @@ def printed(file: str) -> list[dict[str, str]]:
 
 
 def marks(measure: str, collectives: Collection[str] = ()) -> list[Mark]:
-    """Return what is published of a measure.
+    """Return the published values of a measure.
 
     Parameters
     ----------
     measure : str
-        A column of rows; beside what is simulated stands what was measured.
+        A column of rows; for a simulated one, measured values are returned.
     collectives : collection of str
         Only values that hold for all of these.
     """

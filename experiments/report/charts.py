@@ -1,7 +1,7 @@
 """Choice of the figures for given rows, with the text below each.
 
-Rows alone tell: where clusters have several sizes, lines against the number of GPUs; where they
-have one, bars; lines against the size of the data where it varies.
+Clusters of several sizes give lines against the number of GPUs, others give bars. Where the size of
+the data varies, lines against it are added.
 """
 
 from __future__ import annotations
@@ -20,20 +20,16 @@ from experiments.figures.plotly_renderer import Plot
 from experiments.figures.scatters import scatter
 from experiments.figures.styles import Palette
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians
+from experiments.results.columns import medians, scaling_series
 from experiments.results.rows import Row, Status
-from experiments.results.scaling_study import scaling_series
 from forestcoll.problem.sizes import size_text
 
 __all__ = ["Chart", "charts_of"]
 
 _BY_GPUS = (
-    "generation_s",
-    "algbw_gb_s",
-    "algbw_synchronous_gb_s",
-    "algbw_makespan_gb_s",
+    "generation_s", "algbw_gb_s", "algbw_synchronous_gb_s", "algbw_makespan_gb_s",
     "bandwidth_runtime",
-)
+)  # fmt: skip
 _BOUNDED = "algbw_gb_s"
 _BY_SIZE = ("algbw_simulated_gb_s", "time_simulated_s")
 _ASIDE = ("algbw_gb_s", "generation_s")
@@ -41,10 +37,10 @@ _ASIDE = ("algbw_gb_s", "generation_s")
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A figure for the page, with what is said below it."""
+    """A figure for the page, with the text below it."""
 
     title: str
-    says: str
+    text: str  # below it
     plots: tuple[Plot, ...]
 
 
@@ -82,7 +78,7 @@ def _of_networks(rows: Sequence[Row], columns: Iterable[str], palette: Palette) 
 
 
 def _bounded(rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Yield the rows of each cluster of which more than one kind of border is known."""
+    """Yield the rows of each cluster with more than one known kind of border."""
     for its in grouped(rows, "cluster").values():
         if sum(bool(medians(its, column)) for column in BORDERS) > 1:
             yield its
@@ -93,9 +89,9 @@ def _chart(
 ) -> Iterator[Chart]:
     plots = plotly_renderer.render(figure)
     if plots:
-        says = dict.fromkeys(_says(rows, column) for column in columns)
-        says |= dict.fromkeys(_beside(rows, plots, column) for column in columns)
-        yield Chart(title, " ".join(filter(None, says)), tuple(plots))
+        texts = dict.fromkeys(_text(rows, column) for column in columns)
+        texts |= dict.fromkeys(_beside(rows, plots, column) for column in columns)
+        yield Chart(title, " ".join(filter(None, texts)), tuple(plots))
 
 
 def _label(y: str) -> str:
@@ -103,7 +99,7 @@ def _label(y: str) -> str:
     return label[0].upper() + label[1:]
 
 
-def _says(rows: Sequence[Row], y: str) -> str:
+def _text(rows: Sequence[Row], y: str) -> str:
     if DRAWN[y].simulated:
         how = dict.fromkeys(row.simulated for row in rows if row.simulated)
         sizes = {row.size_bytes for row in rows if row.size_bytes}
@@ -116,7 +112,7 @@ def _says(rows: Sequence[Row], y: str) -> str:
 
 
 def _beside(rows: Sequence[Row], plots: Iterable[Plot], y: str) -> str:
-    """Say what the published values in panels are, as against what is ours, and their sources."""
+    """Return a sentence on the published values in the panels, with their sources."""
     entries = (trace.entry for plot in plots for trace in plot.traces)
     names = {entry.name for entry in entries if entry.style.role == "published"}
     clusters = {row.cluster for row in rows}

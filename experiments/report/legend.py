@@ -12,12 +12,12 @@ from experiments.figures.styles import mixed
 __all__ = ["BACKGROUND", "Button", "button", "on_dark"]
 
 BACKGROUND = "#16191d"
-"""Of the page where dark colours are preferred; as in ``assets/page.css``."""
+"""Background of the page in dark mode, as in ``assets/page.css``."""
 
 _INK_ON_DARK = "#c9ced4"
 
 _CONTRAST = 4.0
-"""The least to that background, as WCAG counts it."""
+"""Least contrast to that background, as WCAG defines it."""
 
 _DASHES = {"solid": None, "dash": "5 3", "dashdot": "6 2 1.5 2", "dot": "1.5 2"}
 
@@ -40,7 +40,7 @@ _OUTLINES = {
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """What the page shows of an entry, with its colours on a light ground and a dark one."""
+    """An entry of the legend on the page, with colours for light and dark grounds."""
 
     words: str
     light: str
@@ -52,7 +52,7 @@ class Button:
 
 
 def button(entry: Entry, words: str) -> Button:
-    """Return the button of an entry, which has these words."""
+    """Return the button of an entry."""
     style = entry.style
     stroke: dict[str, str | None] = {}
     if style.role == "bound":
@@ -68,7 +68,7 @@ def button(entry: Entry, words: str) -> Button:
 
 @cache
 def on_dark(colour: str) -> str:
-    """Return a colour, lighter as far as it takes to be seen on :data:`BACKGROUND`."""
+    """Return a colour, lightened until it has enough contrast to :data:`BACKGROUND`."""
     if colour == INK:
         return _INK_ON_DARK
     least = _CONTRAST * (_luminance(BACKGROUND) + 0.05) - 0.05

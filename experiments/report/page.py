@@ -5,30 +5,37 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
+from collections import Counter
 from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from experiments.figures.plotly_renderer import template
-from experiments.report.experiment_section import Section, facts
+from experiments.figures.failures import never_done
+from experiments.figures.plotly_renderer import Entry, template
+from experiments.figures.styles import palette_of
+from experiments.report.charts import charts_of
+from experiments.report.legend import button
 from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
+from experiments.results.rows import Row, Status
+from experiments.results.tables import losses, notes
 from forestcoll.atomic_write import write_whole
 from forestcoll.errors import ExportError
 from forestcoll.extras import missing
+from forestcoll.topology.describe import counted
 
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["check_ending", "page", "write_report"]
+__all__ = ["Section", "check_ending", "facts", "page", "write_report"]
 
 _MOST_PANELS = 12
-"""Of a figure; the others are folded away."""
+"""Panels of a figure that are open; the others are folded away."""
 
 
 def check_ending(file: Path) -> None:
-    """Refuse a file that no browser would take for a page.
+    """Refuse a file name that does not end in .html or .htm.
 
     Raises
     ------
@@ -50,7 +57,7 @@ def write_report(
     file : Path
         Ending in .html.
     title : str
-        If empty, that of the experiment, or how many there are.
+        By default that of the experiment, or the number of experiments.
     remarks : sequence of str
         For the top of the page.
 
@@ -66,16 +73,12 @@ def write_report(
     title = title or (sources[0].title if len(sources) == 1 else several)
     # A folder's name may hold bytes that are no text; they are shown as "?".
     content = page(sources, _plotly(), title, remarks).encode("utf-8", errors="replace")
-    write_whole(file, lambda draft: _write(draft, content))
+    write_whole(file, lambda draft: draft.write_bytes(content))
     return file
 
 
-def _write(file: Path, content: bytes) -> None:
-    file.write_bytes(content)
-
-
 def _plotly() -> str:
-    """Return the script of plotly.js, which the package plotly brings; Jinja2 must be there."""
+    """Return the script of plotly.js from the package plotly; check that Jinja2 is there."""
     try:
         from plotly.offline import get_plotlyjs
 
@@ -86,14 +89,12 @@ def _plotly() -> str:
 
 
 def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[str] = ()) -> str:
-    """Return the page; the browser itself refuses networks, and scripts other than these.
+    """Return the page, with a policy by which browsers load nothing and run no other scripts.
 
     Parameters
     ----------
-    sources : sequence of Source
     plotly : str
         The script of plotly.js.
-    title : str
     remarks : sequence of str
         For the top of the page.
     """
@@ -113,7 +114,7 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
 
 
 def _environment() -> jinja2.Environment:
-    """Return what fills the page: texts cannot be anything but texts, as names come from files."""
+    """Return the template environment; it escapes all texts, as names come from files."""
     import jinja2
 
     made = jinja2.Environment(
@@ -122,13 +123,8 @@ def _environment() -> jinja2.Environment:
     )  # fmt: skip
     form = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
     made.policies["json.dumps_kwargs"] = form
-    made.filters["counted"] = _counted
+    made.filters["counted"] = counted
     return made
-
-
-def _counted(number: int, what: str) -> str:
-    """Return a number of things in words."""
-    return f"{number} {what}{'' if number == 1 else 's'}"
 
 
 def _asset(name: str) -> str:
@@ -137,3 +133,67 @@ def _asset(name: str) -> str:
 
 def _sha256(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+class Section:
+    """A section of the page; ``assets/page.html`` reads its attributes."""
+
+    def __init__(self, source: Source) -> None:
+        palette = palette_of(source.rows)
+        words = never_done(source.rows, palette)
+        self.source = source
+        self.facts = facts(source.rows)
+        self.charts = charts_of(source.rows, palette)
+        self._plots = [plot for chart in self.charts for plot in chart.plots]
+        entries = {Entry(name, palette[name]): words.get(name, name) for name in palette}
+        for trace in (trace for plot in self._plots for trace in plot.traces):
+            entries.setdefault(trace.entry, trace.entry.name)
+        self._places = {entry: place for place, entry in enumerate(entries)}
+        self.legend = [button(entry, words) for entry, words in entries.items()]
+        place = Path(source.place)
+        self.losses = losses(
+            source.rows, place.parent if place.suffix in (".jsonl", ".parquet") else place
+        )
+        self.notes = notes(source.rows)
+
+    def data(self) -> dict[str, Any]:
+        """Return the data for the script; hover texts, which figures share, appear once."""
+        texts: dict[str, int] = {}
+        panels = [
+            {
+                "layout": plot.layout,
+                "entries": [self._places[trace.entry] for trace in plot.traces],
+                "traces": [_sharing(trace.data, texts) for trace in plot.traces],
+            }
+            for plot in self._plots
+        ]
+        colours = [[one.light, one.dark] for one in self.legend]
+        return {"colours": colours, "panels": panels, "texts": list(texts)}
+
+
+def _sharing(trace: dict[str, Any], texts: dict[str, int]) -> dict[str, Any]:
+    """Return a trace with its hover texts replaced by their places in ``texts``."""
+    numbers = [texts.setdefault(text, len(texts)) for text in trace["customdata"]]
+    return {**trace, "customdata": numbers}
+
+
+def facts(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the number of rows by status, the machines, the commits and the dates."""
+    counts = Counter(row.status for row in rows)
+    ended = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
+    days = sorted({row.time[:10] for row in rows})
+    return {
+        "Rows": f"{len(rows)}: {ended}",
+        "Machines": "; ".join(dict.fromkeys(_machine(row) for row in rows)),
+        "Commits": ", ".join(dict.fromkeys(row.commit or "unknown" for row in rows)),
+        "Run": days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
+    }
+
+
+def _machine(row: Row) -> str:
+    if not row.host:
+        return "unknown"
+    host = dict(row.host)
+    name, processors = host.pop("name", "unnamed"), host.pop("processors", None)
+    about = [*map(str, host.values()), *([f"{processors} processors"] if processors else [])]
+    return f"{name} ({', '.join(about)})" if about else str(name)

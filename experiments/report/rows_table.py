@@ -30,7 +30,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell: its text, the number to sort it by, and of a status why there is no result."""
+    """A cell: its text, the number to sort it by, and the reason of a status."""
 
     text: str
     number: bool = False
@@ -41,12 +41,7 @@ class Cell:
 
 
 class RowsTable:
-    """The table, for ``assets/page.html``.
-
-    Parameters
-    ----------
-    sources : sequence of Source
-    """
+    """The table, for ``assets/page.html``."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         names = _names(sources)
@@ -72,7 +67,7 @@ class RowsTable:
         self.caption = f"{rates}: theoretical algbw in GB/s. Headings sort; + shows all of a row."
 
     def heads(self) -> Iterator[Head]:
-        """Yield the headings, but for that of the details."""
+        """Yield the headings, without that of the details."""
         if self._several:
             yield Head("experiment")
         yield from (Head("topology"), Head("method"), Head("GPUs", number=True))
@@ -84,7 +79,7 @@ class RowsTable:
             yield Head(one.heading, unit, one.label or one.meaning, number=True)
 
     def lines(self) -> Iterator[tuple[dict[str, str], list[Cell]]]:
-        """Yield what each row is filtered by, and its cells."""
+        """Yield the filter values and the cells of each row."""
         for place, row in zip(self._places, self.rows, strict=True):
             by = {"cluster": row.cluster, "method": row.method, "status": str(row.status)}
             yield {"experiment": place, **by}, list(self._cells(place, row))
@@ -104,7 +99,7 @@ class RowsTable:
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
-    """Name each source as the filter does: by its experiment, by its place if it must."""
+    """Name each source by its experiment; add its place if several have the same."""
     names = [source.experiment for source in sources]
     return [
         one.experiment if names.count(one.experiment) == 1 else f"{one.experiment} ({one.place})"
@@ -119,10 +114,10 @@ def _measured(one: Measure, row: Row) -> Cell:
 
 
 def details(rows: Sequence[Row]) -> dict[str, Any]:
-    """Return all that rows say: names of columns, values, and the two for each row in turn.
+    """Return all columns of all rows in a compact form: column names, values, and rows.
 
-    A row is a list of places in these, column and value by turns; whatever it lacks is left out.
-    Values that several rows share are there once.
+    A row alternates positions of columns and of values. Empty columns are left out, and values that
+    several rows share appear once.
     """
     columns: dict[str, int] = {}
     values: dict[str, int] = {}

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from experiments.config.titles import title_of
+from experiments.config.document import title_of
+from experiments.results.columns import grouped
 from experiments.results.rows import MOST_BYTES, Row, Status
 from experiments.results.selection import ROWS, load_results, select
 from forestcoll.bounded_read import contains, open_regular
@@ -20,48 +21,37 @@ _LINE_END = re.compile(rb"\n")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The rows of one experiment in one place.
+    """The rows of one experiment in one place."""
 
-    Parameters
-    ----------
-    place : str
-        The folder or file.
-    experiment : str
-    title : str
-        As its file says, if it is the toolkit's; else the experiment's name.
-    rows : tuple of Row
-    """
-
-    place: str
+    place: str  # the folder or file
     experiment: str
-    title: str
+    title: str  # as its file says, if it is the toolkit's; else the experiment's name
     rows: tuple[Row, ...]
 
 
 def read_sources(places: Sequence[Path]) -> tuple[list[Source], list[str]]:
-    """Return every experiment in some folders or files, and what was passed over, in words.
+    """Return every experiment in some folders or files, and remarks on skipped folders.
 
-    A folder without rows of its own stands for those inside it; of these, one that has no rows yet
-    is passed over.
+    A folder without rows stands for the folders inside it; those without rows are skipped.
 
     Raises
     ------
     InvalidExperimentError
         If there are no rows at all, or some cannot be read.
     """
-    sources, passed = [], []
+    sources, skipped = [], []
     for place in dict.fromkeys(places):
         inside = _inside(place)
         for folder in inside or [place]:
             if inside and not _begun(folder / ROWS):
-                passed.append(f"{folder}: there are no rows in it yet")
+                skipped.append(f"{folder}: there are no rows in it yet")
                 continue
             sources += _by_experiment(folder, load_results(folder))
     if not sources:
         raise InvalidExperimentError(
             f"{', '.join(map(str, places))}: there are no rows in it yet; run an experiment first"
         )
-    return sources, passed
+    return sources, skipped
 
 
 def _inside(place: Path) -> list[Path]:
@@ -71,7 +61,7 @@ def _inside(place: Path) -> list[Path]:
 
 
 def _begun(file: Path) -> bool:
-    """Say whether a file has a whole line; one that cannot be read is left to who reads it."""
+    """Whether a file has a whole line, or cannot be read, which the reader then reports."""
     try:
         with open_regular(file, MOST_BYTES, InvalidExperimentError) as opened:
             return contains(opened, _LINE_END, MOST_BYTES)
@@ -80,11 +70,9 @@ def _begun(file: Path) -> bool:
 
 
 def _by_experiment(place: Path, rows: Iterable[Row]) -> list[Source]:
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.experiment, []).append(row)
     return [
-        Source(str(place), name, title_of(name) or name, tuple(its)) for name, its in groups.items()
+        Source(str(place), name, title_of(name) or name, tuple(its))
+        for name, its in grouped(rows, "experiment").items()
     ]
 
 

@@ -1,9 +1,7 @@
 """Capabilities of methods, from their rows: tables of the ForestColl paper and slides.
 
-Problem: find out for each method whether it supports switches, is optimal, and how far it scales.
-Input:   rows of allgathers; the paper's claims (``published/methods.csv``).
-Output:  a table of printed words beside our findings.
-Source:  ForestColl table 2; the slides' table of ticks.
+For each method of ``published/methods.csv``: whether it supports switches, is optimal, and how far
+it scales.
 """
 
 from __future__ import annotations
@@ -21,36 +19,22 @@ __all__ = ["Capability", "capabilities"]
 
 @dataclass(frozen=True, slots=True)
 class Capability:
-    """The paper's claims on a method, and the evidence of its allgathers here.
+    """The paper's claims on a method, and the evidence of its allgathers here."""
 
-    Parameters
-    ----------
-    method : str
-        Its name in the paper.
-    optimality, generality, scalability : str
-        As printed.
-    slides : str
-        The slides' ticks: switches, optimal, scalable; empty if the slides do not name it.
-    switches : bool or None
-        Whether any of its allgathers here uses a network with switches; None if it made none.
-    networks, optimal : int
-        Number of networks with an allgather, and of those with an optimal pipelined rate.
-    worst : float or None
-        The least share of the optimum.
-    largest, beyond : int or None
-        GPUs of the largest network that it finished within the limits, and of the smallest that
-        no parameter choice finished.
-    """
-
-    method: str
-    optimality: str
-    generality: str
-    scalability: str
+    method: str  # its name in the paper
+    optimality: str  # as printed
+    generality: str  # as printed
+    scalability: str  # as printed
+    # the slides' ticks: switches, optimal, scalable; empty if the slides do not name it
     slides: str
+    # whether any of its allgathers here uses a network with switches; None if it made none
     switches: bool | None
+    # number of networks with an allgather, and of those with an optimal pipelined rate
     networks: int
     optimal: int
-    worst: float | None
+    worst: float | None  # the least share of the optimum
+    # GPUs of the largest network that it finished within the limits, and of the smallest that no
+    # parameter choice finished
     largest: int | None
     beyond: int | None
 

@@ -10,7 +10,7 @@ import typer
 
 from experiments.reproduction.coverage import MOST_BYTES, Coverage, Shown
 from experiments.reproduction.difference import Difference
-from forestcoll.atomic_write import write_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.errors import ForestCollError, InvalidExperimentError
 from forestcoll.problem.limits import MOST_THREADS
@@ -133,7 +133,7 @@ def page(clone: Clone = Path()) -> None:
         raise InvalidExperimentError(fault)
     file = found.root / "docs" / "papers" / "reproduction.md"
     text = updated(read_text_at_most(file, MOST_BYTES, ForestCollError), page_tables(found))
-    write_whole(file, lambda draft: draft.write_text(text, encoding="utf-8"))
+    write_text(file, text)
     typer.echo(f"wrote {file}")
 
 

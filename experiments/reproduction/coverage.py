@@ -1,10 +1,7 @@
 """Reproduction coverage of the papers, and checks that its evidence exists.
 
-Problem: an item counts only if its experiments have a row for every point, none of them failed, and
-         its tests and files exist.
-Input:   items, experiment files, rows, the sources of the tests.
-Output:  for each item its evidence and faults; shares of reproduced items.
-Cost:    reading all stored rows.
+An item counts only if its experiments have a row for every point, none of them failed, and its
+tests and files exist.
 """
 
 from __future__ import annotations
@@ -20,7 +17,6 @@ from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
 from experiments.reproduction.printed_numbers import (
     bfb_numbers,
-    bfb_testbed,
     forestcoll_numbers,
     teccl_numbers,
     teccl_peers,
@@ -34,30 +30,18 @@ __all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
 MOST_BYTES = 4_000_000
 """Size limit of a page, an experiment or a file of tests in a clone."""
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_testbed, teccl_numbers, teccl_peers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """An item and its evidence.
-
-    Parameters
-    ----------
-    item : Item
-    files : tuple of Path
-        Files of its experiments.
-    seconds : float
-        Total time of its rows.
-    differences : tuple of Difference
-    faults : tuple of str
-        Why it does not count, although its status is reproduced.
-    """
+    """An item and its evidence."""
 
     item: Item
-    files: tuple[Path, ...]
-    seconds: float
+    files: tuple[Path, ...]  # files of its experiments
+    seconds: float  # total time of its rows
     differences: tuple[Difference, ...]
-    faults: tuple[str, ...]
+    faults: tuple[str, ...]  # why it does not count, although its status is reproduced
 
     @property
     def counts(self) -> bool:
@@ -67,39 +51,20 @@ class Shown:
 
 @dataclass(frozen=True)
 class Share:
-    """Numbers of reproduced items; each count includes the one before.
-
-    Parameters
-    ----------
-    whole : int
-    to_the_limit : int
-        As far as possible from public inputs without the machine, or whole.
-    at_all : int
-        At least in part.
-    public : int
-        All items except those whose inputs are not public.
-    of : int
-        All items.
-    """
+    """Numbers of reproduced items; each count includes the one before."""
 
     whole: int
-    to_the_limit: int
-    at_all: int
-    public: int
-    of: int
+    to_the_limit: int  # as far as possible from public inputs without the machine, or whole
+    at_all: int  # at least in part
+    public: int  # all items except those whose inputs are not public
+    of: int  # all items
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """All items, compared with a clone of this repository.
+    """All items, compared with a clone of this repository."""
 
-    Parameters
-    ----------
-    root : Path
-        With ``experiments``, ``results`` and ``tests``.
-    """
-
-    root: Path
+    root: Path  # with ``experiments``, ``results`` and ``tests``
 
     @cached_property
     def experiments(self) -> Mapping[str, Path]:

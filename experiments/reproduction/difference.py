@@ -3,42 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 from experiments.results.rows import Row
 
-__all__ = ["Difference", "come_out", "may_be_stopped", "printed_number"]
+__all__ = ["Difference", "Rows", "come_out", "may_be_stopped", "printed_number"]
 
 _EXACT = 1e-9
+
+Rows = Mapping[str, Sequence[Row]]
+"""By the name of the experiment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A printed number and ours.
+    """A printed number and ours."""
 
-    Parameters
-    ----------
-    item : str
-        Of :mod:`experiments.reproduction.inventory`.
-    what : str
-        The quantity, with its method, network and size.
-    printed : str
-        The printed text, or a value derived from it.
-    ours : float
-    unit : str
-    kind : str
-        "theory" if both follow from the model; "derived" if the printed numbers imply theirs;
-        "time" for wall-clock times on different machines; "search" for searches without a proof of
-        optimality; "simulated" if theirs was measured and ours comes from a simulation or model.
-    """
-
-    item: str
-    what: str
-    printed: str
+    item: str  # of experiments.reproduction.inventory
+    what: str  # the quantity, with its method, network and size
+    printed: str  # the printed text, or a value derived from it
     ours: float
     unit: str = ""
+    # "theory" if both follow from the model; "derived" if the printed numbers imply theirs; "time"
+    # for wall-clock times on different machines; "search" for searches without a proof of
+    # optimality; "simulated" if theirs was measured and ours comes from a simulation or model
     kind: str = "theory"
 
     @property

@@ -1,9 +1,7 @@
 """Inventory of the papers' evaluations: each item, how to reproduce it, and its status.
 
-Problem: list every figure and table, its need for hardware, and its reproduction here.
-Input:   ``published/evaluation.yaml``.
-Output:  items.
-Source:  the ForestColl paper and slides, the BFB and TE-CCL papers.
+The items are in ``published/evaluation.yaml``: figures and tables of the ForestColl paper and
+slides, and of the BFB and TE-CCL papers.
 """
 
 from __future__ import annotations
@@ -39,19 +37,10 @@ not public or not printed, or needs software that we lack."""
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Otherwise:
-    """Printed numbers that are known to differ from ours.
+    """Printed numbers that are known to differ from ours."""
 
-    Parameters
-    ----------
-    of : str
-        Name of the quantity, as in a difference; ``*`` is anything.
-    by : float
-        Largest difference as a share of the printed number; negative if ours is less.
-    why : str
-    """
-
-    of: str
-    by: float
+    of: str  # name of the quantity, as in a difference; ``*`` is anything
+    by: float  # largest difference as a share of the printed number; negative if ours is less
     why: str
 
     def covers(self, one: Difference) -> bool:
@@ -62,42 +51,22 @@ class Otherwise:
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid"))
 class Item:
-    """One figure, table or claim.
+    """One figure, table or claim."""
 
-    Parameters
-    ----------
-    item : str
-        Its number, such as EF5.
-    of : str
-        Its place in the paper.
-    what : str
-    can : tuple of str
-        How to obtain it: "T" by theory, "S" by software, "H" on the hardware.
-    status : str
-        One of :data:`Standing`.
-    rows, tests, others : tuple of str
-        Evidence: experiments by name, tests by file and function, other files or words.
-    why : str
-        What is missing or differs, in at most 12 words.
-    note : str
-        Details, in sentences.
-    lacks : tuple of str
-        :data:`Lack` of an item in part.
-    otherwise : tuple of Otherwise
-        Printed numbers of theory that are known to differ, and why.
-    """
-
-    item: str
-    of: str
+    item: str  # its number, such as EF5
+    of: str  # its place in the paper
     what: str
+    # how to obtain it: "T" by theory, "S" by software, "H" on the hardware
     can: tuple[Literal["T", "S", "H"], ...]
-    status: Standing
+    status: Standing  # one of Standing
+    # evidence: experiments by name, tests by file and function, other files or words
     rows: tuple[str, ...] = ()
     tests: tuple[str, ...] = ()
     others: tuple[str, ...] = ()
-    why: str = ""
-    note: str = ""
-    lacks: tuple[Lack, ...] = ()
+    why: str = ""  # what is missing or differs, in at most 12 words
+    note: str = ""  # details, in sentences
+    lacks: tuple[Lack, ...] = ()  # Lack of an item in part
+    # printed numbers of theory that are known to differ, and why
     otherwise: tuple[Otherwise, ...] = ()
 
     def __post_init__(self) -> None:

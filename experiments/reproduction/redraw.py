@@ -1,9 +1,6 @@
 """Redrawing of all figures, from stored or recomputed rows.
 
-Problem: redraw every figure of a clone in minutes, or recompute all rows.
-Input:   experiment files and their rows.
-Output:  figures and summaries in the folders of the results; new rows in another folder.
-Cost:    1 to 2 s a figure from stored rows, in parallel; recomputation takes the rows' times.
+A figure takes 1 to 2 s from stored rows, in parallel; recomputation takes the rows' times.
 """
 
 from __future__ import annotations
@@ -45,7 +42,6 @@ def redraw(coverage: Coverage, processes: int) -> Iterator[Drawn]:
 
     Parameters
     ----------
-    coverage : Coverage
     processes : int
         Number of parallel processes.
 
@@ -63,7 +59,6 @@ def redraw(coverage: Coverage, processes: int) -> Iterator[Drawn]:
 
 
 def _drawn(root: Path, name: str) -> Drawn:
-    """Draw one experiment's figures, in a process of its own."""
     try:
         return Drawn(name, _draw(root, name))
     except ForestCollError as error:

@@ -1,16 +1,11 @@
-"""Tables of docs/papers/reproduction.md, written from stored rows.
-
-Problem: a page that compares printed numbers with ours must not lag behind the results.
-Input:   the coverage of a clone.
-Output:  tables in Markdown, between the page's marks.
-"""
+"""Tables of docs/papers/reproduction.md, written from stored rows."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from experiments.measures.docs import piped, with_tables
 from experiments.measures.measure import duration
-from experiments.measures.page_marks import with_tables
 from experiments.reproduction.capabilities import Capability, capabilities
 from experiments.reproduction.coverage import Coverage, Shown
 from experiments.reproduction.difference import Difference, come_out
@@ -65,7 +60,6 @@ def verdict(one: Shown) -> str:
 
 
 def _summary(coverage: Coverage) -> list[str]:
-    """Return a paragraph that counts items and printed numbers."""
     items = [_share(coverage, by_theory=True), _share(coverage, by_theory=False)]
     waits = [
         f"{one.item.item} ({one.item.paper}, {one.item.of})"
@@ -89,7 +83,6 @@ def _summary(coverage: Coverage) -> list[str]:
 
 
 def _share(coverage: Coverage, *, by_theory: bool) -> str:
-    """Count the items that theory can reproduce, and those that need software."""
     share = coverage.share(by_theory=by_theory)
     private = share.of - share.public
     return (
@@ -237,7 +230,7 @@ def _table(heads: Sequence[str], lines: Iterable[Sequence[str]]) -> list[str]:
 
 
 def _piped(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    return piped(cell.replace("|", "\\|") for cell in cells)
 
 
 def updated(page: str, tables: Mapping[str, Sequence[str]]) -> str:

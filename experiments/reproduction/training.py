@@ -1,11 +1,8 @@
 """Model of training iterations with faster collectives: figure 13 of the ForestColl paper.
 
-Problem: find the time that faster collectives save in an iteration of sharded data-parallel
-         training (FSDP).
-Input:   for each language model the printed share of computation with NCCL; simulated algbw of
-         allgathers and reduce-scatters by size (the rows of figure 11).
-Output:  a range for the saved share of time.
-Source:  ForestColl section 6.4. The model is ours.
+The input is, for each language model, the printed share of computation with NCCL (section 6.4), and
+the simulated algbw of figure 11. The model of sharded data-parallel training (FSDP) is ours, and
+nothing here is measured.
 
 Each layer has two allgathers of its weights, for the forward and the backward pass, and one
 reduce-scatter of its gradients, in 2 bytes a parameter. Embeddings are spread over the layers. With
@@ -13,7 +10,7 @@ NCCL, visible communication (not hidden by computation) takes the share 1 - c of
 be the ratio of the new time of all collectives to the old. If the hidden part shrinks by the same
 ratio, the saving is (1 - c) (1 - r): the lower end. If as many seconds stay hidden as before, the
 saving is larger. For collectives beside all of the computation it is 1 - r, but at most 1 - c. The
-papers do not print the hidden time; nothing here is measured.
+papers do not print the hidden time.
 """
 
 from __future__ import annotations
@@ -35,26 +32,14 @@ _ALLGATHER, _REDUCE_SCATTER = "forestcoll-figure11-allgather", "forestcoll-figur
 
 @dataclass(frozen=True, slots=True)
 class Saving:
-    """The saving in one model's iterations.
-
-    Parameters
-    ----------
-    model : str
-    layer_bytes : float
-    compute_share : float
-        Printed share of computation in an iteration with NCCL.
-    ratio : float
-        Time of the collectives with ForestColl over that with NCCL's rings.
-    printed, printed_is : str
-        The printed saved share, and whether it is "exactly" or "at most".
-    """
+    """The saving in one model's iterations."""
 
     model: str
     layer_bytes: float
-    compute_share: float
-    ratio: float
-    printed: str
-    printed_is: str
+    compute_share: float  # printed share of computation in an iteration with NCCL
+    ratio: float  # time of the collectives with ForestColl over that with NCCL's rings
+    printed: str  # the printed saved share, and whether it is "exactly" or "at most"
+    printed_is: str  # the printed saved share, and whether it is "exactly" or "at most"
 
     @property
     def least(self) -> float:

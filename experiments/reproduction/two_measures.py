@@ -1,10 +1,8 @@
 """Figure 14 of the ForestColl paper by two measures: pipelined rate and makespan.
 
-Problem: a schedule may reach almost the pipelined optimum and still have a late makespan.
-Input:   rows of ``forestcoll-figure14``.
-Output:  for each network and method the shares of the optimum, pipelined and by makespan.
-Source:  ForestColl (section 6.5), which does not state its measure. TACCL and TE-CCL report the
-         makespan of their own clock. MultiTree has no clock: its end is that of steps in lockstep.
+A schedule may reach almost the pipelined optimum and still have a late makespan. The paper (section
+6.5) does not state its measure. TACCL and TE-CCL report the makespan of their own clock. MultiTree
+has no clock: its end is that of steps in lockstep.
 """
 
 from __future__ import annotations
@@ -22,24 +20,14 @@ _CLUSTERS = ("dgx_a100", "mi250")
 
 @dataclass(frozen=True, slots=True)
 class BothMeasures:
-    """One method on one network: the best of its parameter choices by each measure.
-
-    Parameters
-    ----------
-    cluster : str
-    gpus : int
-    optimum_gb_s : float
-    method : str
-    pipelined, at_end : float
-        Shares of the optimum.
-    """
+    """One method on one network: the best of its parameter choices by each measure."""
 
     cluster: str
     gpus: int
     optimum_gb_s: float
     method: str
-    pipelined: float
-    at_end: float
+    pipelined: float  # shares of the optimum
+    at_end: float  # shares of the optimum
 
 
 def both_measures(rows: Iterable[Row]) -> list[BothMeasures]:

@@ -14,16 +14,9 @@ from experiments.results.rows import Row, Status
 from forestcoll.topology import FAMILIES
 
 __all__ = [
-    "BEYOND",
-    "failed_places",
-    "medians",
-    "medians_along",
-    "quantity",
-    "series_of",
-    "sides",
-    "simulated_bounds",
-    "swept",
-]
+    "BEYOND", "failed_places", "grouped", "medians", "medians_along", "quantity", "scaling_series",
+    "series_of", "sides", "simulated_bounds", "swept",
+]  # fmt: skip
 
 BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
 """Bounded columns of simulations, with the power of ``over_bound`` that gives the bound."""
@@ -32,6 +25,14 @@ BEYOND = {"algbw_simulated_gb_s": 1, "time_simulated_s": -1}
 Place = TypeVar("Place", int, float)
 
 _DECIMAL = re.compile(r"-?[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII)
+
+
+def grouped(rows: Iterable[Row], column: str) -> dict[str, list[Row]]:
+    """Group the rows by the value of a column."""
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(getattr(row, column), []).append(row)
+    return groups
 
 
 def series_of(rows: Iterable[Row]) -> list[str]:
@@ -57,9 +58,8 @@ def quantity(row: Row, name: str) -> Value | None:
 def swept(row: Row, name: str) -> tuple[Row, Value | None]:
     """Return a row without a swept parameter, and the parameter's value, None if it has none.
 
-    ``name`` is a parameter of the method, which the row returned then lacks; a parameter of the
-    topology, which its topology then lacks, in the name too; "gpus", for which it has its cluster
-    as topology; or "size_bytes".
+    ``name`` is a parameter of the method or of the topology, "gpus" or "size_bytes". The returned
+    row lacks it, also in the name of its topology; for "gpus" the topology is the cluster.
     """
     if name in row.parameters:
         left = {other: value for other, value in row.parameters.items() if other != name}
@@ -81,7 +81,7 @@ def _less(row: Row, parameter: str) -> str:
 
 
 def sides(rows: Iterable[Row]) -> set[str]:
-    """Return every name that :func:`quantity` knows for some of the rows."""
+    """Return the names for which :func:`quantity` has a value in some row."""
     own = {name for row in rows for name in (*row.parameters, *_topology_parameters(row))}
     return own | set(SIDES)
 
@@ -146,3 +146,36 @@ def failed_places(rows: Sequence[Row]) -> dict[tuple[str, int | None], Row]:
         for place, found in places.items()
         if all(row.status is not Status.OK for row in found)
     }
+
+
+def scaling_series(rows: Sequence[Row]) -> list[Row]:
+    """Return the rows, with clusters split that have several networks of one size.
+
+    A median over different networks would be meaningless. The new cluster name is the topology
+    without its growing parameter; without such a parameter, every topology is separate.
+    """
+    names = {cluster: _names(its) for cluster, its in grouped(rows, "cluster").items()}
+    return [replace(row, cluster=names[row.cluster].get(row.topology, row.cluster)) for row in rows]
+
+
+def _names(rows: Sequence[Row]) -> dict[str, str]:
+    """Return the new cluster name of each topology; empty if the cluster stays whole."""
+    gpus = {row.topology: row.gpus for row in rows}
+    if _apart(gpus, dict.fromkeys(gpus, "")):
+        return {}
+    networks = list({row.topology: replace(row, parameters={}) for row in rows}.values())
+    choices = [
+        {row.topology: swept(row, parameter)[0].topology for row in networks}
+        for parameter in sorted(sides(networks))
+        if parameter not in ("gpus", "method", "topology", "size_bytes")
+        and len({quantity(row, parameter) for row in networks}) > 1
+    ]
+    choices = [names for names in choices if _apart(gpus, names)]
+    alone = {topology: topology for topology in gpus}
+    return min(choices, key=lambda names: len(set(names.values())), default=alone)
+
+
+def _apart(gpus: dict[str, int | None], names: dict[str, str]) -> bool:
+    """Whether topologies of one name all differ in their number of GPUs."""
+    places = [(names[topology], count) for topology, count in gpus.items() if count is not None]
+    return len(set(places)) == len(places)

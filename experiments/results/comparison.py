@@ -8,31 +8,28 @@ is unknown with one run a side. Bandwidths are compared exactly, by each measure
 from __future__ import annotations
 
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
-from experiments.measures.declared import COMPARED
+from experiments.measures.declared import COMPARED, MEASURES
+from experiments.measures.measure import duration
+from experiments.results.grid import Grid
 from experiments.results.rows import Row, Status
 
-__all__ = ["Comparison", "Pair", "Ratio", "compare"]
+__all__ = ["Comparison", "Pair", "Ratio", "compare", "document", "remarks", "table"]
 
 _Described = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """Generation time in B over that in A.
+    """Generation time in B over that in A."""
 
-    Parameters
-    ----------
-    median : float
-        Ratio of the medians over the repetitions.
-    noise : tuple of float, or None
-        Least and greatest ratio of a single run of B to one of A; None for one run a side.
-    """
-
-    median: float
+    median: float  # ratio of the medians over the repetitions
+    # least and greatest ratio of a single run of B to one of A; None for one run a side
     noise: tuple[float, float] | None
 
     @property
@@ -47,20 +44,12 @@ class Ratio:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The rows of two sets for one method on one topology; a side may have no repetitions.
+    """The rows of two sets for one method on one topology; a side may have no repetitions."""
 
-    Parameters
-    ----------
-    topology, method : str
-        The method with its parameters.
-    a, b : tuple of Row
-        The repetitions.
-    """
-
-    topology: str
-    method: str
-    a: tuple[Row, ...]
-    b: tuple[Row, ...]
+    topology: str  # the method with its parameters
+    method: str  # the method with its parameters
+    a: tuple[Row, ...]  # the repetitions
+    b: tuple[Row, ...]  # the repetitions
 
     @property
     def seconds(self) -> tuple[float | None, float | None]:
@@ -100,6 +89,7 @@ class Pair:
     def measures_changed(self) -> tuple[str, ...]:
         """The compared columns that differ; a column that one side lacks counts only for algbw."""
         both = {column: self.exact(column) for column in COMPARED}
+        # Old rows lack newer measures, which is no change; a lost algbw is one.
         lost = ("algbw",) if both["algbw"][0] != both["algbw"][1] else ()
         known = (column for column, (a, b) in both.items() if a and b and a != b)
         return tuple(dict.fromkeys([*lost, *known]))
@@ -151,7 +141,6 @@ def compare(a: Sequence[Row], b: Sequence[Row]) -> Comparison:
 
 
 def _grouped(rows: Iterable[Row]) -> Mapping[_Described, tuple[Row, ...]]:
-    """Group the repetitions of each point."""
     groups: dict[_Described, tuple[Row, ...]] = {}
     for row in rows:
         described = (row.experiment, row.topology, row.collective, row.series)
@@ -191,3 +180,77 @@ def _host(row: Row) -> str:
 
 def _joined(words: Iterable[str]) -> str:
     return ", ".join(dict.fromkeys(words))
+
+
+def table(found: Comparison, title: str) -> Grid:
+    """Return a comparison as a table for reading."""
+    return Grid(
+        title=title,
+        heads=("topology", "method", "time A", "time B", "B/A", "noise", "result"),
+        rows=tuple((pair.topology, pair.method, *_cells(pair)) for pair in found.pairs),
+    )
+
+
+def _cells(pair: Pair) -> list[str]:
+    times = [duration(seconds) for seconds in pair.seconds]
+    if pair.time is None:
+        return [*times, "", "", _result(pair)]
+    noise = pair.time.noise
+    spread = "single run" if noise is None else f"{noise[0]:.2f}..{noise[1]:.2f}"
+    return [*times, f"{pair.time.median:.2f}", spread, _result(pair)]
+
+
+def _result(pair: Pair) -> str:
+    if pair.status[0] != pair.status[1]:
+        return f"{pair.status[0]} -> {pair.status[1]}"
+    if pair.measures_changed:
+        column, *_ = pair.measures_changed
+        before, after = pair.exact(column)
+        measure = column.removeprefix("algbw").replace("_", " ").lstrip()
+        unit = MEASURES[MEASURES[column].exact_of or column].unit
+        return f"{measure} {before} -> {after} {unit}".strip()
+    return "=" if pair.algbw[0] else pair.status[0]
+
+
+def remarks(found: Comparison) -> list[str]:
+    """Summarise a comparison, with notes on how to read it."""
+    counts = Counter(pair.time.verdict for pair in found.pairs if pair.time is not None)
+    changed = sum(pair.changed for pair in found.pairs)
+    lines = [
+        f"commits: A {found.commits[0]}, B {found.commits[1]}",
+        f"{len(found.pairs)} points, {changed} with another status or algbw",
+    ]
+    if found.mean_ratio is not None:
+        verdicts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
+        lines.append(f"generation time B/A: {found.mean_ratio:.2f} (geometric mean); {verdicts}")
+    if found.pairs and all("missing" in pair.status for pair in found.pairs):
+        lines.append("no point is in both: these are results of different experiments")
+    if counts["single run"]:
+        lines.append("single runs say nothing of the noise; set repetitions to 3 or more")
+    if found.hosts[0] != found.hosts[1]:
+        lines.append(f"times are from different hosts: A {found.hosts[0]}, B {found.hosts[1]}")
+    return lines
+
+
+def document(found: Comparison) -> dict[str, Any]:
+    """Return a comparison as plain data."""
+    return {
+        "commits": found.commits,
+        "hosts": found.hosts,
+        "mean_time_ratio": found.mean_ratio,
+        "points": [
+            {
+                "topology": pair.topology,
+                "method": pair.method,
+                "repetitions": [len(side) for side in pair.sides],
+                "status": pair.status,
+                "time_s": pair.seconds,
+                "time_ratio": pair.time and pair.time.median,
+                "time_noise": pair.time and pair.time.noise,
+                "time_verdict": pair.time and pair.time.verdict,
+                **{column: pair.exact(column) for column in COMPARED},
+                "changed": pair.changed,
+            }
+            for pair in found.pairs
+        ],
+    }

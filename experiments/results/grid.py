@@ -2,7 +2,8 @@
 
 Rows belong to groups (topologies); each has a name (a method) and values. In a terminal the group
 has a line of its own, so that names and values keep their columns. A name too long for its column
-gets its own line, too. Names come from files, so every form escapes markup in them.
+gets its own line, too. Names come from files, so every form escapes markup in them. Not rich, which
+wraps cells in pipes and drops no columns; nor pandas, which is an extra (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from enum import StrEnum
 from itertools import groupby
 
 import typer
+
+from experiments.measures.docs import piped
 
 __all__ = ["Format", "Grid", "show_table"]
 
@@ -41,22 +44,13 @@ class Format(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table of text.
+    """A table of text."""
 
-    Parameters
-    ----------
-    title, note : str
-        Above and below it.
-    heads : tuple of str
-        Of the group, the name, and the values.
-    rows : tuple of tuples of str
-        Each as long as ``heads``, or shorter: its last cell then spans the missing ones.
-    """
-
-    title: str
-    heads: tuple[str, ...]
+    title: str  # above and below it
+    heads: tuple[str, ...]  # of the group, the name, and the values
+    # each as long as ``heads``, or shorter: its last cell then spans the missing ones
     rows: tuple[tuple[str, ...], ...]
-    note: str = ""
+    note: str = ""  # above and below it
 
     def text(self, form: Format, width: int | None = None) -> str:
         """Format the table; ``width`` is that of the terminal if not given."""
@@ -103,9 +97,9 @@ class Grid:
         return "\n".join([*lines, *(["", self.note] if self.note else [])])
 
     def _markdown(self) -> str:
-        lines = [f"**{_markdown(self.title)}**", "", _piped(self.heads)]
-        lines.append(_piped(["---", "---", *["---:"] * (len(self.heads) - 2)]))
-        lines += [_piped(map(_markdown, self._filled(row))) for row in self.rows]
+        lines = [f"**{_markdown(self.title)}**", "", piped(self.heads)]
+        lines.append(piped(["---", "---", *["---:"] * (len(self.heads) - 2)]))
+        lines += [piped(map(_markdown, self._filled(row))) for row in self.rows]
         return "\n".join([*lines, *(["", _markdown(self.note)] if self.note else [])])
 
     def _latex(self) -> str:
@@ -175,10 +169,6 @@ def _short(cell: str) -> str:
     if re.fullmatch(rf"\d{{{_MOST_DIGITS + 1},}}", cell):
         return f"{int(cell):.2e}".replace("e+", "e")
     return cell
-
-
-def _piped(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
 
 
 def _markdown(text: str) -> str:

@@ -1,13 +1,8 @@
 """Stored results under the current names of columns and parameters.
 
-Problem: rows of earlier versions have former names of columns and parameters.
-Input:   folders with ``rows.jsonl`` and tables in CSV.
-Output:  the same files, each replaced atomically, with current names; no value changes.
-Cost:    linear in the files.
-Source:  ours; the names are those of :mod:`forestcoll.former_names`.
-
-The identity of a point is a hash that covers the names of its parameters, so it changes with them.
-It is recomputed where the row alone suffices: for unchanged networks from a family.
+Files are replaced atomically, and no value changes (:mod:`forestcoll.former_names`). The identity
+of a point is a hash that covers the names of its parameters, so it changes with them. It is
+recomputed where the row alone suffices: for unchanged networks from a family.
 """
 
 from __future__ import annotations
@@ -22,7 +17,7 @@ from typing import Any
 
 from experiments.config.points import identity_of
 from experiments.results.rows import MOST_BYTES, with_current_columns
-from forestcoll.atomic_write import write_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.former_names import COLUMNS, PARAMETERS
@@ -32,17 +27,10 @@ __all__ = ["Migrated", "current_row", "migrate"]
 
 @dataclass(frozen=True, slots=True)
 class Migrated:
-    """The renamed parts of one file.
-
-    Parameters
-    ----------
-    path : Path
-    rows : int
-        Rows with a former name, or 1 for a table with one in its heading.
-    """
+    """The renamed parts of one file."""
 
     path: Path
-    rows: int
+    rows: int  # rows with a former name, or 1 for a table with one in its heading
 
 
 def migrate(folder: Path) -> list[Migrated]:
@@ -94,7 +82,7 @@ def _migrate_rows(path: Path) -> Migrated:
     new = [_current_line(path, number, line) for number, line in enumerate(lines, start=1)]
     changed = sum(old != line for old, line in zip(lines, new, strict=True))
     if changed:
-        write_whole(path, lambda draft: draft.write_text("".join(new)))
+        write_text(path, "".join(new))
     return Migrated(path, changed)
 
 
@@ -119,7 +107,7 @@ def _migrate_table(path: Path) -> Migrated:
     line = io.StringIO()
     csv.writer(line, lineterminator="").writerow(new)
     whole = line.getvalue() + ("\r" if heading.endswith("\r") else "") + newline + rest
-    write_whole(path, lambda draft: draft.write_text(whole))
+    write_text(path, whole)
     return Migrated(path, 1)
 
 

@@ -29,15 +29,8 @@ from forestcoll.errors import ForestCollError, InvalidExperimentError
 from forestcoll.former_names import COLUMNS
 
 __all__ = [
-    "MOST_BYTES",
-    "RARE",
-    "Row",
-    "RowFile",
-    "Status",
-    "latest",
-    "read_rows",
-    "with_current_columns",
-]
+    "MOST_BYTES", "RARE", "Row", "RowFile", "Status", "latest", "read_rows", "with_current_columns",
+]  # fmt: skip
 
 MOST_BYTES = 512_000_000
 """Size limit of a file of rows: a hundred thousand of 5 kB; the largest stored one has 3 MB."""
@@ -47,31 +40,20 @@ _APPENDING = (
 )  # O_NONBLOCK: opening a pipe must not block
 
 RARE = (
-    "position",
-    "root",
-    "weights",
-    "group",
-    "size_bytes",
-    "sizes",
-    "simulated",
-    "unsimulated",
-    "log",
-    "stderr",
-    "border_of_gpu_gb_s",
-    "border_of_pair_gb_s",
-    "border_of_box_gb_s",
-    "box_traffic",
-    *SIZED,
-)
+    "position", "root", "weights", "group", "size_bytes", "sizes", "simulated", "unsimulated",
+    "log", "stderr", "border_of_gpu_gb_s", "border_of_pair_gb_s", "border_of_box_gb_s",
+    "box_traffic", "iteration_s", "computing_s", "visible_share", "visible_all_to_all_s",
+    "visible_allreduce_s", "bucket_bytes", *SIZED,
+)  # fmt: skip
 """Columns that are written only with a value: most experiments do not request them."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Asked:
-    """The run and its outcome."""
+    """The run (:class:`experiments.config.points.Point`) and its outcome."""
 
     experiment: str
-    point: str
+    point: str  # the identity of the point
     cluster: str
     topology: str
     collective: str
@@ -79,15 +61,15 @@ class _Asked:
     parameters: Mapping[str, Value]
     repetition: int
     status: Status
-    reason: str = ""
+    reason: str = ""  # why, if the status is not ok
     gpus: int | None = None
-    position: int | None = None
-    root: str | None = None
-    weights: str | None = None
-    group: str | None = None
-    simulated: str | None = None
-    unsimulated: str | None = None
-    size_bytes: int | None = None
+    position: int | None = None  # in the experiment, from 1; rows of earlier versions have none
+    root: str | None = None  # of a broadcast, reduce or allreduce
+    weights: str | None = None  # relative shard sizes, as in the experiment
+    group: str | None = None  # the process group, as in the experiment
+    simulated: str | None = None  # assumptions of simulations, if requested
+    unsimulated: str | None = None  # why requested simulations are missing
+    size_bytes: int | None = None  # of the measures in ``sizes``, in a row of Row.by_size
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,60 +78,25 @@ class _Circumstances:
 
     limit_s: float
     limit_memory_gb: float
-    wall_s: float | None = None
-    jobs: int | None = None
-    killed: bool = False
+    wall_s: float | None = None  # of the whole process: imports, reading and checks included
+    jobs: int | None = None  # points side by side on that machine; None on a cluster
+    killed: bool = False  # by an outside event (kill -9, a lost machine); the next run repeats it
     versions: Mapping[str, str] = field(default_factory=dict)
     host: Mapping[str, str | int] = field(default_factory=dict)
     commit: str | None = None
-    time: str
-    log: str | None = None
-    stderr: str | None = None
+    time: str  # of the start (ISO 8601, UTC)
+    log: str | None = None  # file with the standard error of a failed process, beside the rows
+    stderr: str | None = None  # the same text, until it is in that file
 
 
 @dataclass(frozen=True, kw_only=True)
 class Row(_Circumstances, Measures, _Asked):  # dataclass fields start with those of the last base
-    """One finished point; None where a value was never reached.
+    """One finished point: its run, its measures and its circumstances.
 
-    Parameters
-    ----------
-    experiment, point, cluster, topology, collective, method, parameters, repetition
-        What was run (:class:`experiments.config.points.Point`); ``point`` is its identity.
-    status : Status
-    reason : str
-        Why, if the status is not ok.
-    gpus : int
-    generation_s, ...
-        All measures (:class:`experiments.measures.declared.Measures`).
-    limit_s, limit_memory_gb : float
-    wall_s : float
-        From the start of the process to its end, with imports, reading and checks.
-    jobs : int
-        Number of points side by side on that machine; None on a cluster.
-    killed : bool
-        Whether an outside event ended it (``kill -9``, a lost machine); the next run repeats it.
-    versions, host, commit, time
-        Provenance, with the start time (ISO 8601, UTC).
-    position : int
-        Number of the point in its experiment, from 1; rows of earlier versions have none.
-    log : str
-        File with the standard error of a failed process, in the folder of the rows.
-    stderr : str
-        The same text, until it is in that file (:mod:`experiments.results.logs`).
-    root : str
-        Root of a broadcast, reduce or allreduce.
-    weights, group : str
-        Relative shard sizes and the process group, as in the experiment.
-    simulated : str
-        Assumptions of simulations, if requested.
-    unsimulated : str
-        Why requested simulations are missing.
-    sizes : mapping
-        Measures that depend on the data size, by size in bytes.
-    size_bytes : int
-        The size of those measures, in a row of :meth:`by_size`.
+    None where a value was never reached.
     """
 
+    # measures that depend on the data size, by size in bytes
     sizes: Mapping[str, Mapping[str, int | float]] = field(default_factory=dict)
 
     __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(
@@ -175,7 +122,7 @@ class Row(_Circumstances, Measures, _Asked):  # dataclass fields start with thos
             topology=point.topology,
             collective=point.collective,
             method=point.method,
-            parameters=dict(point.parameters),
+            parameters=point.shown_parameters,
             repetition=point.repetition,
             position=point.position,
             root=None if point.root is None else str(point.root),
@@ -249,7 +196,6 @@ def with_current_columns(columns: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _as_text(weights: Weights) -> str:
-    """Format weights in one line."""
     if isinstance(weights, Mapping):
         return ", ".join(f"{name}: {weight}" for name, weight in weights.items())
     return ", ".join(map(str, weights))

@@ -86,12 +86,10 @@ def select(
 
     Parameters
     ----------
-    rows : sequence of Row
     methods : sequence of str
         Names, with or without parameters; ``*`` stands for anything.
     topologies : sequence of str
         Topologies or clusters; ``*`` stands for anything.
-    statuses : sequence of Status
 
     Raises
     ------

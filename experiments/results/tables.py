@@ -23,9 +23,8 @@ SUMMARY = (
     *("cluster", "topology", "gpus", "root", "weights", "group"),
     *("method", "parameters", "repetition", "size_bytes", "status", "reason"),
     *("simulated", "unsimulated"),
-    *(one.name for one in reading_order(MEASURES.values()) if one.summary),
-    *("commit", "time"),
-)
+    *(one.name for one in reading_order(MEASURES.values()) if one.summary), *("commit", "time"),
+)  # fmt: skip
 """Columns of summary.csv, if present."""
 
 _SHOWN = [one for one in reading_order(MEASURES.values()) if one.heading]

@@ -1,120 +1,55 @@
-"""Linux process information: descendants, memory, and termination.
+"""Process information: descendants, memory, and termination.
 
-Other systems have no /proc: there, no process has descendants, and all memory is 0.
+psutil reads it. Only Linux adopts orphans, ends a process with its parent, and divides shared pages
+among processes; elsewhere an orphan's descendants are not found, and shared pages count for each.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
-import os
-import signal
 import time
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
-__all__ = [
-    "LEAVE_WITHIN_S",
-    "adopt_orphans",
-    "descendants",
-    "die_with_parent",
-    "end_all",
-    "marked",
-    "reap",
-    "resident_bytes",
-    "runs",
-]
+import psutil
 
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
+__all__ = ["descendants", "end_all", "marked", "resident_bytes", "runs"]
+
 BETWEEN_LOOKS_S = 0.005
 END_WITHIN_S = 5.0
 """Longest wait for a killed process; the kernel may block it for ever, as on a hung disk."""
 
-LEAVE_WITHIN_S = 1.0
-"""States of ended processes: they remain listed until their parent reaps them or ends too."""
 
-
-def adopt_orphans() -> None:
-    """Become the parent of every orphaned descendant, so that none escapes the search."""
-    _prctl(PR_SET_CHILD_SUBREAPER, 1)
-
-
-def die_with_parent(parent: int) -> None:
-    """Ask the kernel to kill this process when its parent ends, even in native code."""
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os.kill(os.getpid(), signal.SIGKILL)  # the parent had ended before the request
-
-
-def _prctl(option: int, value: int) -> None:
-    call = getattr(ctypes.CDLL(None), "prctl", None)
-    if call is not None:
-        call(option, ctypes.c_ulong(value), 0, 0, 0)
-
-
-def runs(process: int) -> bool:
+def runs(process: psutil.Process) -> bool:
     """Return whether a process exists and is not a zombie.
 
     A process with a running thread has not ended, even if its main thread has.
     """
     try:
-        state = _state_and_parent(process)[0]
-        return state not in b"ZX" or len(os.listdir(f"/proc/{process}/task")) > 1
-    except OSError:
+        alive = process.is_running()  # also compares the time of its start: numbers are used again
+        return alive and (process.status() != psutil.STATUS_ZOMBIE or process.num_threads() > 1)
+    except psutil.Error:
         return False
 
 
-def descendants(process: int) -> list[int]:
-    """Return the running children of a process, their children, and so on."""
-    children: dict[int, list[int]] = {}
-    ended = set()
-    for pid in _processes():
-        try:
-            state, parent = _state_and_parent(pid)
-        except OSError:
-            continue  # it has just ended
-        children.setdefault(parent, []).append(pid)
-        if state in b"ZX":
-            ended.add(pid)  # a zombie leader keeps its children until its last thread has ended
-    found = [process]
-    for pid in found:
-        found += children.get(pid, [])
-    return [pid for pid in found[1:] if pid not in ended]
+def descendants() -> list[psutil.Process]:
+    """Return the running children of this process, their children, and so on."""
+    return list(filter(runs, psutil.Process().children(recursive=True)))
 
 
-def marked(mark: str) -> list[int]:
-    """Return the processes that were started with ``mark`` ("NAME=value") in their environment."""
-    found = []
-    for pid in _processes():
-        try:
-            environment = Path(f"/proc/{pid}/environ").read_bytes()
-        except OSError:
-            continue  # it has just ended, or is none of ours
-        if mark.encode() in environment.split(b"\0"):
-            found.append(pid)
-    return found
+def marked(name: str, value: str) -> list[psutil.Process]:
+    """Return the processes that were started with an environment variable of this value."""
+    return [
+        process
+        for process in psutil.process_iter(["environ"])
+        if (process.info["environ"] or {}).get(name) == value  # None if it is none of ours
+    ]
 
 
-def _processes() -> list[int]:
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return []
-
-
-def _state_and_parent(pid: int) -> tuple[bytes, int]:
-    # The name, in brackets, may contain spaces and brackets; state and parent follow it.
-    state, parent = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[:2]
-    return state, int(parent)
-
-
-def resident_bytes(processes: Iterable[int], *, shared_once: bool = False) -> int:
+def resident_bytes(processes: Iterable[psutil.Process], *, shared_once: bool = False) -> int:
     """Return the resident memory of processes.
 
     Parameters
     ----------
-    processes : iterable of int
     shared_once : bool
         Divide each shared page among its processes, instead of counting it for each. This is exact
         but slow: the kernel walks through all of their pages.
@@ -123,23 +58,21 @@ def resident_bytes(processes: Iterable[int], *, shared_once: bool = False) -> in
     return sum(map(measure, processes))
 
 
-def _resident_bytes(pid: int) -> int:
+def _resident_bytes(process: psutil.Process) -> int:
     try:
-        pages = Path(f"/proc/{pid}/statm").read_bytes().split()[1]
-    except OSError:
+        return process.memory_info().rss
+    except psutil.Error:
         return 0  # it has just ended
-    return int(pages) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _proportional_bytes(pid: int) -> int:
+def _proportional_bytes(process: psutil.Process) -> int:
     try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_bytes().splitlines()
-    except OSError:
-        return _resident_bytes(pid)  # ended, or not ours to look into
-    return 1024 * sum(int(line.split()[1]) for line in lines if line.startswith(b"Pss:"))
+        return process.memory_full_info().pss
+    except (AttributeError, psutil.Error):  # no Linux; ended, or not ours to look into
+        return _resident_bytes(process)
 
 
-def end_all(find: Callable[[], Iterable[int]]) -> None:
+def end_all(find: Callable[[], Iterable[psutil.Process]]) -> None:
     """Kill the processes that ``find`` returns, repeatedly: they may fork or change parents.
 
     Returns when all of them have ended and two separate searches found no more. One search is not
@@ -147,37 +80,13 @@ def end_all(find: Callable[[], Iterable[int]]) -> None:
     exec, or while the kernel frees its memory.
     """
     deadline = time.monotonic() + END_WITHIN_S
-    ending: set[int] = set()
+    ending: set[psutil.Process] = set()
     quiet = 0
     while quiet < 2 and time.monotonic() < deadline:
         ending |= set(find())
-        for pid in ending:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.kill(pid, signal.SIGKILL)  # unless it has just ended, or changed its user
+        for process in ending:
+            with contextlib.suppress(psutil.Error):  # it has just ended, or changed its user
+                process.kill()
         ending = set(filter(runs, ending))
         quiet = 0 if ending else quiet + 1
         time.sleep(0.001 if ending else BETWEEN_LOOKS_S)
-
-
-def reap(within_s: float = 0.0) -> dict[int, int]:
-    """Reap the children that have ended; return their exit codes, -N for signal N.
-
-    Parameters
-    ----------
-    within_s : float
-        Seconds to wait for the others. A child for which :func:`runs` is false may not be reapable
-        yet: the kernel first releases its last threads.
-    """
-    deadline = time.monotonic() + within_s
-    ended: dict[int, int] = {}
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return ended
-        if pid:
-            ended[pid] = os.waitstatus_to_exitcode(status)
-        elif time.monotonic() < deadline:
-            time.sleep(0.001)
-        else:
-            return ended

@@ -26,11 +26,6 @@ class Display:
     """A bar for the whole and a line for each running point; an Observer, a context manager.
 
     If the console is a file, it gets a line for each finished point instead.
-
-    Parameters
-    ----------
-    console : Console
-    plan : Plan
     """
 
     def __init__(self, console: Console, plan: Plan) -> None:

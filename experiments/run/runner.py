@@ -5,17 +5,19 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol
 
 from experiments.config.points import Point, Status
-from experiments.results.logs import with_log
 from experiments.results.rows import Row, RowFile
 from experiments.run.executors import Executor
 from experiments.run.plan import NOT_RUN, Plan, gpus_of
 from experiments.run.provenance import commit, host, versions
+from forestcoll.atomic_write import write_text
 
-__all__ = ["Observer", "run_points"]
+__all__ = ["FOLDER", "Observer", "run_points", "with_log"]
 
 _LIMITS = (Status.TIMEOUT, Status.OUT_OF_MEMORY)
 
@@ -87,3 +89,33 @@ def _spared(point: Point, smaller: Row) -> Row:
     reason = f"{NOT_RUN}{smaller.reason} on {smaller.topology}"
     ending = {"status": smaller.status, "reason": reason, "gpus": gpus_of(point)}
     return Row.of(point, {**ending, **known})
+
+
+FOLDER = "logs"
+"""Inside the folder of the rows."""
+
+
+def with_log(row: Row, folder: Path) -> Row:
+    """Write the standard error of a failed point to a file; return the row with its name.
+
+    A point without output has no file; one of an earlier failure is deleted.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the rows; the name of the file is relative to it.
+
+    Raises
+    ------
+    ExportError
+        If the file cannot be written.
+    """
+    name = Path(FOLDER) / f"{row.point}.log"
+    if not row.stderr:
+        (folder / name).unlink(missing_ok=True)
+        return row
+    (folder / FOLDER).mkdir(exist_ok=True)
+    what = f"{row.series} on {row.topology}, {row.collective}, {row.time}"
+    text = f"{what}\n{row.reason}\n\n{row.stderr}"
+    write_text(folder / name, text)
+    return replace(row, stderr=None, log=str(name))

@@ -18,7 +18,7 @@ from experiments.config.points import Point, Status
 from experiments.results.rows import Row
 from experiments.run.processes import end_all, marked
 from experiments.run.provenance import commit, host, versions
-from experiments.run.watchdog import Order
+from experiments.run.watch import Order
 
 __all__ = ["OnStage", "Running", "run_point"]
 
@@ -46,7 +46,6 @@ class Running:
 
     Parameters
     ----------
-    point : Point
     jobs : int, optional
         Number of points side by side on this machine, for the row.
     """
@@ -90,6 +89,7 @@ class Running:
     def listen(self, on_stage: OnStage) -> Row | None:
         """Wait for events and pass them on; return the row when the point has ended."""
         heard = os.read(self.fileno(), 65536)
+        # A read may end in the middle of a line; the rest comes with the next read.
         *lines, self._unfinished = (self._unfinished + heard).split(b"\n")
         for line in lines:
             message = json.loads(line)
@@ -139,7 +139,7 @@ class Running:
             self._watchdog.kill()
             killed = self._watchdog.wait() < 0
         if killed:
-            end_all(lambda: marked(f"{MARK}={self._token}"))
+            end_all(lambda: marked(MARK, self._token))
         for pipe in (self._watchdog.stdout, self._watchdog.stderr):
             assert pipe is not None
             pipe.close()

@@ -2,9 +2,9 @@
 
 :mod:`experiments.run.supervisor` starts it through ``python -m forestcoll.own_packages``. It writes
 the order, a line of JSON, to the watchdog's standard input and keeps that open. The watchdog forks
-the worker before any slow import. It watches from outside, so that limits hold in native code too.
-Events go to its standard output, one JSON object a line: ``{"stage": ...}`` during the run, and at
-the end ``{"columns": ...}`` of the row.
+the worker before any slow import, whose memory would count as the worker's. It watches from
+outside, so that limits hold in native code too. Events go to its standard output, one JSON object a
+line: ``{"stage": ...}`` during the run, and at the end ``{"columns": ...}`` of the row.
 
 No process outlives a point. The watchdog adopts all orphans of the worker's children, even those in
 sessions of their own. It kills them all when the worker ends, when it exceeds a limit, and when the
@@ -17,49 +17,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import select
 import signal
 import sys
-import time
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING
 
-from experiments.config.points import Job, Status
-from experiments.run.processes import (
-    LEAVE_WITHIN_S,
-    adopt_orphans,
-    descendants,
-    die_with_parent,
-    end_all,
-    reap,
-    resident_bytes,
-)
+from experiments.run.parentage import LEAVE_WITHIN_S, adopt_orphans, die_with_parent, reap
 
-__all__ = ["Order", "main"]
+if TYPE_CHECKING:
+    from experiments.run.watch import Order
 
-POLL_S = 0.02
-"""Seconds between two checks of a worker; they cost 0.1 percent of a core."""
-
-WALK_S = 0.5
-"""Longest time between two searches for children, so that their memory is noticed within 1 s."""
-
-START_S = 60.0
-"""Least time limit for a worker's imports and for reading its topology."""
-
-COMPLAINTS = 16384
-"""Bytes stored from the end of the standard error, to show why a worker failed."""
-
-FROM_OUTSIDE = (signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM)
-"""Signals that another process sends; all others come from the worker's own faults."""
-
-Columns = dict[str, Any]
-
-
-class Order(TypedDict):
-    """The order for a watchdog: the job of the worker, and its limits."""
-
-    job: Job
-    seconds: float
-    memory_gb: float
+__all__ = ["main"]
 
 
 def main() -> None:
@@ -78,12 +45,15 @@ def main() -> None:
         return
     os.close(their_events)
     os.close(their_complaints)
+    from experiments.run.processes import descendants, end_all
+    from experiments.run.watch import Watch
+
     try:
-        _Watchdog(order, worker, events, complaints).keep()
+        Watch(order, worker, events, complaints).keep()
     finally:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(worker, signal.SIGKILL)
-        end_all(lambda: descendants(watchdog))
+        end_all(descendants)
         reap(LEAVE_WITHIN_S)
 
 
@@ -97,144 +67,6 @@ def _become_worker(watchdog: int, complaints: int) -> None:
     os.dup2(complaints, 2)
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as score:
         score.write("500")
-
-
-_AFTER = ("check", "simulate")
-"""Phases after the generation; the memory peak is recorded only until they begin."""
-
-
-class _Watchdog:
-    """A running worker, and its events so far."""
-
-    def __init__(self, order: Order, worker: int, events: int, complaints: int) -> None:
-        self._order = order
-        self._worker = worker
-        self._memory = _Memory(worker, order["memory_gb"] * 1e9)
-        self._heard = {0: b"", events: b"", complaints: b""}
-        self._open = [0, events, complaints]
-        self._events, self._complaints = events, complaints
-        self._columns: Columns = {}
-        self._phase, self._stage = "start", ""
-        self._since = self._looked = time.monotonic()
-        for source in self._open:
-            os.set_blocking(source, False)
-
-    def keep(self) -> None:
-        """Watch until there is a row, and send it; or until the supervisor is gone."""
-        ending: Columns = {}
-        while not ending:
-            self._listen(POLL_S)
-            if 0 not in self._open:
-                return
-            if "status" in self._columns:
-                break
-            ending = self._look()
-        self._columns |= ending
-        if self._columns["status"] == Status.FAILED:
-            self._listen(0)
-            self._columns["stderr"] = self._complained()
-        self._tell({"columns": self._columns})
-
-    def _complained(self) -> str:
-        return self._heard[self._complaints].decode(errors="replace")
-
-    def _tell(self, message: dict[str, Any]) -> None:
-        with contextlib.suppress(
-            BrokenPipeError
-        ):  # the supervisor is gone, so the input has closed too
-            os.write(1, (json.dumps(message) + "\n").encode())
-
-    def _look(self) -> Columns:
-        """Return the status of a worker that has ended or exceeded a limit, else nothing."""
-        now = time.monotonic()
-        if now - self._looked < POLL_S:
-            return {}  # it sends events without pause
-        self._looked = now
-        ended = reap().get(self._worker)
-        if ended is not None:
-            self._listen(0)
-            return {} if "status" in self._columns else self._crash(ended)
-        return self._overrun(now)
-
-    def _listen(self, seconds: float) -> None:
-        """Read the available events; wait for them at most ``seconds``."""
-        for source in select.select(self._open, [], [], seconds)[0]:
-            with contextlib.suppress(BlockingIOError):
-                heard = os.read(source, 65536)
-                if not heard:
-                    self._open.remove(source)
-                self._heard[source] += heard
-        self._heard[self._complaints] = self._heard[self._complaints][-COMPLAINTS:]
-        *lines, self._heard[self._events] = self._heard[self._events].split(b"\n")
-        for line in lines:
-            self._take(json.loads(line))
-
-    def _take(self, event: dict[str, Any]) -> None:
-        self._columns |= event.get("fields", {})
-        if "generation_s" in self._columns and self._phase == "generate":
-            self._columns["peak_memory_mb"] = self._peak_mb()
-        if "phase" in event:
-            self._phase, self._since = event["phase"], time.monotonic()
-        self._stage = event.get("stage", "")
-        if "phase" in event or "stage" in event:
-            self._tell({"stage": self._stage or self._phase})
-
-    def _overrun(self, now: float) -> Columns:
-        seconds, memory_gb = self._order["seconds"], self._order["memory_gb"]
-        allowed = max(seconds, START_S) if self._phase == "start" else seconds
-        where = f"in {self._stage}" if self._stage else f"in phase {self._phase!r}"
-        if self._memory.is_over():
-            peak = {"peak_memory_mb": self._peak_mb()}
-            return peak | _ending(Status.OUT_OF_MEMORY, f"over {memory_gb:g} GB {where}")
-        if now - self._since > allowed:
-            peak = {} if self._phase in _AFTER else {"peak_memory_mb": self._peak_mb()}
-            return peak | _ending(Status.TIMEOUT, f"over {allowed:g} s {where}")
-        return {}
-
-    def _peak_mb(self) -> float:
-        told: float = self._columns.get("peak_memory_mb", 0.0)
-        return max(told, round(self._memory.peak / 1e6, 1))
-
-    def _crash(self, code: int) -> Columns:
-        """Return the status of a worker that ended without sending one."""
-        if -code in FROM_OUTSIDE:
-            return _ending(Status.FAILED, f"killed by signal {-code}") | {"killed": True}
-        how = f"signal {-code}, {signal.strsignal(-code)}" if code < 0 else f"exit code {code}"
-        lines = self._complained().split("\n")
-        last = next((line.strip()[:500] for line in reversed(lines) if line.strip()), "")
-        return _ending(Status.FAILED, f"{last or 'ended without an answer'} ({how})")
-
-
-def _ending(status: Status, reason: str) -> Columns:
-    return {"status": str(status), "reason": reason}
-
-
-class _Memory:
-    """The memory of the worker and its descendants, measured at little cost.
-
-    Every check reads the worker. A search for descendants walks through all of /proc, so the next
-    one waits fifty times as long as it took. Shared pages count for each process while the sum is
-    below the limit; above it, a slower exact count divides them.
-    """
-
-    def __init__(self, worker: int, limit: float) -> None:
-        self.peak = 0
-        self._worker = worker
-        self._limit = limit
-        self._others: list[int] = []
-        self._next_walk = 0.0
-
-    def is_over(self) -> bool:
-        """Measure the memory, and return whether it exceeds the limit."""
-        began = time.monotonic()
-        if began >= self._next_walk:
-            self._others = [pid for pid in descendants(os.getpid()) if pid != self._worker]
-            self._next_walk = began + min(WALK_S, 50 * (time.monotonic() - began))
-        held = resident_bytes((self._worker, *self._others))
-        if held > self._limit and self._others:
-            held = resident_bytes((self._worker, *self._others), shared_once=True)
-        self.peak = max(self.peak, held)
-        return held > self._limit
 
 
 if __name__ == "__main__":

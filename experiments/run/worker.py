@@ -27,9 +27,10 @@ from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.config.points import Job, Status
 from experiments.config.variations import network_of
-from experiments.measures.measured import measured, simulated
-from experiments.measures.run_result import RunResult
+from experiments.measures.run_result import RunResult, measured, simulated
 from experiments.measures.simulated import Assumptions
+from experiments.training.iteration import Iteration
+from experiments.training.training_settings import TrainingSettings
 from forestcoll.errors import ForestCollError, TimeLimitError, UnsupportedError, VerificationError
 from forestcoll.problem.weights import weights_for, whole_weights
 from forestcoll.schedule import Allreduce, FlowSchedule, StepSchedule, verify
@@ -52,7 +53,8 @@ def work(job: Job, tell: Tell) -> None:
         schedule = _generate(job, topology, tell)
         tell({"phase": "check"})
         assumed = Assumptions.of(job["simulate"]) if "simulate" in job else None
-        made = RunResult(schedule, topology, job["collective"], root, weights, assumed)
+        trained = _trained(job, schedule) if "train" in job else None
+        made = RunResult(schedule, topology, job["collective"], root, weights, assumed, trained)
         fields = _checked(schedule, made, job)
         tell({"fields": fields})
         if assumed is not None:
@@ -101,6 +103,11 @@ def _generate(job: Job, topology: Topology, tell: Tell) -> Schedule:
     return schedule
 
 
+def _trained(job: Job, schedule: Schedule) -> Callable[[], Iteration]:
+    settings = TrainingSettings.of(job["train"])
+    return lambda: settings.run(schedule, job["method"], job["parameters"])
+
+
 def _recorder(tell: Tell) -> Report:
     """Record the state of a search, so that the row has it even if the search is stopped."""
     searches: dict[str, dict[str, Any]] = {}
@@ -126,7 +133,6 @@ def _whole_weights(job: Job, topology: Topology) -> tuple[int, ...] | None:
 
 
 def _rooted_at(schedule: Schedule) -> set[int]:
-    """Return the ranks that are roots of a broadcast, reduce or allreduce."""
     if isinstance(schedule, StepSchedule):
         return set(schedule.chunks.root.tolist())
     return {rank for weights in _weights_of(schedule) for rank, w in enumerate(weights) if w}
@@ -152,7 +158,6 @@ def _check_weights(schedule: Schedule, weights: tuple[int, ...]) -> None:
 
 
 def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
-    """Verify a schedule against the job, and measure it."""
     root = made.root
     if schedule.topology != made.topology:
         raise VerificationError(
@@ -175,7 +180,8 @@ def _checked(schedule: Schedule, made: RunResult, job: Job) -> dict[str, Any]:
 def peak_memory_mb() -> float:
     """Return the largest resident memory of this process so far, in MB (1e6 bytes)."""
     try:
-        # getrusage would include the parent's memory at the fork; VmHWM does not.
+        # getrusage would include the parent's memory at the fork; VmHWM does not. psutil has no
+        # peak on Linux.
         status = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
         kilobytes = next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
     except (OSError, StopIteration):

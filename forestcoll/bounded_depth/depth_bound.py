@@ -118,6 +118,7 @@ def most_within(network: Topology, nodes: Iterable[int], hops: int) -> int:
         if reach[gpus].all():
             break
         grown = True
+        # Switches forward at once, so a hop leads over any number of them.
         while grown:
             grown = False
             for tail, head in instant:

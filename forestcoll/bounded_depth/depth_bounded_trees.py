@@ -21,7 +21,7 @@ from forestcoll.core.problem import is_target
 from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.forest import Forest, Routes
-from forestcoll.schedule.pipelined import slowest_of_loads
+from forestcoll.schedule.pipelined import loads_of_routes, slowest_of_loads
 from forestcoll.topology.model import Topology
 
 __all__ = ["Seeds", "depth_bounded_trees", "fits", "seeds"]
@@ -93,12 +93,12 @@ def depth_bounded_trees(
 ) -> Forest:
     """Search for trees within a depth.
 
+    Raises InfeasibleError if the depth is below the eccentricity of a root.
+
     Parameters
     ----------
     network : Topology
         The network on which out-trees are packed.
-    weights : sequence of int
-    begin : Seeds
     depth : int
         In hops from GPU to GPU.
     bound : Fraction
@@ -109,15 +109,11 @@ def depth_bounded_trees(
         Number of visits to links after which the search ends.
     progress : callable, optional
         Called with (done, total) now and then; may raise to stop.
-
-    Raises
-    ------
-    InfeasibleError
-        If the depth is below the eccentricity of a root.
     """
     links = network.integer_capacities
     least = begin.k * bound / links.denominator
     if max(least.numerator, least.denominator) >= 2**62:
+        # A bound of too many digits is left out; the search then uses its whole budget.
         least = Fraction(0)
     parent, tail, head, first_path, multiplicity, first_hop, hop = _core.depth_bounded_trees(
         len(network.nodes),
@@ -135,7 +131,7 @@ def depth_bounded_trees(
         progress,
     )
     routes = Routes(tail, head, first_path, multiplicity, first_hop, hop)
-    congestion = _congestion(network, routes)
+    congestion, _ = slowest_of_loads(network, loads_of_routes(network, routes))
     attained = optimum is not None and congestion == begin.k * optimum.inverse_rate
     return Forest(
         topology=network,
@@ -149,18 +145,3 @@ def depth_bounded_trees(
         optimum=optimum if attained else None,
         weights=tuple(weights),
     )
-
-
-def _congestion(network: Topology, routes: Routes) -> Fraction:
-    """Return the congestion: the most trees per GB/s on a link or shared capacity."""
-    size = len(network.nodes)
-    within = np.ones(max(len(routes.hop) - 1, 0), dtype=np.bool_)
-    within[routes.first_hop[1:-1] - 1] = False
-    ends = routes.hop[:-1].astype(np.int64) * size + routes.hop[1:]
-    trees = np.repeat(routes.multiplicity, np.diff(routes.first_hop) - 1)
-    used, place = np.unique(ends[within], return_inverse=True)
-    load = np.zeros(len(used), dtype=np.int64)
-    np.add.at(load, place, trees)
-    carried = dict(zip(used.tolist(), load.tolist(), strict=True))
-    loads = [carried.get(link.tail * size + link.head, 0) for link in network.links]
-    return slowest_of_loads(network, loads)[0]

@@ -19,17 +19,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.bounded_depth.depth_bound import depth_bound
 from forestcoll.bounded_depth.depth_bounded_trees import Seeds, depth_bounded_trees, fits, seeds
 from forestcoll.bounded_depth.hop_distances import eccentricities
 from forestcoll.core.optimality import optimum
-from forestcoll.core.pipeline import EXPLICIT, schedule_of
+from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 
 __all__ = ["LOW_STAGE", "Climb", "Ladder", "tallest"]
@@ -54,10 +55,8 @@ class Climb:
 
     Parameters
     ----------
-    request : Request
     network : Topology
         Out-trees are packed on it; a reduction has the reversed network here.
-    best : Optimum
     least : int
         The least depth of any trees: the greatest eccentricity of a root.
     """
@@ -105,10 +104,8 @@ class Ladder:
 
     Parameters
     ----------
-    climb : Climb
     tall : Forest
         The fastest forest of the request at any depth; it may be among them.
-    clock : Stopwatch
     """
 
     def __init__(self, climb: Climb, tall: Forest, clock: Stopwatch) -> None:
@@ -145,12 +142,12 @@ class Ladder:
         return list(self._kept)
 
     def _try(self, depth: int) -> None:
-        """Search within a depth and keep the forests found."""
         kept, before = self._kept, self._before
         bound = self.climb.inverse_rate(depth)
         for forest in self._made.values():
             if tallest(forest) <= depth:
                 _keep(kept, forest)
+        # A shallower forest that attains the bound leaves nothing to find at this depth.
         for k, begin in self._begins(depth):
             if kept and _inverse_rate(kept[-1]) == bound:
                 break
@@ -181,7 +178,6 @@ class Ladder:
         return batches * self.climb.network.num_compute <= _ENTRIES
 
     def _begins(self, depth: int) -> Iterator[tuple[int, Seeds]]:
-        """Yield the seeds of the search, with their k."""
         weights, made, before = self.climb.request.weights, self._made, self._before
         for k, forest in made.items():
             if not fits(self.climb.network, weights, k):

@@ -16,21 +16,32 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.bounded_depth.depth_ladder import Climb, Ladder, tallest
 from forestcoll.core.assembly import tree_depths
-from forestcoll.core.pipeline import EXPLICIT, Form, schedule_of
-from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.core.pipeline import EXPLICIT, Form
+from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnsupportedError
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.describe import counted
+from forestcoll.topology.spec import Network
 
-__all__ = ["DepthPoint", "ShallowSchedules", "least_depth", "points_of", "schedule_within"]
+__all__ = [
+    "DepthPoint",
+    "ShallowSchedules",
+    "least_depth",
+    "points_of",
+    "rate_by_depth",
+    "schedule_within",
+]
+
 
 F = TypeVar("F", Forest, FactoredForest)
 
@@ -49,7 +60,6 @@ class DepthPoint:
         Upper bound for trees within this depth, whatever their number; None for an allreduce.
     k : int
         Trees per unit of weight.
-    schedule : Forest or Allreduce
     """
 
     depth: int
@@ -67,7 +77,7 @@ class DepthPoint:
 def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
     """Make a schedule; if the request limits the depth, the fastest found within the limit.
 
-    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`.
+    Parameters and errors are those of :func:`forestcoll.allreduce.collective_schedule.schedule_of`.
 
     Raises
     ------
@@ -86,8 +96,8 @@ def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Al
 class ShallowSchedules(Generic[F]):
     """The fastest schedules found within increasing depth limits, in one continued search.
 
-    Parameters and errors are those of :func:`forestcoll.core.pipeline.schedule_of`; the depth of
-    the request is ignored.
+    Parameters and errors are those of :func:`forestcoll.allreduce.collective_schedule.schedule_of`;
+    the depth of the request is ignored.
     """
 
     def __init__(self, request: Request, form: Form[F], clock: Stopwatch) -> None:
@@ -165,7 +175,6 @@ def _check(request: Request, most: int | None) -> None:
 
 
 def _phases(request: Request) -> list[Request]:
-    """Return the request as collectives of one phase."""
     if request.collective != "allreduce":
         return [request]
     names = ("reduce-scatter", "allgather") if request.root is None else ("reduce", "broadcast")
@@ -261,3 +270,56 @@ def _height(
     if isinstance(schedule, FactoredForest):
         return int(tree_depths(schedule)[1].max(initial=0))
     return tallest(schedule)
+
+
+def rate_by_depth(
+    topology: Network,
+    options: Options | None = None,
+    *,
+    progress: Progress | None = None,
+    **given: Any,
+) -> tuple[DepthPoint, ...]:
+    """Find schedules of small depth, with the throughput of each.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+        A network of two GPUs or more.
+    options : Options, optional
+        As for :func:`forestcoll.generation.generate`; ``max_depth`` ends the list, ``k`` fixes the
+        number of trees per GPU.
+    progress : callable, optional
+        Called with (stage, done, total).
+    **given
+        Single options by name.
+
+    Returns
+    -------
+    tuple of DepthPoint
+        By depth, from the least depth of this collective (the eccentricity of a root, in hops from
+        GPU to GPU). No point dominates another. The last is the schedule of
+        :func:`forestcoll.generation.generate` with these options, unless the search found shallower
+        trees that are as fast. For an allreduce, a pair of forests may be faster. All others are
+        the fastest *found* at their depth; where ``proved``, none faster exists.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is a single GPU, or the method is "paper".
+    InfeasibleError
+        If ``max_depth`` is below the eccentricity of a root.
+    ForestCollError
+        As for :func:`forestcoll.generation.generate`.
+
+    Examples
+    --------
+    Two boxes of eight GPUs: at depth 1 every shard crosses the slow links seven times too often.
+    One more hop, over the fast links, removes this cost.
+
+    >>> from forestcoll.topology import load_topology
+    >>> for point in rate_by_depth(load_topology("dgx_a100:boxes=2")):
+    ...     print(point.depth, point.algbw_gb_s, point.k, point.proved)
+    1 50 1 True
+    2 1040/3 13 True
+    """
+    return points_of(Request.of(topology, Options.of(options, given)), Stopwatch(progress))

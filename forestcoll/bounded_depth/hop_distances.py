@@ -25,7 +25,6 @@ def eccentricities(
 
     Parameters
     ----------
-    topology : Topology
     roots : sequence of int
         Ranks.
     through_gpus : bool

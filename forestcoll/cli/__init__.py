@@ -1,10 +1,9 @@
 """The ``forestcoll`` command line: each command parses, makes one library call and writes.
 
-To read: this, ``shell`` (commands, loaded when called; errors as one line and an exit code) and
-``summaries`` (help of commands that are not loaded). Then what commands share: ``options`` and
-``changed`` (their input), ``output`` and ``facts`` (their output). Then the commands: ``networks``,
-``optima``, ``what_if``, ``generation``, ``depths``, ``replan``, ``inspection``, ``simulation``,
-``schemas``, and ``runtime_files/``.
+To read: this and ``shell`` (commands, loaded when called; errors as one line and an exit code).
+Then what commands share: ``options`` and ``changed`` (input), ``output`` and ``facts`` (output).
+Then the commands: ``networks``, ``optima``, ``what_if``, ``generation``, ``depths``, ``replan``,
+``inspection``, ``simulation``, ``schemas``, and ``runtime_files/``.
 
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
 the problem is infeasible, 130 interrupted.

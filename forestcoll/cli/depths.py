@@ -6,7 +6,7 @@ from typing import Any
 
 import typer
 
-from forestcoll.bounded_depth.rate_by_depth import DepthPoint, rate_by_depth
+from forestcoll.bounded_depth.depth_limit import DepthPoint, rate_by_depth
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import (

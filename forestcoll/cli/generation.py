@@ -25,10 +25,7 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import SCHEDULES, expect_writable, progress_bars, report
-from forestcoll.errors import (
-    ExportError,
-    InvalidParameterError,
-)
+from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.generation import generate
 from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
@@ -44,9 +41,7 @@ from forestcoll.schedule import (
 from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.tree_latency import latency
 
-__all__ = [
-    "generate_schedule",
-]
+__all__ = ["generate_schedule"]
 
 
 def generate_schedule(
@@ -81,8 +76,7 @@ def generate_schedule(
         ),
     ] = False,
     method: Annotated[
-        str,
-        typer.Option("--method", help="forestcoll, or paper: the paper's slow algorithms."),
+        str, typer.Option("--method", help="forestcoll, or paper: the paper's slow algorithms.")
     ] = "forestcoll",
     check: Annotated[
         bool, typer.Option("--verify/--no-verify", help="Prove the schedule before writing it.")
@@ -109,6 +103,7 @@ def generate_schedule(
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
+    # Changes name nodes of the whole network, so they come before the group.
     whole = changed_network(spec, without, scale, links)
     topology = in_group(whole, members, idle)
     options = Options(
@@ -162,7 +157,6 @@ def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) 
 def _check_choices(
     *, k: int | None, max_k: int | None, low: bool, factored: bool, in_network: bool
 ) -> None:
-    """Refuse options that contradict each other."""
     if factored and in_network:
         raise InvalidParameterError("--multicast writes physical trees out; leave --factored away")
     if k is not None and max_k is not None:

@@ -10,24 +10,12 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from forestcoll.cli.options import (
-    Group,
-    Idle,
-    Json,
-    Output,
-    ScheduleFile,
-    idle_fact,
-    in_group,
-)
+from forestcoll.cli.options import Group, Idle, Json, Output, ScheduleFile, idle_fact, in_group
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.comparison.diff_in_words import as_document, in_words
 from forestcoll.comparison.schedule_diff import diff
 from forestcoll.core.assembly import expand
-from forestcoll.errors import (
-    InvalidParameterError,
-    InvalidScheduleError,
-    VerificationError,
-)
+from forestcoll.errors import InvalidParameterError, InvalidScheduleError, VerificationError
 from forestcoll.problem.options import MOST_TREES
 from forestcoll.schedule import (
     Allreduce,

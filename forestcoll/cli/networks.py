@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
@@ -17,7 +16,7 @@ from forestcoll.cli.options import Json, Output, Spec
 from forestcoll.cli.output import expect_writable, report
 from forestcoll.cli.shell import EPILOG
 from forestcoll.core.optimality import optimum
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology import FAMILIES, Family, validate, write_topology
 from forestcoll.topology.describe import link_classes, shared_in_words
 from forestcoll.topology.families.family import Parameter
@@ -49,8 +48,7 @@ def _family(name: str) -> Family:
     word = name.partition(":")[0]
     if word in FAMILIES:
         return FAMILIES[word]
-    near = difflib.get_close_matches(word, FAMILIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(FAMILIES)}"
+    hint = did_you_mean(word, FAMILIES, f"they are {', '.join(FAMILIES)}")
     raise InvalidTopologyError(f"{word!r} is no family of topologies; {hint}")
 
 

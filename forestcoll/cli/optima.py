@@ -23,9 +23,7 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.core.optimality import optimum
-from forestcoll.errors import (
-    UnsupportedError,
-)
+from forestcoll.errors import UnsupportedError
 from forestcoll.problem.options import Options
 from forestcoll.problem.weights import weights_for
 
@@ -84,7 +82,6 @@ def show_optimum(
 
 
 def _best_with(found: FixedK) -> dict[str, Any]:
-    """Return the facts about the best rate with a fixed number of trees per GPU."""
     return {
         "topology": found.optimum.topology.name,
         "collective": found.optimum.collective,
@@ -123,10 +120,7 @@ def certify_optimum(
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     asked = Options(
-        collective=collective,
-        root=root_of(topology, root),
-        weights=read_if_given(weights),
-        k=k,
+        collective=collective, root=root_of(topology, root), weights=read_if_given(weights), k=k
     )
     with progress_bars() as progress:
         certificate = certify(topology, asked, progress=progress)

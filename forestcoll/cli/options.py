@@ -17,28 +17,10 @@ from forestcoll.topology.groups import IDLE
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
-    "MOST",
-    "Alpha",
-    "CollectiveName",
-    "Gamma",
-    "Group",
-    "Idle",
-    "Json",
-    "MaxDepth",
-    "Output",
-    "Root",
-    "ScheduleFile",
-    "Spec",
-    "Trees",
-    "WeightsFile",
-    "idle_fact",
-    "idle_of",
-    "idle_words",
-    "in_group",
-    "read_if_given",
-    "root_of",
-    "sizes_of",
-]
+    "MOST", "Alpha", "CollectiveName", "Gamma", "Group", "Idle", "Json", "MaxDepth", "Output",
+    "Root", "ScheduleFile", "Spec", "Trees", "WeightsFile", "idle_fact", "idle_of", "idle_words",
+    "in_group", "read_if_given", "root_of", "sizes_of",
+]  # fmt: skip
 
 MOST = 1_000_000
 """Upper limit of every number on the command line that has no bound of its own."""

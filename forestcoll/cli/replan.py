@@ -44,7 +44,7 @@ def replan_schedule(
     json_: Json = False,
 ) -> None:
     """Make a verified schedule for a changed network, and report how it differs."""
-    expect_writable(output, SCHEDULES)
+    expect_writable(output, SCHEDULES)  # before minutes of work, not after
     schedule = read_schedule(old)
     if not (network or without or scale or links):
         raise InvalidParameterError(

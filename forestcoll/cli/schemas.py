@@ -56,7 +56,6 @@ def _schemas() -> list[Path]:
 
 
 def _list(files: dict[str, Path], *, as_json: bool) -> None:
-    """Print the paths of the files, as lines or as JSON."""
     places = {f"schema {name}": file for name, file in files.items()}
     places |= {what: shipped() / name for what, name in _FILES.items()}
     example = _HERE.parent / "experiments" / "quickstart.yaml"

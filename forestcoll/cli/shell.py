@@ -1,11 +1,14 @@
 """Command group that loads commands on demand and prints errors as one line with an exit code.
 
-Plug-ins are entry points of the group ``forestcoll.commands``, as our own commands could be: a
-function that typer can register, or a ``typer.Typer`` of subcommands.
+A command is an entry point: a function that typer can register, or a ``typer.Typer`` of
+subcommands. One named with two words, such as ``topology find``, is a subcommand of a group that is
+there. The toolkit's own are listed here, so that they need no installed metadata. Plug-ins of other
+packages are those of the group ``forestcoll.commands``.
 """
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import sys
@@ -14,17 +17,18 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forestcoll.cli.summaries import summary
 from forestcoll.errors import ForestCollError
 from forestcoll.extras import missing
 from forestcoll.former_names import FormerNameWarning, current_arguments
 
-__all__ = ["CORE", "EPILOG", "Commands"]
+__all__ = ["ABOVE", "CORE", "EPILOG", "Commands", "summary"]
 
 EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
 
@@ -45,14 +49,36 @@ CORE = {
         "simulate": "simulation:simulate_schedule",
         "draw": "inspection:draw_one_tree",
         "export": "runtime_files.exporting:export_schedule",
-        "check-xml": "runtime_files.xml_checking:check_xml",
+        "check-xml": "runtime_files.checking:check_xml",
         "score": "runtime_files.file_scoring:score_file",
-        "check-plan": "runtime_files.plan_checking:check_plan",
+        "check-plan": "runtime_files.checking:check_plan",
         "exec": "runtime_files.executing:execute_schedule",
         "schema": "schemas:show_schema",
     }.items()
 }
 """The commands of this package, in the order of the help."""
+
+# Names only: this package imports none of the packages above it.
+ABOVE = {
+    name: EntryPoint(name, place, _GROUP)
+    for name, place in {
+        "baselines": "baselines.cli:app",
+        "allreduce-optimum": "lp.cli:allreduce_optimum",
+        "groups": "lp.groups.cli:groups",
+        "bundle": "experiments.advice.bundle.cli:app",
+        "expected": "experiments.advice.expected_cli:expected_rates",
+        "reproduction": "experiments.reproduction.cli:app",
+        "tune": "experiments.advice.tuning.cli:tune_sizes",
+        "results": "experiments.results_cli:app",
+        "run": "experiments.cli:run",
+        "topology find": "experiments.advice.finding.find_cli:find_topology",
+        "iteration": "experiments.advice.iterations.iteration_cli:show_iteration",
+        "fit-times": "experiments.advice.iterations.fit_cli:fit_times",
+    }.items()
+}
+"""The commands of the toolkit's other packages, which are installed beside this one."""
+
+_OURS = CORE | ABOVE
 
 # Very long words in messages are shortened; no file name is so long.
 _LONG = re.compile(r"([^\s/]{100})[^\s/]{200,}([^\s/]{20})")
@@ -61,22 +87,23 @@ _LISTING = "forestcoll.listing"
 
 
 class Commands(TyperGroup):
-    """The core commands and the plug-ins' commands; errors become one line and an exit code.
+    """The toolkit's commands and the plug-ins' commands; errors become one line and an exit code.
 
     Some versions of typer bundle click, others use the installed one. So this class names none of
     click's classes.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """List the core commands first."""
-        return [*super().list_commands(ctx), *_commands()]
+        """List the core commands first, plug-ins last."""
+        names = (name for name in [*_OURS, *_plugins()] if " " not in name)
+        return [*super().list_commands(ctx), *dict.fromkeys(names)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """Find a command; load its package only if the command will run."""
         command = super().get_command(ctx, cmd_name)
-        if command is not None or cmd_name not in _commands():
+        entry = _OURS.get(cmd_name) or _plugins().get(cmd_name)
+        if command is not None or entry is None:
             return command
-        entry = _commands()[cmd_name]
         short = summary(entry) if ctx is not None and _LISTING in ctx.meta else None
         if short is not None:
             return TyperCommand(cmd_name, help=short)
@@ -155,14 +182,9 @@ def _discard_output() -> None:
         return
 
 
-def _commands() -> dict[str, EntryPoint]:
-    """Return our commands and those of other packages."""
-    return CORE | {name: one for name, one in _plugins().items() if name not in CORE}
-
-
 @cache
 def _plugins() -> dict[str, EntryPoint]:
-    """Return the commands of other packages."""
+    """Return the commands of other distributions; one of the name of ours is never asked for."""
     return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 
@@ -171,7 +193,12 @@ def _as_command(name: str, plugin: Any) -> Any:
     holder = typer.Typer(add_completion=False)
     if isinstance(plugin, typer.Typer):
         holder.add_typer(plugin, name=name)
-        return typer.main.get_group(holder).commands[name]
+        group: Any = typer.main.get_group(holder).commands[name]
+        for words, entry in (_plugins() | _OURS).items():
+            first, _, second = words.partition(" ")
+            if first == name and second:
+                group.add_command(_as_command(second, entry.load()))
+        return group
     holder.command(name=name)(plugin)
     return typer.main.get_command(holder)
 
@@ -180,3 +207,39 @@ def _failed(message: str, exit_code: int) -> typer.Exit:
     line = _LONG.sub(r"\1...\2", " ".join(message.split()))
     typer.echo(f"error: {line}", err=True)
     return typer.Exit(exit_code)
+
+
+def summary(command: EntryPoint) -> str | None:
+    """Return the help of a command without loading it; None if its source has none.
+
+    For a function this is the docstring, for a ``typer.Typer`` the text given as ``help``.
+    """
+    file = _file(command.module)
+    body = ast.parse(file.read_text(encoding="utf-8")).body if file is not None else []
+    for statement in body:
+        match statement:
+            case ast.FunctionDef(name=name) if name == command.attr:
+                return ast.get_docstring(statement)
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.Call(keywords=given)):
+                if name == command.attr:
+                    return _help(given)
+    return None
+
+
+def _file(module: str) -> Path | None:
+    """Return the file of a module; importlib would import its parent packages to find it."""
+    top, *inner = module.split(".")
+    spec = find_spec(top)
+    if spec is None:
+        return None
+    places = spec.submodule_search_locations or []
+    files = [Path(place, *inner).with_suffix(".py") for place in places if inner]
+    files += [Path(spec.origin)] if spec.origin is not None and not inner else []
+    return next((file for file in files if file.is_file() and file.suffix == ".py"), None)
+
+
+def _help(given: list[ast.keyword]) -> str | None:
+    for one in given:
+        if one.arg == "help" and isinstance(one.value, ast.Constant):
+            return str(one.value.value)
+    return None

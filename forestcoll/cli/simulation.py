@@ -28,8 +28,7 @@ _FAIR, _FIFO = "shared by size", "with one transfer at a time"
 def simulate_schedule(
     file: ScheduleFile,
     sizes: Annotated[
-        str,
-        typer.Option("--size", "--sizes", help="Sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20."),
+        str, typer.Option("--size", "--sizes", help="Sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20.")
     ] = "1MB..1GB",
     alpha: Alpha = "10",
     gamma: Gamma = "0",
@@ -48,9 +47,7 @@ def simulate_schedule(
     usage: Annotated[
         Path | None,
         typer.Option(
-            "--usage",
-            metavar="FILE",
-            help="Draw link usage at the last size: .png, .pdf or .svg.",
+            "--usage", metavar="FILE", help="Draw link usage at the last size: .png, .pdf or .svg."
         ),
     ] = None,
     json_: Json = False,
@@ -58,11 +55,7 @@ def simulate_schedule(
     """Verify a schedule file and simulate its time, latencies included."""
     asked, many = sizes_of(sizes, "--size"), _pipeline_chunks(pipeline_chunks)
     model = AlphaBeta(
-        alpha_us=alpha,
-        gamma_s_per_gb=gamma,
-        sharing=sharing,
-        lockstep=lockstep,
-        keep_clock=clock,
+        alpha_us=alpha, gamma_s_per_gb=gamma, sharing=sharing, lockstep=lockstep, keep_clock=clock
     )
     if usage is not None:
         from forestcoll.draw import check_format  # loads matplotlib

@@ -80,11 +80,7 @@ def what_if(
             progress=lambda *done: bars("upgrades", *done),
         )
         tight = tightest_cuts(
-            topology,
-            collective,
-            count=cuts,
-            root=at,
-            progress=lambda *done: bars("cuts", *done),
+            topology, collective, count=cuts, root=at, progress=lambda *done: bars("cuts", *done)
         )
     if output is not None:
         from forestcoll.draw import draw_outcomes, save_figure
@@ -92,34 +88,39 @@ def what_if(
         save_figure(draw_outcomes(failing, better), output)
     before = failing[0].before
     if json_:
-        typer.echo(
-            as_json(
-                {
-                    "topology": topology.name,
-                    **idle_fact(members, idle),
-                    "collective": before.collective,
-                    "algbw_gb_s": before.algbw_gb_s,
-                    "failures": list(map(_entry, failing)),
-                    "upgrades": list(map(_entry, better)),
-                    "tightest_cuts": [{"copies": one.copies, "cut": one.cut} for one in tight],
-                    "file": output,
-                }
-            )
-        )
+        facts = {
+            "topology": topology.name,
+            **idle_fact(members, idle),
+            "collective": before.collective,
+            "algbw_gb_s": before.algbw_gb_s,
+            "failures": list(map(_entry, failing)),
+            "upgrades": list(map(_entry, better)),
+            "tightest_cuts": [{"copies": one.copies, "cut": one.cut} for one in tight],
+            "file": output,
+        }
+        typer.echo(as_json(facts))
         return
     words = idle_words(idle_of(members, idle))
     typer.echo(f"{topology.name}, {before.collective}{words}: {decimal(before.algbw_gb_s)} GB/s")
-    binding = before.what_binds() if before.prices else []
-    first = "The tightest cuts" if binding else "The tightest cuts; the first binds"
-    for title, lines in (
-        *([("What binds", binding)] if binding else []),
-        ("If one fails", _lines(failing)),
-        (f"If one, or all alike, were {_times(better)} times as fast", _upgrades(better)),
-        (first, list(map(_cut, tight))),
-    ):
+    for title, lines in _lists(failing, better, tight):
         typer.echo(f"\n{title}")
         for line in [*lines[:rows], *_more(lines, rows)]:
             typer.echo(f"  {line}")
+
+
+def _lists(
+    failing: Sequence[Outcome], better: Sequence[Outcome], tight: Sequence[TightCut]
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield each list for people, with its title."""
+    before = failing[0].before
+    binding = before.what_binds() if before.prices else []
+    if binding:
+        yield "What binds", list(binding)
+    yield "If one fails", _lines(failing)
+    yield f"If one, or all alike, were {_times(better)} times as fast", _upgrades(better)
+    # With prices the optimum is below every single cut, so the first one does not bind.
+    first = "The tightest cuts" if binding else "The tightest cuts; the first binds"
+    yield first, list(map(_cut, tight))
 
 
 def _times(outcomes: Sequence[Outcome]) -> str:
@@ -155,7 +156,6 @@ def _upgrades(outcomes: Sequence[Outcome]) -> list[str]:
 def _gathered(
     outcomes: Iterable[Outcome], key: Callable[[Outcome], Any]
 ) -> Iterator[list[Outcome]]:
-    """Group outcomes by a key, in the order of first appearance."""
     groups: dict[Any, list[Outcome]] = {}
     for one in outcomes:
         groups.setdefault(key(one), []).append(one)

@@ -23,10 +23,7 @@ def as_document(found: ScheduleDiff) -> dict[str, Any]:
         "first": _figures(found.first),
         "second": _figures(found.second),
         "network": list(found.network),
-        "links": {
-            "same": found.links.same,
-            "others": [asdict(one) for one in found.links.others],
-        },
+        "links": {"same": found.links.same, "others": [asdict(one) for one in found.links.others]},
         **{phase.name.replace(" ", "_"): _of_phase(phase) for phase in found.phases},
         "not_compared": found.not_compared,
         "same_clock": found.same_clock,

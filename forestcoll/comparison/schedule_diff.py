@@ -1,17 +1,15 @@
 """Differences between two schedules: networks, figures, link loads and shared pieces.
 
-Problem: are two schedules of any kind the same, and if not, how do they differ?
-Input:   two schedules that do what they claim.
-Output:  the networks, the figures of both, the loads of the links, the pieces that they share.
-Cost:    the measurement of both, and a pass over their trees, transfers or paths.
-Source:  none.
+The comparison passes over the trees, transfers or paths of both. Nodes are identified by their
+names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
-from forestcoll.comparison.link_differences import LinkDifferences, link_differences
 from forestcoll.comparison.schedule_measures import Measured, measured
 from forestcoll.comparison.shared_pieces import Explicit, Shared, rerouted, shared_pieces
 from forestcoll.core.assembly import expand
@@ -23,7 +21,9 @@ from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.differences import differences
 from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
 
-__all__ = ["PhaseDiff", "ScheduleDiff", "diff"]
+__all__ = [
+    "LinkDifference", "LinkDifferences", "PhaseDiff", "ScheduleDiff", "diff", "link_differences",
+]  # fmt: skip
 
 _MOST_PARENTS = 2**26
 """Largest factored forest, in parents of its trees, that is expanded for the comparison."""
@@ -38,7 +38,6 @@ class PhaseDiff:
     name : str
         "shared trees", "shared transfers" or "shared paths"; for an allreduce with "reduce" or
         "gather" before it.
-    pieces : Shared
     changes : TreeChanges, optional
         For explicit or factored forests: the share of the data that keeps its trees, and the GPUs
         whose transfers change.
@@ -63,11 +62,8 @@ class ScheduleDiff:
 
     Parameters
     ----------
-    first, second : Measured
     network : tuple of str
         Differences between the networks, in words; names of networks do not matter.
-    links : LinkDifferences
-    phases : tuple of PhaseDiff
     not_compared : str
         Why ``phases`` is empty; an empty text otherwise.
     same_clock : bool
@@ -165,3 +161,51 @@ def _phase(name: str, first: Explicit, second: Explicit) -> PhaseDiff | None:
 
 def _clock(schedule: AnySchedule) -> Clock | None:
     return schedule.in_short().clock if isinstance(schedule, StepSchedule) else None
+
+
+Ends = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDifference:
+    """A link with different loads: the shares of the data in both schedules."""
+
+    link: Ends
+    first: Fraction
+    second: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class LinkDifferences:
+    """The number of links with equal loads, and the links with different ones.
+
+    Parameters
+    ----------
+    others : tuple of LinkDifference
+        The greatest differences first, equal ones by name.
+    """
+
+    same: int
+    others: tuple[LinkDifference, ...]
+
+
+def link_differences(
+    first: Mapping[Ends, Fraction], second: Mapping[Ends, Fraction]
+) -> LinkDifferences:
+    """Compare loads link by link.
+
+    Examples
+    --------
+    >>> third = Fraction(1, 3)
+    >>> link_differences({("a", "b"): third, ("b", "a"): third}, {("a", "b"): third}).others
+    (LinkDifference(link=('b', 'a'), first=Fraction(1, 3), second=Fraction(0, 1)),)
+    """
+    links = first.keys() | second.keys()
+    none = Fraction(0)
+    others = [
+        LinkDifference(link, first.get(link, none), second.get(link, none))
+        for link in links
+        if first.get(link, none) != second.get(link, none)
+    ]
+    others.sort(key=lambda one: (-abs(one.first - one.second), one.link))
+    return LinkDifferences(len(links) - len(others), tuple(others))

@@ -1,11 +1,4 @@
-"""Figures of a schedule of any kind, for comparison: kind, trees, depth, rates and link loads.
-
-Problem: measure schedules of all kinds in the same way.
-Input:   a schedule that does what it claims.
-Output:  its kind, trees and depths, exact algbw and loads of links.
-Cost:    as :mod:`forestcoll.schedule.cost_model` and :mod:`forestcoll.tree_latency`.
-Source:  none.
-"""
+"""Figures of a schedule of any kind, for comparison: kind, trees, depth, rates and link loads."""
 
 from __future__ import annotations
 
@@ -34,13 +27,10 @@ class Measured:
     ----------
     kind : str
         "Forest", "Allreduce of FactoredForest" and so on.
-    method, collective : str
-    gpus : int
     k : tuple of int, optional
         Trees per unit of weight, of each phase.
     trees, distinct_trees, depth : int, optional
         For an allreduce, of both phases together; the depth is in hops from GPU to GPU.
-    average_depth : Fraction, optional
     steps : int, optional
         Number of successive steps; a forest advances one hop in each.
     algbw_gb_s : Fraction, optional

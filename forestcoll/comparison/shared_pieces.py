@@ -1,14 +1,8 @@
 """Trees, transfers or paths that two schedules share, and those in only one of them.
 
-Problem: how much do two schedules have in common?
-Input:   two schedules of one phase and of one kind; GPUs and switches are identified by name.
-Output:  how many distinct pieces are in both, with the same share of the data or another, and how
-         many in one alone, GPU by GPU.
-Cost:    a pass over the entries of both, held as bytes or tuples.
-Source:  none.
-
 A tree is identified by its parents, with multicast switches by its walks; a transfer by its step,
-chunk, ends, part of the chunk and, if given, path; a path of an all-to-all by its nodes.
+chunk, ends, part of the chunk and, if given, path; a path of an all-to-all by its nodes. GPUs and
+switches are identified by name.
 """
 
 from __future__ import annotations
@@ -141,7 +135,7 @@ def _compare(
     for piece, amount in mine.items():
         if piece not in theirs:
             counts[piece[0]]["only_first"] += 1
-        elif amount * other == theirs[piece] * whole:
+        elif amount * other == theirs[piece] * whole:  # equal shares, without fractions
             counts[piece[0]]["same"] += 1
         else:
             counts[piece[0]]["other_share"] += 1
@@ -230,7 +224,6 @@ def _shares(
 
 
 def _paths(routes: Routes, names: Sequence[str]) -> Iterator[tuple[Way, int]]:
-    """Yield every path by its names, and its multiplicity."""
     hop, start = routes.hop.tolist(), routes.first_hop.tolist()
     for number, multiplicity in enumerate(routes.multiplicity.tolist()):
         yield tuple(names[node] for node in hop[start[number] : start[number + 1]]), multiplicity

@@ -10,6 +10,7 @@ Source:  docs/mathematics/factored-forests.md.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TypeVar, overload
 
 import numpy as np
@@ -17,12 +18,11 @@ import numpy.typing as npt
 
 from forestcoll.errors import CapacityOverflowError, UnsupportedError, VerificationError
 from forestcoll.native import _core
-from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.allreduce import Allreduce, not_taken
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Tree
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.schedule.transform.reverse import reversed_links
-from forestcoll.schedule.unsupported import not_taken
+from forestcoll.schedule.transform.reversal import reversed_links
 
 __all__ = ["blocks", "expand", "tree_depths", "trees"]
 
@@ -82,6 +82,16 @@ def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | 
             parent = _of_one_packing(forest, batch)
         else:
             root, multiplicity, parent = expansion.take(_ALL, progress)
+    return replace(_explicit(forest, root, multiplicity, parent), optimum=forest.optimum)
+
+
+def _explicit(
+    forest: FactoredForest,
+    root: npt.NDArray[np.int32],
+    multiplicity: npt.NDArray[np.int64],
+    parent: npt.NDArray[np.int32],
+) -> Forest:
+    """Return some trees of a forest; an optimum is claimed for all of them only."""
     return Forest(
         topology=forest.topology,
         method=forest.method,
@@ -91,7 +101,6 @@ def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | 
         multiplicity=multiplicity,
         parent=parent,
         routes=forest.routes,
-        optimum=forest.optimum,
         weights=forest.weights,
         reduction=forest.reduction,
     )
@@ -109,12 +118,8 @@ def tree_depths(
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32]]:
     """Return multiplicity and depth of each tree that :func:`expand` would write out.
 
-    Depths are in GPU-to-GPU hops. No tree is kept in memory.
-
-    Raises
-    ------
-    VerificationError
-        As :func:`expand` does.
+    Depths are in GPU-to-GPU hops. No tree is kept in memory. Raises VerificationError as
+    :func:`expand` does.
     """
     with _Refusal():
         return _expansion(forest).take_heights(_ALL, progress)
@@ -135,28 +140,14 @@ def trees(forest: FactoredForest) -> Iterator[Tree]:
 def blocks(forest: FactoredForest, at_a_time: int) -> Iterator[Forest]:
     """Yield the trees of :func:`expand` as forests of at most ``at_a_time`` batches.
 
-    Raises
-    ------
-    VerificationError
-        As :func:`trees` does.
+    Raises VerificationError as :func:`trees` does.
     """
     with _Refusal():
         expansion = _expansion(forest)
     while True:
         with _Refusal():
             root, multiplicity, parent = expansion.take(at_a_time)
-        yield Forest(
-            topology=forest.topology,
-            method=forest.method,
-            k=forest.k,
-            congestion=forest.congestion,
-            root=root,
-            multiplicity=multiplicity,
-            parent=parent,
-            routes=forest.routes,
-            weights=forest.weights,
-            reduction=forest.reduction,
-        )
+        yield _explicit(forest, root, multiplicity, parent)
         if len(root) < at_a_time:
             return
 

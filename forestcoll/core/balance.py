@@ -88,6 +88,7 @@ class _Trimming:
         self._capacity[links] -= _in_proportion(amount, before.tolist())
         taken = dict(zip(links, (before - self._capacity[links]).tolist(), strict=True))
         passed = 0
+        # Capacity given back widens cuts only, so GPUs that passed stay reached.
         while (found := self._violated(passed)) is not None:
             self._give_back(taken, found.shortage, found.inside)
             passed = found.passed
@@ -134,7 +135,6 @@ def trim_to_balance(
 
     Parameters
     ----------
-    topology : Topology
     share : list of int, one entry a link
         The used share of it, from 0 up.
     reduction : bool

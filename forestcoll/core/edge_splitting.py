@@ -51,7 +51,6 @@ class LogicalTopology:
         Trees each link may carry.
     sets : TightSets
         The tight sets, over ranks.
-    splits : Splits
     """
 
     tail: npt.NDArray[np.int32]
@@ -70,35 +69,21 @@ def remove_switches(
 ) -> LogicalTopology:
     """Split off every switch of a network.
 
+    Raises InfeasibleError if the capacities cannot carry the trees, or a switch may send more than
+    it receives.
+
     Parameters
     ----------
-    problem : Problem
-    sets : TightSets
     sparse_exchange : bool
         Whether each of several equal boxes exchanges with few others instead of all. This gives
         fewer logical links and deeper trees with the same throughput.
     progress : callable, optional
         Called with (sets finished, sets in all) now and then; may raise to stop.
-
-    Raises
-    ------
-    InfeasibleError
-        If the capacities cannot carry the trees, or a switch may send more than it receives.
     """
-    topology, links = problem.topology, problem.topology.integer_capacities
     tail, head, logical, via, from_node, to_node, amount = _core.split_off_switches(
-        len(topology.nodes),
-        links.tail,
-        links.head,
-        problem.capacity,
-        problem.rooted,
-        problem.is_target,
-        sets.set_of,
-        sets.parent,
-        sparse_exchange,
-        progress,
+        *problem.arrays, sets.set_of, sets.parent, sparse_exchange, progress
     )
-    rank = ranks(topology)
+    rank = ranks(problem.topology)
     return LogicalTopology(
         tail=rank[tail],
         head=rank[head],

@@ -150,7 +150,6 @@ def fixed_k(
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     k : int
         Trees per unit of weight.
     weights : mapping or sequence, optional
@@ -164,10 +163,6 @@ def fixed_k(
         Called with (GPUs passed, GPUs in all) now and then; may raise to stop the search.
     seconds : float
         Time limit of the linear programs that raise the bound, and again of those that attain it.
-
-    Returns
-    -------
-    FixedK
 
     Raises
     ------
@@ -356,7 +351,6 @@ class _Search:
         return worked, found
 
     def _at_last(self, best: Optimum, congestion: Fraction) -> npt.NDArray[np.int64]:
-        """Return the optimum's use of the links at a multiple of its own congestion."""
         return Problem.of(replace(best, congestion=congestion), self._trees).capacity
 
     def _whole_at(self, congestion: Fraction, deadline: float) -> npt.NDArray[np.int64] | None:

@@ -21,9 +21,9 @@ from fractions import Fraction
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.bottleneck_cut import narrowest_cut_over
 from forestcoll.core.problem import is_target, rooted
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.native import _core
 from forestcoll.problem.collective import collective_of
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.rate_bound import RateBound
@@ -153,11 +153,7 @@ def narrowest_cut(
     """Return the largest w(S) / B+(S) as p and q, in units of whole capacities, and its cut.
 
     Where a switch sends more than it receives, or links share a capacity, this is only a bound.
-
-    Raises
-    ------
-    CapacityOverflowError
-        As for :func:`optimum`.
+    Raises CapacityOverflowError as :func:`optimum` does.
     """
     links = topology.integer_capacities
     links = links.reversed() if reduction else links
@@ -168,17 +164,15 @@ def narrowest_cut(
             f"{topology.name}: total bandwidth in whole numbers times {weight} is beyond exact "
             f"64-bit arithmetic; round the numbers to fewer digits or use a larger unit"
         )
-    p, q, cut, _ = _core.bottleneck(
-        len(topology.nodes),
+    return narrowest_cut_over(
         links.tail,
         links.head,
         links.capacity,
         rooted(topology, np.array(weights, dtype=np.int64)),
         is_target(topology),
-        threads,
-        progress,
+        threads=threads,
+        progress=progress,
     )
-    return p, q, cut
 
 
 def optimum_of(

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from forestcoll.core.edge_splitting import LogicalTopology, Splits, ranks
 from forestcoll.core.optimality import optimum_of
-from forestcoll.core.problem import Problem
+from forestcoll.core.problem import Problem, is_target
 from forestcoll.core.tight_sets import TightSets
 from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
@@ -51,7 +51,6 @@ def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None =
 
     Parameters
     ----------
-    topology : Topology
     progress : callable, optional
         Called with (probes done, probes in all) now and then; may raise to stop the search.
 
@@ -76,9 +75,8 @@ def optimum(topology: Topology, *, progress: Callable[[int, int], None] | None =
     """
     validate(topology)
     links = topology.integer_capacities
-    gpu = np.array([not node.is_switch for node in topology.nodes], dtype=np.uint8)
     p, q, cut, _ = _core.paper_optimality(
-        len(topology.nodes), links.tail, links.head, links.capacity, gpu, progress
+        len(topology.nodes), links.tail, links.head, links.capacity, is_target(topology), progress
     )
     return optimum_of(topology, p, q, cut)
 
@@ -90,9 +88,11 @@ def remove_switches(
 ) -> LogicalTopology:
     """Split off every switch, one pair of links at a time: Algorithms 2 and 3.
 
+    Raises InfeasibleError if the capacities cannot carry the trees, or a switch sends more than it
+    receives.
+
     Parameters
     ----------
-    problem : Problem
     progress : callable, optional
         Called with (switches removed, switches in all) now and then; may raise to stop.
 
@@ -100,21 +100,9 @@ def remove_switches(
     -------
     LogicalTopology
         Its only tight set is the whole network: the paper does not search for tight sets.
-
-    Raises
-    ------
-    InfeasibleError
-        If the capacities cannot carry the trees, or a switch sends more than it receives.
     """
-    links = problem.topology.integer_capacities
     tail, head, logical, via, from_node, to_node, amount = _core.paper_split_off_switches(
-        len(problem.topology.nodes),
-        links.tail,
-        links.head,
-        problem.capacity,
-        problem.rooted,
-        problem.is_target,
-        progress,
+        *problem.arrays, progress
     )
     rank = ranks(problem.topology)
     whole = TightSets(np.zeros(len(problem.trees), dtype=np.int32), np.array([-1], dtype=np.int32))
@@ -135,18 +123,15 @@ def pack_trees(
 ) -> Batches:
     """Pack spanning out-trees batch by batch: Algorithm 4.
 
+    Raises InfeasibleError if some set of GPUs receives less than the trees rooted outside it
+    (Theorem 7).
+
     Parameters
     ----------
-    logical : LogicalTopology
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
     progress : callable, optional
         Called with (trees built, trees in all) now and then; may raise to stop.
-
-    Raises
-    ------
-    InfeasibleError
-        If some set of GPUs receives less than the trees rooted outside it (Theorem 7).
     """
     root, multiplicity, parent, load = _core.paper_pack_trees(
         len(trees), logical.tail, logical.head, logical.capacity, trees, progress

@@ -42,7 +42,6 @@ def best_known_bound(
 
     Parameters
     ----------
-    topology : Topology
     families : iterable of sets of ranks
         Tried first; single GPUs and boxes follow.
     copying : bool
@@ -63,6 +62,7 @@ def best_known_bound(
         if len(parts) > 1:
             tried.append(closed(topology, parts))
             rate = _partition_rate(topology, tried[-1], copying)
+            # The first family of those with the least rate.
             best = min(filter(None, (best, (rate, len(tried) - 1))))
             if rate <= least:
                 break
@@ -102,7 +102,6 @@ def partition_bound(
 
     Parameters
     ----------
-    topology : Topology
     parts : sequences of node positions
         Two or more, disjoint, each with a GPU.
     copying : bool

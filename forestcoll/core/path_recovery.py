@@ -31,7 +31,6 @@ def find_routes(
     ----------
     problem : Problem
         The problem from which the splits were made.
-    logical : LogicalTopology
     loads : Links
         The trees packed into them.
     """

@@ -1,9 +1,9 @@
-"""Pipeline of the core's stages: from a request to a schedule.
+"""Pipeline of the core's stages: from a request to a forest, or to both forests of an allreduce.
 
 Problem: trees that distribute, or sum up, the parts of all roots in the least time.
 Input:   a request.
-Output:  a forest, explicit or factored, with the optimum that it attains; two for an allreduce,
-         with a bound.
+Output:  a forest, explicit or factored, with the optimum that it attains; for an allreduce two,
+         which :mod:`forestcoll.allreduce` bounds and improves.
 Cost:    the sum of the stages; a stopwatch measures each.
 Source:  ForestColl sections 5 and 5.7: reductions are packed on the reversed network. Ours:
          parallel planes are packed as one switch, and its paths are distributed over them.
@@ -20,7 +20,6 @@ import numpy as np
 
 from forestcoll.core import paper
 from forestcoll.core.assembly import expand
-from forestcoll.core.best_allreduce import PROGRAM_STAGE, best_allreduce
 from forestcoll.core.edge_splitting import remove_switches
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.optimality import optimum
@@ -32,13 +31,14 @@ from forestcoll.core.tight_sets import decompose
 from forestcoll.core.tree_packing import pack_trees
 from forestcoll.errors import TimeLimitError, UnsupportedError
 from forestcoll.problem.optimum import Optimum
+from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.transform.plane_routes import paths_over_planes
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.parallel_planes import (
     Planes,
@@ -48,10 +48,19 @@ from forestcoll.topology.symmetry.parallel_planes import (
 )
 from forestcoll.topology.validation import check_balanced, validate
 
-__all__ = ["EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "schedule_of"]
+__all__ = [
+    "EXPLICIT",
+    "FACTORED",
+    "PAPER_STAGES",
+    "STAGES",
+    "Form",
+    "both_phases",
+    "forest_of",
+    "forest_with",
+]
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
-"""Stages of method "forestcoll"; an allreduce has :data:`.best_allreduce.PROGRAM_STAGE` too."""
+"""Stages of the method "forestcoll"."""
 
 PAPER_STAGES = ("optimality", "switch removal", "tree packing", "routing")
 """Stages of the method "paper"."""
@@ -71,48 +80,41 @@ class Form(Generic[F]):
     hold: Callable[[Forest], F]
 
 
-def schedule_of(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
-    """Make one forest, or two for an allreduce.
+def forest_of(request: Request, form: Form[F], clock: Stopwatch) -> F:
+    """Make the forest of a collective of one phase.
+
+    Raises ForestCollError as :func:`forestcoll.generation.generate` does.
 
     Parameters
     ----------
     request : Request
-        Its ``options.multicast`` is ignored: switches only forward here. See
-        :mod:`forestcoll.in_network`.
+        Of any collective but an allreduce (:func:`both_phases`). Its ``options.multicast`` is
+        ignored: switches only forward here. See :mod:`forestcoll.in_network`.
     form : Form
         :data:`EXPLICIT` or :data:`FACTORED`.
-    clock : Stopwatch
-
-    Raises
-    ------
-    ForestCollError
-        As for :func:`forestcoll.generation.generate`.
     """
-    schedule: F | Allreduce[F]
-    if request.collective == "allreduce":
-        combination, families = _combination(request, form, clock)
-        schedule = best_allreduce(
-            combination,
-            families,
-            weights=None if request.free_root else request.weights,
-            seconds=request.options.lp_time_limit_s if request.is_free else 0.0,
-            run=lambda work: clock.run(PROGRAM_STAGE, lambda _: work()),
-            hold=form.hold,
-        )
-    else:
-        schedule, _ = form.make(_Phase(request, *request.reductions), clock)
-    if request.options.routed:
-        phases = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
-        clock.run("routing", lambda _: [forest.routes.hop for forest in phases])
-    return schedule
+    forest, _ = form.make(_Phase(request, *request.reductions), clock)
+    return forest
 
 
-def _combination(
+def forest_with(weights: tuple[int, ...], topology: Topology, *, reduction: bool = False) -> Forest:
+    """Make the explicit forest of an allgather or reduce-scatter with these weights.
+
+    Errors are those of :func:`forest_of`.
+    """
+    collective = "reduce-scatter" if reduction else "allgather"
+    asked = Options(collective=collective, weights=weights)
+    return forest_of(Request.of(topology, asked), EXPLICIT, Stopwatch())
+
+
+def both_phases(
     request: Request, form: Form[F], clock: Stopwatch
 ) -> tuple[Allreduce[F], list[Parts]]:
-    """Make both phases; where every link has an equal reverse, one is the other reversed.
+    """Make both phases of an allreduce, without a bound.
 
-    Also return the partitions of the GPUs by the tight sets of the phases.
+    Where every link has an equal reverse, one phase is the other reversed. Also return the
+    partitions of the GPUs by the tight sets of the phases. Parameters and errors are those of
+    :func:`forest_of`.
     """
     network = request.topology
     gather: tuple[F, FactoredForest | None] = form.make(_Phase(request, False), clock)
@@ -138,12 +140,10 @@ class _Phase:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is a single GPU, which has nothing to exchange."""
         return self.request.topology.num_compute == 1
 
     @property
     def unequal(self) -> tuple[int, ...] | None:
-        """The weights, unless they are all the same."""
         return None if set(self.request.weights) <= {1} else self.request.weights
 
     @property
@@ -217,7 +217,6 @@ class _Plan(NamedTuple):
 
 
 def _planned(phase: _Phase, progress: Callable[[int, int], None] | None) -> _Plan:
-    """Find the optimum, or the least congestion for a given number of trees."""
     request, weights = phase.request, np.array(phase.request.weights, dtype=np.int64)
     if request.options.k is None:
         best, proved = _optimum(phase, progress)
@@ -254,7 +253,6 @@ def _optimum(phase: _Phase, progress: Callable[[int, int], None] | None) -> tupl
 
 
 def _by_the_paper(phase: _Phase, clock: Stopwatch) -> Forest:
-    """Run the paper's own algorithms for the same stages."""
     if phase.unequal is not None:
         raise UnsupportedError(
             "the paper's algorithms give every GPU as many trees; for a root or weights take the "

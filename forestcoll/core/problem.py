@@ -15,6 +15,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["Amounts", "Problem", "is_target", "rooted", "tree_capacities"]
 
 Amounts = npt.NDArray[np.int64]
+Ends = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +51,7 @@ class Problem:
     def of(cls, best: Optimum, trees: Amounts) -> Problem:
         """Return the problem of an optimum: these trees in the usable capacities of its network.
 
-        Raises
-        ------
-        CapacityOverflowError
-            As for :func:`tree_capacities`.
+        Raises CapacityOverflowError as :func:`tree_capacities` does.
         """
         network = best.topology.reversed() if best.reduction else best.topology
         if not best.usable_gb_s:
@@ -70,14 +68,15 @@ class Problem:
         return Problem(self.topology, capacity, self.trees)
 
     @property
-    def rooted(self) -> Amounts:
-        """Trees rooted at each node."""
-        return rooted(self.topology, self.trees)
+    def arrays(self) -> tuple[int, Ends, Ends, Amounts, Amounts, npt.NDArray[np.uint8]]:
+        """The problem as native functions take it.
 
-    @property
-    def is_target(self) -> npt.NDArray[np.uint8]:
-        """1 for each node at which all trees must arrive: the GPUs."""
-        return is_target(self.topology)
+        The number of nodes; tail, head and capacity of each link; for each node the trees rooted
+        there, and 1 if all trees must arrive there: at the GPUs.
+        """
+        topology, links = self.topology, self.topology.integer_capacities
+        trees, target = rooted(topology, self.trees), is_target(topology)
+        return len(topology.nodes), links.tail, links.head, self.capacity, trees, target
 
 
 def rooted(topology: Topology, trees: Amounts) -> Amounts:
@@ -97,16 +96,12 @@ def is_target(topology: Topology) -> npt.NDArray[np.uint8]:
 def tree_capacities(topology: Topology, congestion: Fraction) -> Amounts:
     """Return how many trees each link may carry: floor(U b), exact for the optimal U.
 
+    Raises CapacityOverflowError if the sum does not fit 62 bits.
+
     Parameters
     ----------
-    topology : Topology
     congestion : Fraction
         U, trees per GB/s.
-
-    Raises
-    ------
-    CapacityOverflowError
-        If the sum does not fit 62 bits.
     """
     links = topology.integer_capacities
     over, under = congestion.numerator, congestion.denominator * links.denominator

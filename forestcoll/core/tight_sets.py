@@ -48,7 +48,6 @@ class Decomposition:
 
     Parameters
     ----------
-    sets : TightSets
     problem : Problem
         Its capacities are trimmed of the surplus that kept sets from being tight.
     """
@@ -65,28 +64,14 @@ def decompose(
 ) -> Decomposition:
     """Find the tight sets of a network; trim surplus capacity where there are none.
 
+    Raises InfeasibleError if the capacities cannot carry the trees.
+
     Parameters
     ----------
-    problem : Problem
     threads : int
         Threads that share the GPUs, at most; the result does not depend on it.
     progress : callable, optional
         Called with (GPUs passed, GPUs in all) now and then; may raise to stop.
-
-    Raises
-    ------
-    InfeasibleError
-        If the capacities cannot carry the trees.
     """
-    links = problem.topology.integer_capacities
-    set_of, parent, trimmed = _core.decompose(
-        len(problem.topology.nodes),
-        links.tail,
-        links.head,
-        problem.capacity,
-        problem.rooted,
-        problem.is_target,
-        threads,
-        progress,
-    )
+    set_of, parent, trimmed = _core.decompose(*problem.arrays, threads, progress)
     return Decomposition(TightSets(set_of, parent), problem.within(trimmed))

@@ -43,20 +43,17 @@ def pack_trees(
 ) -> Packing:
     """Pack spanning out-trees, set by set.
 
+    Raises InfeasibleError if some set of GPUs receives less than the trees rooted outside it
+    (Theorem 7).
+
     Parameters
     ----------
-    logical : LogicalTopology
     trees : int64 array, one entry a GPU
         Trees rooted at each rank.
     thorough : bool
         Whether to spend seconds, not a tenth of one, to reduce the depth of the trees.
     progress : callable, optional
         Called with (sets packed, sets in all) now and then; may raise to stop.
-
-    Raises
-    ------
-    InfeasibleError
-        If some set of GPUs receives less than the trees rooted outside it (Theorem 7).
     """
     tail, head, load, shape, items, batches, root, multiplicity, parent = _core.pack_sets(
         len(trees),

@@ -20,7 +20,7 @@ from forestcoll.core.problem import Problem
 from forestcoll.native import _core
 from forestcoll.topology.model import Topology
 
-__all__ = ["Violation", "violated_cut", "violated_cut_between"]
+__all__ = ["Violation", "violated_cut", "violated_cut_between", "violated_cut_over"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,26 +52,23 @@ def violated_cut(
 ) -> Violation | None:
     """Find a cut whose trees exceed the capacity that leaves it; None if there is none.
 
+    Raises CapacityOverflowError if the capacities, or the trees, do not fit 62 bits in sum.
+
     Parameters
     ----------
-    problem : Problem
     passed : int
         Number of first GPUs that all trees are known to reach; they are not tested.
     threads : int
         Threads that share the GPUs, at most; the cut does not depend on it.
     progress : callable, optional
         Called with (GPUs passed, GPUs in all) now and then; may raise to stop.
-
-    Raises
-    ------
-    CapacityOverflowError
-        If the capacities, or the trees, do not fit 62 bits in sum.
     """
+    _, _, _, capacity, rooted, target = problem.arrays
     return violated_cut_between(
         problem.topology,
-        problem.capacity,
-        problem.rooted,
-        problem.is_target,
+        capacity,
+        rooted,
+        target,
         passed=passed,
         threads=threads,
         progress=progress,
@@ -100,19 +97,45 @@ def violated_cut_between(
         As for :func:`violated_cut`.
     """
     links = topology.integer_capacities
-    passed, cut = _core.violated_cut(
-        len(topology.nodes),
+    passed, cut = violated_cut_over(
         links.tail,
         links.head,
         capacity,
         rooted,
         target,
-        passed,
-        threads,
-        progress,
+        passed=passed,
+        threads=threads,
+        progress=progress,
     )
     if not len(cut):
         return None
     inside = cut.astype(np.bool_)
     leaving = inside[links.tail] & ~inside[links.head]
     return Violation(passed, inside, int(rooted[inside].sum() - capacity[leaving].sum()))
+
+
+def violated_cut_over(
+    tail: npt.NDArray[np.int32],
+    head: npt.NDArray[np.int32],
+    capacity: npt.NDArray[np.int64],
+    rooted: npt.NDArray[np.int64],
+    target: npt.NDArray[np.uint8],
+    *,
+    passed: int = 0,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[int, npt.NDArray[np.uint8]]:
+    """Return how many first targets all trees can reach, and the cut before the next one.
+
+    The cut is 1 for its nodes, and empty if all targets are reached.
+
+    Parameters
+    ----------
+    tail, head, capacity : arrays, one entry a link
+        Links that no topology may have, such as one of unlimited capacity into a GPU.
+    rooted, target, passed, threads, progress
+        As for :func:`violated_cut_between`.
+    """
+    return _core.violated_cut(
+        len(rooted), tail, head, capacity, rooted, target, passed, threads, progress
+    )

@@ -1,9 +1,9 @@
 """Drawings: a topology with its bottleneck cut, a tree, costs of failures, usage of links.
 
 To read: ``topology``, ``tree``, ``outcomes`` and ``usage`` (the drawings). ``damage`` and
-``folding`` select what is drawn. ``layout`` and its parts ``blocks``, ``packages``, ``lattices``
-and ``springs`` place nodes, ``routes`` leads links, ``branches`` places a tree. ``places`` has
-their results, and ``canvas`` draws on matplotlib.
+``folding`` select what is drawn. ``layout`` and its parts ``blocks``, ``lattices`` and ``springs``
+place nodes, ``routes`` leads links, ``branches`` places a tree. ``places`` has their results, and
+``canvas`` draws on matplotlib.
 """
 
 from forestcoll.draw.canvas import check_format, save_figure, svg_text
@@ -13,11 +13,6 @@ from forestcoll.draw.tree import draw_tree
 from forestcoll.draw.usage import draw_usage
 
 __all__ = [
-    "check_format",
-    "draw_outcomes",
-    "draw_topology",
-    "draw_tree",
-    "draw_usage",
-    "save_figure",
+    "check_format", "draw_outcomes", "draw_topology", "draw_tree", "draw_usage", "save_figure",
     "svg_text",
-]
+]  # fmt: skip

@@ -1,10 +1,6 @@
 """Layout of a tree: places of its nodes and routes of its edges.
 
-Problem: a tree on a page: the root on top, a row for each depth, many leaves of a node in rows.
-Input:   the root and the children of each node, in order.
-Output:  places, and for each node except the root the route of the edge to it.
-Cost:    linear.
-Source:  none.
+The root is on top, with a row for each depth; many leaves of a node are wrapped into rows.
 """
 
 from __future__ import annotations
@@ -29,20 +25,12 @@ _ABOVE = 0.3  # from a row of wrapped leaves to the lane that feeds it
 
 @dataclass(frozen=True)
 class Branches:
-    """A tree on the page.
+    """A tree on the page."""
 
-    Parameters
-    ----------
-    places : mapping
-        Place of every node.
-    edges : mapping
-        For each node except the root, the corners of the edge from its parent.
-    wrapped : frozenset
-        Leaves in rows; edges to them run in lanes, other edges are smooth curves.
-    """
-
-    places: Mapping[int, Place]
+    places: Mapping[int, Place]  # place of every node
+    # for each node except the root, the corners of the edge from its parent
     edges: Mapping[int, tuple[Point, ...]]
+    # leaves in rows; edges to them run in lanes, other edges are smooth curves
     wrapped: frozenset[int]
 
 
@@ -53,7 +41,6 @@ def branches(
 
     Parameters
     ----------
-    root : int
     children : mapping
         Children of each node, in order.
     column : float

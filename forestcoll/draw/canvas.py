@@ -32,20 +32,9 @@ from forestcoll.errors import ExportError
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "CROSSING",
-    "DEAD",
-    "INK",
-    "PLAIN",
-    "QUIET",
-    "SLOW",
-    "UNDATED",
-    "Canvas",
-    "Line",
-    "check_format",
-    "gpu_label",
-    "save_figure",
-    "svg_text",
-]
+    "CROSSING", "DEAD", "INK", "PLAIN", "QUIET", "SLOW", "UNDATED", "Canvas", "Line",
+    "check_format", "gpu_label", "save_figure", "svg_text",
+]  # fmt: skip
 
 INK = "#333333"
 QUIET = "#949494"

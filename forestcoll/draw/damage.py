@@ -1,11 +1,7 @@
 """Detection of damaged links: slower than others of their class, or missing.
 
-Problem: find what is damaged in a cluster, from its topology alone.
-Input:   a topology.
-Output:  slow links with their usual bandwidth, and missing links.
-Cost:    linear in the links.
-Source:  none. Links of a class join the same kinds of nodes, or the same GPUs of each box if there
-         are three or more boxes. The usual bandwidth is that of three in four of the class.
+Links of a class join the same kinds of nodes, or the same GPUs of each box if there are three or
+more boxes. The usual bandwidth is that of three in four of the class.
 """
 
 from __future__ import annotations
@@ -28,18 +24,11 @@ _Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Damage:
-    """The damaged links of a network.
+    """The damaged links of a network."""
 
-    Parameters
-    ----------
-    slow : mapping
-        By (tail, head) of a slow link, the usual bandwidth of its class in GB/s.
-    dead : frozenset of (tail, head)
-        Missing links whose reverse exists, or that most boxes have.
-    """
-
+    # by (tail, head) of a slow link, the usual bandwidth of its class in GB/s
     slow: Mapping[_Pair, Fraction]
-    dead: frozenset[_Pair]
+    dead: frozenset[_Pair]  # missing links whose reverse exists, or that most boxes have
 
 
 def damage(topology: Topology) -> Damage:
@@ -76,7 +65,6 @@ def _inside(topology: Topology, link: Link) -> bool:
 
 
 def _boxed(topology: Topology, link: Link) -> bool:
-    """Whether a link belongs to one box: inside it, or to a switch outside."""
     boxes = {topology.nodes[v].box for v in (link.tail, link.head)} - {None}
     return len(boxes) == 1
 

@@ -1,11 +1,7 @@
 """Folding of large networks for drawings: one of many equal boxes, one bundle for all rails.
 
-Problem: a picture of 128 boxes on one page.
-Input:   a topology, and which nodes are marked (those inside a cut).
-Output:  the smaller network to draw, and the parts that each drawn part stands for.
-Cost:    linear in nodes and links.
-Source:  none; boxes are equal if they are wired alike, inside and to the switches outside, link by
-         link of the same bandwidth and with the same shared capacities, and marked alike.
+Boxes are equal if they are wired alike, inside and to the switches outside, link by link of the
+same bandwidth and with the same shared capacities, and marked alike.
 """
 
 from __future__ import annotations
@@ -26,26 +22,17 @@ _LEAST_TWINS = 5  # fewer switches with the same neighbours are all drawn
 
 @dataclass(frozen=True)
 class Folded:
-    """The network to draw in place of a larger one.
+    """The network to draw in place of a larger one."""
 
-    Parameters
-    ----------
-    topology : Topology
-        The drawn network; a link has the bandwidth of one of the links that it stands for.
-    original : tuple of int
-        For each drawn node, the position in the whole network of the first that it stands for.
-    drawn : mapping
-        By position in the whole network, the node drawn for it; boxes left out have none.
-    boxes : mapping
-        By drawn box, the boxes that it stands for, if there are several.
-    bundled : mapping
-        By (tail, head), the number of links that a drawn link stands for, if several.
-    """
-
+    # the drawn network; a link has the bandwidth of one of the links that it stands for
     topology: Topology
+    # for each drawn node, the position in the whole network of the first that it stands for
     original: tuple[int, ...]
+    # by position in the whole network, the node drawn for it; boxes left out have none
     drawn: Mapping[int, int]
+    # by drawn box, the boxes that it stands for, if there are several
     boxes: Mapping[int, tuple[int, ...]]
+    # by (tail, head), the number of links that a drawn link stands for, if several
     bundled: Mapping[tuple[int, int], int]
 
 
@@ -54,7 +41,6 @@ def fold(topology: Topology, marked: Collection[int] = ()) -> Folded:
 
     Parameters
     ----------
-    topology : Topology
     marked : collection of int
         Nodes that must not be folded with unmarked ones.
     """

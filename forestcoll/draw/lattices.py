@@ -1,11 +1,4 @@
-"""Layout of lattices: tori on their grid, hypercubes with GPUs at corners.
-
-Problem: places that show rows, columns, planes and dimensions.
-Input:   a topology of GPUs alone.
-Output:  a layout, or none if it is no lattice.
-Cost:    linear.
-Source:  none.
-"""
+"""Layout of lattices: tori on their grid, hypercubes with GPUs at corners."""
 
 from __future__ import annotations
 

@@ -1,11 +1,7 @@
-"""Layout of a topology: places of nodes, frames of boxes and lanes of links.
+"""Layout of a topology: places of nodes, frames of boxes and lanes of links, in inches.
 
-Problem: places for nodes such that readers recognize boxes, tiers and dimensions.
-Input:   a topology.
-Output:  a place for each node, a frame for each box, lanes for links that must turn, in inches.
-Cost:    linear, except force-directed places for GPUs joined directly (cubic in one box's GPUs,
-         or in all GPUs where there are neither boxes nor switches).
-Source:  none; boxes stand in rows beside their scale-out switches, lattices on their grid.
+Boxes stand in rows beside their scale-out switches, lattices on their grid. Force-directed places,
+for GPUs joined directly, take cubic time.
 """
 
 from __future__ import annotations
@@ -33,7 +29,6 @@ def lay_out(topology: Topology, also: Iterable[Pair] = ()) -> Layout:
 
     Parameters
     ----------
-    topology : Topology
     also : iterable of (tail, head)
         Additional links that are drawn although the network lacks them.
     """
@@ -100,13 +95,8 @@ def _row_height(row: _Row) -> float:
 
 
 def _put(
-    row: _Row,
-    x: float,
-    y: float,
-    places: dict[int, Place],
-    frames: dict[int | None, Frame],
+    row: _Row, x: float, y: float, places: dict[int, Place], frames: dict[int | None, Frame]
 ) -> None:
-    """Put blocks side by side."""
     for box, block in row:
         places |= {v: place.moved(x, y) for v, place in block.places.items()}
         frames[box] = Frame(x, y, block.width, block.height, block.upside_down)

@@ -1,10 +1,6 @@
 """Routes of links on a drawing: straight, curved around nodes, or along lanes.
 
-Problem: no link may run behind a node, where it would look like a chain of links.
-Input:   a layout and the links drawn.
-Output:  the points of a curve for each link.
-Cost:    links times nodes.
-Source:  none.
+A link behind a node would look like a chain of links. The search takes links times nodes.
 """
 
 from __future__ import annotations
@@ -78,8 +74,6 @@ def routes(layout: Layout, links: Iterable[Pair], unlike: Iterable[Pair] = ()) -
 
     Parameters
     ----------
-    layout : Layout
-    links : iterable of (tail, head)
     unlike : iterable of (tail, head)
         Links to draw beside their reverse, not on it.
     """

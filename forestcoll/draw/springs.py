@@ -1,10 +1,7 @@
 """Force-directed layout of GPUs that are linked directly.
 
-Problem: places for the nodes of a graph such that its links are distinct.
-Input:   a topology and some of its nodes.
-Output:  a point for each, in inches, lowest and leftmost at 0.
-Cost:    cubic in the nodes for each start (a few up to 40 nodes, one up to 150, none beyond).
-Source:  Kamada and Kawai's springs, as networkx has them; rings and cliques stand on a circle.
+Kamada and Kawai's springs, by networkx: cubic in the nodes for each start (a few up to 40 nodes,
+one up to 150, none beyond). Rings and cliques stand on a circle.
 """
 
 from __future__ import annotations
@@ -37,7 +34,6 @@ def spring_places(topology: Topology, nodes: Sequence[int], pitch: float) -> Coo
 
     Parameters
     ----------
-    topology : Topology
     nodes : sequence of int
         Positions; the answer has a row for each.
     pitch : float
@@ -69,7 +65,7 @@ def _springs(graph: nx.Graph[int], circle: Coordinates) -> Coordinates:
     """Relax from a few fixed starts and keep the drawing with the fewest collisions."""
     import networkx as nx
 
-    random = np.random.default_rng(0)
+    random = np.random.default_rng(0)  # a fixed seed: equal networks give equal drawings
     starts = [circle]
     if len(circle) <= _SEVERAL_STARTS_LIMIT:
         starts += [random.uniform(-1, 1, circle.shape) for _ in range(_STARTS)]

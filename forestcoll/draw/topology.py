@@ -1,10 +1,6 @@
 """Drawing of a network with its bottleneck cut and damaged links.
 
-Problem: show the bottleneck of a network, and what is damaged.
-Input:   a topology and optionally a cut.
-Output:  a matplotlib Figure without screen or global state; ``save_figure`` saves it.
-Cost:    linear in nodes and links after the layout; routes of links take nodes times links.
-Source:  none.
+The matplotlib Figure has no screen or global state; ``save_figure`` saves it.
 """
 
 from __future__ import annotations
@@ -63,7 +59,6 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     cut : Cut, optional
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """
@@ -242,7 +237,6 @@ def _as_far_as_the_street(route: Route, pair: Pair, picture: _Picture) -> Route:
 
 
 def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
-    """Yield each drawn link once, with its style."""
     between = picture.drawn.link_between
     for link in picture.drawn.links:
         pair, back = (link.tail, link.head), (link.head, link.tail)

@@ -1,11 +1,7 @@
 """Drawing of one tree of a forest.
 
-Problem: show how a shard, or a part of it, reaches every GPU, or is summed up from all.
-Input:   a forest and the number of one of its distinct trees.
-Output:  a matplotlib Figure: the root on top, GPUs (and multicast switches) coloured by box, edges
-         between boxes highlighted.
-Cost:    linear in the tree.
-Source:  none.
+The root is on top, GPUs (and multicast switches) are coloured by box, edges between boxes are
+highlighted.
 """
 
 from __future__ import annotations
@@ -27,11 +23,10 @@ from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_labe
 from forestcoll.draw.places import Layout
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.generation import Generated
-from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.allreduce import Allreduce, not_taken
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
-from forestcoll.schedule.unsupported import not_taken
 from forestcoll.topology.model import Topology
 
 __all__ = ["draw_tree"]

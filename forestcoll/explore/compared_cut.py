@@ -1,11 +1,4 @@
-"""Comparison of a chosen cut with the tightest cuts of its network.
-
-Problem: how far is this cut from binding, and which ones are tighter?
-Input:   a topology and a set S of its nodes.
-Output:  its bound, the optimum, the tightest cuts; in Jupyter a table and a picture.
-Cost:    as :func:`forestcoll.what_if.tightest_cuts.tightest_cuts`, and a drawing.
-Source:  ForestColl section 4.
-"""
+"""Comparison of a chosen cut with the tightest cuts of its network (ForestColl section 4)."""
 
 from __future__ import annotations
 
@@ -83,7 +76,6 @@ class CutComparison:
         return svg_text(draw_topology(self.cut.topology, self.cut))
 
     def _rows(self) -> list[tuple[str, str, str]]:
-        """Rows of rate, its meaning, and its cut in words."""
         attained = self.optimum_gb_s == self.tightest[0].cut.algbw_gb_s
         binds = "which binds" if attained else "the tightest there is"
         verdict = f"your cut, {binds}" if self.binds else "your cut"
@@ -107,7 +99,6 @@ def compare_cut(
 
     Parameters
     ----------
-    topology : Topology
     leaving_out : str or iterable of str
         The nodes that are not in S, by names or patterns: "b0.*" is everything but box 0.
     count : int

@@ -1,12 +1,5 @@
 """Cut explorer with Jupyter widgets: choose a network, its bandwidths and a set of nodes.
 
-Problem: see how the bottleneck moves as a network grows or its links get faster.
-Input:   the user's choice: a family or a file, GB/s of each class of links, the nodes that S leaves
-         out.
-Output:  a :class:`forestcoll.explore.compared_cut.CutComparison`, redrawn at each change.
-Cost:    as the comparison.
-Source:  none.
-
 Without widgets (on the web, in print) the first comparison appears as static output.
 """
 
@@ -130,7 +123,6 @@ class CutExplorer:
         self._show(load=False)
 
     def _show(self, *, load: bool) -> None:
-        """Redraw the comparison, or show why it fails."""
         try:
             if load:
                 self._load()

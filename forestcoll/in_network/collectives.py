@@ -4,8 +4,8 @@ Problem: a collective in the least time where switches marked ``multicast`` mult
 Input:   a topology and a collective, as for :func:`forestcoll.generation.generate`.
 Output:  physical trees; for an allreduce, with a bound on all schedules of this model.
 Cost:    that of the schedule without multicast, and a pass over its trees. An allreduce that no cut
-         proves optimal adds two or three linear programs (:mod:`forestcoll.core.best_allreduce`).
-         Parallel planes are merged first.
+         proves optimal adds two or three linear programs
+         (:mod:`forestcoll.in_network.multicast_program`). Parallel planes are merged first.
 Source:  ForestColl section 5.6. A collective of one phase gains no time, because all data must
          cross the bottleneck cut, whichever node copies it; only traffic falls. An allreduce gains
          time: the switch of a box adds up the data of the GPUs and copies the sum to all. So each
@@ -18,11 +18,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple
 
-from forestcoll.core.best_allreduce import PROGRAM_STAGE, best_allreduce
+from forestcoll.allreduce.best_allreduce import PROGRAM_STAGE, Improved, best_allreduce
+from forestcoll.allreduce.collective_schedule import schedule_of
 from forestcoll.core.optimality import rate_bound
-from forestcoll.core.pipeline import EXPLICIT, schedule_of
+from forestcoll.core.pipeline import EXPLICIT
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import DisconnectedError
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
@@ -46,7 +48,6 @@ class InNetwork(NamedTuple):
 
     Parameters
     ----------
-    schedule : MulticastForest or Allreduce of two
     seconds : dict
         Time of each stage.
     saved : dict
@@ -62,10 +63,7 @@ class InNetwork(NamedTuple):
 def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     """Make the requested schedule; for an allreduce with multicast switches, the fastest found.
 
-    Raises
-    ------
-    ForestCollError
-        As for :func:`forestcoll.generation.generate`.
+    Raises ForestCollError as :func:`forestcoll.generation.generate` does.
     """
     routed = replace(request, options=replace(request.options, routed=True))
     if request.collective == "allreduce" and any(n.multicast for n in request.topology.nodes):
@@ -101,6 +99,7 @@ def _allreduce(request: Request, progress: Progress | None) -> InNetwork:
 
     With a given k the planes are not merged: the real links hold other whole numbers of trees.
     """
+    # The programs see one switch for all parallel planes.
     planes = (merged_planes if request.is_free else unmerged)(request.topology)
     small = replace(request, topology=planes.merged)
     clock = Stopwatch(progress)
@@ -200,10 +199,7 @@ def _best(
     allowed = request.options.lp_time_limit_s if request.is_free else 0.0
     deadline = time.monotonic() + allowed
     best = best_allreduce(
-        both,
-        weights=None if request.free_root else request.weights,
-        copying=True,
-        seconds=allowed,
+        both, copying=True, program=partial(_improved, request, allowed) if allowed > 0 else None
     )
     others = _others(request, deadline, progress)
     while not best.optimal and time.monotonic() < deadline:
@@ -213,6 +209,13 @@ def _best(
         if other.time_s_per_gb < best.time_s_per_gb:
             best = replace(other, bound=best.bound)
     return best
+
+
+def _improved(request: Request, seconds: float) -> Improved:
+    from forestcoll.in_network.multicast_program import improved_by_multicast  # loads scipy
+
+    weights = None if request.free_root else request.weights
+    return improved_by_multicast(request.topology, weights, seconds=seconds)
 
 
 def _others(

@@ -28,6 +28,8 @@ __all__ = ["mirrored", "mixed", "one_of_each"]
 def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> MulticastForest:
     """Return all trees as one forest.
 
+    Raises CapacityOverflowError if there are more trees than 63 bits count.
+
     Parameters
     ----------
     forests : sequence of MulticastForest
@@ -39,16 +41,12 @@ def mixed(forests: Sequence[MulticastForest], parts: Sequence[Fraction]) -> Mult
     -------
     MulticastForest
         Its congestion is that of the sum of the loads.
-
-    Raises
-    ------
-    CapacityOverflowError
-        If there are more trees than 63 bits count.
     """
     first = forests[0]
     each = [part / (sum(f.weights) * f.k) for f, part in zip(forests, parts, strict=True)]
     under = math.lcm(*(one.denominator for one in each))
     whole = [int(one * under) for one in each]
+    # As few trees as carry the parts in whole numbers.
     unit = math.gcd(*whole)
     times = [one // unit for one in whole]
     if under // unit >= 2**62:

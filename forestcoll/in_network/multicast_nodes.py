@@ -32,7 +32,6 @@ def as_gpus(topology: Topology, switches: Collection[int] | None = None) -> Topo
 
     Parameters
     ----------
-    topology : Topology
     switches : collection of int, optional
         The switches, by position; all if not given.
     """
@@ -52,7 +51,6 @@ def from_spanning(forest: Forest, topology: Topology) -> MulticastForest:
     ----------
     forest : Forest
         Roots are GPUs of the topology.
-    topology : Topology
     """
     spanning = multicast(forest)
     needed = _needed(spanning, topology)

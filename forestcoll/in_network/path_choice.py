@@ -83,7 +83,8 @@ class PathChoice:
             _check_totals(forest, self._upto, np.cumsum(carried))
             self._place[batch, rank] = link
             return set()
-        few = len(forest.routes.tail) <= 2**16  # which are sorted by their digits
+        # numpy sorts 16-bit integers by their digits, in linear time.
+        few = len(forest.routes.tail) <= 2**16
         order = np.argsort(link.astype(np.uint16) if few else link, kind="stable")
         batch, rank, link = batch[order], rank[order], link[order]
         trees = forest.multiplicity[batch].astype(self._upto.dtype)

@@ -52,32 +52,28 @@ class _Layer:
 
     @property
     def inside(self) -> npt.NDArray[np.bool_]:
-        """Whether each merged node is in the layer."""
         return np.asarray(self.member[0] >= 0)
 
 
 def over_planes(schedule: Allreduce[MulticastForest], planes: Planes) -> Allreduce[MulticastForest]:
     """Convert a schedule of the merged network to one of the real network.
 
+    Raises CapacityOverflowError if there are more trees than 63 bits count.
+
     Parameters
     ----------
     schedule : Allreduce of MulticastForest
         A schedule on ``planes.merged``.
-    planes : Planes
 
     Returns
     -------
     Allreduce of MulticastForest
         A schedule on ``planes.topology`` with the same time, without a bound.
-
-    Raises
-    ------
-    CapacityOverflowError
-        If there are more trees than 63 bits count.
     """
     if planes.is_trivial:
         return schedule
-    layers = _layers(planes)
+    layers = [_layer(planes, switches) for switches in planes.layers()]
+    # Whole batches keep the trees few; shares fit always.
     for lay in (_whole, _shared):
         reduce, gather = (lay(forest, planes, layers) for forest in schedule.phases)
         made = Allreduce(reduce, gather, None, schedule.remark)
@@ -87,25 +83,6 @@ def over_planes(schedule: Allreduce[MulticastForest], planes: Planes) -> Allredu
 
 
 # --- layers ------------------------------------------------------------------------------------
-
-
-def _layers(planes: Planes) -> list[_Layer]:
-    """Assign every merged switch to the first layer that has none of its neighbours."""
-    beside: dict[int, set[int]] = {
-        v: set() for v, members in enumerate(planes.members) if len(members) > 1
-    }
-    for link in planes.merged.links:
-        if link.tail in beside and link.head in beside:
-            beside[link.tail].add(link.head)
-            beside[link.head].add(link.tail)
-    layers: list[list[int]] = []
-    for switch, around in beside.items():
-        free = next((layer for layer in layers if around.isdisjoint(layer)), None)
-        if free is None:
-            layers.append([switch])
-        else:
-            free.append(switch)
-    return [_layer(planes, switches) for switches in layers]
 
 
 def _layer(planes: Planes, switches: Sequence[int]) -> _Layer:
@@ -162,14 +139,12 @@ def _chosen(forest: MulticastForest, layers: Sequence[_Layer]) -> list[_Ints]:
 
 
 def _touching(walks: Walks, layer: _Layer) -> npt.NDArray[np.bool_]:
-    """Whether each walk visits a node of a layer."""
     return np.asarray(np.logical_or.reduceat(layer.inside[walks.node], walks.first_node[:-1]))
 
 
 def _laid(
     forest: MulticastForest, planes: Planes, layers: Sequence[_Layer], piece: Sequence[_Ints]
 ) -> MulticastForest:
-    """Return the forest with each batch on its piece of each layer."""
     batch = np.repeat(np.arange(forest.num_batches), np.diff(forest.first_walk))
     code = forest.walk.astype(np.int64)
     for layer, chosen in zip(layers, piece, strict=True):
@@ -235,7 +210,6 @@ def _shared(forest: MulticastForest, planes: Planes, layers: Sequence[_Layer]) -
 
 
 def _combinations(layers: Sequence[_Layer]) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Yield a piece of every layer, with the product of their weights."""
     for pieces in product(*(range(len(layer.weight)) for layer in layers)):
         weights = (layer.weight[piece] for layer, piece in zip(layers, pieces, strict=True))
         yield pieces, math.prod(weights)

@@ -193,7 +193,6 @@ class _Pieces:
         return walk
 
     def walks(self, used: _Ints) -> Walks:
-        """Return the walks of these numbers, in the direction of the data."""
         walks = self._walks.taken(used)
         return walks.backwards() if self._reversed else walks
 
@@ -233,7 +232,6 @@ class Traffic:
 
     Parameters
     ----------
-    links : LinkClass
     before, after : Fraction
         Bytes over all links of the class together, per byte of data (in all, over all GPUs).
     """
@@ -265,18 +263,14 @@ def traffic(
 ) -> tuple[Traffic, ...]:
     """Compare the traffic over every class of links, largest bandwidth first.
 
+    Raises VerificationError if the paths of the forest use a link that its topology does not have.
+
     Parameters
     ----------
-    before : Forest
     after : MulticastForest
         The result of :func:`multicast`.
     planes : Planes, optional
         If both forests are on its merged network: the classes are those of the real network.
-
-    Raises
-    ------
-    VerificationError
-        If the paths of the forest use a link that its topology does not have.
     """
     topology, trees = before.topology, sum(before.weights) * before.k
     loads = cost(before).loads if len(before.routes.tail) else (0,) * len(topology.links)

@@ -40,7 +40,6 @@ class AllToAllBound:
 
     Parameters
     ----------
-    topology : Topology
     sets : tuple of node sets
         One set, whose boundary all data between its GPUs and the others crosses; or several.
     into : bool
@@ -112,7 +111,6 @@ class AllToAllBound:
 
 
 def _places(topology: Topology, held: Sequence[Sequence[int]]) -> list[int]:
-    """Return the set of each node."""
     place = [_SWITCH] * len(topology.nodes)
     for number, one in enumerate(held):
         for node in one:

@@ -90,10 +90,8 @@ class AllreduceBound:
 
     Parameters
     ----------
-    topology : Topology
     algbw_gb_s : Fraction
         The bound that the numbers below prove.
-    sets : tuple of PricedSet
     potentials : tuple of Potential
         Potentials of switches; those not named have none.
     copying : bool
@@ -125,10 +123,7 @@ class AllreduceBound:
     ) -> AllreduceBound:
         """Compute the bound that sets, potentials and prices of shared capacities prove.
 
-        Raises
-        ------
-        ValueError
-            If they prove nothing, because some root is in every set that has a price.
+        Raises ValueError if they prove nothing, because some root is in every set that has a price.
         """
         held, potentials, shared = tuple(sets), tuple(potentials), tuple(shared)
         least = _least_cover(topology, held, copying, weights)

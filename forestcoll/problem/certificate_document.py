@@ -25,7 +25,7 @@ from pydantic import (
     ValidationError,
 )
 
-from forestcoll.atomic_write import write_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.bounded_read import contains, open_regular, read_text_at_most
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
@@ -38,7 +38,7 @@ from forestcoll.problem.certificate_entries import (
     Price,
     SharedLink,
 )
-from forestcoll.topology.documents import parse_json
+from forestcoll.topology.reading.documents import parse_json
 
 __all__ = [
     "MOST_BYTES",
@@ -258,12 +258,7 @@ def write_certificate(certificate: AnyCertificate, path: str | os.PathLike[str])
         If the directory does not exist or cannot be written to.
     """
     text = "".join(_lines(certificate.model_dump(mode="json", by_alias=True)))
-    write_whole(Path(path), lambda draft: _write(draft, text))
-
-
-def _write(path: Path, text: str) -> None:
-    with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write(text)
+    write_text(Path(path), text)
 
 
 def _lines(document: dict[str, Any]) -> Iterator[str]:
@@ -291,6 +286,5 @@ def _is_records(value: Any) -> bool:
 
 
 def _listed(entries: list[Any], indent: str) -> str:
-    """Return a list with an entry a line."""
     lines = ",\n".join(f"{indent}{json.dumps(entry)}" for entry in entries)
     return f"[\n{lines}\n{indent[2:]}]" if lines else "[]"

@@ -33,7 +33,6 @@ def _fraction(value: object) -> Fraction:
 
 
 def _price(value: object) -> Fraction:
-    """Read an exact number from 0 up."""
     return Fraction(0) if value == "0" or value == 0 else _fraction(value)
 
 

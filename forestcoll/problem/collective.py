@@ -34,10 +34,7 @@ def collective_of(weights: Sequence[int], reduction: bool) -> str:
 def algbw_of(time_s_per_gb: Fraction) -> Fraction:
     """Return the algorithmic bandwidth in GB/s, 1 over the time.
 
-    Raises
-    ------
-    UnsupportedError
-        If the time is 0: a single GPU has nothing to exchange.
+    Raises UnsupportedError if the time is 0: a single GPU has nothing to exchange.
     """
     if time_s_per_gb == 0:
         raise UnsupportedError("a schedule of a single GPU takes no time; it has no bandwidth")

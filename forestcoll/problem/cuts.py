@@ -29,7 +29,6 @@ class Cut:
 
     Parameters
     ----------
-    topology : Topology
     nodes : collection of int
         Positions of the nodes inside.
     weights : tuple of int

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 
@@ -51,6 +53,16 @@ class Limits:
         2.5
         """
         return self if self.seconds is None else replace(self, seconds=self.seconds / searches)
+
+    @property
+    def deadline(self) -> float:
+        """When the time is up if it starts now, by ``time.monotonic``; infinite without a limit."""
+        return math.inf if self.seconds is None else time.monotonic() + self.seconds
+
+    def until(self, deadline: float) -> Limits:
+        """Return the limits with the time from now to a deadline of :attr:`deadline`."""
+        left = None if deadline == math.inf else max(0.0, deadline - time.monotonic())
+        return replace(self, seconds=left)
 
 
 def check_seconds(seconds: float, what: str = "seconds") -> None:

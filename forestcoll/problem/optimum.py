@@ -29,7 +29,6 @@ class Optimum(InBrief):
 
     Parameters
     ----------
-    topology : Topology
     inverse_rate : Fraction
         1/x*, in seconds per GB: M GB in all take at least (M/W) (1/x*).
     cut : tuple of int

@@ -3,7 +3,6 @@
 Problem: name each option, with its type, default and meaning, in one place.
 Input:   keywords, as users give them.
 Output:  one frozen object, which every stage gets whole.
-Cost:    none.
 Source:  ForestColl sections 5.5 (fixed k), 5.6 (multicast) and 5.7 (collectives).
 """
 
@@ -75,7 +74,7 @@ class Options:
         The largest number of threads; by default all cores that this process may use. The forest
         does not depend on it. The method "paper" uses one.
     lp_time_limit_s : float
-        Time limit in seconds of the allreduce program (:mod:`forestcoll.core.best_allreduce`). The
+        Time limit in seconds of the allreduce program (:mod:`forestcoll.allreduce`). The
         program runs if cuts do not prove that an optimal reduction and an optimal allgather
         are the best allreduce. It does not run if the limit is 0, k is given or the method is
         "paper".
@@ -135,10 +134,7 @@ class Options:
     def of(cls, options: Options | None, given: Mapping[str, Any]) -> Options:
         """Return options with some of them replaced by keywords.
 
-        Raises
-        ------
-        TypeError
-            If there is no such option.
+        Raises TypeError if there is no such option.
 
         Examples
         --------

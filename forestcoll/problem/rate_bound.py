@@ -79,8 +79,6 @@ class RateBound:
 
     Parameters
     ----------
-    topology : Topology
-    cuts : tuple of PricedCut
     switches : tuple of SwitchPrice
         Those not named have the price 0.
     shared : tuple of SharedPrice
@@ -118,6 +116,7 @@ class RateBound:
     def link_prices(self) -> list[Fraction]:
         """Return max(0, need_e) of every link, in the order of ``topology.links``."""
         priced: list[PricedCut | SwitchPrice | SharedPrice] = [*self.cuts, *self.switches]
+        # Whole numbers: sums of fractions over all links and cuts are many times slower.
         unit = lcm(*(one.price.denominator for one in (*priced, *self.shared)))
         level = {one.switch: int(one.price * unit) for one in self.switches}
         prices = [int(one.price * unit) for one in self.cuts]
@@ -216,7 +215,6 @@ class RateBound:
         return lines
 
     def _cuts_alike(self) -> list[list[Cut]]:
-        """Group cuts of the same price, amount of data and number of links."""
         found: dict[tuple[object, ...], list[Cut]] = {}
         for one in sorted(self.cuts, key=lambda one: (-one.price, one.nodes)):
             cut = Cut(self.topology, one.nodes, self.weights, self.reduction)
@@ -225,7 +223,6 @@ class RateBound:
         return list(found.values())
 
     def _shared_alike(self) -> list[tuple[list[str], int, Fraction]]:
-        """Group shared capacities of the same price, size and bandwidth."""
         capacity = {group.name: group for group in self.topology.shared}
         found: dict[tuple[Fraction, int, Fraction], list[str]] = {}
         for one in sorted(self.shared, key=lambda one: (-one.price, one.name)):

@@ -26,7 +26,6 @@ class Request:
 
     Parameters
     ----------
-    topology : Topology
     options : Options
         As they were given.
     weights : tuple of int

@@ -9,7 +9,6 @@ Source:  ForestColl section 5.7 and the collectives of MPI.
 
 from __future__ import annotations
 
-import difflib
 import math
 import os
 import reprlib
@@ -18,10 +17,15 @@ from fractions import Fraction
 from pathlib import Path
 
 from forestcoll.bounded_read import read_text_at_most
-from forestcoll.errors import InvalidParameterError, InvalidTopologyError, UnsupportedError
-from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.errors import (
+    InvalidParameterError,
+    InvalidTopologyError,
+    UnsupportedError,
+    did_you_mean,
+)
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
@@ -53,7 +57,6 @@ def weights_for(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather" and "reduce-scatter" accept weights; "broadcast" and "reduce" need a root;
         "allreduce" accepts either: weights for a reduce-scatter and an allgather, or a root for a
@@ -93,18 +96,15 @@ def weights_for(
 def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...]:
     """Return weights as whole numbers without a common divisor, in proportion to those given.
 
+    Raises InvalidParameterError if a weight is negative or no exact number, all are 0, or not every
+    GPU has one.
+
     Parameters
     ----------
-    topology : Topology
     weights : mapping or sequence, optional
         For every GPU a number from 0 up: an int, a Fraction, or text such as "12.5" or "25/2"; a
         mapping by the names of all GPUs, or a sequence in the order of the ranks. All equal if
         not given. A GPU of weight 0 receives but has nothing to send.
-
-    Raises
-    ------
-    InvalidParameterError
-        If a weight is negative or no exact number, all are 0, or not every GPU has one.
 
     Examples
     --------
@@ -129,12 +129,8 @@ def whole_weights(topology: Topology, weights: Weights | None) -> tuple[int, ...
 def read_weights(path: str | os.PathLike[str]) -> Weights:
     """Read weights from a file, YAML or JSON by its suffix: a mapping by names, or a list.
 
-    :func:`whole_weights` checks the values.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the file cannot be read or holds neither.
+    :func:`whole_weights` checks the values. Raises InvalidParameterError if the file cannot be read
+    or holds neither.
     """
     path = Path(path)
     text = read_text_at_most(path, MOST_BYTES, InvalidParameterError)
@@ -152,7 +148,6 @@ def _names(topology: Topology) -> list[str]:
 
 
 def _in_order(topology: Topology, weights: Weights) -> list[Exact | float]:
-    """Return the weights by rank, one for every GPU."""
     if isinstance(weights, Mapping):
         return _by_name(topology, weights)
     if isinstance(weights, str) or not isinstance(weights, Sequence):
@@ -172,8 +167,7 @@ def _by_name(
     names = _names(topology)
     for name in weights:
         if name not in topology.position_of:
-            near = difflib.get_close_matches(str(name), names, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"a GPU is {names[0]!r}"
+            hint = did_you_mean(name, names, f"a GPU is {names[0]!r}", repr)
             raise InvalidParameterError(f"weights name {name!r}, which is no node; {hint}")
         kind = topology.nodes[topology.position_of[name]].kind
         if kind is not NodeKind.COMPUTE:
@@ -202,10 +196,7 @@ def _weight(what: str, value: object) -> Fraction:
 def rank_of_root(topology: Topology, root: str | int) -> int:
     """Return the rank of a root given by name or rank.
 
-    Raises
-    ------
-    InvalidParameterError
-        If there is no such GPU.
+    Raises InvalidParameterError if there is no such GPU.
     """
     if isinstance(root, int) and not isinstance(root, bool):
         if not 0 <= root < topology.num_compute:
@@ -214,9 +205,9 @@ def rank_of_root(topology: Topology, root: str | int) -> int:
             )
         return root
     if root not in topology.position_of:
-        near = difflib.get_close_matches(str(root), _names(topology), n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else ""
-        raise InvalidParameterError(f"the root is {root!r}, which is no node{hint}")
+        names = _names(topology)
+        hint = did_you_mean(root, names, f"a GPU is {names[0]!r}", repr)
+        raise InvalidParameterError(f"the root is {root!r}, which is no node; {hint}")
     node = topology.nodes[topology.position_of[str(root)]]
     if node.kind is not NodeKind.COMPUTE:
         raise InvalidParameterError(

@@ -29,7 +29,6 @@ class _Part:
 
     Parameters
     ----------
-    first, end : int
     origin : int
         The transfer with which they left the GPU.
     paths : tuple of int
@@ -50,6 +49,8 @@ class _Part:
 def between_gpus(program: Program) -> Program:
     """Join the transfers to and from switches into transfers between GPUs.
 
+    Raises UnsupportedError if a switch multicasts or reduces.
+
     Parameters
     ----------
     program : Program
@@ -60,11 +61,6 @@ def between_gpus(program: Program) -> Program:
     Program
         The same object if no transfer begins or ends at a switch. Data that a switch receives and
         does not forward is left out.
-
-    Raises
-    ------
-    UnsupportedError
-        If a switch multicasts or reduces.
 
     Examples
     --------
@@ -120,6 +116,7 @@ class _Joining:
             key=lambda one: one.first,
         )
         for one in found:
+            # Two transfers brought this unit, and the switch sends it once.
             if one.first < first:
                 raise self._not_passed_on(self._tail[transfer], "adds up data")
             if one.first > first:
@@ -138,6 +135,7 @@ class _Joining:
             some = one.within(first, end), one.within(one.first, first), one.within(end, one.end)
             taken += [part for part in some[:1] if part]
             left += [part for part in some[1:] if part]
+        # Units that came, but wait no longer, were sent on before.
         if sum(one.end - one.first for one in taken) != sum(p.end - p.first for p in common):
             raise self._not_passed_on(self._head[need], "copies data")
         self._waiting[need] = left
@@ -195,7 +193,6 @@ def _needs(program: Program, parts: list[_Part], last: list[int]) -> list[list[i
 
 
 def _end_to_end(paths: Walks, parts: list[_Part]) -> Walks:
-    """Concatenate the paths of each part."""
     ways: list[tuple[int, ...]] = []
     for part in parts:
         way = paths.nodes(part.paths[0])

@@ -31,8 +31,6 @@ class Layout:
 
     Parameters
     ----------
-    collective : str
-    gpus : int
     unit : int
         Units of the program in one chunk of the runtime, for one instance.
     whole : int
@@ -42,7 +40,6 @@ class Layout:
         runtime.
     root, target : tuple of int
         As of :class:`forestcoll.schedule.sends.Chunks`.
-    instances : int
     in_place : bool
         Whether the input is known to be part of the output.
     """
@@ -79,6 +76,7 @@ class Layout:
             return self._scaled(0, chunk)
         if self.root[chunk] != gpu:
             return None
+        # ``base`` counts from the beginning of all data; this input begins with the GPU's own.
         if self.collective == "allgather":
             return self._scaled(-gpu * self.shard, chunk)
         if self.collective == "all-to-all":
@@ -147,6 +145,7 @@ def layout_of(
             "yet to be sent; export it out of place"
         )
     cuts = {cut for piece in pieces for cut in (piece.first, piece.size)}
+    # No piece may begin or end inside a chunk of the runtime.
     unit = math.gcd(int(chunks.whole), *chunks.size.tolist(), *cuts)
     root, target = chunks.root.tolist(), chunks.target.tolist()
     size = [each // unit for each in chunks.size.tolist()]
@@ -177,7 +176,6 @@ def layout_of(
 
 
 def _check_shares(program: Program, size: list[int], whole: int) -> None:
-    """Refuse a program in which GPUs have, send or get unequal amounts of data."""
     gpus, chunks = program.topology.num_compute, program.chunks
     have: dict[tuple[int, int], int] = {}
     for one, sender, receiver in zip(

@@ -111,7 +111,6 @@ def _mscclpp(program: Program, options: MscclppOptions) -> Exported:
 def _mscclpp_relaxed(
     program: Program, options: MscclppOptions
 ) -> Iterator[tuple[str, MscclppOptions]]:
-    """Use fewer instances."""
     for instances in range(options.instances - 1, 0, -1):
         yield counted(instances, "instance"), replace(options, instances=instances)
 
@@ -187,17 +186,15 @@ FORMATS: Mapping[str, Format[Any]] = MappingProxyType(
 def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
     """Return the options of a format; a value of None counts as not given.
 
+    Raises InvalidParameterError if the format is unknown, has no such option, or does not allow the
+    value.
+
     Parameters
     ----------
     name : str
         One of :data:`FORMATS`.
     given : mapping
         Values by name, as a command or a file states them.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the format is unknown, has no such option, or does not allow the value.
 
     Examples
     --------
@@ -220,10 +217,7 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
 def format_of(options: ExportOptions) -> str:
     """Return the name of the format to which options belong.
 
-    Raises
-    ------
-    InvalidParameterError
-        If the argument is anything else, such as the name of a format.
+    Raises InvalidParameterError if the argument is anything else, such as the name of a format.
     """
     for name, one in FORMATS.items():
         if isinstance(options, one.options):
@@ -252,7 +246,6 @@ def export(program: Program, options: ExportOptions) -> Exported:
     ----------
     program : Program
         Of a correct schedule.
-    options : MscclOptions, MscclppOptions or GoalOptions
 
     Raises
     ------

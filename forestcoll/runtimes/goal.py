@@ -53,7 +53,6 @@ def goal(program: Program, size_bytes: int, gamma_s_per_gb: Fraction | int = 0) 
 
     Parameters
     ----------
-    program : Program
     size_bytes : int
         Size of the data, as nccl-tests define it. Borders between units are rounded down to whole
         bytes; transfers without any byte are left out.
@@ -117,7 +116,6 @@ class _Writer:
         self._bytes = self._sizes(size_bytes)
 
     def lines(self) -> Iterator[str]:
-        """Return all lines of the file."""
         ranks = self._program.topology.num_compute
         done_by: list[list[int]] = [[] for _ in range(ranks)]
         for transfer, amount in enumerate(self._bytes):

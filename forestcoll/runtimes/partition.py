@@ -25,7 +25,6 @@ class Partition:
 
     Parameters
     ----------
-    program : Program
     elements : int
         Number of elements, as :class:`forestcoll.schedule.sends.Chunks` defines it.
 

@@ -47,7 +47,6 @@ class Fit:
         The given schedule, or another one of the same collective; not yet verified.
     program : Program
         Its compiled form.
-    exported : Exported
     changed : str
         The options that differ from the request, in words; empty if none do.
     k : int or None
@@ -137,7 +136,8 @@ def fitting(
     """Find a variant of a schedule that satisfies the runtime's limits.
 
     First the schedule itself is tried with other options: other channels, fewer instances. For a
-    forest of ForestColl, forests with fewer trees follow, with the least demanding options.
+    forest of ForestColl, forests with fewer trees follow, with the least demanding options. Raises
+    InvalidParameterError if the seconds are invalid.
 
     Parameters
     ----------
@@ -152,11 +152,6 @@ def fitting(
         Time after which no further number of trees is tried; at least one is tried in any case.
     progress : callable, optional
         Called with (stage, done, total); may raise an exception to stop the search.
-
-    Raises
-    ------
-    InvalidParameterError
-        If the seconds are invalid.
 
     Examples
     --------
@@ -206,6 +201,7 @@ class _Search:
         for k in range(1, most + 1):
             progress("trees", k - 1, most)
             self.last_k, forest = k, _of_k(self._given, k)
+            # The rate does not always rise with k; a slower forest is not worth an export.
             if forest.algbw_gb_s > rate and (fit := self._tried(k, forest)) is not None:
                 best, rate = fit, forest.algbw_gb_s
             done = best is not None and (not fastest or rate >= self._given.algbw_gb_s)

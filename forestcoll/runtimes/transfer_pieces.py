@@ -32,8 +32,6 @@ class Piece:
         Larger than the steps of its dependencies.
     chunk, first, size : int
         In units of the program, or in chunks of the runtime, of one instance.
-    tail, head : int
-    adds : bool
     needs : tuple of int
         Numbers of pieces, in order, all of the same place and smaller than its own.
     """
@@ -159,8 +157,6 @@ def _needed(
 def _numbered(
     transfers: _Transfers, needs: dict[_Key, list[_Key]], end: dict[_Key, int]
 ) -> list[Piece]:
-    """Write the pieces out in their order."""
-
     def order(key: _Key) -> tuple[int, ...]:
         one, first = key
         ends = transfers.tail[one], transfers.head[one]

@@ -5,7 +5,7 @@ To read first, the types: ``forest`` (with ``tree_flow``), ``factored``, ``multi
 them compile. ``pipelined`` is the model of time, ``verification/`` the independent proof,
 ``cost_model/`` the theoretical costs, ``simulate/`` simulation with latencies. ``transform/`` makes
 schedules from schedules; ``files/`` reads and writes them. The types share ``equality``,
-``exact_sums``, ``protocols`` and ``unsupported``.
+``exact_sums`` and ``protocols``.
 """
 
 from __future__ import annotations

@@ -14,6 +14,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Generic, TypeVar
 
+from forestcoll.errors import UnsupportedError
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.collective import algbw_of
 from forestcoll.schedule.equality import ByValue
@@ -27,7 +28,8 @@ from forestcoll.topology.describe import rate
 from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
-__all__ = ["Allreduce", "AnyForest", "AnySchedule", "TreeSchedule"]
+__all__ = ["Allreduce", "AnyForest", "AnySchedule", "TreeSchedule", "not_taken"]
+
 
 F = TypeVar("F", Forest, FactoredForest, MulticastForest)
 
@@ -94,10 +96,7 @@ class Allreduce(ByValue, InBrief, Generic[F]):
     def algbw_gb_s(self) -> Fraction:
         """Algorithmic bandwidth: data size over time, in GB/s.
 
-        Raises
-        ------
-        UnsupportedError
-            If there is a single GPU, whose empty schedule takes no time.
+        Raises UnsupportedError if there is a single GPU, whose empty schedule takes no time.
         """
         return algbw_of(self.time_s_per_gb)
 
@@ -127,3 +126,14 @@ TreeSchedule = (
 
 AnySchedule = TreeSchedule | StepSchedule | FlowSchedule
 """Any schedule that a file can hold."""
+
+
+def not_taken(operation: str, found: object, takes: str = "a schedule") -> UnsupportedError:
+    """Return the error of an operation that got an argument of the wrong type.
+
+    Examples
+    --------
+    >>> print(not_taken("verify", None))
+    unsupported: verify takes a schedule, not NoneType
+    """
+    return UnsupportedError(f"unsupported: {operation} takes {takes}, not {type(found).__name__}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -56,16 +56,23 @@ class Clock(ByValue):
         """When the last transfer ends, in microseconds."""
         return int(self.end.max(initial=0)) * self.tick_us
 
+    def taken(self, which: npt.NDArray[np.int64]) -> Clock:
+        """Return the times of some of the transfers, in the order given."""
+        return replace(
+            self,
+            start=self.start[which],
+            end=self.end[which],
+            left=None if self.left is None else self.left[which],
+            message=None if self.message is None else self.message[which],
+        )
+
 
 def timed(
     sends: Iterable[TimedSend], size_bytes: int, tick_us: Fraction = Fraction(1)
 ) -> tuple[Sends, Clock]:
     """Gather transfers with their times, in any order; their steps number their starts.
 
-    Raises
-    ------
-    ValueError
-        If only some give their interval of the chunk, or the time when it has left.
+    Raises ValueError if only some give their interval of the chunk, or the time when it has left.
     """
     rows = sorted(sends, key=lambda row: (row.start, *row[2:5], row.first))
     start, end = (np.array([row[i] for row in rows], dtype=np.int64) for i in range(2))

@@ -4,7 +4,6 @@ Problem: ``==`` of two numpy arrays is an array, so a dataclass that holds them 
 Input:   two dataclasses of one kind.
 Output:  whether they are the same schedule, or the same part of one; a hash that goes with it.
 Cost:    equality: one pass over the arrays; hash: a few entries of each array.
-Source:  none.
 """
 
 from __future__ import annotations
@@ -57,7 +56,6 @@ class ByValue:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two values of a field are the same."""
     if one is other:
         return True
     if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):

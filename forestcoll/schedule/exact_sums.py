@@ -1,4 +1,4 @@
-"""Overflow-free sums and searches in arrays, shared by the checks of forests."""
+"""Arrays of amounts that add up without overflow, and the first True of an array."""
 
 from __future__ import annotations
 

@@ -97,16 +97,12 @@ class FactoredForest(TreeFlow):
 
     Parameters
     ----------
-    topology : Topology
     method : str
         The name of the method that made it.
     k : int
         Trees per unit of weight, counted with multiplicity.
     congestion : Fraction
         U, in trees per GB/s, as in :class:`forestcoll.schedule.Forest`.
-    sets : Sets
-    shapes : Shapes
-    links : Links
     routes : Routes
         The physical paths of the links.
     optimum : Optimum, optional
@@ -139,8 +135,3 @@ class FactoredForest(TreeFlow):
         batches = self.shapes.batches
         last = np.repeat(np.arange(len(batches)), batches) == self.sets.shape[-1]
         return int(self.shapes.multiplicity[last].sum())
-
-    @property
-    def num_packed(self) -> int:
-        """Number of batches stored: a few for every distinct set, not one for every tree."""
-        return len(self.shapes.root)

@@ -24,7 +24,6 @@ class FlowSchedule(ByValue):
 
     Parameters
     ----------
-    topology : Topology
     method : str
         The name of the method that made it.
     whole : int

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import VerificationError
 from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.tree_flow import TreeFlow
@@ -95,6 +96,23 @@ class Routes(ByValue):
             hop=np.array([node for path in flat for node in path.nodes], dtype=np.int32),
         )
 
+    def links_on(self, topology: Topology) -> npt.NDArray[np.int64]:
+        """Return the link of every hop of all paths, by its place in the topology.
+
+        Raises VerificationError if the topology does not have a link.
+        """
+        size, (tail, head) = len(topology.nodes), topology.link_ends
+        known = tail.astype(np.int64) * size + head  # sorted, as the links are
+        inside = np.delete(np.arange(len(self.hop)), self.first_hop[1:] - 1)
+        wanted = self.hop[inside].astype(np.int64) * size + self.hop[inside + 1]
+        place = np.searchsorted(known, wanted)
+        if (np.append(known, -1)[place] != wanted).any():
+            raise VerificationError(
+                "the paths of this schedule use a link that is not in the topology; verify it "
+                "before costing it"
+            )
+        return place
+
     def paths(self) -> dict[tuple[int, int], tuple[Path, ...]]:
         """Return the paths of each logical link; the inverse of :meth:`from_paths`."""
         hop, start = self.hop.tolist(), self.first_hop.tolist()
@@ -139,7 +157,6 @@ class Forest(TreeFlow):
 
     Parameters
     ----------
-    topology : Topology
     method : str
         The method that made it: "forestcoll", "forestcoll-paper" (the paper's own algorithms), or a
         baseline's name.
@@ -153,7 +170,6 @@ class Forest(TreeFlow):
         carry it), and how many trees they stand for.
     parent : int32 array of shape (B, N)
         Rank of the parent of each rank in each batch; -1 at the root.
-    routes : Routes
     optimum : Optimum, optional
         The bound this forest attains, with the cut that proves it; None when nothing is claimed.
     weights : tuple of int
@@ -218,6 +234,7 @@ def _depths(parent: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     at_root = parent < 0
     jump = np.where(at_root, np.arange(size), parent) + size * np.arange(batches)[:, None]
     depth = (~at_root).astype(np.int32)
+    # After n rounds, ``jump`` leads 2^n hops up; roots lead to themselves.
     for _ in range(size.bit_length()):
         step = depth.take(jump)
         if not step.any():

@@ -95,7 +95,6 @@ class MulticastForest(TreeFlow):
 
     Parameters
     ----------
-    topology : Topology
     method : str
         The method that made the original forest.
     k : int
@@ -193,6 +192,7 @@ class MulticastForest(TreeFlow):
         for load, width in zip(loads, widths, strict=True):
             if load > most.get(width, 0):
                 most[width] = load
+        # A fraction for each bandwidth, not for each link: there are few.
         found = [Fraction(load * under, width) for width, load in most.items()]
         for members, limit in self.topology.shared_places:
             found.append(sum(loads[i] for i in members) / limit)

@@ -24,7 +24,6 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.errors import VerificationError
 from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest, Routes
@@ -50,7 +49,6 @@ class Flow:
         capacity; None if nothing moves.
     loads : tuple of int
         The load of each link of the topology, in its order: ``loads[i] / whole`` of the data.
-    whole : int
     """
 
     time_s_per_gb: Fraction
@@ -62,10 +60,7 @@ class Flow:
 def pipelined(phases: Sequence[AnyForest]) -> Flow:
     """Compute the pipelined time of all phases at once; a link's loads in each are added.
 
-    Raises
-    ------
-    VerificationError
-        If a path uses a link that the topology does not have.
+    Raises VerificationError if a path uses a link that the topology does not have.
     """
     topology = phases[0].topology
     whole = math.lcm(*(sum(phase.weights) * phase.k for phase in phases))
@@ -85,24 +80,12 @@ def link_loads(routed: Forest | FactoredForest) -> list[int]:
 def loads_of_routes(topology: Topology, routes: Routes) -> list[int]:
     """Add up the multiplicities of the paths over each link of the topology.
 
-    Raises
-    ------
-    VerificationError
-        If a path uses a link that the topology does not have.
+    Raises VerificationError if a path uses a link that the topology does not have.
     """
-    size, (tail, head) = len(topology.nodes), topology.link_ends
-    known = tail.astype(np.int64) * size + head  # sorted, as the links are
-    inside = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
-    wanted = routes.hop[inside].astype(np.int64) * size + routes.hop[inside + 1]
-    place = np.searchsorted(known, wanted)
-    if (np.append(known, -1)[place] != wanted).any():
-        raise VerificationError(
-            "the paths of this schedule use a link that is not in the topology; verify it before "
-            "costing it"
-        )
-    amounts = exact(routes.multiplicity, len(inside))
-    loads = np.zeros(len(known), dtype=amounts.dtype)
-    np.add.at(loads, place, np.repeat(amounts, np.diff(routes.first_hop) - 1))
+    links = routes.links_on(topology)
+    amounts = exact(routes.multiplicity, len(links))
+    loads = np.zeros(len(topology.links), dtype=amounts.dtype)
+    np.add.at(loads, links, np.repeat(amounts, np.diff(routes.first_hop) - 1))
     return list(loads.tolist())
 
 
@@ -139,6 +122,5 @@ def slowest_of_loads(
 
 
 def _group_slowness(topology: Topology, loads: Sequence[int | Fraction]) -> Iterator[Fraction]:
-    """Yield load / capacity of each shared capacity."""
     for members, limit in topology.shared_places:
         yield sum((loads[i] for i in members), Fraction(0)) / limit

@@ -35,7 +35,6 @@ class Starts(ByValue):
     ----------
     size_bytes : int
         The size of the data for which these are the times.
-    tick_us : Fraction
     tick : int64 array of length T
         In ticks from the beginning.
     """
@@ -51,7 +50,6 @@ class Program(ByValue):
 
     Parameters
     ----------
-    topology : Topology
     method : str
         The method that made the original schedule.
     collective : str

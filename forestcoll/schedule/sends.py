@@ -35,7 +35,6 @@ class Chunks(ByValue):
     ----------
     size : int64 array of length C
         Units of each chunk: chunk c is ``size[c] / whole`` of the data.
-    whole : int
     root : int32 array of length C
         The rank that has the chunk at first, or, in a reduce-scatter or reduce, at last; -1 in an
         allreduce, where every rank has its part of every chunk at first and the sum at last.
@@ -137,10 +136,7 @@ class Sends(ByValue):
     def of(cls, sends: Iterable[Send]) -> Sends:
         """Gather transfers, in the order of :meth:`sorted`.
 
-        Raises
-        ------
-        ValueError
-            If only some give their interval of the chunk.
+        Raises ValueError if only some give their interval of the chunk.
         """
         rows = list(sends)
         step, chunk, tail, head = (np.array([row[i] for row in rows], np.int32) for i in range(4))

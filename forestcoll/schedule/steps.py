@@ -71,19 +71,16 @@ class StepSchedule(ByValue):
 
     Parameters
     ----------
-    topology : Topology
     method : str
         The name of the baseline that made it.
     collective : str
         One of ``COLLECTIVES``.
-    chunks : Chunks
     sends : Sends
         With a clock the steps only number the starts: transfers of one step start together.
     routes : Routes
         The physical paths from end to end; logical links join ends, not only ranks. A transfer that
         names no path is divided over those of its logical link in proportion to their
         multiplicities (equal-cost multipath as a fluid).
-    clock : Clock, optional
     weights : tuple of int
         One for each rank, from 0 up, without a common divisor: rank r has w(r) parts of the data.
         All 1 if not given; others only in an allgather or reduce-scatter.
@@ -131,19 +128,15 @@ class StepSchedule(ByValue):
         sends, interval, clock = self.sends, self.sends.interval, self.clock
         keys: list[npt.NDArray[Any]] = [sends.step, sends.chunk, sends.tail, sends.head]
         keys += [] if interval is None else [interval.first]
-        names = () if clock is None else ("start", "end", "left", "message")
-        times = {name: column for name in names if (column := getattr(clock, name)) is not None}
-        others = [sends.reduce, *times.values(), *([] if interval is None else [interval.amount])]
-        others += [] if sends.path is None else [sends.path]
+        others = [sends.reduce, *([] if interval is None else [interval.amount])]
+        optional = [] if clock is None else [clock.start, clock.end, clock.left, clock.message]
+        others += [column for column in (*optional, sends.path) if column is not None]
         if len({column.shape for column in [*keys, *others]}) > 1 or ascending(keys):
             return self
         order = np.lexsort(keys[::-1])
-        if clock is not None:
-            clock = replace(clock, **{name: column[order] for name, column in times.items()})
-        return replace(self, sends=sends.taken(order), clock=clock)
+        return replace(self, sends=sends.taken(order), clock=clock and clock.taken(order))
 
     def _sends_whole_chunks(self) -> bool:
-        """Whether the given intervals are whole chunks."""
         interval, chunk, size = self.sends.interval, self.sends.chunk, self.chunks.size
         if interval is None or interval.first.shape != chunk.shape or interval.first.any():
             return False

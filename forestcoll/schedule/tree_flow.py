@@ -45,10 +45,7 @@ class TreeFlow(ByValue, InBrief):
     def algbw_gb_s(self) -> Fraction:
         """Algorithmic bandwidth: data size over time, W k / U, in GB/s.
 
-        Raises
-        ------
-        UnsupportedError
-            If there is a single GPU, whose empty schedule takes no time.
+        Raises UnsupportedError if there is a single GPU, whose empty schedule takes no time.
         """
         return algbw_of(self.time_s_per_gb)
 

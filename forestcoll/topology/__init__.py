@@ -1,11 +1,12 @@
 """Networks: the topology model, files, families of generators, validation and changes.
 
-To read: ``model`` (nodes and links), ``shared_capacity`` (common limits of links), ``numbers``
-(exact input), ``builder`` (networks node by node) and ``families/`` (networks by name). Then files:
-``format``, ``documents`` and ``files`` (YAML and JSON), ``importers/`` (other tools). ``spec``
-makes any of these from one word, ``expanded`` has families of networks made of networks. Then
-functions on networks: ``validation``, ``groups``, ``operations``, ``differences``, ``describe``,
-``in_brief`` (display in notebooks), ``changes/`` (parts left out or added), ``symmetry/``.
+To read: ``numbers`` (exact input), ``shared_capacity`` (common limits of links), ``graph`` (nodes
+and links); on these ``changes/`` (parts left out or added), ``describe``, ``in_brief`` (display in
+notebooks); ``model``, the class with these as methods. Then ``builder`` (networks node by node) and
+``families/`` (networks by name). Files: ``reading/`` (text to plain data), ``format``,
+``changed_file`` and ``files`` (YAML and JSON), ``importers/`` (other tools). ``spec`` makes any of
+these from one word, ``expanded`` has families of networks made of networks. Functions on networks:
+``validation``, ``groups``, ``operations``, ``differences``, ``symmetry/``.
 """
 
 from forestcoll.topology import expanded as expanded

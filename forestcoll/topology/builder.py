@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
+from forestcoll.topology.changes.named_parts import links_named
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
-from forestcoll.topology.shared_capacity import SharedCapacity, links_named
+from forestcoll.topology.shared_capacity import SharedCapacity
 
 __all__ = ["MOST_LINKS", "MOST_NODES", "NO_LATENCY", "TopologyBuilder", "expect_size"]
 
@@ -150,6 +150,5 @@ class TopologyBuilder:
         try:
             return self._position[name]
         except KeyError:
-            near = difflib.get_close_matches(name, self._position, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "add it before its links"
+            hint = did_you_mean(name, self._position, "add it before its links", repr)
             raise InvalidTopologyError(f"no node is named {name!r}; {hint}") from None

@@ -16,7 +16,7 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import groupby
 
-from forestcoll.topology.model import Link, NodeKind, Topology
+from forestcoll.topology.graph import Link, NetworkGraph, NodeKind
 
 __all__ = [
     "LinkClass",
@@ -125,7 +125,7 @@ class SharedInWords:
         return f"{self.name}: {decimal(self.bandwidth_gb_s)} GB/s shared by {links} {where}"
 
 
-def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, ...]:
+def link_classes(topology: NetworkGraph, links: Iterable[Link]) -> tuple[LinkClass, ...]:
     """Describe the groups of :func:`link_groups`."""
     return tuple(
         LinkClass(
@@ -138,7 +138,7 @@ def link_classes(topology: Topology, links: Iterable[Link]) -> tuple[LinkClass, 
     )
 
 
-def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, ...], ...]:
+def link_groups(topology: NetworkGraph, links: Iterable[Link]) -> tuple[tuple[Link, ...], ...]:
     """Group links by bandwidth and by the kinds of places they join, fastest first.
 
     A place is a GPU, a relay or a switch, in a box or outside all boxes.
@@ -154,7 +154,7 @@ def link_groups(topology: Topology, links: Iterable[Link]) -> tuple[tuple[Link, 
     return tuple(tuple(group) for _, group in groupby(sorted(links, key=key), key=key))
 
 
-def shared_in_words(topology: Topology) -> tuple[SharedInWords, ...]:
+def shared_in_words(topology: NetworkGraph) -> tuple[SharedInWords, ...]:
     """Describe the shared capacities of a network.
 
     Examples
@@ -176,12 +176,12 @@ def shared_in_words(topology: Topology) -> tuple[SharedInWords, ...]:
     )
 
 
-def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
+def nodes_in_words(topology: NetworkGraph, nodes: Iterable[int]) -> str:
     """Describe a set of nodes: whole boxes, then GPUs of boxes, other GPUs, relays, switches.
 
     Parameters
     ----------
-    topology : Topology
+    topology : NetworkGraph
     nodes : iterable of int
         Positions.
     """
@@ -200,7 +200,7 @@ def nodes_in_words(topology: Topology, nodes: Iterable[int]) -> str:
     return _joined(parts) if parts else "nothing"
 
 
-def _members_of_boxes(topology: Topology) -> dict[int, set[int]]:
+def _members_of_boxes(topology: NetworkGraph) -> dict[int, set[int]]:
     """Return the nodes of each box that has more than a single GPU."""
     boxes: dict[int, set[int]] = {}
     for position, node in enumerate(topology.nodes):
@@ -209,7 +209,7 @@ def _members_of_boxes(topology: Topology) -> dict[int, set[int]]:
     return {box: members for box, members in sorted(boxes.items()) if len(members) > 1}
 
 
-def _whole_boxes(topology: Topology, boxes: dict[int, set[int]], whole: list[int]) -> list[str]:
+def _whole_boxes(topology: NetworkGraph, boxes: dict[int, set[int]], whole: list[int]) -> list[str]:
     """Return "box 3 (8 GPUs)", or "boxes 0-2 (8 GPUs each)" for boxes of equal size."""
     sizes: dict[int, list[int]] = {}
     for box in whole:
@@ -222,7 +222,7 @@ def _whole_boxes(topology: Topology, boxes: dict[int, set[int]], whole: list[int
     return texts
 
 
-def _gpus(topology: Topology, gpus: Sequence[int]) -> list[str]:
+def _gpus(topology: NetworkGraph, gpus: Sequence[int]) -> list[str]:
     """Name GPUs: by their numbers in a box where they have them, else by name."""
     numbers_in: dict[int, list[int]] = {}
     others: list[int] = []
@@ -249,7 +249,7 @@ def _plural(thing: str, several: Sequence[object]) -> str:
     return f"{thing}es" if thing.endswith("x") else f"{thing}s"
 
 
-def _named(topology: Topology, nodes: Sequence[int], one: str, many: str) -> str:
+def _named(topology: NetworkGraph, nodes: Sequence[int], one: str, many: str) -> str:
     names = [topology.nodes[v].name for v in nodes]
     shown = _name_runs(names)
     if len(shown) > _NAMES_SHOWN:

@@ -72,7 +72,8 @@ def _of_links(one: Topology, other: Topology) -> Iterator[str]:
 def _of_groups(one: Topology, other: Topology) -> Iterator[str]:
     """Compare shared capacities, identified by their names."""
     mine, theirs = (
-        {group["name"]: group for group in shared_attribute(net)} for net in (one, other)
+        {group["name"]: group for group in shared_attribute(net.shared, net.node_names)}
+        for net in (one, other)
     )
     for name in [*mine, *(name for name in theirs if name not in mine)]:
         where = f"shared capacity {name}"

@@ -11,13 +11,13 @@ from typing import Any
 
 from forestcoll.atomic_write import reason, write_whole
 from forestcoll.errors import ExportError, InvalidTopologyError
-from forestcoll.topology.changes.changed_file import is_changed, topology_from_changes
-from forestcoll.topology.documents import Document, parse_json, parse_yaml
-from forestcoll.topology.families.family import FAMILIES
+from forestcoll.topology.changed_file import is_changed, topology_from_changes
+from forestcoll.topology.families.family_spec import family_topology, names_family
 from forestcoll.topology.format import topology_document, topology_from_document
 from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
 from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
 from forestcoll.topology.model import Topology
+from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.reading.whole_text import whole_text
 
 __all__ = ["SUFFIXES", "read_topology", "topology_json", "topology_yaml", "write_topology"]
@@ -75,10 +75,8 @@ def _is_folder(path: Path) -> bool:
 
 def _base(base: str, files: tuple[Path, ...]) -> Topology:
     """Make the network that a file is based on: a family, or a file beside it."""
-    if base.partition(":")[0] in FAMILIES:
-        from forestcoll.topology.spec import load_topology  # avoids an import cycle
-
-        return load_topology(base)
+    if names_family(base):
+        return family_topology(base)
     return _read(files[-1].parent / base, files)
 
 

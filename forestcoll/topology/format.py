@@ -5,17 +5,16 @@ docs/topology-format.md documents the format; :func:`topology_schema` gives the 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.changes.changed_file import CHANGED_SCHEMA
-from forestcoll.topology.documents import Document
+from forestcoll.errors import InvalidTopologyError, did_you_mean
+from forestcoll.topology.changed_file import CHANGED_SCHEMA
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact_text
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.shared_groups import (
     group_document,
     groups_of_entries,
@@ -143,8 +142,7 @@ def _positions(document: Document, nodes: Sequence[NodeEntry]) -> dict[str, int]
 def _links(document: Document, i: int, link: LinkEntry, position: dict[str, int]) -> list[Link]:
     for key, name in (("from", link.tail), ("to", link.head)):
         if name not in position:
-            near = difflib.get_close_matches(name, position, n=1)
-            remedy = f"did you mean {near[0]!r}?" if near else "add it under nodes"
+            remedy = did_you_mean(name, position, "add it under nodes", repr)
             raise document.fault(("links", i, key), f"is {name!r}, which is no node; {remedy}")
     if link.tail == link.head:
         problem = f"is {link.head!r}, where the link comes from; remove the link"

@@ -12,13 +12,12 @@ Source:  a node that receives at least what it sends adds nothing by copying, as
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Literal
 
-from forestcoll.errors import DisconnectedError, InvalidParameterError
+from forestcoll.errors import DisconnectedError, InvalidParameterError, did_you_mean
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.shared_capacity import kept, moved
 
@@ -70,10 +69,10 @@ def group(
     chosen: set[str] = set()
     for name in members:
         if name not in topology.position_of:
-            near = difflib.get_close_matches(str(name), topology.position_of, n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            example = f"a node is {topology.nodes[0].name!r}"
+            hint = did_you_mean(name, topology.position_of, example, repr)
             raise InvalidParameterError(
-                f"the group names {name!r}, which is no node of {topology.name}{hint}"
+                f"the group names {name!r}, which is no node of {topology.name}; {hint}"
             )
         kind = topology.nodes[topology.position_of[name]].kind
         if kind is not NodeKind.COMPUTE:

@@ -13,23 +13,17 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from forestcoll.errors import InvalidTopologyError, UnsupportedError
-from forestcoll.topology.changes.named_parts import parts_named
+from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact
-
-if TYPE_CHECKING:
-    from forestcoll.topology.model import Topology
 
 __all__ = [
     "SharedCapacity",
     "checked",
     "groups_from_attribute",
     "kept",
-    "links_named",
     "moved",
-    "refuse_shared",
     "reversed_groups",
     "shared_attribute",
 ]
@@ -124,39 +118,17 @@ def _check_links(
             )
 
 
-def links_named(topology: Topology, name: str, parts: Iterable[str]) -> tuple[Ends, ...]:
-    """Return the links of a group from texts such as "b0.* -> ib" or "a - b".
-
-    Raises
-    ------
-    InvalidTopologyError
-        If a text names no link of the network.
-
-    Examples
-    --------
-    >>> from forestcoll.topology import load_topology
-    >>> links_named(load_topology("ring:nodes=3"), "wire", ["gpu0 - gpu1"])
-    ((0, 1), (1, 0))
-    """
-    found: set[Ends] = set()
-    for part in parts:
-        try:
-            found.update(parts_named(topology, part).links)
-        except InvalidTopologyError as error:
-            raise InvalidTopologyError(f"shared capacity {name!r}: {error}") from None
-    return tuple(sorted(found))
-
-
-def shared_attribute(topology: Topology) -> list[dict[str, Any]]:
-    """Return the groups as a networkx graph lists them, with the names of the nodes."""
-    names = [node.name for node in topology.nodes]
+def shared_attribute(
+    groups: Iterable[SharedCapacity], names: Sequence[str]
+) -> list[dict[str, Any]]:
+    """Return groups as a networkx graph lists them, with the names of the nodes."""
     return [
         {
             "name": group.name,
             "links": [(names[tail], names[head]) for tail, head in group.links],
             "bandwidth_gb_s": group.bandwidth_gb_s,
         }
-        for group in topology.shared
+        for group in groups
     ]
 
 
@@ -186,22 +158,6 @@ def groups_from_attribute(entries: object, place: Mapping[Any, int]) -> tuple[Sh
         bandwidth = exact(limit, f"shared capacity {name!r}: bandwidth")
         groups.append(SharedCapacity(name, links, bandwidth))
     return tuple(groups)
-
-
-def refuse_shared(topology: Topology, what: str) -> None:
-    """Refuse a network with shared capacities, for a method that would overlook them.
-
-    Raises
-    ------
-    UnsupportedError
-        If it has any; ``what`` is the method.
-    """
-    if topology.shared:
-        raise UnsupportedError(
-            f"unsupported: {topology.name} has a shared capacity, {topology.shared[0].name!r}, "
-            f"which {what} would overlook; leave it out of the network to see what there is "
-            f"without it"
-        )
 
 
 def moved(groups: Iterable[SharedCapacity], place: Mapping[int, int]) -> tuple[SharedCapacity, ...]:

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.families.family import FAMILIES, Family
+from forestcoll.errors import InvalidTopologyError, did_you_mean
+from forestcoll.topology.families.family import FAMILIES
+from forestcoll.topology.families.family_spec import family_topology, names_family
 from forestcoll.topology.files import SUFFIXES, read_topology
 from forestcoll.topology.model import Topology
 
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["Network", "as_topology", "load_topology", "parse_spec"]
+__all__ = ["Network", "as_topology", "load_topology"]
 
 Network: TypeAlias = "Topology | str | os.PathLike[str] | nx.Graph[Any]"
 """Input for a network: a topology, its specification, the path of its file, or a networkx graph
@@ -52,9 +52,6 @@ def as_topology(network: Network) -> Topology:
     )
 
 
-_WORDS = ("true", "false")  # these continue a list of values; no parameter has such a name
-
-
 def load_topology(spec: str) -> Topology:
     """Make the topology that a specification names.
 
@@ -77,89 +74,13 @@ def load_topology(spec: str) -> Topology:
     >>> load_topology("torus:dims=3x3").name
     'torus:dims=3x3'
     """
-    name = spec.partition(":")[0]
-    if name in FAMILIES:
-        entry, values = parse_spec(spec)
-        return entry.function(**values)
+    if names_family(spec):
+        return family_topology(spec)
     if Path(spec).suffix.lower() in SUFFIXES or os.path.exists(spec):
         return read_topology(spec)
-    near = difflib.get_close_matches(name, FAMILIES, n=1)
-    hint = f"did you mean {near[0]}?" if near else f"the families are {', '.join(FAMILIES)}"
+    name = spec.partition(":")[0]
+    hint = did_you_mean(name, FAMILIES, f"the families are {', '.join(FAMILIES)}")
     raise InvalidTopologyError(
         f"{spec!r} is neither a file nor a topology family; {hint} "
         f"(a file ends in {', '.join(SUFFIXES)})"
     )
-
-
-def parse_spec(spec: str) -> tuple[Family, dict[str, object]]:
-    """Return the family that a specification names, and the values of the parameters given.
-
-    Raises
-    ------
-    InvalidTopologyError
-        For an unknown family, parameter or value.
-
-    Examples
-    --------
-    >>> family, values = parse_spec("torus:dims=3x3")
-    >>> family.name, values
-    ('torus', {'dims': (3, 3)})
-    """
-    name, _, text = spec.partition(":")
-    if name not in FAMILIES:
-        raise InvalidTopologyError(f"{spec!r} names no topology family")
-    entry = FAMILIES[name]
-    given = _arguments(entry, spec, text)
-    kinds = {parameter.name: parameter for parameter in entry.parameters}
-    return entry, {key: kinds[key].read(value, name) for key, value in given.items()}
-
-
-def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
-    """Split ``name=value,name=value`` and check the names; the family checks the values."""
-    known = {parameter.name: parameter for parameter in entry.parameters}
-    values: dict[str, object] = {}
-    for part in _parted(text) if text else []:
-        name, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals:
-            raise InvalidTopologyError(
-                f"{spec}: {part!r} is not parameter=value; see {entry.usage}"
-            )
-        if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {near[0]}?" if near else f"it takes {', '.join(known)}"
-            raise InvalidTopologyError(f"{spec}: {entry.name} has no parameter {name!r}; {hint}")
-        if name in values:
-            raise InvalidTopologyError(f"{spec}: {name} is given twice; remove one")
-        values[name] = value
-    for parameter in entry.parameters:
-        if parameter.required and parameter.name not in values:
-            raise InvalidTopologyError(
-                f"{spec}: {entry.name} needs {parameter.name} ({parameter.help}), "
-                f"{parameter.type}; write {entry.usage}"
-            )
-    return values
-
-
-def _parted(text: str) -> list[str]:
-    """Split at commas outside parentheses that a parameter's name follows.
-
-    A piece without "=" continues the value before it: ``wrap=true,false``.
-    """
-    parts, depth = [""], 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-        if depth < 0:
-            break
-    if depth:
-        raise InvalidTopologyError(f"{text!r} has parentheses that do not close, or none open")
-    joined = parts[:1]
-    for part in parts[1:]:
-        if part.strip() in _WORDS and "=" in joined[-1]:
-            joined[-1] += f",{part}"
-        else:
-            joined.append(part)
-    return joined

@@ -26,7 +26,14 @@ from forestcoll.errors import (
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
-__all__ = ["COLLECTIVES", "Collective", "check_balanced", "uses_all_bandwidth", "validate"]
+__all__ = [
+    "COLLECTIVES",
+    "Collective",
+    "check_balanced",
+    "refuse_shared",
+    "uses_all_bandwidth",
+    "validate",
+]
 
 Collective = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
 
@@ -172,3 +179,19 @@ def _unbalanced(
 
 def _plural(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count or 'no'} {what}s"
+
+
+def refuse_shared(topology: Topology, what: str) -> None:
+    """Refuse a network with shared capacities, for a method that would overlook them.
+
+    Raises
+    ------
+    UnsupportedError
+        If it has any; ``what`` is the method.
+    """
+    if topology.shared:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has a shared capacity, {topology.shared[0].name!r}, "
+            f"which {what} would overlook; leave it out of the network to see what there is "
+            f"without it"
+        )

@@ -1,10 +1,6 @@
 """Replanning: a new schedule for a changed network, and how it differs from the old one.
 
-Problem: a NIC has died; replace the schedule.
-Input:   the old schedule, and the network as it is now.
-Output:  a verified schedule of the same collective, and how it differs from the old one.
-Cost:    that of generating and verifying it, and a pass over the trees of both.
-Source:  ForestColl section 5.5 for the old number of trees.
+The old number of trees per GPU can be kept (ForestColl section 5.5).
 """
 
 from __future__ import annotations
@@ -35,7 +31,6 @@ class Replanned:
 
     Parameters
     ----------
-    schedule : Forest or Allreduce
     verdict : Verdict or AllreduceVerdict
         The proof that it is right.
     changes : tuple of TreeChanges
@@ -132,7 +127,6 @@ def _explicit_forest(schedule: AnySchedule) -> Forest:
 
 
 def _weights(old: Forest, topology: Topology) -> list[int]:
-    """Return the weights of the GPUs of the new network."""
     old_gpus = (old.topology.nodes[v].name for v in old.topology.compute)
     known = dict(zip(old_gpus, old.weights, strict=True))
     new = 1 if set(old.weights) == {1} else 0

@@ -1,10 +1,7 @@
 """Exact optima after single failures and single upgrades of a network.
 
-Problem: the optimum of a network without each of its parts, and with each of them faster.
-Input:   a topology and a collective.
-Output:  for each class of symmetric parts the exact optimum after the change, with its cut.
-Cost:    one search for the optimum for each class; for upgrades, one more for the whole class.
-Source:  own; the search is that of ForestColl section 5.2.
+Each class of symmetric parts takes one search for the optimum (ForestColl section 5.2); for
+upgrades, one more for the whole class.
 """
 
 from __future__ import annotations
@@ -18,6 +15,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.core.bottleneck_cut import narrowest_cut_over
 from forestcoll.core.optimality import optimum, optimum_of
 from forestcoll.core.problem import is_target
 from forestcoll.errors import (
@@ -27,7 +25,6 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnsupportedError,
 )
-from forestcoll.native import _core
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.changes.named_parts import parts_named
@@ -50,7 +47,6 @@ class Outcome:
     ----------
     before : Optimum
         The optimum of the unchanged network.
-    parts : SymmetricParts
     factor : Fraction
         The factor of the bandwidths; 0 for a failure.
     every : bool
@@ -151,7 +147,6 @@ def failures(
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     root, weights : optional
@@ -285,22 +280,14 @@ class _Numbers:
         if self._overdrawn(capacity):
             return self._by_program(asked)
         weights, target = self._nodes(asked)
-        p, q, cut, _ = _core.bottleneck(
-            len(self._network.nodes),
-            self._links.tail,
-            self._links.head,
-            capacity,
-            weights,
-            target,
-            self._threads,
-            None,
+        p, q, cut = narrowest_cut_over(
+            self._links.tail, self._links.head, capacity, weights, target, threads=self._threads
         )
         unit = self._links.denominator * asked.factor.denominator
         inside = tuple(np.flatnonzero(cut).tolist())
         return replace(asked, inverse_rate=Fraction(p, q) * unit, inside=inside)
 
     def _by_program(self, asked: Outcome) -> Outcome:
-        """Return the optimum of the changed network by itself."""
         best = optimum(asked.changed, weights=asked.weights, reduction=self.before.reduction)
         names = (asked.changed.nodes[v].name for v in best.cut)
         inside = tuple(self._network.position_of[name] for name in names)

@@ -1,10 +1,6 @@
 """Classes of symmetric parts of a network: links, NICs, GPUs and switches.
 
-Problem: a result for one NIC holds for all that a symmetry carries it to, so examine only one.
-Input:   a topology; weights that symmetries must keep.
-Output:  classes of links (both ways between two nodes), NICs, GPUs and switches.
-Cost:    as :func:`forestcoll.topology.symmetry.automorphism.find_orbits`.
-Source:  none.
+A result for one NIC holds for all that a symmetry carries it to, so only one is examined.
 """
 
 from __future__ import annotations
@@ -44,7 +40,6 @@ class SymmetricParts:
 
     Parameters
     ----------
-    kind : PartKind
     names : tuple of str
         The name of each part, as :meth:`Topology.without` accepts it; the first stands for all.
     pattern : str
@@ -84,7 +79,6 @@ def symmetric_parts(topology: Topology, orbits: Orbits) -> tuple[SymmetricParts,
 
     Parameters
     ----------
-    topology : Topology
     orbits : Orbits
         Orbits of its nodes and links. If some symmetry was not found, symmetric parts form several
         classes, with equal results.

@@ -1,15 +1,12 @@
 """The tightest cuts of a network: the bottleneck and the cuts behind it.
 
-Problem: which cut is the bottleneck, and which cuts bind next?
-Input:   a topology and a collective.
-Output:  a list of cuts. The first is a bottleneck. Each later one is the tightest cut that
-         separates GPUs that no earlier cut, nor a copy of one under the symmetries, separates.
-Cost:    for each cut, and each set of GPUs not yet separated, two searches a GPU; of symmetric sets
-         only one is searched.
-Source:  own. A cut that splits a set of GPUs separates any one u of them from some other: it has u
-         inside and some v of the set outside, or some v inside and u outside. Links of
-         unlimited bandwidth into a GPU force it inside. A cut that is violated at the ratio of
-         another is tighter (ForestColl section 5.2).
+Each later cut is the tightest that separates GPUs that no earlier cut, nor a copy of one under the
+symmetries, separates. Each cut, and each set of GPUs not yet separated, takes two searches a GPU;
+of symmetric sets only one is searched.
+
+A cut that splits a set of GPUs separates any one u of them from some other: it has u inside and
+some v of the set outside, or some v inside and u outside. Links of unlimited bandwidth into a GPU
+force it inside. A cut that is violated at the ratio of another is tighter (ForestColl section 5.2).
 """
 
 from __future__ import annotations
@@ -22,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.core.optimality import narrowest_cut
+from forestcoll.core.violation import violated_cut_over
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
-from forestcoll.native import _core
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.model import Topology
@@ -46,7 +43,6 @@ class TightCut:
 
     Parameters
     ----------
-    cut : Cut
     copies : int or None
         Number of its images under the symmetries found, itself included; None if too many to count.
     """
@@ -69,7 +65,6 @@ def tightest_cuts(
 
     Parameters
     ----------
-    topology : Topology, or its specification, path or networkx graph
     collective : str
         "allgather", "reduce-scatter", "broadcast" or "reduce".
     count : int
@@ -235,14 +230,12 @@ class _Search:
                 "arithmetic; ask for fewer cuts, or round the bandwidths"
             )
         to_forced = np.full(len(holders), forced, dtype=np.int32)
-        return _core.violated_cut(
-            self._size,
+        return violated_cut_over(
             np.concatenate([self._links.tail, holders.astype(np.int32)]),
             np.concatenate([self._links.head, to_forced]),
             np.concatenate([self._links.capacity * ratio.numerator, np.full(len(holders), trees)]),
             self._weight * ratio.denominator,
             target,
-            passed,
-            self._threads,
-            None,
+            passed=passed,
+            threads=self._threads,
         )

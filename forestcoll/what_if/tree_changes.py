@@ -1,11 +1,8 @@
 """Differences between two forests: changed trees and affected GPUs.
 
-Problem: how much of a running schedule must change for another one?
-Input:   two forests of one collective; GPUs may have left or joined the network in between.
-Output:  the share of the data that keeps its trees, and the GPUs whose transfers change.
-Cost:    a pass over the parents of both, some 10 ns an entry.
-Source:  own. Equal trees are found by 64-bit hashes and then compared. The transfers of a GPU are
-         compared by hash only; about one pair in 2^50 of different ones counts as equal.
+Equal trees are found by 64-bit hashes and then compared. The transfers of a GPU are compared by
+hash only; about one pair in 2^50 of different ones counts as equal. A pass takes some 10 ns an
+entry.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """The allgather optimum as linear programs: oracles for the exact core.
 
-To read: ``linear_optimum``; then ``fractional_packing``, by column generation, with its
-``packing_program`` and its columns, ``arborescence``.
+To read: ``linear_optimum``; then ``fractional_packing``, by column generation, and its columns,
+``arborescence``.
 """

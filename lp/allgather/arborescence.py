@@ -2,7 +2,6 @@
 
 Problem: minimise the sum of the prices of a tree's edges, over the out-trees from a root that span
          a complete digraph.
-Input:   a matrix of prices, infinite where there is no edge; the root.
 Output:  the parent of each node.
 Cost:    O(N^3) in the worst case, as a whole matrix is looked at for every cycle; for tens of
          nodes.
@@ -19,7 +18,7 @@ import numpy as np
 from forestcoll.errors import DisconnectedError
 
 if TYPE_CHECKING:
-    from lp.solver.linear_program import Vector
+    from forestcoll.solver.linear_program import Vector
 
 __all__ = ["cheapest_arborescence"]
 
@@ -31,7 +30,6 @@ def cheapest_arborescence(price: Vector, root: int) -> list[int]:
     ----------
     price : float array of shape (N, N)
         Price of the edge from row to column; the diagonal is ignored.
-    root : int
 
     Raises
     ------

@@ -14,7 +14,6 @@ Problem: maximise x subject to F(s, t; G_x) >= N x for every GPU t (ForestColl T
          shared capacities, or a switch that sends more than it receives, variables c_e replace b_e
          above. They are the use of a link by all trees together: c_e <= b_e, the sum over the
          links of a shared capacity is at most its limit, and no switch sends more than it receives.
-Input:   a topology in which every GPU reaches every other.
 Output:  x* in GB/s as a float, with the solver's status and tolerance.
 Cost:    N (|E| + N) + 1 variables and N |V| rows (times: docs/mathematics/allgather-programs.md).
 Source:  ForestColl section 5.2, Theorem 1; the linear form of a max-flow as in its appendix on
@@ -31,10 +30,10 @@ import cvxpy as cp
 import networkx as nx
 import numpy as np
 
+from forestcoll.solver.linear_program import Settings, Solution
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import uses_all_bandwidth, validate
-from lp.solver.linear_program import Settings, Solution
-from lp.solver.modelling import solve_stated
+from lp.modelling import solve_stated
 
 __all__ = [
     "TOLERANCE",
@@ -87,7 +86,6 @@ def allgather_rate(topology: Topology, *, seconds: float) -> AllgatherOptimum:
 
     Parameters
     ----------
-    topology : Topology
     seconds : float
         For the solver.
 
@@ -159,12 +157,12 @@ def _used_in_all(
 
 
 def solve(program: AllgatherLp, *, seconds: float, method: str = "highs") -> Solution:
-    """Solve the program by one of :data:`lp.solver.solve.METHODS`.
+    """Solve the program by one of :data:`forestcoll.solver.solve.METHODS`.
 
     Raises
     ------
     TimeLimitError, SolverError
-        Unless an optimum is proved within the time, as of :func:`lp.solver.solve.solve`.
+        Unless an optimum is proved within the time, as of :func:`forestcoll.solver.solve.solve`.
     """
     return solve_stated(
         program.problem, Settings(seconds=seconds, method=method, tolerance=TOLERANCE)

@@ -1,9 +1,5 @@
-"""Allreduce optimum by linear programs, for networks where the core's cuts leave a gap.
+"""Allreduce programs as papers state them: oracles of the program that ``generate`` uses.
 
-To read: ``reference`` (as the paper states it) and ``result``; then the fast method:
-``cutting_planes`` over ``orbit_program``, ``dual`` (an exact bound from its prices), ``shares`` and
-``rounding`` (an exact schedule from its flows); for multicast switches ``spans`` (the switches that
-trees reach), ``mixture`` (the program of such trees) and ``mixture_rounding``; ``best``, which the
-core calls.
-``single_root`` is the optimum over one root.
+To read: ``reference`` (the program of ForestColl's appendix) and ``single_root`` (the optimum over
+one root). The fast method is in :mod:`forestcoll.allreduce`.
 """

@@ -19,7 +19,7 @@ Problem: on the complete digraph P of the GPUs (a pair (a, b) for each two), wit
 Input:   a topology on which an allreduce is possible.
 Output:  sum_v x_v in GB/s, x and, without switches, c_RE and c_BC of the links.
 Cost:    2 N (|P| + N) flow variables and N |E| of h, |P| = N (N - 1) with switches.
-         :mod:`lp.allreduce.cutting_planes` scales.
+         :mod:`forestcoll.allreduce.cutting_planes` scales.
 Source:  ForestColl, appendix on the optimality of allreduce: its linear program for networks
          without switches, and in words for those with switches; here the flows of h are summed up
          by their source (docs/mathematics/allreduce-program.md).
@@ -35,11 +35,11 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from forestcoll.allreduce.result import AllreduceOptimum, rate_scale, useful_bandwidth
+from forestcoll.solver.linear_program import Settings, Vector
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import validate
-from lp.allreduce.result import AllreduceOptimum, rate_scale, useful_bandwidth
-from lp.solver.linear_program import Settings, Vector
-from lp.solver.modelling import solve_stated
+from lp.modelling import solve_stated
 
 __all__ = ["AllreduceLp", "allreduce_reference", "build", "extract"]
 
@@ -76,7 +76,7 @@ def allreduce_reference(topology: Topology, settings: Settings) -> AllreduceOpti
     InvalidTopologyError
         Unless an allreduce is possible (:func:`forestcoll.topology.validate`).
     TimeLimitError, SolverError
-        As :func:`lp.solver.solve.solve`.
+        As :func:`forestcoll.solver.solve.solve`.
 
     Examples
     --------

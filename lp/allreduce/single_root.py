@@ -28,10 +28,10 @@ import networkx as nx
 import numpy as np
 
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import validate
-from lp.solver.linear_program import Settings
-from lp.solver.modelling import solve_stated
+from lp.modelling import solve_stated
 
 __all__ = ["TOLERANCE", "overlapped_allreduce_gb_s"]
 

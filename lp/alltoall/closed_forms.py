@@ -1,16 +1,11 @@
 """Closed forms of the all-to-all rate: bounds by degree, and rates of Cartesian products.
 
-Problem: bounds on the rate of any network of N GPUs and degree d; the rate of a Cartesian product.
-Input:   numbers of GPUs, degrees, exact rates.
-Output:  exact fractions, in units of one link's bandwidth.
-Cost:    nothing.
 Source:  both follow from the dual of the program in Efficient Direct-Connect Topologies (NSDI
-         2025), section 6.2, and the first gives every "Theoretical Bound" of its table 7.
-         At equal prices the bound on f is d N over the sum of all distances, and from a GPU of
-         degree d at most d^t others are t hops away (the Moore bound). Of a product G [] H the
-         prices of G alone prove f <= f(G) / |H|: each copy of G carries the pairs of its GPUs once
-         for every place in H that they may go to. Routing first in G, then in H attains the lesser
-         of the two.
+         2025), section 6.2, and the first gives every "Theoretical Bound" of its table 7. At equal
+         prices the bound on f is d N over the sum of all distances, and at most d^t GPUs are t hops
+         from a GPU of degree d (the Moore bound). For a product G [] H the prices of G alone prove
+         f <= f(G) / |H|: each copy of G carries the pairs of its GPUs once for every place in H.
+         Routing first in G, then in H attains the lesser of the two bounds.
 """
 
 from __future__ import annotations

@@ -2,24 +2,23 @@
 
 Problem: the largest f at which every rank s sends f D(s, t) to every t at once, with an answer
          between bounds: lower <= f* <= upper <= (1 + eps) lower.
-Input:   demands on a network.
 Output:  the two bounds with their proofs, a flow of each source and prices of the links.
-Cost:    per evaluation O(N |E| h), h the hops of the longest paths in use, in sparse products.
+Cost:    O(N |E| h) an evaluation in sparse products, with h the hops of the longest paths in use.
          Arrays of N |V| floats.
-Source:  the linear program's dual: by duality f* is the least over prices l >= 0 of
-         sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), d_l the cheapest path's price; any prices
-         prove an upper bound, any routing, scaled down by its fullest link, a lower one (Shahrokhi
-         and Matula 1990; Garg and Koenemann 1998; Fleischer 2000, sources taken together).
+Source:  the linear program's dual: f* is the least over prices l >= 0 of
+         sum_e b_e l_e / sum_(s,t) D(s, t) d_l(s, t), with d_l the price of the cheapest path. Any
+         prices prove an upper bound; any routing, scaled down by its fullest link, a lower one
+         (Shahrokhi and Matula 1990; Garg and Koenemann 1998; Fleischer 2000).
 
 Deviation: the cheapest tree is softened (:mod:`lp.alltoall.dial_routing`), which makes the dual
-function smooth, so that a quasi-Newton method (L-BFGS with bounds, on what all of each link costs)
-solves it. Then tau is lowered, until the two bounds meet. No number of steps is proved for this.
-Where it ends first, phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose
-convergence is proved, go on from its prices until the bounds meet or the time is up.
+function smooth for a quasi-Newton method (L-BFGS with bounds, on the spending for each link). Then
+tau is lowered until the two bounds meet. No number of steps is proved for this. If it ends first,
+phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose convergence is proved,
+continue from its prices until the bounds meet or time is up.
 
-The bounds do not depend on the search: the lower one is a routing, the upper one is computed by
-Dijkstra's algorithm, both in floats. If they are not within 1 + eps, an error is raised. Attempted
-alternatives, and times: docs/mathematics/all-to-all.md.
+The bounds do not depend on the search: the lower one is a routing, and Dijkstra's algorithm
+computes the upper one, both in floats. If they are not within 1 + eps, an error is raised.
+Alternatives and times: docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations
@@ -31,12 +30,12 @@ import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
 from forestcoll.errors import InvalidParameterError, TimeLimitError
+from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 from lp.alltoall.demands import Demands
 from lp.alltoall.dial_routing import LateError, route
 from lp.alltoall.garg_koenemann import phases
-from lp.solver.linear_program import Vector
 
 __all__ = ["ApproximateFlow", "approximate_flow"]
 
@@ -59,7 +58,6 @@ class ApproximateFlow:
 
     Parameters
     ----------
-    demands : Demands
     rate_gb_s : float
         Lower bound, attained by the flow: each pair gets its demand times this.
     bound_gb_s : float
@@ -161,7 +159,7 @@ class _Search:
     def cool(self, coldness: float) -> bool:
         """Solve the softened dual at a lower tau, starting from the prices so far.
 
-        Return whether it could be done: floats hold no paths that are too unlikely.
+        Returns False if floats cannot represent paths that are too unlikely.
         """
         start = self._spending = self._spending / self._spending.mean()
         distances = self._demands.distances(self._normal(start))
@@ -176,8 +174,6 @@ class _Search:
         return True
 
     def _descend(self, start: Vector, tau: float, scale: float) -> None:
-        """Take quasi-Newton steps until a stage is over."""
-
         def negative(spending: Vector) -> tuple[float, Vector]:
             value, gradient = self._evaluate(spending, tau)
             return -value / scale, -gradient / scale
@@ -199,7 +195,7 @@ class _Search:
         )
 
     def finish(self) -> None:
-        """Go on with phases of Garg and Koenemann until the bounds meet or the time is up."""
+        """Run phases of Garg and Koenemann until the bounds meet or time is up."""
         if self.done or self.late:
             return
         self._mixed = self._spelt_out()
@@ -213,7 +209,7 @@ class _Search:
                 return
 
     def _mix(self, flow: Vector) -> None:
-        """Mix a flow into the best one, as much as makes the fullest link least full."""
+        """Mix a flow into the best one, in the proportion of the least load of the fullest link."""
         mixed, part = self._mixed, 1.0
         load = flow.sum(axis=0) / self._demands.bandwidth
         if mixed is not None:
@@ -226,7 +222,7 @@ class _Search:
             self._mixed = flow.copy() if mixed is None else (1 - part) * mixed + part * flow
 
     def found(self) -> ApproximateFlow | None:
-        """Return the best routing, spelt out, and the best bound; None if there is no routing."""
+        """Return the best routing as a flow, with the best bound; None without a routing."""
         flow = self._spelt_out() if self._mixed is None else self._mixed
         if flow is None:
             return None
@@ -241,7 +237,7 @@ class _Search:
         )
 
     def _spelt_out(self) -> Vector | None:
-        """Return the best softened routing as a flow, for demands as they are."""
+        """Return the best softened routing as a flow for demands as they are."""
         if self._best is None:
             return None
         made = route(self._demands, *self._best)
@@ -250,7 +246,7 @@ class _Search:
         return np.asarray(reach * onward * made.weight)
 
     def _normal(self, spending: Vector) -> Vector:
-        """Return prices from what each link's bandwidth costs, in all 1."""
+        """Return prices from the spending on each link, normalised to a total of 1."""
         return np.asarray(spending / spending.sum() / self._demands.bandwidth)
 
     def _evaluate(self, spending: Vector, tau: float) -> tuple[float, Vector]:
@@ -269,7 +265,7 @@ class _Search:
         return routing.value, (fullness - spent) / spending.sum()
 
     def _prove(self) -> None:
-        """Take the bound that the prices prove, if it is better."""
+        """Keep the bound that the prices prove, if it is better."""
         bound = self._demands.bound_gb_s(self._price)
         if bound < self.bound_gb_s:
             self.bound_gb_s, self._proof = bound, self._price
@@ -277,7 +273,7 @@ class _Search:
 
 
 def _least_fullest(first: Vector, second: Vector) -> float:
-    """Return the part of the second load that makes the largest entry of a mixture least."""
+    """Return the share of the second load in the mixture of least maximum."""
     found = minimize_scalar(
         lambda part: float(((1 - part) * first + part * second).max()),
         bounds=(0.0, 1.0),

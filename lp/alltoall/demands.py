@@ -1,7 +1,6 @@
 """Demands of a multicommodity flow between GPUs, as arrays over links and nodes.
 
 Problem: sources, destinations and amounts of a multicommodity flow.
-Input:   a topology, and the amount that each rank has for each other; 1 for every pair by default.
 Output:  arrays over links and nodes, checked: every demand can be met at some rate.
 Cost:    one search from every source.
 Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, where all demands are 1 and
@@ -18,8 +17,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError
+from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
-from lp.solver.linear_program import Vector
 
 __all__ = ["Demands", "demands_of"]
 
@@ -30,7 +29,6 @@ class Demands:
 
     Parameters
     ----------
-    topology : Topology
     tail, head : int arrays, one entry a link
         Positions of nodes, in the order of the topology's links.
     bandwidth : float array, one entry a link
@@ -101,7 +99,6 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
 
     Parameters
     ----------
-    topology : Topology
     amount : array of shape (N, N), optional
         What the rank of the row has for the rank of the column, in any unit; 1 for every other
         rank if not given.
@@ -141,7 +138,6 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
 
 
 def _holds(topology: Topology) -> sp.csr_array:
-    """Return which shared capacity holds which link."""
     places = [members for members, _ in topology.shared_places]
     row = np.repeat(np.arange(len(places)), [len(members) for members in places])
     column = np.array([i for members in places for i in members], dtype=np.int64)

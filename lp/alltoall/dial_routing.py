@@ -1,12 +1,11 @@
-"""Dial's stochastic routing: spread demands over all paths, favouring cheap ones smoothly.
+"""Dial's stochastic routing: demands spread over all paths, most of them over cheap ones.
 
-Problem: a flow of each source that changes smoothly with the links' prices, and what it costs.
-Input:   demands, prices and a temperature tau, of the unit of the prices.
+Problem: a flow of each source that changes smoothly with the links' prices, and its cost.
 Output:  loads of links, weights from which the flow of every source follows, the softened price.
-Cost:    O(N |E| h), h the hops of the longest paths in use, in sparse products.
+Cost:    O(N |E| h) in sparse products, with h the hops of the longest paths in use.
 Source:  Dial's assignment of traffic (Transportation Research 1971): a path gets traffic in
-         proportion to its chance as a random walk times exp(-price / tau). Here for all paths at
-         once by the series I + W + W^2 + ..., W_uv = 0.9 / outdegree(u) exp(-l_uv / tau).
+         proportion to its probability as a random walk times exp(-price / tau). Here for all paths
+         at once by the series I + W + W^2 + ..., W_uv = 0.9 / outdegree(u) exp(-l_uv / tau).
 """
 
 from __future__ import annotations
@@ -17,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from forestcoll.solver.linear_program import Vector
 from lp.alltoall.demands import Demands
-from lp.solver.linear_program import Vector
 
 __all__ = ["LateError", "Routing", "route"]
 
 _LEAST_WEIGHT = 1e-290
-"""Of a path; the end of floats is not far."""
+"""Least weight of a path, near the end of the range of floats."""
 
 _PRECISION = 1e-11
-"""Of the series of all paths."""
+"""Relative precision of the series of all paths."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +54,14 @@ class Routing:
 
 
 class LateError(Exception):
-    """The deadline has passed during an evaluation."""
+    """The deadline passed during an evaluation."""
 
 
 def route(demands: Demands, price: Vector, tau: float, deadline: float = np.inf) -> Routing | None:
-    """Route all demands; None if a path's weight is below what floats can hold.
+    """Route all demands; None if a path's weight is below the range of floats.
 
-    Of source s link (u, v) carries Z[s, u] W[u, v] B[s, v], with Z = I + Z W the weight of all
-    paths from s to u, and B = R + B W' that of all paths from v on to where s has a demand, R = D /
-    Z.
+    Link (u, v) carries Z[s, u] W[u, v] B[s, v] of source s. Z = I + Z W is the weight of all paths
+    from s to u. B = R + B W' is that of all paths from v to the demands of s, with R = D / Z.
     """
     weight = demands.step_chance() * np.exp(-price / tau)
     links = demands.lengths(weight)
@@ -87,7 +85,7 @@ def route(demands: Demands, price: Vector, tau: float, deadline: float = np.inf)
 def _series(matrix: Any, start: Vector, deadline: float) -> Vector:
     """Sum up start + A start + A^2 start + ...; every term is at most 0.9 of the one before.
 
-    What is not finite stays as it is, for the caller to see.
+    Values that are not finite stay, for the caller to detect.
     """
     total, term = start.copy(), start
     while True:

@@ -1,22 +1,20 @@
 """Max concurrent flow by multiplicative weights (Garg and Koenemann), with proved convergence.
 
-Problem: as in :mod:`lp.alltoall.concurrent_flow`, which turns to this when its own search has run
-         out.
-Input:   demands, prices to start from, a rate near the largest.
-Output:  after each phase, prices and the average of all routings so far; the bounds that these
-         prove are the caller's to compute, and hold whatever happens here.
-Cost:    a phase is one Dijkstra search of each source, O(N |E| log |V|), and more where a source's
+Problem: as in :mod:`lp.alltoall.concurrent_flow`, which uses this after its own search.
+Output:  after each phase, prices and the average of all routings so far. The caller computes the
+         bounds that these prove; they are valid in any case.
+Cost:    a phase is one Dijkstra search of each source, O(N |E| log |V|), and more if a source's
          tree would fill a link more than once. ln(|E| / MIXED) / step^2 phases bring the bounds to
          within 1 + O(step), with any network and demands.
 Source:  Garg and Koenemann (FOCS 1998); a tree for each source as in Fleischer (SIAM J. Discrete
          Math. 2000) and Karakostas (SODA 2002), sources taken together.
 
-In a phase every source in turn sends its demands, times the rate, along its cheapest tree, at most
-as much at a time as fills one link; each link's weight then grows by the factor 1 + step * share of
-its bandwidth. A link's price is its weight by its bandwidth. After the phases that a step needs, it
-is halved, and weights and average start anew, from the best prices known, mixed with equal ones so
-that no link starts without weight: the sum of the weights is 1, each at least MIXED / |E|. Why the
-bounds then meet: docs/mathematics/all-to-all.md.
+In a phase every source in turn sends its demands, times the rate, along its cheapest tree, each
+time at most until one link is full. Each link's weight then grows by the factor 1 + step * share of
+its bandwidth. A link's price is its weight over its bandwidth. After the phases for a step, the
+step is halved, and weights and average start again from the best known prices, mixed with equal
+spending so that no weight is 0: the weights add up to 1, each at least MIXED / |E|. Proof:
+docs/mathematics/all-to-all.md.
 """
 
 from __future__ import annotations
@@ -30,18 +28,18 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import dijkstra
 
+from forestcoll.solver.linear_program import Vector
 from lp.alltoall.demands import Demands
-from lp.solver.linear_program import Vector
 
 __all__ = ["MIXED", "Phase", "phases"]
 
 MIXED = 0.1
-"""The share of equal spending on all links in the weights that an epoch starts from."""
+"""Share of equal spending on all links in the initial weights of an epoch."""
 
 FIRST_STEP = 0.1
 
 _LEAST_WEIGHT = 1e-250
-"""Of a link, relative to the largest; the end of floats is not far."""
+"""Least weight of a link relative to the largest, near the end of the range of floats."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +65,10 @@ def phases(
 
     Parameters
     ----------
-    demands : Demands
     best_price : callable
         Returns prices to start an epoch from.
     rate_gb_s : float
-        A rate that is possible, best near the largest.
-    deadline : float
+        A feasible rate, preferably near the largest.
     """
     step, links = FIRST_STEP, len(demands.tail)
     while True:
@@ -90,7 +86,7 @@ def phases(
 
 
 def _sent(demands: Demands, rank: int, weight: Vector, step: float, rate_gb_s: float) -> Vector:
-    """Return the flow of one source, for its demands as they are; weights grow in place."""
+    """Return the flow of one source for its demands; weights grow in place."""
     sent, left = np.zeros(len(weight)), 1.0
     while left > 0:
         load = _tree_load(demands, rank, weight / demands.bandwidth)
@@ -103,7 +99,6 @@ def _sent(demands: Demands, rank: int, weight: Vector, step: float, rate_gb_s: f
 
 
 def _tree_load(demands: Demands, rank: int, price: Vector) -> Vector:
-    """Return each link's load when a source's demands go along its cheapest tree."""
     source = int(demands.sources[rank])
     before = dijkstra(demands.lengths(price), indices=source, return_predecessors=True)[1]
     at: npt.NDArray[np.int64] = np.flatnonzero(demands.amount[rank])

@@ -13,7 +13,6 @@ Problem: max concurrent flow, aggregated by source. y_s,e is the flow of source 
          row for each orbit O of links:
 
                   sum_s n_s sum_(e in O) y_s,e <= sum_(e in O) b_e
-Input:   a topology; amounts for each pair, or symmetries, if they are known.
 Output:  the rate that the flow found attains and the bound that the prices found prove, as floats,
          equal to the solver's tolerance; the flow and the prices.
 Cost:    with S sources S |E| + 1 variables, S (|V| - 1) rows besides those of the links.
@@ -36,11 +35,11 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
+from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
+from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
 from lp.alltoall.demands import Demands, demands_of
-from lp.solver.linear_program import Program, Settings, Solution, Vector
-from lp.solver.solve import solve
 
 __all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
 
@@ -51,8 +50,6 @@ class AllToAllOptimum:
 
     Parameters
     ----------
-    demands : Demands
-    orbits : Orbits
     rate_gb_s : float
         The flow delivers to every pair its amount times this rate; at most the bound.
     bound_gb_s : float
@@ -125,7 +122,6 @@ def all_to_all_rate(
 
     Parameters
     ----------
-    topology : Topology
     amount : array of shape (N, N), optional
         Amount that each rank has for each other, in any unit; 1 for every other by default.
     settings : Settings
@@ -198,6 +194,7 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     of_rank = orbits.node[demands.sources]
     _, first, sizes = np.unique(of_rank, return_index=True, return_counts=True)
     links, nodes, count = len(demands.tail), len(demands.topology.nodes), len(first)
+    # Equal spending on all links proves a first bound; f = 1 stands for it, so values are near 1.
     scale = demands.bound_gb_s(1 / demands.bandwidth)
     largest = demands.largest
     together = np.bincount(orbits.link, weights=demands.bandwidth) / (scale * largest)
@@ -206,6 +203,7 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     family, in_family = _families(demands, link_orbits)
     over = sp.vstack([link_orbits, in_family @ demands.holds])
     limit = in_family @ demands.limit / (scale * largest)
+    # n_s images of the flow of source s share the links of an orbit.
     load = sp.hstack([size * over for size in sizes])
     incidence = sp.csr_array(
         (
@@ -219,6 +217,7 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
     matrix = sp.block_array(
         [[load, None], [sp.block_diag(kept), sp.csr_array(-wanted)]], format="csr"
     )
+    # Flow that returns to its source is useless; these columns are fixed at 0.
     into_itself = np.concatenate([demands.head == demands.sources[rank] for rank in first])
     most = np.concatenate([(together / size)[orbits.link] for size in sizes])
     loose = 2.0  # no bound of a column may take a row's price
@@ -305,7 +304,7 @@ def _least_delivered(demands: Demands, sources: tuple[int, ...], flow: Vector) -
 
 
 def _without_row(incidence: sp.csr_array, node: int) -> sp.csr_array:
-    """Empty the row of a node: a source may send out what it likes."""
+    """Empty the row of a node: a source has no balance."""
     keep = np.ones(incidence.shape[0])
     keep[node] = 0
     return sp.csr_array(sp.diags_array(keep) @ incidence)

@@ -2,7 +2,6 @@
 
 Problem: write the flow of each source as paths to its destinations, the shares of each pair's paths
          whole numbers over one common whole.
-Input:   an optimum with one source for each orbit, or an approximate flow of all sources.
 Output:  a FlowSchedule, which ``verify`` proves and whose rate is exact.
 Cost:    at most |E| + N paths a source, found link by link.
 Source:  flow decomposition; shares by largest remainders. Each weight is off by less than one part
@@ -26,11 +25,11 @@ import numpy as np
 from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Path, Routes
+from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
 from lp.alltoall.concurrent_flow import ApproximateFlow
 from lp.alltoall.demands import Demands
 from lp.alltoall.linear_optimum import AllToAllOptimum
-from lp.solver.linear_program import Vector
 
 __all__ = ["WHOLE", "largest_remainders", "schedule_of"]
 

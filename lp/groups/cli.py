@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from forestcoll.topology import Topology
     from lp.groups.result import ConcurrentGroups
 
-__all__ = ["groups"]
+__all__ = ["Json", "Solver", "TimeLimit", "groups"]
+
+TimeLimit = Annotated[
+    float,
+    typer.Option(
+        "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the linear program."
+    ),
+]
+Solver = Annotated[str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")]
+Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 
 
 def groups(
@@ -36,26 +45,17 @@ def groups(
         Path | None,
         typer.Option("--output", "-o", metavar="DIRECTORY", help="Where to write the forests."),
     ] = None,
-    time_limit: Annotated[
-        float,
-        typer.Option(
-            "--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the linear program."
-        ),
-    ] = 300.0,
-    solver: Annotated[
-        str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")
-    ] = "highs",
-    json_: Annotated[
-        bool, typer.Option("--json", help="Write one JSON document to stdout.")
-    ] = False,
+    time_limit: TimeLimit = 300.0,
+    solver: Solver = "highs",
+    json_: Json = False,
 ) -> None:
     """Share a network among process groups that run at once, each with a forest of its own.
 
     The forests are verified, alone and together, before anything is shown or written.
     """
     from forestcoll.cli.facts import as_json, as_text
+    from forestcoll.solver.linear_program import Settings
     from lp.groups.sharing import concurrent_groups
-    from lp.solver.linear_program import Settings
 
     if output is not None and not output.is_dir():
         raise ExportError(f"{output} is no directory; create it first")

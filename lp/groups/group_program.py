@@ -1,9 +1,7 @@
 """Rows and columns of the linear program of concurrent process groups.
 
 Problem: state shares of links, balance at nodes outside a group, and cuts.
-Input:   networks of the groups, their weights, cuts as they come.
 Output:  the matrix program; its solutions as shares of every group and link.
-Cost:    linear in the links of a cut for each.
 Source:  :mod:`lp.groups.sharing`. Column 0 is t, then come the shares of each link, group by group.
 """
 
@@ -15,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from forestcoll.solver.linear_program import Program, Vector
 from forestcoll.topology import Topology
-from lp.solver.linear_program import Program, Vector
 
 __all__ = ["GroupsProgram", "Inside"]
 
@@ -57,6 +55,7 @@ class GroupsProgram:
         key = (number, inside.tobytes())
         if key in self._cuts:
             return False
+        # Theorem 1 for one group: w |S and g| t - (shares out of S) <= 0.
         leaving = np.flatnonzero(inside[self._tail] & ~inside[self._head])
         members = int(inside[list(self.networks[number].compute)].sum())
         columns = np.append(0, self._first_column(number) + leaving)
@@ -87,7 +86,6 @@ class GroupsProgram:
         return np.concatenate([np.zeros(1), np.tile(even, len(self.networks))])
 
     def _first_bound(self) -> float:
-        """No member of a group can receive the data of all others faster than its links allow."""
         bounds: list[float] = [
             float(network.ingress_gb_s[member]) / (weight * (network.num_compute - 1))
             for network, weight in zip(self.networks, self.weights.tolist(), strict=True)
@@ -99,7 +97,6 @@ class GroupsProgram:
         return 1 + number * len(self._tail)
 
     def _sums(self) -> sp.csr_array:
-        """The shares of each link."""
         groups, links = len(self.networks), len(self._tail)
         rows = np.tile(np.arange(links), groups)
         entries = (np.ones(groups * links), (rows, 1 + np.arange(groups * links)))

@@ -1,7 +1,6 @@
 """Concurrent process groups: the request, the result, and a check of the result.
 
 Problem: several allgathers on one network at the same time, each within its share of the links.
-Input:   a topology and disjoint groups of its GPUs, each with a weight.
 Output:  a forest for each group, the bound on the rate, the exact rate; a check of all of it.
 Cost:    the check verifies every forest and adds up the loads of every link.
 Source:  the model of ForestColl (section 2) for each group. The members of a group with weight w
@@ -80,8 +79,6 @@ class ConcurrentGroups:
 
     Parameters
     ----------
-    topology : Topology
-    groups : tuple of ProcessGroup
     forests : tuple of Forest
         Of each group, on the network with the other GPUs as relays and all bandwidths in full.
     bound_gb_s : float

@@ -1,12 +1,12 @@
 """Round the shares of concurrent groups to exact numbers, and pack forests into them.
 
 Problem: find multiples of a step near the shares of the linear program, which fit the links.
-Input:   shares in floats; the rate that they were found for.
 Output:  networks of the groups with their shares for bandwidths; forests on the full networks.
 Cost:    an exact optimum for every group and grid, at most 26 grids; then a forest for every group.
 Source:  the shares of a vertex are fractions, whose denominators are small as a rule: the grid of
          their common denominator holds them. Failing that, grids from coarse to fine, as in
-         :mod:`lp.allreduce.rounding`. All in units of the bandwidths' greatest common divisor.
+         :mod:`forestcoll.allreduce.rounding`. All in units of the bandwidths' greatest common
+         divisor.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 
+from forestcoll.allreduce.result import AGREEMENT
+from forestcoll.allreduce.rounding import GRIDS
+from forestcoll.allreduce.shares import common_divisor, fitted, with_bandwidths
 from forestcoll.core.balance import trim_to_balance
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, SolverError
 from forestcoll.generation import generate
 from forestcoll.schedule import cost
 from forestcoll.schedule.forest import Forest
+from forestcoll.solver.linear_program import Vector
 from forestcoll.topology import Topology
-from lp.allreduce.result import AGREEMENT
-from lp.allreduce.rounding import GRIDS
-from lp.allreduce.shares import common_divisor, fitted, with_bandwidths
 from lp.groups.result import ProcessGroup
-from lp.solver.linear_program import Vector
 
 __all__ = ["forests_within", "rounded"]
 
@@ -48,8 +48,6 @@ def rounded(
 
     Parameters
     ----------
-    topology : Topology
-    groups : sequence of ProcessGroup
     networks : sequence of Topology
         Of each group.
     shares : float array, a row for each group and a column for each link
@@ -61,7 +59,7 @@ def rounded(
     -------
     tuple of Topology
         Each group's network, with its shares; the best there are, if none attains the rate to
-        :data:`lp.allreduce.result.AGREEMENT`.
+        :data:`forestcoll.allreduce.result.AGREEMENT`.
 
     Raises
     ------

@@ -12,7 +12,6 @@ Problem: with t the rate, w_g the weight of group g and c^g_e its share of link 
          Members of g each send w_g t GB/s to all others. Then, at this t, the sum of all c is
          minimised. Shares are rounded to exact numbers, and the core packs each group's trees into
          its own.
-Input:   a topology; disjoint groups of two GPUs or more, which reach each other; weights.
 Output:  a forest for each group, the bound on t, the exact t that the loads of all forests allow.
 Cost:    G |E| + 1 variables; per round one solution and one or two passes of max-flows over the
          members of each group.
@@ -43,13 +42,13 @@ from scipy.sparse.csgraph import connected_components
 from forestcoll.core.problem import Problem
 from forestcoll.core.violation import violated_cut
 from forestcoll.errors import DisconnectedError, InvalidParameterError, TimeLimitError
+from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
+from forestcoll.solver.solve import solve
 from forestcoll.topology import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 from lp.groups.group_program import GroupsProgram
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups.rounding import forests_within, rounded
-from lp.solver.linear_program import Program, Settings, Solution, Vector
-from lp.solver.solve import solve
 
 __all__ = ["MISSED", "concurrent_groups", "groups_by_box", "groups_by_index"]
 
@@ -71,7 +70,6 @@ def concurrent_groups(
 
     Parameters
     ----------
-    topology : Topology
     groups : mapping
         Names of the members by the name of the group.
     settings : Settings
@@ -244,7 +242,6 @@ class _Search:
         return self.program.shares(found.x) * self.program.scale_gb_s
 
     def _converged(self, stated: Callable[[], Program]) -> Solution:
-        """Solve and add cuts until none is missed."""
         self._centre = self.program.even_shares()  # misses no cut, and is far from most
         while True:
             program = stated()
@@ -256,9 +253,9 @@ class _Search:
                 return solution
 
     def _cut_off(self, x: Vector) -> bool:
-        """State cuts that a solution misses; return whether there are any.
+        """State the cuts that a solution violates; return whether there are any.
 
-        They are looked for halfway to the centre first.
+        Points halfway to the centre come first: their cuts are deeper (Ben-Ameur and Neto 2007).
         """
         for point in ((x + self._centre) / 2, x):
             added = [self.program.add(number, inside) for number, inside in self._missed(point)]

@@ -5,8 +5,6 @@ of JSON. It runs the first list only to import what the others need. Every other
 with bounded time and memory, which prints a line: exit code, output, seconds of each command.
 """
 
-from __future__ import annotations
-
 import gc
 import json
 import os

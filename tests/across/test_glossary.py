@@ -1,7 +1,5 @@
 """Names in code come from the glossary: none of the names that it replaced is left."""
 
-from __future__ import annotations
-
 import io
 import re
 import subprocess

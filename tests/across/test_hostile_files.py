@@ -4,8 +4,6 @@ Each reader is a command. Those of one reader run in a process of their own, who
 limited to what it had when it began and MEMORY_MB more: a fork of one that has imported all.
 """
 
-from __future__ import annotations
-
 import json
 import select
 import subprocess
@@ -250,9 +248,7 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS)
-def test_five_thousand_digits_and_surrogates_in_every_field(
-    kind: str, process: Process, tmp_path: Path
-) -> None:
+def test_digits_and_surrogates_everywhere(kind: str, process: Process, tmp_path: Path) -> None:
     """In the place of each value, and in that of each key."""
     reader, make = DOCUMENTS[kind]
     document = make(tmp_path)

@@ -1,7 +1,5 @@
 """The pages of docs/how-to show what the commands on them print."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess

@@ -1,7 +1,5 @@
 """The notebooks run from top to bottom, and define nothing that belongs in a package."""
 
-from __future__ import annotations
-
 import ast
 import os
 from pathlib import Path

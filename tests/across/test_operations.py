@@ -3,8 +3,6 @@
 The table below holds both; a new type or a new operation needs its cells.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Numbers in the prose of the papers' pages are those of the rows that are kept."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -12,7 +10,7 @@ import pytest
 from experiments.published import printed
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.difference import may_be_stopped
-from experiments.reproduction.printed_numbers import bfb_testbed
+from experiments.reproduction.printed_numbers import bfb_numbers
 from experiments.reproduction.printed_numbers.bfb_bounds import trees_allreduce_us
 from experiments.reproduction.printed_numbers.teccl_numbers import model_us
 from experiments.reproduction.printed_numbers.teccl_peers import leads_percent
@@ -244,7 +242,7 @@ def hosts_of_tori(coverage: Coverage) -> list[str]:
 def servers_of_figure_6(coverage: Coverage) -> list[str]:
     """Figure 6 of the BFB paper: computed and printed percentages."""
     found: dict[tuple[str, str], list[tuple[float, str]]] = {}
-    for one in bfb_testbed.differences(coverage.rows):
+    for one in bfb_numbers.on_the_testbed(coverage.rows):
         pair, size = re.fullmatch(
             r"time of (.*), allreduce of (\w+), \d+ servers", one.what
         ).groups()  # type: ignore[union-attr]

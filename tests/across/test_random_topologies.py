@@ -1,7 +1,5 @@
 """The random networks are what they say, and varied enough to test with."""
 
-from __future__ import annotations
-
 import networkx as nx
 import pytest
 

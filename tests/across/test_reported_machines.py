@@ -1,7 +1,5 @@
 """Machines that people reported, with what they measured or asked, and the right answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from fractions import Fraction
 from typing import Literal
@@ -11,6 +9,7 @@ import pytest
 from experiments.advice.expected import Expected, expected
 from forestcoll import generate, group, load_topology, optimum, verify
 from forestcoll.topology import Topology, TopologyBuilder
+from tests.hand_networks import network_of
 
 PCIE = 32
 """GB/s of PCIe 4.0 x16, each way."""
@@ -153,14 +152,11 @@ def test_a_nic_that_receives_at_half_speed_binds_one_direction() -> None:
 
     Two of four shards cross each way, so algbw is 24 for allgather and reduce-scatter.
     """
-    builder = TopologyBuilder()
-    ends = [builder.switch("sa"), builder.switch("sb")]
-    for box, switch in enumerate(ends):
-        for i in range(2):
-            builder.link(builder.gpu(f"{'ab'[box]}{i}", box=box, index=i), switch, 24)
-    builder.arc(*ends, 24)
-    builder.arc(*reversed(ends), 12)
-    network = builder.build("half speed to receive")
+    network = network_of(
+        "[sa] [sb] a0@0.0 a1@0.1 b0@1.0 b1@1.1",
+        "a0 a1 - sa: 24, b0 b1 - sb: 24, sa > sb: 24, sb > sa: 12",
+        "half speed to receive",
+    )
     for collective, algbw in (("allgather", 24), ("reduce-scatter", 24), ("allreduce", 12)):
         verdict = verify(generate(network, collective=collective).schedule)
         assert (verdict.algbw_gb_s, verdict.optimal) == (algbw, True)

@@ -1,7 +1,5 @@
 """Shared capacities in schedules of every type: verified, measured and simulated alike."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -68,9 +66,7 @@ def groups_of(topology: Topology, rng: random.Random, limit: Fraction) -> list[S
 
 @pytest.mark.parametrize("name", TYPES)
 @pytest.mark.parametrize("limit", [Fraction(1, 7), Fraction(1)])
-def test_verify_and_cost_take_the_load_of_a_group_over_its_capacity(
-    name: str, limit: Fraction
-) -> None:
+def test_verify_and_cost_count_the_load_of_a_group(name: str, limit: Fraction) -> None:
     """T = max over links of load / b and over groups of (sum of loads) / C, added up here."""
     made = schedule(name)
     plain = cost(made)

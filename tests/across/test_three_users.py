@@ -4,8 +4,6 @@ A student with an experiment of her own, an engineer with damaged boxes; the thi
 cuts in Jupyter, walks through tests/across/test_notebooks.py.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 
@@ -48,9 +46,7 @@ scale: {"b5.* - ib": 1/2}
 """
 
 
-def test_a_student_runs_an_experiment_with_a_method_of_her_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_student_runs_her_own_method(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my_ring.py").write_text(METHOD)
     (tmp_path / "mine.yaml").write_text(EXPERIMENT)

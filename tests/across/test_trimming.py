@@ -4,8 +4,6 @@ What is checked is a function that trims, ``trimmed`` being the pipeline's, so t
 can be tested with others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ every other topology of ``TOPOLOGIES`` it must raise UnsupportedError. To add a 
 row to ``CLAIMS``; to add a topology, add it to ``TOPOLOGIES`` and see who claims it.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
@@ -20,8 +18,9 @@ from baselines.interface.method import Schedule
 from baselines.interface.supported import GATHERING, ROOTED
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import COLLECTIVES
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 __all__ = ["CLAIMS", "TOPOLOGIES", "Claim", "examples", "fingerprint", "load", "make", "run"]
@@ -68,14 +67,12 @@ GRIDS = (
 
 def one_way_boxes() -> Topology:
     """Two boxes of three GPUs in a one-way ring, which a switch joins."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for box in range(2):
-        gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(3)]
-        for tail, head in zip(gpus, gpus[1:] + gpus[:1], strict=True):
-            builder.arc(tail, head, 3)
-            builder.link(tail, switch, 1)
-    return builder.build("one-way boxes")
+    return network_of(
+        "[w] b0.gpu0@0.0 b0.gpu1@0.1 b0.gpu2@0.2 b1.gpu0@1.0 b1.gpu1@1.1 b1.gpu2@1.2",
+        "b0.gpu0 > b0.gpu1: 3, b0.gpu0..2 b1.gpu0..2 - w, b0.gpu1 > b0.gpu2: 3, "
+        "b0.gpu2 > b0.gpu0: 3, b1.gpu0 > b1.gpu1: 3, b1.gpu1 > b1.gpu2: 3, b1.gpu2 > b1.gpu0: 3",
+        "one-way boxes",
+    )
 
 
 DEAD = ("a dead NIC", "a dead rail", "a single NIC")

@@ -1,7 +1,5 @@
 """Machines of which links are dead."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

@@ -52,9 +52,7 @@ def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
     ("method", "network"),
     [("tacos", "ring:nodes=4"), ("bruck", "dgx_a100:boxes=2"), ("nccl-nvls", "dgx_h100:boxes=2")],
 )
-def test_what_is_run_is_written_and_verified(
-    method: str, network: str, suffix: str, tmp_path: Path
-) -> None:
+def test_runs_are_saved_and_proved(method: str, network: str, suffix: str, tmp_path: Path) -> None:
     """Schedules in steps, with a clock, of copying switches: `verify FILE` finds the same rate."""
     file = tmp_path / f"schedule.{suffix}"
     facts = document("baselines", "run", method, network, "-o", file)
@@ -64,7 +62,7 @@ def test_what_is_run_is_written_and_verified(
     assert invoke("verify", file, "--topology", "ring:nodes=5").exit_code == 1
 
 
-def test_every_measure_is_told() -> None:
+def test_every_measure_is_reported() -> None:
     """Pipelined and synchronous for all methods, makespan for those with a clock."""
     facts = document("baselines", "run", "blueconnect", "dgx_a100:boxes=2")
     assert facts["algbw_gb_s"]["exact"] == "2400/7"
@@ -77,7 +75,7 @@ def test_every_measure_is_told() -> None:
         assert f"\n{label}" in text
 
 
-def test_what_a_search_knows_is_told() -> None:
+def test_what_a_search_knows_is_reported() -> None:
     """TE-CCL on a ring of 3, a chunk of 1 MB each: the fewest epochs are found and proved.
 
     Every GPU sends its chunk to both neighbours at once, so each stage ends "optimal" with a gap of

@@ -68,9 +68,7 @@ def test_what_runs_by_default_has_every_method_on_every_network_and_every_collec
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), others_slow(DONE))
-def test_schedules_verify_and_claim_what_is_measured(
-    method: str, collective: str, name: str
-) -> None:
+def test_schedules_verify_as_claimed(method: str, collective: str, name: str) -> None:
     """Everything is delivered; no optimum is claimed; and none is beaten."""
     made = make(method, collective, name)
     verdict = verify(made)
@@ -170,9 +168,7 @@ def complaint_about(schedule: Schedule) -> str:
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)
-def test_a_schedule_comes_back_equal_from_its_files(
-    method: str, collective: str, name: str, tmp_path: Path
-) -> None:
+def test_files_return_the_schedule(method: str, collective: str, name: str, tmp_path: Path) -> None:
     """As JSON and as npz, whatever kind of schedule it is."""
     made = make(method, collective, name)
     for suffix in ("json", "npz"):

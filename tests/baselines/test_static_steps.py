@@ -10,8 +10,9 @@ from baselines import METHODS
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, synchronous, verify
-from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.circulants import circulant
+from tests.hand_networks import network_of
 
 SWITCHED = [
     "dgx_a100:boxes=1",
@@ -120,9 +121,7 @@ def alone() -> Topology:
 
 def dead_end() -> Topology:
     """Two GPUs, and a link that nothing leads back over."""
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    return builder.build("dead end")
+    return network_of("a b", "a > b", "dead end")
 
 
 def uneven() -> Topology:
@@ -157,11 +156,6 @@ def test_what_they_cannot_do_is_typed(
     made = load_topology(topology) if isinstance(topology, str) else topology()
     with pytest.raises(UnsupportedError, match=f"^unsupported: .*{message}"):
         run(name, made)
-
-
-def test_collectives_that_they_do_not_have_are_typed() -> None:
-    with pytest.raises(UnsupportedError, match="torus has no all-to-all"):
-        run("torus", load_topology("torus:dims=3x3"), "all-to-all")
 
 
 @pytest.mark.parametrize("name", ["recursive-halving-doubling", "blueconnect"])

@@ -1,7 +1,5 @@
 """What no trees of a depth exceed: by hand, and never below what was found."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The search for low trees: proved by verify, whatever it begins with."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -20,9 +18,7 @@ ZERO = Fraction(0)
 
 @settings(deadline=None)
 @given(topologies(), st.integers(1, 3), st.integers(0, 2), st.booleans())
-def test_trees_are_proved_and_within_the_height(
-    topology: Topology, k: int, slack: int, cut: bool
-) -> None:
+def test_trees_are_proved_within_depth(topology: Topology, k: int, slack: int, cut: bool) -> None:
     """From trees that are grown, and from the core's, cut."""
     weights = [1] * topology.num_compute
     depth = max(eccentricities(topology, range(topology.num_compute))) + slack

@@ -1,7 +1,5 @@
 """From the least depth up: which tree_depths are tried, and what is kept."""
 
-from __future__ import annotations
-
 from forestcoll import generate
 from forestcoll.bounded_depth.depth_ladder import LOW_STAGE, Climb, Ladder, tallest
 from forestcoll.core.stopwatch import Stopwatch

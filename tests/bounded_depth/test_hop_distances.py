@@ -1,7 +1,5 @@
 """Eccentricities: in GPU hops and in links."""
 
-from __future__ import annotations
-
 import networkx as nx
 from hypothesis import given
 

@@ -1,7 +1,5 @@
 """Options that change a network before a command looks at it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 
@@ -87,7 +85,7 @@ def test_a_link_dead_one_way_is_used_the_other_way(
         (["--scale", "*=2", "--scale", "* =3"], "--scale names '*' twice; give it once"),
     ],
 )
-def test_changes_that_cannot_be_are_told_in_one_line(options: list[str], message: str) -> None:
+def test_changes_that_cannot_be_are_reported_in_one_line(options: list[str], message: str) -> None:
     failed = invoke("optimum", BOXES, *options)
     assert failed.exit_code == 2
     assert message in failed.stderr

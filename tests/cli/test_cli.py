@@ -1,7 +1,5 @@
 """The command line: what it prints, what it writes, and what it is made of."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -16,14 +14,16 @@ import typer
 
 from forestcoll import cli
 from forestcoll.cli import shell
-from tests.command_line import ROOT, assert_one_line, invoke, process
+from forestcoll.topology import write_topology
+from tests.command_line import ROOT, assert_one_line, assert_refused, invoke, process
+from tests.lp.networks import one_way_detour
 
 # --- the command as a whole ---------------------------------------------------------------------
 
 
 def leaves(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     """The commands of this package, each with its whole name."""
-    plugins = {entry.name for entry in entry_points(group="forestcoll.commands")}
+    plugins = {entry.name for entry in entry_points(group="forestcoll.commands")} | set(shell.ABOVE)
     names = command.list_commands(None) if hasattr(command, "list_commands") else []
     for name in names:
         if path or name not in plugins:
@@ -36,12 +36,13 @@ COMMANDS = dict(leaves(typer.main.get_command(cli.app)))
 
 
 def test_the_commands_are_these() -> None:
-    """The core's own; others come by entry points."""
+    """The core's own; others are of the packages above, or come by entry points."""
     assert set(COMMANDS) == {
         "topology list",
         "topology show",
         "topology export",
         "topology draw",
+        "topology find",
         "replan",
         "whatif",
         "certificate",
@@ -88,15 +89,11 @@ def test_other_packages_add_commands(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "greetings_for_test" not in sys.modules
     assert invoke("hello", "world").stdout == "hello world\n"
     assert "Greet." in invoke("--help").stdout
-    result = invoke("hello", "nobody")
-    assert result.exit_code == 3
-    assert_one_line(result.stderr, "there is nobody to greet")
+    assert_refused("there is nobody to greet", "hello", "nobody", code=3)
     assert invoke("hello").exit_code == 2
 
 
-def test_other_packages_add_groups_of_commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_packages_add_command_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An entry point may be a typer.Typer: its subcommands follow its name, errors are ours."""
     (tmp_path / "greetings_in_two_ways.py").write_text(
         "import typer\n"
@@ -115,10 +112,48 @@ def test_other_packages_add_groups_of_commands(
     assert invoke("greet", "hello", "world").stdout == "hello world\n"
     assert "Greet or part." in invoke("--help").stdout
     assert "goodbye" in invoke("greet", "--help").stdout
-    result = invoke("greet", "goodbye")
-    assert result.exit_code == 3
-    assert_one_line(result.stderr, "you can never leave")
+    assert_refused("you can never leave", "greet", "goodbye", code=3)
     assert invoke("greet", "goodnight").exit_code == 2
+
+
+_WITHOUT_METADATA = """
+import importlib.metadata as metadata, runpy, sys
+metadata.MetadataPathFinder.find_distributions = classmethod(lambda *_: [])
+assert not metadata.entry_points()
+runpy.run_module("forestcoll", run_name="__main__", alter_sys=True)
+"""
+
+
+def _without_metadata(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", _WITHOUT_METADATA, *map(str, arguments)],
+        cwd=ROOT, text=True, capture_output=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_all_commands_are_there_without_installed_metadata(tmp_path: Path) -> None:
+    """As in a checkout that was never installed; the schedule is the allreduce program's."""
+    listed = _without_metadata("--help")
+    assert listed.returncode == 0, listed.stderr
+    names = {name.partition(" ")[0] for name in (*shell.CORE, *shell.ABOVE)}
+    assert all(f" {name} " in listed.stdout for name in names)
+    assert " find " in _without_metadata("topology", "--help").stdout
+    network, file = tmp_path / "network.yaml", tmp_path / "schedule.json"
+    write_topology(one_way_detour(), network)
+    made = _without_metadata("generate", network, "--collective", "allreduce", "-o", file, "--json")
+    assert made.returncode == 0, made.stderr
+    answer = json.loads(made.stdout)
+    assert answer["made_by"] == "allreduce program"
+    assert answer["optimal"] is True
+    found = _without_metadata("allreduce-optimum", network)
+    assert found.returncode == 0, found.stderr
+
+
+@pytest.mark.parametrize("name", shell.ABOVE)
+def test_commands_of_the_packages_above_can_be_loaded(name: str) -> None:
+    """The table names modules that this package does not import."""
+    loaded = shell.ABOVE[name].load()
+    assert isinstance(loaded, typer.Typer) or callable(loaded)
 
 
 def test_the_module_runs_as_a_program() -> None:
@@ -162,7 +197,7 @@ def test_a_real_ctrl_c_is_130() -> None:
 @pytest.mark.parametrize(
     "moment",
     [
-        *("forestcoll.cli", "typer.main", "forestcoll.cli.summaries", "forestcoll.cli.optima"),
+        *("forestcoll.cli", "typer.main", "forestcoll.cli.shell", "forestcoll.cli.optima"),
         *("numpy", "numpy._core.multiarray", "forestcoll.topology.families", "pydantic.main"),
         *("forestcoll.native._core", "forestcoll.core.optimality"),
     ],

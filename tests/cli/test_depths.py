@@ -1,7 +1,5 @@
 """The command that says what low trees cost."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.command_line import assert_one_line, document, invoke

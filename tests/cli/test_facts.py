@@ -1,7 +1,5 @@
 """Facts for people and for machines: aligned lines with units, and exact numbers in JSON."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Commands on networks: listed, shown, written, drawn."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,13 +1,11 @@
 """Optima and their certificates on the command line."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_one_line, assert_refused, document, invoke
 
 
 def test_optimum_prints_exact_numbers_and_the_cut_in_words() -> None:
@@ -60,9 +58,7 @@ def test_fractions_in_json_stand_beside_their_decimals() -> None:
 )
 def test_what_cannot_be_certified_is_told(options: list[str], message: str, tmp_path: Path) -> None:
     """Exit code 2, one line, no file."""
-    result = invoke("certificate", *options, "-o", tmp_path / "never.json")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "certificate", *options, "-o", tmp_path / "never.json")
     assert list(tmp_path.iterdir()) == []
     result = invoke("certificate", "ring:nodes=3", "-o", tmp_path / "no" / "where.json")
     assert_one_line(result.stderr, "there is no directory")

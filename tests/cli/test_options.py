@@ -1,14 +1,13 @@
 """Options that commands share."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from forestcoll.cli.options import in_group, read_if_given, root_of
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.command_line import document, invoke
+from tests.hand_networks import network_of
 
 
 def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
@@ -53,9 +52,7 @@ def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("command", ["optimum", "generate"])
-def test_bad_options_are_told_in_one_line(
-    command: str, options: list[str], message: str, tmp_path: Path
-) -> None:
+def test_bad_options(command: str, options: list[str], message: str, tmp_path: Path) -> None:
     output = ["-o", tmp_path / "schedule.json"] if command == "generate" else []
     result = invoke(command, "dgx_a100:boxes=2", *options, *output)
     assert result.exit_code == 2
@@ -67,10 +64,7 @@ def test_bad_options_are_told_in_one_line(
 
 def test_a_number_is_a_rank_unless_a_node_is_called_so() -> None:
     """Names that look like numbers are those of some networks."""
-    builder = TopologyBuilder()
-    for name in ("1", "0", "x"):
-        builder.gpu(name)
-    net = builder.build("numbers")
+    net = network_of("1 0 x", "", "numbers")
     assert [root_of(net, text) for text in ("1", "2", "x", "-1", "1.0", "9" * 10)] == [
         "1",
         2,

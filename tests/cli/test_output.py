@@ -1,7 +1,5 @@
 """What commands write: refused before the work where it cannot be written."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -11,7 +9,7 @@ import pytest
 from forestcoll.cli import generation, inspection, networks
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.errors import ExportError
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document
 
 
 def never(*_: object, **__: object) -> None:
@@ -36,9 +34,7 @@ def test_generate_looks_at_the_output_before_it_works(
         (tmp_path / name).mkdir()
     monkeypatch.setattr(generation, "generate", never)
     monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
-    result = invoke("generate", "ring:nodes=4", "-o", tmp_path / output)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "generate", "ring:nodes=4", "-o", tmp_path / output)
 
 
 def test_generate_may_write_into_a_device() -> None:
@@ -62,9 +58,7 @@ def test_drawings_look_at_the_output_before_they_work(
     (tmp_path / "taken.png").mkdir()
     monkeypatch.setattr(networks, "changed_network", never)
     monkeypatch.setattr(inspection, "read_schedule", never)
-    result = invoke(*command.split(), "ring:nodes=4", "-o", tmp_path / output)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, *command.split(), "ring:nodes=4", "-o", tmp_path / output)
 
 
 def test_facts_go_to_stdout_for_people_or_for_machines(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,7 +1,5 @@
 """The command that puts a new schedule in place of an old one."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -28,7 +26,7 @@ def test_a_schedule_is_replanned_for_a_dead_nic(tmp_path: Path) -> None:
     assert back["algbw_gb_s"]["exact"] == "800/3"
 
 
-def test_both_phases_of_an_allreduce_are_told(tmp_path: Path) -> None:
+def test_both_phases_of_an_allreduce_are_reported(tmp_path: Path) -> None:
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", old)
     said = document("replan", old, "-o", new, "--scale", "gpu0 - gpu1=1/2")
@@ -39,9 +37,7 @@ def test_both_phases_of_an_allreduce_are_told(tmp_path: Path) -> None:
     ("options", "message"),
     [([], "nothing has changed"), (["--without", "gpu9"], "'gpu9' is no node of ring:nodes=4")],
 )
-def test_bad_requests_are_told_in_one_line(
-    options: list[str], message: str, tmp_path: Path
-) -> None:
+def test_bad_requests_take_one_line(options: list[str], message: str, tmp_path: Path) -> None:
     old = tmp_path / "old.npz"
     document("generate", "ring:nodes=4", "-o", old)
     failed = invoke("replan", old, "-o", tmp_path / "new.npz", *options)

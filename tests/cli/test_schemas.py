@@ -1,7 +1,5 @@
 """Formats of files, printed or found, whether the toolkit is installed or a clone."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Whatever goes wrong is one line and an exit code, never a traceback."""
 
-from __future__ import annotations
-
+import sys
 from collections.abc import Iterator
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,8 @@ import typer
 
 from forestcoll import cli
 from forestcoll.cli import networks
-from tests.command_line import assert_one_line, invoke
+from forestcoll.cli.shell import ABOVE, CORE, summary
+from tests.command_line import assert_one_line, assert_refused, invoke
 
 GOOD = """\
 name: pair
@@ -55,9 +56,7 @@ MALFORMED = {
 
 @pytest.mark.parametrize("fault", MALFORMED)
 @pytest.mark.parametrize("command", ["show", "optimum"])
-def test_a_malformed_file_is_one_line_and_exit_code_2(
-    fault: str, command: str, tmp_path: Path
-) -> None:
+def test_a_malformed_file_ends_with_code_2(fault: str, command: str, tmp_path: Path) -> None:
     """Whoever reads it: no traceback, the file or the fault named."""
     content, message = MALFORMED[fault]
     path = tmp_path / "cluster.yaml"
@@ -86,9 +85,7 @@ def test_a_malformed_file_is_one_line_and_exit_code_2(
 )
 def test_a_malformed_specification_is_one_line_and_exit_code_2(spec: str, message: str) -> None:
     """With the remedy, where there is one."""
-    result = invoke("optimum", spec)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "optimum", spec)
 
 
 @pytest.mark.parametrize(
@@ -107,9 +104,7 @@ def test_a_file_that_cannot_be_written_is_one_line_and_exit_code_2(
     suffix = {"export": "yaml", "draw": "png"}.get(command[1], "json")
     (tmp_path / f"taken.{suffix}").mkdir()
     for path in (tmp_path / "nowhere" / f"x.{suffix}", tmp_path / f"taken.{suffix}"):
-        result = invoke(*command, "-o", path)
-        assert result.exit_code == 2
-        assert_one_line(result.stderr, str(path))
+        assert_refused(str(path), *command, "-o", path)
 
 
 @pytest.mark.parametrize(
@@ -131,9 +126,7 @@ def test_interruptions_and_full_disks_have_codes(
         raise raised
 
     monkeypatch.setattr(networks, "write_topology", fail)
-    result = invoke("topology", "export", "ring:nodes=4", "-o", "x.json")
-    assert result.exit_code == exit_code
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "topology", "export", "ring:nodes=4", "-o", "x.json", code=exit_code)
 
 
 @pytest.mark.parametrize(
@@ -202,3 +195,28 @@ def test_numbers_that_no_machine_has_are_refused_at_once(command: list[str]) -> 
     assert result.exit_code == 2, result.output
     assert isinstance(result.exception, SystemExit)
     assert "rror" in result.stderr
+
+
+ALL = [*CORE.values(), *ABOVE.values()]
+
+
+@pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)
+def test_the_source_tells_what_the_loaded_command_does(command: EntryPoint) -> None:
+    """Each command of ours, the core's and the other packages'."""
+    loaded = command.load()
+    told = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
+    short = summary(command)
+    assert short is not None
+    assert short.split() == told.split()
+
+
+def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another assignment, help that is worked out, no help, a module that is not there."""
+    (tmp_path / "silent_for_test.py").write_text(
+        "import typer\ntext = 'x'\napp = typer.Typer(help=text)\nbare = typer.Typer()\nmade = app\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("app", "bare", "made", "gone"):
+        assert summary(EntryPoint("x", f"silent_for_test:{name}", "group")) is None
+    assert summary(EntryPoint("x", "nowhere_for_test:app", "group")) is None
+    assert "silent_for_test" not in sys.modules

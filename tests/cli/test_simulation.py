@@ -1,7 +1,5 @@
 """The command that simulates a schedule file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -10,8 +8,8 @@ import pytest
 import forestcoll
 from forestcoll import cli
 from forestcoll.schedule.simulate import Simulator
-from forestcoll.topology import TopologyBuilder
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
+from tests.hand_networks import network_of
 
 
 @pytest.fixture(scope="module")
@@ -73,18 +71,14 @@ def test_the_document_has_what_the_library_finds(schedule: Path) -> None:
 def test_mistakes_are_one_line(
     schedule: Path, options: tuple[str, ...], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    result = invoke("simulate", schedule, *options)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "simulate", schedule, *options)
 
 
 def test_a_wrong_schedule_is_not_simulated(schedule: Path, tmp_path: Path) -> None:
     content = json.loads(schedule.read_text())
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps(content | {"congestion": "1/9", "congestion_decimal": 1 / 9}))
-    result = invoke("simulate", forged)
-    assert result.exit_code == 1
-    assert_one_line(result.stderr, "overloaded")
+    assert_refused("overloaded", "simulate", forged, code=1)
 
 
 def test_the_use_of_links_is_drawn(schedule: Path, tmp_path: Path) -> None:
@@ -100,14 +94,12 @@ def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule:
     result = invoke("simulate", schedule, "--size", "976562500000000KB", "--pipeline-chunks", "1")
     assert "  " in result.stdout.splitlines()[-1]
     assert result.stdout.splitlines()[-1].split()[0] == "976562500000000KB"
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     alone = tmp_path / "alone.json"
-    forestcoll.write_schedule(forestcoll.generate(builder.build("one")).schedule, alone)
+    forestcoll.write_schedule(forestcoll.generate(network_of("alone", "", "one")).schedule, alone)
     assert invoke("simulate", alone, "--size", "1MB").stdout.splitlines()[-1].split()[-1] == "-"
-    result = invoke("simulate", alone, "--usage", tmp_path / "usage.svg")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "nothing moves in this schedule")
+    assert_refused(
+        "nothing moves in this schedule", "simulate", alone, "--usage", tmp_path / "usage.svg"
+    )
 
 
 def test_ctrl_c_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,8 +107,6 @@ def test_ctrl_c_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> 
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Simulator, "run", interrupted)
-    result = invoke("simulate", schedule)
-    assert result.exit_code == 130
-    assert_one_line(result.stderr, "interrupted")
+    assert_refused("interrupted", "simulate", schedule, code=130)
     assert "simulate" in invoke("--help").stdout
     assert cli.app.info.help

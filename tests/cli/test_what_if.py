@@ -1,7 +1,5 @@
 """The command that asks what fails and what would help."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -71,7 +69,7 @@ def test_it_is_of_the_network_as_changed_and_of_a_root(tmp_path: Path) -> None:
         (["-o", "x.doc"], "ends in .png, .pdf or .svg"),
     ],
 )
-def test_bad_questions_are_told_in_one_line(options: list[str], message: str) -> None:
+def test_bad_questions_are_reported_in_one_line(options: list[str], message: str) -> None:
     failed = invoke("whatif", "ring:nodes=4", *options)
     assert failed.exit_code == 2
     assert message in failed.stderr

@@ -1,7 +1,5 @@
 """What differs, for people and for machines."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from forestcoll import generate

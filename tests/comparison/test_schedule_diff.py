@@ -1,8 +1,7 @@
 """What differs between two schedules, all in all."""
 
-from __future__ import annotations
-
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ import pytest
 from baselines.registry import METHODS
 from forestcoll import generate
 from forestcoll.comparison import schedule_diff
-from forestcoll.comparison.schedule_diff import diff
+from forestcoll.comparison.schedule_diff import diff, link_differences
 from forestcoll.core.assembly import expand
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology import load_topology
@@ -32,7 +31,7 @@ def test_a_schedule_is_the_same_as_itself_with_its_trees_in_another_order() -> N
     assert not diff(one, replace(one, method="another")).is_same
 
 
-def test_a_dead_nic_is_told_in_network_loads_and_trees() -> None:
+def test_a_dead_nic_is_reported_in_network_loads_and_trees() -> None:
     whole = load_topology("dgx_a100:boxes=4")
     first, second = generate(whole).schedule, generate(whole.without("b1.gpu3 - ib")).schedule
     found = diff(first, second)
@@ -51,9 +50,7 @@ def test_a_factored_forest_has_the_trees_of_its_expansion() -> None:
     assert diff(folded, folded).is_same
 
 
-def test_a_factored_forest_that_is_too_large_is_not_written_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_large_factored_forests_stay_factored(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of two that are equal nothing need be; of others it is said, and they are not the same."""
     folded = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     monkeypatch.setattr(schedule_diff, "_MOST_PARENTS", 10)
@@ -111,3 +108,21 @@ def test_every_type_is_the_same_as_itself_and_not_as_another(name: str) -> None:
     assert diff(one, one).is_same
     other = "factored forest" if name == "forest" else "forest"
     assert not diff(one, schedule(other)).is_same
+
+
+def test_the_greatest_differences_come_first_and_equal_ones_by_name() -> None:
+    """Of a, b and c the loads differ by 1/4, 1/2 and 1/4; d is the same, e in the first alone."""
+    shares = {"a": (1, 2), "b": (3, 1), "c": (2, 1), "d": (1, 1)}
+    first = {(name, "x"): Fraction(one, 4) for name, (one, _) in shares.items()}
+    second = {(name, "x"): Fraction(other, 4) for name, (_, other) in shares.items()}
+    found = link_differences({**first, ("e", "x"): Fraction(1, 8)}, second)
+    assert [one.link[0] for one in found.others] == ["b", "a", "c", "e"]
+    assert (found.others[0].first, found.others[0].second) == (Fraction(3, 4), Fraction(1, 4))
+    assert found.others[3].second == 0
+    assert found.same == 1
+
+
+def test_a_link_that_carries_nothing_in_both_is_the_same() -> None:
+    """Also one that the other network lacks: it has none of the data there."""
+    found = link_differences({("a", "x"): Fraction(0)}, {("b", "x"): Fraction(0)})
+    assert (found.same, found.others) == (2, ())

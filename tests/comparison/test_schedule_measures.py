@@ -1,7 +1,5 @@
 """The figures of schedules of all kinds."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

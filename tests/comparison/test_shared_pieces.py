@@ -1,7 +1,5 @@
 """Trees, transfers and paths that two schedules share, against sets of edges and by hand."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 from fractions import Fraction
@@ -59,7 +57,7 @@ def test_shared_trees_are_those_of_the_edges(seed: int) -> None:
             assert gpu.only_second == sum(root == gpu.gpu for root, _ in theirs.keys() - both)
 
 
-def test_a_tree_that_changes_is_told_with_its_root() -> None:
+def test_a_tree_that_changes_is_reported_with_its_root() -> None:
     """One parent of one batch of gpu2 changes: a tree less of the first, another of the second."""
     ring = generate(load_topology("ring:nodes=4")).schedule
     batch = int(np.flatnonzero(ring.root == 2)[0])
@@ -82,7 +80,7 @@ def test_trees_of_another_multiplicity_are_in_both_with_another_share() -> None:
 
 
 @pytest.mark.parametrize("change", ["step", "head", "reduce", "chunk"])
-def test_a_transfer_that_changes_is_told(change: str) -> None:
+def test_a_transfer_that_changes_is_reported(change: str) -> None:
     """Whatever of it does; in Bruck on 4 GPUs the last step has the transfers of gpu3."""
     bruck = METHODS["bruck"].run(load_topology("ring:nodes=4"), "allgather")
     assert shared_pieces(bruck, bruck).differing == 0
@@ -107,7 +105,7 @@ def _all_to_all(middle: int) -> FlowSchedule:
     return FlowSchedule(ring, "hand", 2, Routes.from_paths(ways))
 
 
-def test_paths_of_an_all_to_all_are_told_with_their_shares() -> None:
+def test_paths_of_an_all_to_all_are_reported_with_their_shares() -> None:
     """gpu0 sends all over gpu1, or half over gpu3: a share that differs, and one path more."""
     found = shared_pieces(_all_to_all(2), _all_to_all(1))
     assert found.what == "paths"

@@ -1,7 +1,5 @@
 """Trees written out: as many as the factored form says, in its order."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -12,6 +12,7 @@ from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.topology import TopologyBuilder
 from tests.core.any_network.networks import fan
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, sized_topology
 from tests.reference.cuts import violated_set
 
@@ -145,13 +146,9 @@ def test_balanced_capacities_are_left_alone():
 
 def test_links_to_gpus_are_trimmed_before_those_to_switches():
     """From v, which receives 1, go 1 to w and 1 to b. Neither is needed; w keeps what it gets."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    v, w = (builder.switch(name) for name in "vw")
-    arcs = [(a, v, 1), (v, w, 1), (v, b, 1), (w, c, 1), (b, a, 1), (c, a, 1), (b, c, 2), (c, b, 2)]
-    for tail, head, room in arcs:
-        builder.arc(tail, head, room)
-    topology = builder.build("fork")
+    topology = network_of(
+        "a b c [v] [w]", "a > v, v > w b, w > c, b c > a, b > c: 2, c > b: 2", "fork"
+    )
     capacity = np.array([int(link.bandwidth_gb_s) for link in topology.links], dtype=np.int64)
     found = balanced(Problem(topology, capacity, np.ones(3, dtype=np.int64)))
     place = topology.position_of
@@ -180,12 +177,7 @@ def test_shares_are_lowered_in_proportion(reduction):
 
 def test_shares_are_lowered_from_switch_to_switch_and_rounded_up():
     """Of 5 into v, 2 and 4 leave: 1 too much, taken off w as ceil(2/6) = 1. Then w has 1 for 2."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    v, w = builder.switch("v"), builder.switch("w")
-    for tail, head in ((a, v), (v, w), (v, b), (w, b), (b, a)):
-        builder.arc(tail, head, 9)
-    topology = builder.build("chain")
+    topology = network_of("a b [v] [w]", "a > v: 9, v > w b: 9, w > b: 9, b > a: 9", "chain")
     order = [
         topology.links.index(topology.link_between[p]) for p in ((0, 2), (2, 3), (2, 1), (3, 1))
     ]

@@ -1,7 +1,5 @@
 """Switch removal after decomposition: sets stay tight, every cut keeps its trees, loads fit."""
 
-from __future__ import annotations
-
 import itertools
 import random
 

@@ -20,6 +20,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.topology import TopologyBuilder, group, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import violated_set
 from tests.reference.fixed_k import fixed_k_reference, rounded_down
@@ -353,13 +354,7 @@ def test_experiments_can_sweep_k():
 
 def test_a_switch_that_sends_more_than_it_receives_is_no_obstacle():
     """The second GB/s out of the switch has nothing to carry: b gets a's shard over 1 + 1."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    star = builder.switch("star")
-    builder.link(a, b, 1)
-    builder.arc(a, star, 1)
-    builder.arc(star, b, 2)
-    found = fixed_k(builder.build("loud"), 1)
+    found = fixed_k(network_of("a b [star]", "a - b, a > star, star > b: 2", "loud"), 1)
     assert found.exact
     assert found.congestion == 1
 

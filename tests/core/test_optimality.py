@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from ortools.graph.python import max_flow
@@ -11,9 +10,9 @@ from ortools.graph.python import max_flow
 from forestcoll.core.optimality import optimum, rate_bound
 from forestcoll.core.problem import tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError
-from forestcoll.native import _core
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.core.any_network.networks import fan
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 from tests.reference.optimality import optimum_reference
@@ -157,15 +156,6 @@ def test_a_switch_that_sends_more_than_it_receives_is_no_obstacle():
     assert best.inverse_rate == best.certificate() == 1
 
 
-def test_core_refuses_arrays_that_do_not_belong_together():
-    """The array interface checks its input instead of reading beyond it."""
-    one = np.ones(1, dtype=np.int64)
-    with pytest.raises(ValueError, match="differ in length"):
-        _core.bottleneck(
-            2, np.zeros(2, np.int32), np.ones(1, np.int32), one, one, np.ones(1, np.uint8)
-        )
-
-
 def test_progress_may_stop_the_search():
     """What the callback raises comes out: Ctrl-C is no special case."""
 
@@ -178,11 +168,7 @@ def test_progress_may_stop_the_search():
 
 def test_only_roots_must_reach_everybody():
     """A one-way line a -> b -> c of 2 and 3 GB/s: b reaches no a; a broadcast of a has 2."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 2)
-    builder.arc(b, c, 3)
-    topology = builder.build("one-way line")
+    topology = network_of("a b c", "a > b: 2, b > c: 3", "one-way line")
     assert optimum(topology, weights=(1, 0, 0)).algbw_gb_s == 2
     assert rate_bound(topology, weights=(1, 0, 0)).algbw_gb_s == 2
     for bound in (optimum, rate_bound):

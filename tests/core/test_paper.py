@@ -1,10 +1,6 @@
 """The paper's own algorithms: the same optimum, forests that the independent check accepts."""
 
 import itertools
-import signal
-import subprocess
-import sys
-import time
 from dataclasses import replace
 from fractions import Fraction
 
@@ -19,7 +15,7 @@ from forestcoll.core.problem import Problem
 from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
 from forestcoll.generation import PAPER_STAGES
 from forestcoll.schedule import cost
-from tests.command_line import document, invoke
+from tests.command_line import assert_ctrl_c_stops, document, invoke
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum, violated_set
 from tests.reference.edge_splitting import remove_switches as remove_switches_reference
@@ -205,16 +201,7 @@ def test_ctrl_c_stops_native_work():
         "import forestcoll; print('started', flush=True); "
         "forestcoll.generate(forestcoll.load_topology('dgx_a100:boxes=64'), method='paper')"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        time.sleep(1)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=30)
-    assert "KeyboardInterrupt" in errors
-    assert process.returncode != 0
+    assert_ctrl_c_stops(code, 1)
 
 
 def test_an_unknown_method_is_refused_with_the_names_there_are(tmp_path):

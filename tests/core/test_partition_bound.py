@@ -1,8 +1,5 @@
 """Bounds from partitions: by hand, two ways alike, and the least of those that are known."""
 
-from __future__ import annotations
-
-import itertools
 from fractions import Fraction
 
 import numpy as np
@@ -20,6 +17,7 @@ from forestcoll.core.partition_bound import (
 from forestcoll.problem.allreduce_bound import AllreduceBound, PricedSet
 from forestcoll.schedule.factored import Sets
 from forestcoll.topology import Topology, TopologyBuilder
+from tests.hand_networks import network_of
 from tests.lp.networks import star
 
 
@@ -28,11 +26,7 @@ def test_a_star_of_equal_gpus() -> None:
 
     Of price 1 each, potential 1/2: each of 2 N links has 1/2, which makes N, by 2 (N - 1).
     """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for number in range(4):
-        builder.link(builder.gpu(f"gpu{number}"), switch, 1)
-    topology = builder.build("star")
+    topology = network_of("[w] gpu0..3", "gpu0..3 - w", "star")
     parts = [[gpu] for gpu in topology.compute]
     assert partition_bound(topology, parts).algbw_gb_s == Fraction(4, 6)
     without = AllreduceBound.of(
@@ -77,16 +71,12 @@ def test_nested_sets_make_partitions_level_by_level() -> None:
     )
 
 
-def test_the_least_of_the_known_bounds_is_told() -> None:
+def test_the_least_of_the_known_bounds_is_reported() -> None:
     """A line a - b - c - d of 10, 1 and 10 GB/s: single GPUs prove 2 (10 + 1 + 10) / 6 = 7.
 
     The halves prove 1: all sums cross the middle one way, and all that is added the other.
     """
-    builder = TopologyBuilder()
-    a, b, c, d = (builder.gpu(name) for name in "abcd")
-    for one, other, bandwidth in ((a, b, 10), (b, c, 1), (c, d, 10)):
-        builder.link(one, other, bandwidth)
-    net = builder.build("line")
+    net = network_of("a b c d", "a - b: 10, b - c, c - d: 10", "line")
     bounds = [best_known_bound(net, families) for families in ([], [[[0, 1], [2, 3]]])]
     assert [bound.algbw_gb_s for bound in bounds if bound] == [7, 1]
     for bound in bounds:
@@ -115,23 +105,17 @@ def test_the_search_ends_where_a_rate_is_attained() -> None:
 
 
 def test_a_single_gpu_has_no_partition() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("alone")
-    assert best_known_bound(builder.build("alone")) is None
+    assert best_known_bound(network_of("alone", "", "alone")) is None
 
 
 def pods() -> Topology:
     """Two boxes of two GPUs at a leaf switch, with a twin behind it; both leaves on a spine."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{number}", box=number // 2) for number in range(4)]
-    names = ("leaf0", "twin0", "leaf1", "twin1", "spine")
-    leaf0, twin0, leaf1, twin1, spine = (builder.switch(name) for name in names)
-    for number, gpu in enumerate(gpus):
-        builder.link(gpu, (leaf0, leaf1)[number // 2], 4)
-    for leaf, twin in ((leaf0, twin0), (leaf1, twin1)):
-        builder.link(leaf, twin, 4)
-        builder.link(leaf, spine, 1)
-    return builder.build("pods")
+    return network_of(
+        "gpu0@0 gpu1@0 gpu2@1 gpu3@1 [leaf0] [twin0] [leaf1] [twin1] [spine]",
+        "gpu0 gpu1 - leaf0: 4, gpu2 gpu3 - leaf1: 4, leaf0 - twin0: 4, leaf0 leaf1 - spine, "
+        "leaf1 - twin1: 4",
+        "pods",
+    )
 
 
 def test_switches_beside_one_set_only_belong_to_it() -> None:
@@ -156,13 +140,7 @@ def test_switches_beside_one_set_only_belong_to_it() -> None:
 
 def test_a_switch_that_only_sends_to_a_set_belongs_to_it_too() -> None:
     """One that a set feeds and one that feeds it: links either way make a neighbour."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    builder.link(a, b, 1)
-    fed, feeding = builder.switch("fed"), builder.switch("feeding")
-    builder.arc(a, fed, 1)
-    builder.arc(feeding, b, 1)
-    net = builder.build("one way")
+    net = network_of("a b [fed] [feeding]", "a - b, a > fed, feeding > b", "one way")
     place = net.position_of
     assert closed(net, [[0], [1]]) == [[0, place["fed"]], [1, place["feeding"]]]
 
@@ -171,11 +149,7 @@ def test_boxes_are_parts_if_every_gpu_is_in_one_and_there_are_several() -> None:
     """Two boxes of pods are; a single box is not, nor are boxes with a GPU outside of all."""
     assert list(box_parts(pods())) == [[[0, 1], [2, 3]]]
     assert list(box_parts(load_topology("dgx_a100:boxes=1"))) == []
-    builder = TopologyBuilder()
-    gpus = [builder.gpu("a", box=0), builder.gpu("b", box=1), builder.gpu("c")]
-    for one, other in itertools.pairwise(gpus):
-        builder.link(one, other, 1)
-    assert list(box_parts(builder.build("outside"))) == []
+    assert list(box_parts(network_of("a@0 b@1 c", "a - b, b - c", "outside"))) == []
 
 
 @pytest.mark.parametrize("into", [True, False])

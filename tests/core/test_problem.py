@@ -7,17 +7,13 @@ import pytest
 
 from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def behind_a_switch() -> Topology:
     """A switch, at position 0, then GPUs a and b; 3/2 GB/s up and 2 GB/s down."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for name in "ab":
-        builder.arc(builder.gpu(name), switch, "3/2")
-        builder.arc(switch, name, 2)
-    return builder.build("switch first")
+    return network_of("[w] a b", "a b > w: 3/2, w > a b: 2", "switch first")
 
 
 def test_links_carry_whole_trees_rounded_down() -> None:
@@ -32,8 +28,9 @@ def test_trees_of_ranks_are_spread_over_nodes() -> None:
     """Ranks 0 and 1 are at positions 1 and 2; trees arrive there, not at the switch."""
     net = behind_a_switch()
     problem = Problem.at(net, Fraction(2), np.array([5, 7]))
-    assert problem.rooted.tolist() == [0, 5, 7]
-    assert problem.is_target.tolist() == [0, 1, 1]
+    *_, trees, target = problem.arrays
+    assert trees.tolist() == [0, 5, 7]
+    assert target.tolist() == [0, 1, 1]
     assert problem.capacity.tolist() == tree_capacities(net, Fraction(2)).tolist()
     narrow = problem.within(np.ones(4, dtype=np.int64))
     assert narrow.capacity.tolist() == [1] * 4

@@ -5,8 +5,6 @@ q(v) trees are rooted at v, Q in all; d(X) is the capacity that enters X, h(X) =
 docs/mathematics/tight-sets.md.
 """
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter

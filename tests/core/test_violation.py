@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from forestcoll.core.problem import Problem
-from forestcoll.core.violation import violated_cut, violated_cut_between
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.core.violation import violated_cut, violated_cut_between, violated_cut_over
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import violated_set
 
@@ -32,6 +33,16 @@ def test_gpus_that_are_known_to_be_reached_are_not_tested() -> None:
     assert found is not None
     assert (found.passed, found.inside.tolist(), found.shortage) == (1, [True, False, True], 1)
     assert violated_cut(one_way_ring(1), passed=3) is None
+
+
+def test_links_that_no_topology_has() -> None:
+    """Two links 0 -> 1 of 2 and 1 carry 3 trees of GPU 0, but not 4: then {0} lacks one."""
+    tail, head = np.zeros(2, dtype=np.int32), np.ones(2, dtype=np.int32)
+    capacity, target = np.array([2, 1]), np.array([0, 1], dtype=np.uint8)
+    passed, cut = violated_cut_over(tail, head, capacity, np.array([3, 0]), target)
+    assert (passed, cut.tolist()) == (1, [])
+    passed, cut = violated_cut_over(tail, head, capacity, np.array([4, 0]), target)
+    assert (passed, cut.tolist()) == (0, [1, 0])
 
 
 def drawn(seed: int, kind: str) -> tuple[Topology, np.ndarray, np.ndarray]:
@@ -69,11 +80,7 @@ def test_a_cut_is_found_exactly_when_there_is_one(kind: str) -> None:
 
 def test_switches_may_be_roots_and_targets() -> None:
     """Two trees from the switch to a, which takes one only; b, which wants none, is not asked."""
-    builder = TopologyBuilder()
-    switch, a, b = builder.switch("w"), builder.gpu("a"), builder.gpu("b")
-    builder.arc(switch, a, 1)
-    builder.arc(a, b, 1)
-    net = builder.build("fan")
+    net = network_of("[w] a b", "w > a, a > b", "fan")
     one, trees = np.ones(2, dtype=np.int64), np.array([2, 0, 0])
     found = violated_cut_between(net, one, trees, np.array([0, 1, 0], dtype=np.uint8))
     assert found is not None

@@ -1,7 +1,5 @@
 """Networks to draw, and what to look for on a picture."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction

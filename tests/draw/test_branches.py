@@ -1,7 +1,5 @@
 """Where the nodes of a tree go."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Files of pictures, and the text on them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path as FilePath

@@ -1,7 +1,5 @@
 """What is damaged, found without being told."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Equal boxes and rails, drawn once."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

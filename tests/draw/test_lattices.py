@@ -1,7 +1,5 @@
 """Tori and cubes, as one draws them."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.draw.lattices import cube_layout, torus_layout

@@ -1,7 +1,5 @@
 """Where nodes are drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Failures and upgrades as bars."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.draw import draw_outcomes

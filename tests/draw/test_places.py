@@ -1,7 +1,5 @@
 """What a layout is made of."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.draw.places import Frame, Layout, Place

@@ -1,7 +1,5 @@
 """Where links run: never behind a node."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,22 +1,17 @@
 """Places of GPUs that are wired directly: circles where they serve, springs elsewhere."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from forestcoll.draw.springs import Coordinates, spring_places
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def wired(*pairs: str, alone: str = "") -> Topology:
     """GPUs of one letter, joined in pairs."""
-    builder = TopologyBuilder()
-    for name in sorted({*"".join(pairs), *alone}):
-        builder.gpu(name)
-    for a, b in pairs:
-        builder.link(a, b, 1)
-    return builder.build("wired")
+    names = " ".join(sorted({*"".join(pairs), *alone}))
+    return network_of(names, ", ".join(f"{a} - {b}" for a, b in pairs), "wired")
 
 
 def apart(places: Coordinates) -> np.ndarray:

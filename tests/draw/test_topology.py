@@ -1,7 +1,5 @@
 """Pictures of networks and of cuts."""
 
-from __future__ import annotations
-
 import io
 from collections import Counter
 from fractions import Fraction

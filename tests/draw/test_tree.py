@@ -1,7 +1,5 @@
 """Pictures of trees."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations, pairwise
 from pathlib import Path

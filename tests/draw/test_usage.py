@@ -1,7 +1,5 @@
 """The use of links over time."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll import compile_program, generate, load_topology

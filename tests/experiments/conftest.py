@@ -1,7 +1,5 @@
 """Experiments small enough for a test."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

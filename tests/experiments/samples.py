@@ -1,7 +1,5 @@
 """Rows that tests show, draw and compare."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

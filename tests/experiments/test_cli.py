@@ -1,7 +1,5 @@
 """``forestcoll run`` from end to end."""
 
-from __future__ import annotations
-
 import json
 import signal
 import time
@@ -57,9 +55,7 @@ def test_json_is_all_that_a_machine_reads(app, write_experiment, tmp_path: Path)
     assert [Path(file).name for file in answer["files"]] == ["rows.jsonl", "summary.csv"]
 
 
-def test_a_failure_s_traceback_is_in_a_file_that_the_table_names(
-    app, write_experiment, tmp_path: Path
-) -> None:
+def test_the_table_names_the_file_of_a_traceback(app, write_experiment, tmp_path: Path) -> None:
     """Of what a method raises, of ours or its own errors; the row names it in its own folder."""
     path = write_experiment(topologies=RING, methods=[{"name": "zoo:raises"}, {"name": "zoo:lies"}])
     results = tmp_path / "results"
@@ -123,9 +119,7 @@ def rows(write_experiment, tmp_path: Path) -> Path:
     return path
 
 
-def test_a_dry_run_says_what_would_run_and_writes_nothing(
-    app, write_experiment, rows: Path, tmp_path: Path
-) -> None:
+def test_a_dry_run_writes_nothing(app, write_experiment, rows: Path, tmp_path: Path) -> None:
     """First all is unknown; with a row of one of the two points, the other may take as long."""
     path = str(write_experiment())
     first = CliRunner().invoke(app, [path, "--results", str(tmp_path / "none"), "--dry-run"])

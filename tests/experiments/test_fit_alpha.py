@@ -1,7 +1,5 @@
 """The latency that is fitted on NCCL's ring, and what is held against measured values."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -70,9 +68,7 @@ def test_rows_are_held_against_measured_values_of_their_method() -> None:
     assert written([one])[-1] == ("| allgather | `forestcoll` | 26.2 / 13.1 (+100%) | 100% |")
 
 
-def test_it_prints_alpha_and_errors(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_prints_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(module, "fitted_alpha_us", lambda: 22.0)
     main([])
     said = capsys.readouterr().out

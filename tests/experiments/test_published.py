@@ -1,7 +1,5 @@
 """Published values: whole, in the units of their measures, and drawn beside what they are of."""
 
-from __future__ import annotations
-
 import csv
 from fractions import Fraction
 from importlib import resources

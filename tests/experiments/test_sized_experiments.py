@@ -1,7 +1,5 @@
 """Measures that depend on the size of the data: one schedule and one row, a value for each size."""
 
-from __future__ import annotations
-
 import csv
 import json
 from dataclasses import replace

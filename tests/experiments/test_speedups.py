@@ -1,7 +1,5 @@
 """ForestColl's lead in simulation, beside the ratios that are printed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

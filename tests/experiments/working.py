@@ -1,7 +1,5 @@
 """Points worked in this process."""
 
-from __future__ import annotations
-
 from experiments.config.points import Job
 from experiments.run.worker import work
 

@@ -1,7 +1,5 @@
 """Methods that misbehave, each in one way; experiments name them as ``zoo:name``."""
 
-from __future__ import annotations
-
 import ctypes
 import dataclasses
 import os

@@ -1,7 +1,5 @@
 """One's own cut beside the tightest ones."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError, InvalidTopologyError

@@ -1,7 +1,5 @@
 """Cuts with widgets: what the reader picks is what is compared."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

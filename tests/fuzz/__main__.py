@@ -13,8 +13,6 @@ which networks it meets and in which order, and the minutes, or their number, on
 code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import sys

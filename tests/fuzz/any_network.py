@@ -9,8 +9,6 @@ each of them
 - with less bandwidth nothing is faster.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Mapping

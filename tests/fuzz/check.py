@@ -3,8 +3,6 @@
 To check one thing more of every forest, add a function to ``CHECKS``.
 """
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable

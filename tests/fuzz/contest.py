@@ -11,8 +11,6 @@ On each of them all methods that support it do the same collective, and
 - MultiTree and TACOS make natively what their slow twins make (:mod:`tests.fuzz.twins`).
 """
 
-from __future__ import annotations
-
 import random
 import tempfile
 import time
@@ -25,6 +23,7 @@ from typing import Any
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
 from forestcoll import cost, expand, generate, optimum, read_schedule, verify, write_schedule
+from forestcoll.allreduce.allreduce_program import proved
 from forestcoll.core.optimality import rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import (
@@ -39,10 +38,9 @@ from forestcoll.problem.limits import Limits
 from forestcoll.runtimes.scoring.file_bounds import bound_of
 from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSchedule
 from forestcoll.schedule.cost_model.measures import makespan_s_per_gb, synchronous
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, group
-from lp.allreduce.best import proved
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 from tests.fuzz.any_network import one_way, shared
 from tests.fuzz.check import OnStage, Outcome
 from tests.fuzz.twins import trees_are_the_twins, trials_are_the_twins

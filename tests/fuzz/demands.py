@@ -3,8 +3,6 @@
 A family and a seed decide it, apart from the network, so networks stay what they were.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ the rest. An allgather is possible on every one of them. Sizes are met from abov
 for 128 GPUs has that many or a few more; families of whole machines cannot get very small.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Callable, Collection

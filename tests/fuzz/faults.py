@@ -1,7 +1,5 @@
 """A check that goes wrong on demand, to test the pool with; a module, so that workers find it."""
 
-from __future__ import annotations
-
 import ctypes
 import os
 import signal

@@ -2,7 +2,7 @@
 
 The forest that is examined took whatever path was open to it. Here each is forced the other way:
 
-- the shortcuts of the native core (``common/shortcuts.hpp``) are blocked one by one, and all at
+- the shortcuts of the native core (:mod:`tests.fuzz.shortcuts`) are blocked one by one, and all at
   once: flows from both ends, one node for all and one root's trees for all where a network looks
   alike from everywhere, one sink of each orbit, trees of plain sets copied;
 - equal boxes exchange with few others (``sparse_exchange``);
@@ -11,20 +11,17 @@ The forest that is examined took whatever path was open to it. Here each is forc
 Each must come to the same time with as many trees, and be proved optimal.
 """
 
-from __future__ import annotations
-
-import contextlib
 import random
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate, verify
-from forestcoll.native import _core
+from tests.fuzz.shortcuts import SHORTCUTS, blocked
 
-__all__ = ["PATHS", "asked_again", "blocked", "each_path_both_ways", "refuse_slow"]
+__all__ = ["PATHS", "asked_again", "each_path_both_ways", "refuse_slow"]
 
 SLOW_S = 10.0
 """No generation may take longer, of the clock or of the processor, whichever says less.
@@ -35,19 +32,7 @@ Others may hold up the clock, and threads multiply what the processor counts.
 MOST_GPUS = 160
 """Larger networks are forced off one path each, not off all."""
 
-SHORTCUTS = _core.shortcut_names()
-
 Remake = Callable[[FactoredForest], FactoredForest | Forest]
-
-
-@contextlib.contextmanager
-def blocked(*names: str) -> Iterator[None]:
-    """Block shortcuts of the native core, for this process, and open them again."""
-    _core.block_shortcuts(sum(1 << SHORTCUTS.index(name) for name in names))
-    try:
-        yield
-    finally:
-        _core.block_shortcuts(0)
 
 
 def refuse_slow(seconds: float, path: str = "usual") -> None:

@@ -6,8 +6,6 @@ default, which ends the process at once. The pool notices, and starts another wo
 but takes a second to start each point, in which a worker examines tens of networks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os
@@ -17,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing.connection import Connection, wait
 from typing import Self
 
-from experiments.run.processes import die_with_parent
+from experiments.run.parentage import die_with_parent
 from tests.fuzz.check import OnStage, Outcome, examine
 
 __all__ = ["Pool"]

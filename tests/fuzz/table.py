@@ -1,7 +1,5 @@
 """What a run of the fuzzer found, family by family."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Iterable, Sequence
 

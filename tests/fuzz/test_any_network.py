@@ -3,8 +3,6 @@
 ``make test-all`` has 200, and ``make fuzz`` many more.
 """
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Nothing called a bound or optimal is beaten by any method; by more networks in ``make fuzz``."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 

@@ -3,19 +3,20 @@
 ``make test-all`` has 300.
 """
 
-from __future__ import annotations
-
 import contextlib
 import itertools
+import os
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import forestcoll.native
 from forestcoll import FactoredForest, expand, generate
-from forestcoll.native import _core
+from forestcoll.core import assembly, edge_splitting, tree_packing
 from forestcoll.topology import load_topology, validate
-from tests.fuzz import check, paths
+from tests.fuzz import check, paths, shortcuts
 from tests.fuzz.__main__ import plan
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.demands import DEMANDS, SHARE, demand_of
@@ -69,9 +70,7 @@ LARGE_ONES = [(family, seed) for family, seeds in LARGE_SEEDS.items() for seed i
         *LARGE_ONES,
     ],
 )
-def test_forest_verifies_and_attains_the_bound(
-    family: str, seed: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_forests_attain_the_bound(family: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that ``tests.fuzz.check`` asks for, but fewer networks on every path."""
     monkeypatch.setattr(paths, "MOST_GPUS", 9)
     outcome = examine(family, seed, lambda stage, gpus: None)
@@ -119,7 +118,7 @@ def test_more_than_half_of_a_run_is_large() -> None:
     assert min(sizes) == 2
 
 
-def test_what_fails_is_told_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_fails_is_reported_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that does not hold becomes the outcome, whatever it raises."""
 
     def nothing_is_right(*forms: object) -> None:
@@ -145,7 +144,8 @@ def test_other_trees_than_on_one_thread_are_found() -> None:
 
 def test_every_shortcut_and_few_links_are_paths() -> None:
     """Of a ring, an all-to-all of boxes and a broadcast, each path is as fast."""
-    assert set(_core.shortcut_names()) <= {name.removeprefix("without ") for name in paths.PATHS}
+    assert shortcuts.switched_core().shortcut_names() == shortcuts.SHORTCUTS
+    assert set(shortcuts.SHORTCUTS) <= {name.removeprefix("without ") for name in paths.PATHS}
     assert {"few links", "explicit", "without any shortcut"} <= set(paths.PATHS)
     for spec, collective, options in (
         ("ring:nodes=9", "reduce-scatter", {}),
@@ -187,11 +187,31 @@ def test_shortcuts_are_open_again_whatever_happens() -> None:
     """On a ring of 64, all trees of a root are turned to the others: two a root, not one."""
     ring = load_topology("ring:nodes=64")
     turned = generate(ring, factored=True).schedule
-    with contextlib.suppress(ZeroDivisionError), paths.blocked("turning"):
+    with contextlib.suppress(ZeroDivisionError), shortcuts.blocked("turning"):
         other = generate(ring, factored=True).schedule
         raise ZeroDivisionError
     assert generate(ring, factored=True).schedule == turned
     assert other != turned
+
+
+def test_the_build_with_switches_stands_in_while_some_are_blocked() -> None:
+    """In each module that calls the core; the released one has no switches."""
+    users = (forestcoll.native, assembly, edge_splitting, tree_packing)
+    released = forestcoll.native._core
+    assert not hasattr(released, "block_shortcuts")
+    with shortcuts.blocked("alike"):
+        assert {id(user._core) for user in users} == {id(shortcuts.switched_core())}
+    assert {id(user._core) for user in users} == {id(released)}
+
+
+def test_a_build_that_is_missing_or_old_is_named_with_its_remedy(tmp_path: Path) -> None:
+    """Older than the released one, whose objects it would share."""
+    for present in ((), ("_core_testing.x.so", "_core.x.so")):
+        for age, name in enumerate(present):
+            (tmp_path / name).touch()
+            os.utime(tmp_path / name, (1000 + age, 1000 + age))
+        with pytest.raises(FileNotFoundError, match="make testing-core"):
+            shortcuts.switched_core(tmp_path)
 
 
 def test_nothing_holds_up_the_pool() -> None:

@@ -1,7 +1,5 @@
 """MultiTree's trees and TACOS's trials, grown natively, beside those of their slow twins."""
 
-from __future__ import annotations
-
 import random
 
 from forestcoll.topology import Topology

@@ -1,7 +1,5 @@
 """GPUs and servers that add up, behind plain switches (parameter servers, optcast)."""
 
-from __future__ import annotations
-
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.numbers import Exact
 

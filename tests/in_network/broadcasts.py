@@ -1,7 +1,5 @@
 """Broadcasts by hand, on networks with switches that copy."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

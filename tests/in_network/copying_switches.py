@@ -1,7 +1,5 @@
 """In-network multicast the slow way, for comparison, and ways to mark switches."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Schedules in which switches copy and add: as fast as what bounds them."""
 
-from __future__ import annotations
-
 import importlib
 from fractions import Fraction
 from pathlib import Path
@@ -13,7 +11,8 @@ from forestcoll.in_network.collectives import in_network
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import Allreduce, MulticastForest, read_schedule, write_schedule
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
 
@@ -31,9 +30,7 @@ from tests.in_network.adding_servers import servers
         ("dgx_h100:boxes=16", Fraction(640, 3)),
     ],
 )
-def test_switches_that_copy_and_add_are_used_in_full(
-    spec: str, best: Fraction, tmp_path: Path
-) -> None:
+def test_multicast_switches_reach_the_optimum(spec: str, best: Fraction, tmp_path: Path) -> None:
     """Bound and schedule meet; without, 257.1 GB/s in one box and 266.7 in two."""
     topology = load_topology(spec)
     schedule = generate(topology, collective="allreduce", multicast=True).schedule
@@ -51,13 +48,7 @@ def test_switches_that_copy_and_add_are_used_in_full(
 
 def uneven_nics() -> Topology:
     """Three GPUs at an NVSwitch of 6 GB/s, and at InfiniBand of 2, 2 and 1 GB/s; both copy."""
-    builder = TopologyBuilder()
-    switches = [builder.switch(name, multicast=True) for name in ("ib", "nv")]
-    for number, bandwidth in enumerate((2, 2, 1)):
-        gpu = builder.gpu(f"g{number}")
-        for switch, width in zip(switches, (bandwidth, 6), strict=True):
-            builder.link(gpu, switch, width)
-    return builder.build("uneven NICs")
+    return network_of("[ib*] [nv*] g0..2", "g0 g1 - ib: 2, g0..2 - nv: 6, g2 - ib", "uneven NICs")
 
 
 def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:
@@ -149,9 +140,7 @@ def test_a_narrow_server_sums_up_what_it_can_and_the_hosts_the_rest() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "broadcast", "reduce"])
 @pytest.mark.parametrize("speeds", [("12.5",) * 4, (3, 7, 11)], ids=str)
-def test_data_that_goes_one_way_past_servers_attains_its_cut(
-    speeds: tuple[str | int, ...], collective: str
-) -> None:
+def test_one_way_data_attains_its_cut(speeds: tuple[str | int, ...], collective: str) -> None:
     network = servers(4, speeds, leaves=2)
     root = 0 if collective in ("broadcast", "reduce") else None
     made = generate(network, collective=collective, root=root, multicast=True)
@@ -179,7 +168,7 @@ def nvl72(racks: int) -> Topology:
     return load_topology(f"nvl72:racks={racks}")
 
 
-def test_what_is_saved_is_told_of_the_real_links() -> None:
+def test_what_is_saved_is_reported_of_the_real_links() -> None:
     """4 GPUs on 3 planes of 50 GB/s: 3 sums of each pass a switch once; 3 links, not one of 150."""
     made = generate(
         load_topology("nvl72:gpus_per_rack=4,planes=3"),

@@ -1,7 +1,5 @@
 """Forests of several kinds of trees as one: the trees of all, each kind with its part."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Which tree takes which path, where a link has several."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Trees over merged switches laid over the real planes, as fast."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -13,6 +11,7 @@ from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from tests.hand_networks import network_of
 
 
 def laid(topology: Topology) -> tuple[Allreduce[MulticastForest], Allreduce[MulticastForest]]:
@@ -25,13 +24,9 @@ def laid(topology: Topology) -> tuple[Allreduce[MulticastForest], Allreduce[Mult
 
 
 def on_planes(gpus: int, widths: tuple[int, ...], *, multicast: bool = True) -> Topology:
-    builder = TopologyBuilder()
-    planes = [builder.switch(f"nv{i}", multicast=multicast) for i in range(len(widths))]
-    for rank in range(gpus):
-        gpu = builder.gpu(f"g{rank}")
-        for plane, width in zip(planes, widths, strict=True):
-            builder.link(gpu, plane, width)
-    return builder.build("planes")
+    planes = " ".join(f"[nv{i}{'*' * multicast}]" for i in range(len(widths)))
+    links = (f"g0..{gpus - 1} - nv{i}: {width}" for i, width in enumerate(widths))
+    return network_of(f"{planes} g0..{gpus - 1}", ", ".join(links), "planes")
 
 
 def test_whole_trees_take_a_plane_each_where_they_share_out() -> None:
@@ -45,9 +40,7 @@ def test_whole_trees_take_a_plane_each_where_they_share_out() -> None:
     ("gpus", "widths", "k"),
     [(4, (1, 1, 1), 3), (8, (125, 125, 100, 100), 18), (2, (1, 2), 3), (6, (1, 2), 1)],
 )
-def test_other_trees_are_on_all_planes_by_their_shares(
-    gpus: int, widths: tuple[int, ...], k: int
-) -> None:
+def test_other_trees_use_planes_by_share(gpus: int, widths: tuple[int, ...], k: int) -> None:
     """4 trees on 3 planes do not share out: each is on every plane; 6 on planes of 1 and 2 do."""
     small, real = laid(on_planes(gpus, widths))
     assert real.gather.k == k

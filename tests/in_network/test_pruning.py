@@ -1,7 +1,5 @@
 """Switches that copy: what is no longer sent, what stays, and that nobody misses anything."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

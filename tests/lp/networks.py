@@ -5,32 +5,25 @@ reduction, what S adds to the parts rooted outside must leave it. Both share the
 and every part is rooted inside or outside, so no allreduce is faster than B+(S).
 """
 
-from __future__ import annotations
-
-import itertools
 from fractions import Fraction
 
 from forestcoll.topology import Topology, TopologyBuilder
+from tests.hand_networks import network_of
 
 __all__ = ["BETTER", "RANDOM", "line", "one_way_detour", "star", "two_boxes"]
 
 
 def star(*bandwidths: int) -> Topology:
     """GPUs of these bandwidths at one switch."""
-    builder = TopologyBuilder()
-    switch = builder.switch("switch")
-    for number, bandwidth in enumerate(bandwidths):
-        builder.link(builder.gpu(f"gpu{number}"), switch, bandwidth)
-    return builder.build(f"star {bandwidths}")
+    links = (f"gpu{i} - switch: {bandwidth}" for i, bandwidth in enumerate(bandwidths))
+    names = f"[switch] gpu0..{len(bandwidths) - 1}"
+    return network_of(names, ", ".join(links), f"star {bandwidths}")
 
 
 def line(nodes: int) -> Topology:
     """GPUs in a row, 1 GB/s each way between neighbours."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{number}") for number in range(nodes)]
-    for gpu, neighbour in itertools.pairwise(gpus):
-        builder.link(gpu, neighbour, 1)
-    return builder.build(f"line of {nodes}")
+    links = (f"gpu{i} - gpu{i + 1}" for i in range(nodes - 1))
+    return network_of(f"gpu0..{nodes - 1}", ", ".join(links), f"line of {nodes}")
 
 
 def two_boxes(small: int, large: int, inner: int = 10) -> Topology:
@@ -38,13 +31,9 @@ def two_boxes(small: int, large: int, inner: int = 10) -> Topology:
 
     ``inner`` takes the place of the 10 GB/s.
     """
-    builder = TopologyBuilder()
-    switches = [builder.switch(name) for name in ("left", "right")]
-    for switch, count in zip(switches, (small, large), strict=True):
-        for number in range(count):
-            builder.link(builder.gpu(f"{switch}{number}"), switch, inner)
-    builder.link(*switches, 1)
-    return builder.build(f"boxes of {small} and {large}")
+    left, right = f"left0..{small - 1}", f"right0..{large - 1}"
+    links = f"{left} - left: {inner}, {right} - right: {inner}, left - right"
+    return network_of(f"[left] [right] {left} {right}", links, f"boxes of {small} and {large}")
 
 
 def one_way_detour() -> Topology:

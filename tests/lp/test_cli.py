@@ -1,31 +1,17 @@
 """The command ``forestcoll allreduce-optimum``."""
 
-import pkgutil
 import re
-import tomllib
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from forestcoll.cli import shell
 from forestcoll.schedule import read_schedule
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.topology import write_topology
-from tests.command_line import ROOT, assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.lp.networks import one_way_detour
 
 NAME = "allreduce-optimum"
-
-
-@pytest.fixture(autouse=True)
-def _command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the entry point of pyproject.toml adds it, installed or not."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    value = project["entry-points"]["forestcoll.commands"][NAME]
-    assert callable(pkgutil.resolve_name(value))
-    entry = EntryPoint(NAME, value, "forestcoll.commands")
-    monkeypatch.setattr(shell, "_plugins", lambda: {NAME: entry})
 
 
 def test_where_the_combination_is_optimal_it_says_so() -> None:
@@ -76,6 +62,4 @@ def test_an_optimal_combination_is_written_where_asked_for(tmp_path: Path) -> No
     ],
 )
 def test_mistakes_are_one_typed_line(arguments: list[str], code: int, message: str) -> None:
-    result = invoke(NAME, *arguments)
-    assert result.exit_code == code
-    assert_one_line(result.stderr, message)
+    assert_refused(message, NAME, *arguments, code=code)

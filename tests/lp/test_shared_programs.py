@@ -1,7 +1,5 @@
 """Programs that take shared capacities, by hand, and those that refuse them."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -10,17 +8,18 @@ import numpy as np
 import pytest
 
 from experiments.measures.bounds import upper_bound
+from forestcoll.allreduce.cutting_planes import allreduce_optimum
+from forestcoll.allreduce.rounding import allreduce_forest
+from forestcoll.allreduce.shares import fitted, with_bandwidths
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import cost, verify
 from forestcoll.schedule.verification.trees.allreduce import check_bound
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, read_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allgather.fractional_packing import fractional_packing
 from lp.allgather.linear_optimum import allgather_rate
-from lp.allreduce.cutting_planes import allreduce_optimum
 from lp.allreduce.reference import allreduce_reference
-from lp.allreduce.rounding import allreduce_forest
-from lp.allreduce.shares import fitted, with_bandwidths
 from lp.allreduce.single_root import overlapped_allreduce_gb_s
 from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
@@ -28,7 +27,6 @@ from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.alltoall.path_schedule import schedule_of
 from lp.groups.result import check_concurrent
 from lp.groups.sharing import concurrent_groups, groups_by_box
-from lp.solver.linear_program import Settings
 
 SETTINGS = Settings(seconds=30)
 HOST = read_topology("docs/examples/host-memory.yaml")

@@ -1,17 +1,64 @@
-"""The border to the C++ core: its types are as checked in."""
+"""The border to the C++ core: its types are as checked in, and each function has one caller."""
 
+import ast
+import re
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
+import baselines.native
 import forestcoll.native
 
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("forestcoll", "lp", "baselines", "experiments")
 
-def test_stub_is_current(tmp_path):
+
+@pytest.mark.parametrize(
+    ("package", "module"), [(forestcoll.native, "_core"), (baselines.native, "_methods")]
+)
+def test_stub_is_current(package, module, tmp_path):
     """The checked-in types are those of the module; after a change, `make stub` writes them."""
-    fresh = tmp_path / "_core.pyi"
+    fresh = tmp_path / f"{module}.pyi"
     command = [sys.executable, "-m", "nanobind.stubgen", "--quiet"]
-    command += ["-m", "forestcoll.native._core", "-o", str(fresh)]
+    command += ["-m", f"{package.__name__}.{module}", "-o", str(fresh)]
     subprocess.run(command, check=True)
-    stub = Path(str(forestcoll.native.__file__)).with_name("_core.pyi")
+    stub = Path(str(package.__file__)).with_name(f"{module}.pyi")
     assert stub.read_text() == fresh.read_text()
+
+
+@pytest.mark.parametrize("stub", ["forestcoll/native/_core.pyi", "baselines/native/_methods.pyi"])
+def test_each_native_function_has_one_caller(stub):
+    """Other modules ask the module of the stage, which has checked and named what comes out."""
+    module = Path(stub).stem
+    callers = defaultdict(set)
+    for path in (path for name in PACKAGES for path in (ROOT / name).rglob("*.py")):
+        text = path.read_text(encoding="utf-8")
+        names = re.findall(rf"\b{module}\.(\w+)\(", text)
+        names += re.findall(rf"from \S+\.{module} import (\w+)", text)
+        for name in names:
+            callers[name].add(path.relative_to(ROOT))
+    offered = {
+        node.name
+        for node in ast.parse((ROOT / stub).read_text()).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+    assert {name: len(callers[name]) for name in offered} == dict.fromkeys(offered, 1)
+
+
+def test_every_source_with_shortcuts_is_built_with_switches_for_tests():
+    """One that is not on the list would take its shortcuts although they are blocked."""
+    source = ROOT / "forestcoll" / "native" / "src"
+    including = {
+        path.relative_to(source).as_posix()
+        for path in source.rglob("*.cpp")
+        if "common/shortcuts.hpp" in path.read_text() and path.parent.name != "binding"
+    }
+    recipe = (ROOT / "CMakeLists.txt").read_text()
+    listed = re.search(r"set\(SHORTCUT_SOURCES([^)]*)\)", recipe)
+    assert listed is not None
+    assert including == set(re.findall(r"/src/(\S+)", listed[1]))
+    headers = (ROOT / "forestcoll" / "native" / "include").rglob("*.hpp")
+    assert not [path for path in headers if "common/shortcuts.hpp" in path.read_text()]

@@ -1,16 +1,14 @@
 """What solvers print is kept out of what is piped on."""
 
-from __future__ import annotations
-
 import os
 import sys
 
 import pytest
 
 from forestcoll.native.standard_output import printed_as_errors
-from lp.solver.backends import highs
-from lp.solver.solve import solve
-from tests.lp.solver.programs import settings, small
+from forestcoll.solver.backends import highs
+from forestcoll.solver.solve import solve
+from tests.solver.programs import settings, small
 
 
 def test_what_is_printed_meanwhile_goes_to_the_errors(capfd: pytest.CaptureFixture[str]) -> None:
@@ -29,9 +27,7 @@ def test_an_error_leaves_the_output_as_it_was(capfd: pytest.CaptureFixture[str])
     assert capfd.readouterr() == ("after", "")
 
 
-def test_lines_of_highs_are_no_output(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_quiet_highs(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     class Talking(highs.highspy.Highs):
         def run(self):
             os.write(1, b"tmpSolver.run();")

@@ -1,11 +1,10 @@
 """Three GPUs with a switch that adds before a switch that copies, and prices for them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from forestcoll.problem.allreduce_bound import PricedSet
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 
 
 def adding_pair(*, marked: bool) -> Topology:
@@ -13,14 +12,8 @@ def adding_pair(*, marked: bool) -> Topology:
 
     Positions: a 0, b 1, c 2, in 3, out 4. The switches copy and add if they are ``marked``.
     """
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(name) for name in "abc"]
-    into, out = (builder.switch(name, multicast=marked) for name in ("in", "out"))
-    builder.arc(into, out, 1)
-    for gpu in gpus:
-        builder.arc(gpu, into, 5)
-        builder.arc(out, gpu, 5)
-    return builder.build("pair")
+    names = "a b c [in*] [out*]" if marked else "a b c [in] [out]"
+    return network_of(names, "in > out, a b c > in: 5, out > a b c: 5", "pair")
 
 
 def prices_of_pair() -> tuple[PricedSet, ...]:

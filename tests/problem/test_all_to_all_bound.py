@@ -1,7 +1,5 @@
 """Bounds on all-to-alls, by hand and beside the linear program."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import permutations
 
@@ -9,10 +7,10 @@ import networkx as nx
 import pytest
 
 from forestcoll.problem.all_to_all_bound import AllToAllBound
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
-from forestcoll.topology.builder import TopologyBuilder
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -30,13 +28,7 @@ def test_a_ring_of_five_by_its_hops() -> None:
 
 def test_a_cut_of_a_line_each_way() -> None:
     """On a - b - c with 3 GB/s one way and 1 back a's 2 pairs out share 3, those in share 1."""
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    for one, other in ("ab", "bc"):
-        builder.arc(one, other, 3)
-        builder.arc(other, one, 1)
-    line = builder.build("line")
+    line = network_of("a b c", "a > b: 3, b > a, b > c: 3, c > b", "line")
     out, into = (AllToAllBound.of_cut(line, [0], into=way) for way in (False, True))
     assert (out.algbw_gb_s, into.algbw_gb_s) == (Fraction(9, 2), Fraction(3, 2))
     assert out.in_words() == "what must leave GPU a over 3 GB/s"
@@ -45,26 +37,16 @@ def test_a_cut_of_a_line_each_way() -> None:
 
 def test_hops_over_switches_count_once_whatever_their_number() -> None:
     """GPU a - s - t - b and c at t: 6 pairs, a hop each; 3 GPUs send 1 and get 1 GB/s: f <= 1/2."""
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    for switch in "st":
-        builder.switch(switch)
-    for one, other in ("as", "st", "tb", "tc"):
-        builder.link(one, other, 1)
-    topology = builder.build("two switches")
+    topology = network_of("a b c [s] [t]", "a - s, s - t, t - b c", "two switches")
     bound = AllToAllBound.of_hops(topology, singles(topology))
     assert bound.algbw_gb_s == 3 * Fraction(1, 2)
 
 
 def test_hops_between_boxes_are_those_of_their_links() -> None:
     """Two boxes of two GPUs, a link of 1 GB/s each way between: 8 pairs over 2 GB/s, so 1 GB/s."""
-    builder = TopologyBuilder()
-    for gpu in "abcd":
-        builder.gpu(gpu)
-    for one, other, wide in (("a", "b", 9), ("b", "c", 1), ("c", "d", 9)):
-        builder.link(one, other, wide)
-    bound = AllToAllBound.of_hops(builder.build("boxes"), [[0, 1], [2, 3]])
+    bound = AllToAllBound.of_hops(
+        network_of("a b c d", "a - b: 9, b - c, c - d: 9", "boxes"), [[0, 1], [2, 3]]
+    )
     assert bound.algbw_gb_s == 1
     assert "2 sets of GPUs" in bound.in_words()
 

@@ -1,7 +1,5 @@
 """Bounds of allreduces: what prices prove, by hand."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 
@@ -11,8 +9,9 @@ from forestcoll import generate, load_topology, verify
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.problem.rate_bound import SharedPrice
 from forestcoll.schedule.verification.trees.allreduce import check_bound
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from tests.hand_networks import network_of
 from tests.lp.networks import line, two_boxes
 from tests.problem.adding_pair import adding_pair, prices_of_pair
 
@@ -48,11 +47,7 @@ def test_prices_are_added_up_link_by_link() -> None:
     with both prices all links have 1, and a root takes 2. Sums at b for 3 parts of 4, at a for 1:
     3/4 of them must get into {a}.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, bandwidth in ((a, b, 2), (b, c, 3), (c, a, 5)):
-        builder.arc(tail, head, bandwidth)
-    net = builder.build("ring")
+    net = network_of("a b c", "a > b: 2, b > c: 3, c > a: 5", "ring")
     one, none = Fraction(1), Fraction(0)
     into = [PricedSet((v,), one, none) for v in range(2)]
     assert AllreduceBound.of(net, into).algbw_gb_s == 7
@@ -118,12 +113,9 @@ def test_a_cut_counts_what_enters_or_what_leaves(into: bool, rate: int) -> None:
     The sets are a and b with the switch, each of one price: gathering into the one that is entered,
     reducing out of the other.
     """
-    builder = TopologyBuilder()
-    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
-    builder.link(b, switch, 9)
-    builder.arc(a, switch, 7)
-    builder.arc(switch, a, 2)
-    bound = AllreduceBound.of_cut(builder.build("uneven"), [0], into=into)
+    bound = AllreduceBound.of_cut(
+        network_of("a b [w]", "b - w: 9, a > w: 7, w > a: 2", "uneven"), [0], into=into
+    )
     assert bound.algbw_gb_s == rate
     sets = [(one.nodes, one.gather, one.reduce) for one in bound.sets]
     entered, left = ((0,), (1, 2)) if into else ((1, 2), (0,))

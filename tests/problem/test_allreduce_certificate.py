@@ -1,7 +1,5 @@
 """Certificates of allreduces: exact, equal to the program, refused if anything is changed."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -9,11 +7,11 @@ import jsonschema
 import pytest
 
 from forestcoll import certify, generate, load_topology, verify, verify_certificate
+from forestcoll.allreduce.cutting_planes import allreduce_optimum
 from forestcoll.errors import UnbalancedError
 from forestcoll.schedule import certificate_schema, read_certificate, write_certificate
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology
-from lp.allreduce.cutting_planes import allreduce_optimum
-from lp.solver.linear_program import Settings
 from tests.command_line import by_the_script, document, invoke
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology

@@ -1,7 +1,5 @@
 """Files of certificates: their form, told in one line, and the same bytes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +12,7 @@ from forestcoll import write_certificate as write
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import certificate_schema, is_certificate
 from forestcoll.topology import TopologyBuilder, group, load_topology
-from tests.command_line import ROOT, assert_one_line, by_the_script, invoke
+from tests.command_line import ROOT, assert_refused, by_the_script
 
 
 @pytest.mark.parametrize(
@@ -32,9 +30,7 @@ from tests.command_line import ROOT, assert_one_line, by_the_script, invoke
         (("gpus",), 3, "gpus is 3: Input should be a valid list"),
     ],
 )
-def test_what_is_no_certificate_is_told(
-    where: Sequence[Any], value: object, message: str, tmp_path: Path
-) -> None:
+def test_no_certificates(where: Sequence[Any], value: object, message: str, tmp_path: Path) -> None:
     """Exit code 2, the field, the value found and what is allowed."""
     path = tmp_path / "certificate.json"
     write(certify(load_topology("ring:nodes=3")), path)
@@ -43,12 +39,10 @@ def test_what_is_no_certificate_is_told(
         place = place[key]
     place[where[-1]] = value
     path.write_text(json.dumps(changed))
-    result = invoke("verify", path)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, f"{path}: {message}")
+    assert_refused(f"{path}: {message}", "verify", path)
 
 
-def test_broken_files_are_told(tmp_path: Path) -> None:
+def test_broken_files_are_reported(tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     write(certify(load_topology("ring:nodes=3")), path)
     text = path.read_text()
@@ -58,9 +52,7 @@ def test_broken_files_are_told(tmp_path: Path) -> None:
         (text.replace("{\n", '{\n"k": 1,\n', 1), "the key 'k' is given twice"),
     ):
         path.write_text(broken)
-        result = invoke("verify", path)
-        assert result.exit_code == 2
-        assert_one_line(result.stderr, message)
+        assert_refused(message, "verify", path)
     assert not is_certificate(tmp_path / "nothing.json")
 
 
@@ -101,7 +93,7 @@ def test_the_mark_of_a_certificate_is_looked_for(tmp_path: Path) -> None:
     assert not is_certificate(tmp_path / "other.json")
 
 
-def test_a_certificate_of_an_allreduce_is_told_by_its_collective(tmp_path: Path) -> None:
+def test_a_certificate_of_an_allreduce_is_reported_by_its_collective(tmp_path: Path) -> None:
     """Two kinds of files, one mark."""
     path = tmp_path / "certificate.json"
     one = certify(load_topology("ring:nodes=3"))

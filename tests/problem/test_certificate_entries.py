@@ -1,7 +1,5 @@
 """What certificates are made of: numbers in text, exact or refused."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 
@@ -61,7 +59,7 @@ def test_an_entry_has_its_fields_and_no_others() -> None:
         (Count, 1.0, "it must be a whole number from 0 up"),
     ],
 )
-def test_what_is_no_number_is_told(kind: Any, value: object, problem: str) -> None:
+def test_what_is_no_number_is_reported(kind: Any, value: object, problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         TypeAdapter(kind).validate_python(value)
 

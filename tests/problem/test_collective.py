@@ -1,7 +1,5 @@
 """What a forest of some weights is called, and its bandwidth."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -34,9 +32,7 @@ def test_names_of_collectives_follow_from_weights_and_direction() -> None:
         ((0, 0), "allgather", "reduce-scatter"),
     ],
 )
-def test_a_single_root_among_others_makes_a_broadcast_or_a_reduce(
-    weights: tuple[int, ...], forwards: str, back: str
-) -> None:
+def test_single_roots_are_broadcasts(weights: tuple[int, ...], forwards: str, back: str) -> None:
     """A GPU alone, or nobody with data, roots no broadcast."""
     assert (collective_of(weights, False), collective_of(weights, True)) == (forwards, back)
 

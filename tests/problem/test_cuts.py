@@ -9,6 +9,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InvalidTopologyError
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 
 
 def all_but(topology: Topology, *names: str) -> Cut:
@@ -104,18 +105,14 @@ def test_a_set_that_bounds_nothing_is_refused(nodes: tuple[int, ...], message: s
 
 def test_a_lone_gpu_is_counted_in_the_singular() -> None:
     """A network of one GPU has no cut that holds some but not all."""
-    builder = TopologyBuilder()
-    builder.gpu("a")
     with pytest.raises(InvalidTopologyError, match="holds 1 of 1 GPU;"):
-        Cut(builder.build("alone"), [0])
+        Cut(network_of("a", "", "alone"), [0])
 
 
 def test_a_set_without_exits_is_refused() -> None:
     """No link leaves b, so its shard goes nowhere."""
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     with pytest.raises(DisconnectedError, match="no link leaves GPU b"):
-        Cut(builder.build("one way"), [1])
+        Cut(network_of("a b", "a > b", "one way"), [1])
 
 
 # --- weights and reductions -----------------------------------------------------------------------
@@ -143,24 +140,16 @@ def test_a_cut_weighs_what_its_gpus_have() -> None:
         ((0,), (1, 2, 3), "GPU a: 1 of 6 parts of the sums must enter it over 1 link, 2 GB/s in"),
     ],
 )
-def test_sums_enter_the_cut_of_a_reduction(
-    nodes: tuple[int, ...], weights: tuple[int, ...], words: str
-) -> None:
+def test_sums_enter_the_cut(nodes: tuple[int, ...], weights: tuple[int, ...], words: str) -> None:
     """A one-way ring a -> b -> c -> a; only c -> a, of 2 GB/s, leads into a and into a, b."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, bandwidth in ((a, b, 1), (b, c, 1), (c, a, 2)):
-        builder.arc(tail, head, bandwidth)
-    cut = Cut(builder.build("ring"), nodes, weights, True)
+    cut = Cut(network_of("a b c", "a > b, b > c, c > a: 2", "ring"), nodes, weights, True)
     assert cut.exit_gb_s == 2
     assert cut.in_words().startswith(words)
 
 
 def test_a_set_that_nothing_enters_cannot_be_reduced_to() -> None:
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     with pytest.raises(DisconnectedError, match="no link enters GPU a; its GPUs cannot get their"):
-        Cut(builder.build("one way"), [0], (), True)
+        Cut(network_of("a b", "a > b", "one way"), [0], (), True)
 
 
 def test_a_cut_of_unequal_weights_counts_parts_whatever_their_sum() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import time
 from fractions import Fraction
 from typing import Any
 
@@ -54,3 +56,15 @@ def test_any_real_number_is_a_time_and_none_is_no_limit() -> None:
 def test_searches_that_follow_each_other_share_the_time() -> None:
     assert Limits(seconds=9, threads=2).shared(3) == Limits(seconds=3, threads=2)
     assert Limits(threads=2).shared(3) == Limits(threads=2)
+
+
+def test_a_deadline_is_shared_by_successive_searches() -> None:
+    """10 s from now: at most 10 s are left, and none once it has passed; without a limit all."""
+    limits = Limits(seconds=10, threads=2)
+    left = limits.until(limits.deadline)
+    assert left.seconds is not None
+    assert 9 < left.seconds <= 10
+    assert left.threads == 2
+    assert limits.until(time.monotonic() - 1).seconds == 0
+    assert Limits().deadline == math.inf
+    assert Limits().until(math.inf) == Limits()

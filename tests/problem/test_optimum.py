@@ -1,7 +1,5 @@
 """An optimum as a number: rates, times and names follow from the cut and the weights."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 from forestcoll.problem.optimum import Optimum

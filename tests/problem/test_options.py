@@ -1,7 +1,5 @@
 """Options: each named, typed and checked in one place."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import FrozenInstanceError, fields
 from typing import Any
@@ -29,7 +27,7 @@ def test_keywords_take_the_place_of_what_an_object_says() -> None:
     assert Options.of(given, {}) == given
 
 
-def test_the_first_unknown_option_by_name_is_told() -> None:
+def test_the_first_unknown_option_by_name_is_reported() -> None:
     unknown = {"zeta": 1, "beta": 1, "omega": 1, "k": 1, "alpha": 1}
     message = r"^there is no option 'alpha'; options are collective, root, weights, k, "
     for options in (None, Options()):
@@ -79,9 +77,7 @@ def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
         ),
     ],
 )
-def test_what_cannot_be_asked_is_refused(
-    asked: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_bad_requests(asked: dict[str, Any], error: type[Exception], message: str) -> None:
     """What is no value of an option, and two that exclude each other; one of them alone is taken.
 
     Whether there is such a collective, root or weight depends on the network: a request checks it.

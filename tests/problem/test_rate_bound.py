@@ -1,7 +1,5 @@
 """Prices added up by hand: a cut, a switch that forwards, wires that share a limit."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """What is asked, checked once."""
 
-from __future__ import annotations
-
 import os
 
 import pytest
@@ -69,9 +67,7 @@ def test_a_collective_that_there_is_not_is_refused() -> None:
         Request.of(RING, Options(collective="gossip"))
 
 
-def test_where_a_system_does_not_say_which_cores_there_are_all_of_them_count(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_all_cores_count_without_an_affinity(monkeypatch: pytest.MonkeyPatch) -> None:
     """One, if it does not say how many there are either."""
     monkeypatch.delattr(os, "sched_getaffinity")
     monkeypatch.setattr(os, "cpu_count", lambda: 7)

@@ -1,7 +1,5 @@
 """Sizes of the data are exact numbers of bytes."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.problem.sizes import MOST_BYTES, MOST_SIZES, read_size, read_sizes, size_text

@@ -1,7 +1,5 @@
 """Weights and roots: whole numbers, and what is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path

@@ -9,8 +9,6 @@ Source:  ForestColl Theorems 1 and 5: maxflow(s, t) = Q for every target t, s ha
          capacity q(v) to every v.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 from ortools.graph.python import max_flow

@@ -18,8 +18,6 @@ X - w if all are of the second; otherwise X & Y or X | Y if these two share a GP
 not. What is left of a switch's in-links in the end serves nobody and is dropped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 from tests.reference.flow import SOURCE, Capacity, max_flow, with_source

@@ -11,8 +11,6 @@ The flow test alone decides U*. That trees exist there needs the rounded graph t
 its switches, which links of equal bandwidth both ways guarantee.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 

@@ -7,8 +7,6 @@ Cost:    shortest augmenting paths, O(nodes links^2).
 Source:  Edmonds and Karp; used for every F(x, y; .) in ForestColl appendix E.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 The native one draws the same random numbers, so its transfers are these, in the same order.
 """
 
-from __future__ import annotations
-
 import heapq
 import random
 from collections.abc import Mapping, Sequence

@@ -8,8 +8,6 @@ Source:  ForestColl section 5.2, Algorithm 1, appendix E.1 with Theorem 1. The p
          the cut implicit; here one more probe just below 1/x* finds it.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from fractions import Fraction

@@ -7,8 +7,6 @@ Cost:    that of Algorithms 1, 3 and 4.
 Source:  ForestColl section 5 and appendix E; path recovery as described at the end of E.3.
 """
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from fractions import Fraction
 

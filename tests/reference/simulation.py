@@ -4,8 +4,6 @@ Nothing is shared with the simulator: no classes, no lanes, no ticks. Rates are 
 transfers evenly until a link is full, at every moment at which anything changes.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise

@@ -3,8 +3,6 @@
 Links are stores of one token that transfers take in turn, or servers that all of theirs share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from typing import Any
 

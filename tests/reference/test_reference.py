@@ -305,9 +305,7 @@ class TestTreePacking:
         check_packing(pack_trees(logical, trees), logical, trees)
 
     @pytest.mark.parametrize(("kind", "seed"), RANDOM[::5])
-    def test_theorem_10_equals_the_minimum_over_all_sets(
-        self, kind: str, seed: int, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_theorem_10(self, kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         """One flow gives what the definition (3) of mu gives, at every step of a packing."""
         by_flow, answers = tree_packing.addable, []
 

@@ -9,8 +9,6 @@ Source:  ForestColl section 5.4 and appendix E.3, Algorithm 4, Theorem 10; edges
          first, which keeps trees low.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -1,7 +1,5 @@
 """GOAL read back, strictly, and run: what a simulator would do, without any times."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

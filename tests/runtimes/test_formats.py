@@ -31,7 +31,7 @@ def test_a_plan_tells_of_channels_between_boxes(boxes: int, crossed: bool) -> No
     assert (found.facts["channels_between_boxes"] > 0) == crossed
 
 
-def test_unknown_formats_and_options_are_told_with_those_there_are() -> None:
+def test_unknown_formats_and_options_are_reported_with_those_there_are() -> None:
     with pytest.raises(InvalidParameterError, match="no format 'xml'; formats are msccl"):
         options_of("xml", {})
     with pytest.raises(InvalidParameterError, match="'goal' is no options of a format; give one"):

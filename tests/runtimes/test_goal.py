@@ -1,7 +1,5 @@
 """Programs in GOAL, read back by its grammar and run."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 
@@ -107,7 +105,7 @@ def test_dropping_a_dependency_or_a_message_is_seen() -> None:
     ("size", "gamma", "message"),
     [(0, 0, "the size is 0 bytes"), (2**63, 0, "GOAL takes 1 to"), (8, -1, "gamma is -1 s/GB")],
 )
-def test_mistakes_are_told(size: int, gamma: int, message: str) -> None:
+def test_mistakes_are_reported(size: int, gamma: int, message: str) -> None:
     program = forestcoll.compile_program(generate("ring:nodes=3").schedule)
     with pytest.raises(ExportError, match=message):
         goal(program, size, gamma)

@@ -1,7 +1,5 @@
 """Data cut into whole elements."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

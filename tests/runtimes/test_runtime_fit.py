@@ -1,7 +1,5 @@
 """What fits a runtime in the place of what does not."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll import compile_program, generate
@@ -66,7 +64,7 @@ def test_options_that_cost_nothing_come_first(monkeypatch: pytest.MonkeyPatch) -
     assert fit.lost == 0
 
 
-def test_a_file_for_other_calls_is_told_but_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_for_other_calls_is_reported_but_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     """In place no threadblock copies: 2 of 3 are left."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     forest = generate("ring:nodes=4", k=2).schedule
@@ -74,7 +72,7 @@ def test_a_file_for_other_calls_is_told_but_not_taken(monkeypatch: pytest.Monkey
     assert fitting(forest, MscclOptions(), fastest=True) == LimitExceeded((), 2, 2)
 
 
-def test_where_nothing_fits_what_was_tried_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_nothing_fits_what_was_tried_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     forest = generate("ring:nodes=4", k=3).schedule
     misfit = fitting(forest, MscclOptions(instances=2), fastest=True)

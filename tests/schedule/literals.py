@@ -5,8 +5,6 @@ goes in epochs through switches, TACCL sends chunks together as one message. ``L
 all, with what they take; whoever changes the vocabulary must still be able to say them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -23,6 +21,7 @@ from forestcoll.schedule import (
     timed,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 
 __all__ = ["LITERALS", "Literal", "routes_of", "star", "teccl_star"]
 
@@ -66,11 +65,6 @@ def _by_hand(
 
 def complete_bipartite() -> StepSchedule:
     """BFB on K(2,2), links of 1 GB/s (Zhao et al., figure 1): halves meet at the far side."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(name) for name in "abcd"]
-    for near in names[:2]:
-        for far in names[2:]:
-            builder.link(near, far, 1)
     a, b, c, d = range(4)
     sends = [
         Send(0, a, a, c, amount=2),
@@ -91,7 +85,9 @@ def complete_bipartite() -> StepSchedule:
         Send(1, d, b, c, first=1, amount=1),
     ]
     chunks = Chunks.equal([a, b, c, d], whole=8, size=2)
-    return _by_hand(builder.build("K(2,2)"), "allgather", chunks, Sends.of(sends))
+    return _by_hand(
+        network_of("a b c d", "a b - c d", "K(2,2)"), "allgather", chunks, Sends.of(sends)
+    )
 
 
 def ring_of_five() -> StepSchedule:
@@ -252,16 +248,11 @@ def back_to_back() -> StepSchedule:
 
 def two_boxes() -> Topology:
     """GPUs 0, 1 in one box and 2, 3 in another, 1 and 2 joined; alpha and 1 kB: 1+2, 5+10 us."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"gpu{i}", box=i // 2) for i in range(4)]
-    local, remote = (Fraction(1, 2), 1), (Fraction(1, 10), 5)
-    for near, far, (bandwidth, latency) in (
-        (0, 1, local),
-        (1, 2, remote),
-        (2, 3, local),
-    ):
-        builder.link(names[near], names[far], bandwidth, latency)
-    return builder.build("two boxes")
+    return network_of(
+        "gpu0@0 gpu1@0 gpu2@1 gpu3@1",
+        "gpu0 - gpu1: 1/2 1, gpu1 - gpu2: 1/10 5, gpu2 - gpu3: 1/2 1",
+        "two boxes",
+    )
 
 
 def sent_together() -> StepSchedule:
@@ -400,14 +391,6 @@ def reduce_over(net: Topology, rows: list[TimedSend] | list[Send], root: int) ->
 
 def two_switches() -> Topology:
     """Four GPUs at two adding switches, ends 4 and 5, all joined to both."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{i}") for i in range(4)]
-    for switch in ("w", "x"):
-        builder.switch(switch, multicast=True)
-        for name in names:
-            builder.link(name, switch, 1)
-    builder.link("w", "x", 1)
-    for near in names:
-        for far in names[names.index(near) + 1 :]:
-            builder.link(near, far, 1)
-    return builder.build("two switches")
+    return network_of(
+        "g0..3 [w*] [x*]", "g0..3 - w, g0..3 w - x, g0 - g1..3, g1 - g2 g3, g2 - g3", "two switches"
+    )

@@ -5,9 +5,11 @@ from fractions import Fraction
 
 import pytest
 
+from forestcoll.errors import UnsupportedError
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import Allreduce, Forest
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.allreduce import not_taken
+from forestcoll.schedule.transform.reversal import transposed
 from tests.schedule.made.hand import forest, leaves4, topology
 
 
@@ -57,3 +59,21 @@ def test_what_it_is_follows_from_its_phases() -> None:
     assert schedule != Allreduce(schedule.gather, schedule.reduce)
     with pytest.raises(AttributeError):
         schedule.remark = "new"  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("found", "takes", "message"),
+    [
+        (3, "a schedule", "unsupported: draw takes a schedule, not int"),
+        (int, "trees", "unsupported: draw takes trees, not type"),
+        (None, "a forest or two", "unsupported: draw takes a forest or two, not NoneType"),
+    ],
+)
+def test_operation_what_it_takes_and_the_type_found_are_named(
+    found: object, takes: str, message: str
+) -> None:
+    """The value itself is not shown: it may be large."""
+    error = not_taken("draw", found, takes)
+    assert isinstance(error, UnsupportedError)
+    assert str(error) == message
+    assert error.exit_code == 2

@@ -1,7 +1,5 @@
 """Schedules are equal if they are the same, lazy or found, and only then."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from dataclasses import fields, replace

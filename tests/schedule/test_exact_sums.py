@@ -17,9 +17,7 @@ from forestcoll.schedule.exact_sums import exact, first
         ([], 10**9, np.int64),
     ],
 )
-def test_numbers_are_held_so_that_their_sum_fits(
-    amounts: list[int], terms: int, kind: type
-) -> None:
+def test_integer_types_hold_their_sum(amounts: list[int], terms: int, kind: type) -> None:
     """Below 2^63 in 64 bits, else as Python's whole numbers; 2^31 (2^32 - 1) fits."""
     found = exact(np.array(amounts, dtype=np.int64), terms)
     assert found.dtype == kind

@@ -1,7 +1,5 @@
 """Forests, their paths and trees; paths that are found when they are asked for."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 import threading

@@ -9,7 +9,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.pipelined import flow_of_loads, link_loads, pipelined
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.made.hand import leaves4, rails2, ring3
 from tests.schedule.mutations_of.multicast import star
 
@@ -49,11 +49,7 @@ def test_phases_of_different_k_are_added_in_a_common_unit() -> None:
 
 def test_nothing_flows_in_no_time() -> None:
     """No link is the busiest; of equal ones it is the first, of others the slowest."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, bandwidth in ((a, b, 4), (b, c, 1), (c, a, "1/2")):
-        builder.arc(tail, head, bandwidth)
-    net = builder.build("ring")
+    net = network_of("a b c", "a > b: 4, b > c, c > a: 1/2", "ring")
     nothing = flow_of_loads(net, [0, 0, 0], 5)
     assert (nothing.time_s_per_gb, nothing.busiest_link) == (0, None)
     flow = flow_of_loads(net, [8, 2, 1], 5)

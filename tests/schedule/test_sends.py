@@ -1,7 +1,5 @@
 """Transfers: gathered, sorted and joined."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -91,7 +89,5 @@ def test_joined_transfers_follow_each_other() -> None:
         ([[]], True),
     ],
 )
-def test_rows_ascend_by_the_first_column_before_all(
-    columns: list[list[int]], sorted_: bool
-) -> None:
+def test_rows_ascend_by_the_first_column(columns: list[list[int]], sorted_: bool) -> None:
     assert ascending([np.array(column) for column in columns]) is sorted_

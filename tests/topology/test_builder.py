@@ -1,7 +1,5 @@
 """Topologies built by naming things."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

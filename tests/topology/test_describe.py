@@ -8,6 +8,7 @@ import pytest
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from forestcoll.topology.describe import as_float, counted, decimal, link_classes, nodes_in_words
+from tests.hand_networks import network_of
 
 
 def words(topology: Topology, *names: str) -> str:
@@ -67,10 +68,7 @@ def test_a_long_list_of_names_is_cut_short_and_counted() -> None:
 
 def test_gpus_with_a_box_but_no_number_go_by_name() -> None:
     """Numbers in a box are optional in a file."""
-    builder = TopologyBuilder()
-    for name in ("left", "right"):
-        builder.gpu(name, box=0)
-    topology = builder.build("pair")
+    topology = network_of("left@0 right@0", "", "pair")
     assert words(topology, "left") == "GPU left"
 
 

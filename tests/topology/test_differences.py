@@ -1,7 +1,5 @@
 """How two networks differ, line by line."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -55,9 +53,7 @@ def test_what_one_has_and_the_other_has_not() -> None:
         ),
     ],
 )
-def test_links_differ_in_bandwidth_and_latency(
-    change: Callable[[TopologyBuilder], None], lines: list[str]
-) -> None:
+def test_links_that_differ(change: Callable[[TopologyBuilder], None], lines: list[str]) -> None:
     """Parallel links add up, and take the longer time."""
     found = told(net(), net(change))
     assert len(found) == len(lines)

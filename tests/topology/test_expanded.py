@@ -1,7 +1,5 @@
 """Networks made of networks, by name."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import InvalidTopologyError, UnsupportedError

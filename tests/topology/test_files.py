@@ -1,7 +1,5 @@
 """Topology files, written and read back to the same bytes."""
 
-from __future__ import annotations
-
 import os
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """The format of a topology: what fits it, and faults told in one line."""
 
-from __future__ import annotations
-
 import json
 import re
 from fractions import Fraction
@@ -13,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.topology import Link, Node, NodeKind, Topology, read_topology, validate
-from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.files import topology_json, topology_yaml
 from forestcoll.topology.format import topology_document, topology_from_document, topology_schema
+from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from tests.topology.texts import GOOD, fault, read
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -139,7 +137,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize(("old", "new", "where", "remedy"), MALFORMED)
-def test_a_malformed_file_is_told_in_one_line(tmp_path, old, new, where, remedy):
+def test_a_malformed_file_is_reported_in_one_line(tmp_path, old, new, where, remedy):
     """File, line, field, value and remedy."""
     assert GOOD.count(old) == 1
     message = fault(tmp_path, GOOD.replace(old, new))
@@ -168,7 +166,7 @@ def test_a_malformed_file_is_told_in_one_line(tmp_path, old, new, where, remedy)
         ("&a [*a]", "nested too deeply"),
     ],
 )
-def test_yaml_that_is_no_topology_is_told_in_one_line(tmp_path, text, problem):
+def test_yaml_that_is_no_topology_is_reported_in_one_line(tmp_path, text, problem):
     assert problem in fault(tmp_path, text)
 
 
@@ -182,7 +180,7 @@ def test_yaml_that_is_no_topology_is_told_in_one_line(tmp_path, text, problem):
         ("[" * 200_000, "nested too deeply"),
     ],
 )
-def test_json_that_is_no_topology_is_told_in_one_line(tmp_path, text, problem):
+def test_json_that_is_no_topology_is_reported_in_one_line(tmp_path, text, problem):
     assert problem in fault(tmp_path, text, "net.json")
 
 

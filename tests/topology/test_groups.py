@@ -1,7 +1,5 @@
 """Process groups: who takes part, by name or by box, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path
@@ -78,7 +76,7 @@ def test_bad_groups_are_refused(members: list[str], message: str) -> None:
         ("", []),
     ],
 )
-def test_groups_can_be_told_by_boxes_and_indices(text: str, members: list[str]) -> None:
+def test_groups_can_be_reported_by_boxes_and_indices(text: str, members: list[str]) -> None:
     assert members_from_text(CLUSTER, text) == members
 
 

@@ -1,7 +1,5 @@
 """What notebooks and prompts show: one line, and a small table that is no markup of others."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from xml.etree import ElementTree
 

@@ -1,6 +1,4 @@
-"""The model: names, and the way to networkx and back."""
-
-from __future__ import annotations
+"""The model: edits and descriptions as methods, and the way to networkx and back."""
 
 from fractions import Fraction
 
@@ -8,19 +6,9 @@ import networkx as nx
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology import Node, NodeKind, Topology, load_topology
-from forestcoll.topology.families.machines import mi250
-
-
-@pytest.mark.parametrize("name", ["", " a", "a\nb", "a\x00"])
-def test_a_name_that_would_break_a_line_is_refused(name):
-    with pytest.raises(InvalidTopologyError, match=r"node 0 (is named|has an empty name)"):
-        Topology("t", (Node(name, NodeKind.COMPUTE),), ())
-
-
-def test_a_compute_node_cannot_multicast():
-    with pytest.raises(InvalidTopologyError, match="only a switch"):
-        Topology("t", (Node("a", NodeKind.COMPUTE, multicast=True),), ())
+from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.changes import edits
+from forestcoll.topology.graph import NetworkGraph
 
 
 @pytest.mark.parametrize("spec", ["dgx_h100:boxes=2,nics=nodes", "mi250:boxes=2", "ring:nodes=3"])
@@ -40,29 +28,39 @@ def test_an_undirected_networkx_edge_is_a_link_each_way():
     ]
 
 
-def test_relabelling_and_scaling_keep_the_network():
-    """Reversing the order twice, or doubling and halving, gives the topology back."""
-    topology = mi250(2)
-    order = range(len(topology.nodes) - 1, -1, -1)
-    assert topology.relabelled(order).relabelled(order) == topology
-    assert topology.scaled("*", 2).scaled("*", "1/2") == topology
+def test_an_edge_without_bandwidth_is_refused():
+    graph = nx.DiGraph(name="pair")
+    graph.add_edge("a", "b")
+    with pytest.raises(InvalidTopologyError, match="edge a -> b has no bandwidth_gb_s"):
+        Topology.from_networkx(graph)
 
 
-@pytest.mark.parametrize("spec", ["mi250:boxes=2", "dgx_a100:boxes=2"])
-def test_capacities_turn_round_as_the_network_does(spec):
-    """A one-way link is left out, so that the two directions differ; the order is the network's."""
-    topology = load_topology(spec).without("b0.gpu0 -> b0.*", "b1.gpu2 -> ib")
-    turned, due = topology.integer_capacities.reversed(), topology.reversed().integer_capacities
-    for name in ("tail", "head", "capacity"):
-        assert getattr(turned, name).tolist() == getattr(due, name).tolist()
-    assert turned.denominator == due.denominator
-    assert turned.tail.tolist() != topology.integer_capacities.tail.tolist()
+def test_methods_are_the_edits_and_return_topologies():
+    """An edit, a reversed and a relabelled network have the methods, too."""
+    ring = load_topology("ring:nodes=4")
+    made = [
+        (ring.without("gpu0"), edits.without(ring, ["gpu0"])),
+        (ring.scaled("*", 2), edits.scaled(ring, "*", 2)),
+        (ring.with_links({"gpu0 - gpu2": 1}), edits.with_links(ring, {"gpu0 - gpu2": 1})),
+        (ring.with_shared("w", "gpu0", 1), edits.with_shared(ring, "w", "gpu0", 1)),
+        (ring.reversed(), ring),
+        (ring.relabelled(range(4)), ring),
+    ]
+    for by_method, expected in made:
+        assert by_method == expected
+        assert type(by_method) is Topology
 
 
-def test_equal_networks_have_one_hash():
-    """A network and its copy by another way, links in another order, are one key."""
-    topology = mi250(2)
-    again = Topology(topology.name, topology.nodes, topology.links[::-1])
-    assert again == topology
-    assert len({topology, again}) == 1
-    assert len({topology, topology.scaled("*", 2)}) == 2
+def test_an_edit_of_a_graph_is_a_graph():
+    """What is below the model does not know it."""
+    ring = load_topology("ring:nodes=4")
+    graph = NetworkGraph(ring.name, ring.nodes, ring.links)
+    assert type(edits.without(graph, ["gpu0"])) is NetworkGraph
+    assert graph != ring
+
+
+def test_a_topology_is_shown_in_a_line_and_in_a_table():
+    ring = load_topology("ring:nodes=4")
+    assert repr(ring) == "<Topology ring:nodes=4: 4 GPUs, 0 switches, 8 links>"
+    assert ring.in_a_table()["GPUs"] == 4
+    assert "8 x 1 GB/s" in ring._repr_html_()

@@ -1,7 +1,5 @@
 """Exact numbers, from text and back."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 
@@ -33,7 +31,10 @@ def test_exact_reads_decimals_and_fractions(text, value):
 
 @pytest.mark.parametrize(
     "value",
-    ["", "fast", "1/0", "1:30", "nan", "inf", "1e999999999", "9" * 5000, "1/2/3", True, None, [1]],
+    [
+        *("", "fast", "1/0", "1:30", "nan", "inf", "1e999999999", "9" * 5000, "1/2/3"),
+        *(True, None, [1], math.nan, math.inf, -math.inf),
+    ],
 )
 def test_exact_refuses_what_is_no_number(value):
     """Among them numbers so long that computing them would never end."""
@@ -85,12 +86,6 @@ def test_a_float_of_more_digits_is_refused_with_what_to_write(value, hint):
     ) as e:
         exact(value, "latency")
     assert f"in quotes, such as {hint}, or a Fraction" in str(e.value)
-
-
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_no_numbers_are_refused_as_such(value):
-    with pytest.raises(InvalidTopologyError, match="which is not a number"):
-        exact(value, "latency")
 
 
 def test_numbers_of_no_machine_are_refused_by_their_order():

@@ -1,7 +1,5 @@
 """Line graphs, Cartesian products and expansions by degree, against networkx."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import partial
 

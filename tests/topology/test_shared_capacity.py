@@ -1,7 +1,5 @@
 """Shared capacities: what is refused, and that every change of a network carries them over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

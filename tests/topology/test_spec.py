@@ -1,7 +1,5 @@
 """A topology from one word."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
@@ -62,7 +60,7 @@ def test_a_path_is_read(tmp_path):
         ("hypercube:dimension=40", "it must be a whole number from 1 to 16"),
     ],
 )
-def test_a_bad_specification_is_told_in_one_line(spec, message):
+def test_a_bad_specification_is_reported_in_one_line(spec, message):
     with pytest.raises(InvalidTopologyError) as caught:
         load_topology(spec)
     assert message in str(caught.value)
@@ -70,7 +68,7 @@ def test_a_bad_specification_is_told_in_one_line(spec, message):
     assert caught.value.exit_code == 2
 
 
-def test_missing_files_and_directories_are_told(tmp_path):
+def test_missing_files_and_directories_are_reported(tmp_path):
     with pytest.raises(InvalidTopologyError, match="cannot be read: no such file"):
         load_topology(str(tmp_path / "none.yaml"))
     with pytest.raises(InvalidTopologyError, match="is a directory"):

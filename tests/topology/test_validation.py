@@ -1,7 +1,5 @@
 """What a network must be before a schedule is made for it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -15,17 +13,12 @@ from forestcoll.errors import (
 from forestcoll.topology import Topology, TopologyBuilder, validate
 from forestcoll.topology.families.machines import dgx_a100
 from forestcoll.topology.validation import COLLECTIVES, check_balanced, uses_all_bandwidth
+from tests.hand_networks import network_of
 
 
 def two_gpus_on_a_switch(into: int, out: int) -> Topology:
     """A switch with 2 x into GB/s in and 2 x out GB/s out."""
-    builder = TopologyBuilder()
-    switch = builder.switch("hub")
-    for name in ("a", "b"):
-        builder.gpu(name)
-        builder.arc(name, switch, into)
-        builder.arc(switch, name, out)
-    return builder.build("hub and two")
+    return network_of("[hub] a b", f"a b > hub: {into}, hub > a b: {out}", "hub and two")
 
 
 def test_fewer_than_two_gpus():
@@ -39,18 +32,13 @@ def test_fewer_than_two_gpus():
 
 def test_a_gpu_that_cannot_be_reached():
     """A -> b only: the search from a finds b, but b does not find a."""
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     with pytest.raises(DisconnectedError, match="GPU 'b' cannot reach GPU 'a'"):
-        validate(builder.build("one way"))
+        validate(network_of("a b", "a > b", "one way"))
 
 
 def test_a_gpu_that_cannot_reach():
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.arc("b", "a", 1)
     with pytest.raises(DisconnectedError, match="GPU 'a' cannot reach GPU 'b'"):
-        validate(builder.build("one way"))
+        validate(network_of("a b", "b > a", "one way"))
 
 
 def test_two_islands():
@@ -66,12 +54,8 @@ def test_two_islands():
 
 def test_gpus_forward_too():
     """A directed ring of three GPUs: everyone is reached through the others."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(name) for name in "abc"]
-    for i in range(3):
-        builder.arc(gpus[i], gpus[(i + 1) % 3], 1)
     for collective in COLLECTIVES:
-        validate(builder.build("ring"), collective)
+        validate(network_of("a b c", "a > b, b > c, c > a", "ring"), collective)
 
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "allreduce"])
@@ -125,12 +109,8 @@ def test_a_shared_capacity_leaves_bandwidth_unused():
 
 def test_gpus_may_be_unbalanced():
     """B receives 3 and sends 1 GB/s."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    builder.arc(a, b, 3)
-    builder.arc(b, a, 1)
     for collective in COLLECTIVES:
-        validate(builder.build("uneven"), collective)
+        validate(network_of("a b", "a > b: 3, b > a", "uneven"), collective)
 
 
 def test_a_dead_end_switch_is_harmless():

@@ -1,7 +1,5 @@
 """A topology file in text, and how it is read or refused."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """New schedules for networks that have changed."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 from typing import Any
@@ -15,6 +13,7 @@ from forestcoll.schedule import Allreduce, Forest
 from forestcoll.topology import TopologyBuilder, load_topology
 from forestcoll.what_if.replanning import replan
 from forestcoll.what_if.tree_changes import tree_changes
+from tests.hand_networks import network_of
 
 WHOLE = load_topology("dgx_a100:boxes=4")
 DAMAGED = WHOLE.without("b1.gpu3 - ib")
@@ -93,14 +92,7 @@ def test_what_cannot_be_replanned_is_refused() -> None:
 
 def test_an_allreduce_sums_up_wherever_it_is_fastest_unless_told_otherwise() -> None:
     """A hub that held all sums may go; a root that was asked for stays if it is asked for again."""
-    star = TopologyBuilder()
-    for name in ("hub", "a", "b", "c"):
-        star.gpu(name)
-    for name in "abc":
-        star.link("hub", name, 1)
-    star.link("a", "b", "1/10")
-    star.link("b", "c", "1/10")
-    whole = star.build("star")
+    whole = network_of("hub a b c", "hub - a b c, a - b: 1/10, b - c: 1/10", "star")
     old = generate(whole, collective="allreduce", root="hub").schedule
     less = whole.without("hub")
     free = replan(old, less, lp_time_limit_s=0).schedule

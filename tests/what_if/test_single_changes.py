@@ -1,7 +1,5 @@
 """What single failures cost and what faster links bring, against optima of changed networks."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

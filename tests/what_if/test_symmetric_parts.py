@@ -11,6 +11,7 @@ from forestcoll.what_if.symmetric_parts import (
     symmetric_parts,
     symmetries,
 )
+from tests.hand_networks import network_of
 
 BOXES = load_topology("dgx_a100:boxes=2")
 
@@ -90,21 +91,9 @@ def test_parts_are_counted_in_words() -> None:
 
 def test_a_nic_joins_the_inside_of_a_box_with_a_switch_outside() -> None:
     """Neither a link between GPUs of two boxes, nor one of a GPU outside to a box's own switch."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a", box=0), builder.gpu("b", box=1)
-    lone = builder.gpu("lone")
-    own = builder.switch("own", box=0)
-    outside = builder.switch("outside")
-    for one, other in (
-        (a, b),
-        (a, own),
-        (lone, own),
-        (a, outside),
-        (lone, outside),
-        (own, outside),
-    ):
-        builder.link(one, other, 1)
-    topology = builder.build("kinds")
+    topology = network_of(
+        "a@0 b@1 lone [own]@0 [outside]", "a - b own, lone - own, a lone own - outside", "kinds"
+    )
     found = symmetric_parts(topology, no_symmetry(topology))
     assert [one.names[0] for one in found if one.kind is PartKind.NIC] == [
         "a - outside",
@@ -114,7 +103,7 @@ def test_a_nic_joins_the_inside_of_a_box_with_a_switch_outside() -> None:
     assert links == {"a - b", "a - own", "lone - own", "lone - outside"}
 
 
-def test_patterns_are_told_in_order() -> None:
+def test_patterns_are_reported_in_order() -> None:
     """GPUs of four kinds of names in a ring, all alike."""
     builder = TopologyBuilder()
     names = [builder.gpu(name) for name in ("delta1", "beta1", "gamma1", "alpha1")]

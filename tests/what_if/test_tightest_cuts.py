@@ -1,7 +1,5 @@
 """The tightest cuts, one after the other, against all cuts of small networks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
@@ -101,7 +99,7 @@ def test_what_cannot_be_asked_is_refused() -> None:
         tightest_cuts(ring.scaled("gpu0 - gpu1", Fraction(2**57 + 1, 2**56)), count=3)
 
 
-def test_progress_is_told_and_order_does_not_matter() -> None:
+def test_progress_is_reported_and_order_does_not_matter() -> None:
     told: list[tuple[int, int]] = []
     topology = load_topology("mi250:boxes=2")
     cuts = tightest_cuts(topology, count=3, progress=lambda *at: told.append(at))

@@ -1,7 +1,5 @@
 """What differs between two forests, against sets of edges."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 
@@ -10,8 +8,9 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.schedule import Forest
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from forestcoll.what_if.tree_changes import tree_changes
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 Edge = tuple[str, str, str]
@@ -88,8 +87,6 @@ def test_changed_trees_are_counted_up() -> None:
 
 def test_of_no_trees_all_are_kept() -> None:
     """A single GPU has all data from the first."""
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    alone = generate(builder.build("alone")).schedule
+    alone = generate(network_of("a", "", "alone")).schedule
     found = tree_changes(alone, alone)
     assert (found.trees, found.kept, found.touched, found.changed_trees) == (0, 1, (), 0)

@@ -1,7 +1,6 @@
 """Symmetric nodes for the native code: one node is solved for all of its orbit.
 
 Problem: on a graph with symmetric nodes, balance the links of only one node an orbit.
-Input:   a network; automorphisms, or a search for them.
 Output:  for each node its representative, and a symmetry that maps the representative to it.
 Cost:    N x N node numbers; the search is that of :mod:`forestcoll.topology.symmetry.automorphism`.
 Source:  Zhao et al. (NSDI 2025), appendix F: "one representative" of vertex-transitive graphs. A

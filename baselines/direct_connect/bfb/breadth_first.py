@@ -1,4 +1,4 @@
-"""The loads and transfers of breadth-first broadcasts, by the native core.
+"""The loads and transfers of breadth-first broadcasts, computed natively.
 
 Problem: LP (1), and with latencies LP (14): for each GPU and step t, the least time in which its
          links bring in the shards of all GPUs t hops away; and the transfers for it.
@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
-from forestcoll.native import _core
+from baselines.native import _methods
 from forestcoll.schedule.sends import Intervals, Sends
 
 __all__ = ["BroadcastTimes", "broadcast", "broadcast_times"]
@@ -90,7 +90,7 @@ def broadcast_times(
     CapacityOverflowError
         If exact 64-bit arithmetic does not hold the numbers.
     """
-    rank, numerator, denominator = _core.broadcast_times(
+    rank, numerator, denominator = _methods.broadcast_times(
         *_arguments(network, alike), threads=threads, progress=progress
     )
     shape = (len(rank), -1)
@@ -112,7 +112,7 @@ def broadcast(
     Sends
         Chunk r is the shard of rank r.
     """
-    step, source, tail, head, first, amount = _core.broadcast(
+    step, source, tail, head, first, amount = _methods.broadcast(
         *_arguments(network, alike), pieces=pieces, threads=threads, progress=progress
     )
     interval = None if pieces == 1 else Intervals(first, amount)

@@ -2,9 +2,7 @@
 
 Problem: LP (14) charges each link its latency and the time for its load; express both as whole
          numbers, so that loads are exact fractions.
-Input:   a network of GPUs; the data size, if latencies count.
 Output:  whole capacities, delays and the size of a shard in one unit of time.
-Cost:    linear in the links.
 Source:  Zhao et al. (NSDI 2025), section 6, LPs (1) and (14).
 
 By a time T a link of bandwidth b and latency a carries b (T - a) of the data. In units of
@@ -35,7 +33,6 @@ class BroadcastNetwork:
 
     Parameters
     ----------
-    topology : Topology
     tail, head : int32 arrays, one entry a link
     capacity, delay : int64 arrays, one entry a link
     size : int
@@ -58,7 +55,6 @@ class BroadcastNetwork:
 
         Parameters
         ----------
-        topology : Topology
         num_bytes : int
             Data size for the latencies; 0 ignores latencies.
 

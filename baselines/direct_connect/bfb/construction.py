@@ -7,8 +7,8 @@ Output:  an allgather; and one of the reverse network, which gives the reduce-sc
 Cost:    that of the base's schedule, and linear in the transfers.
 Source:  Zhao et al. (NSDI 2025), section 5; corollaries 1.1 and 1.2 for the reverse.
 
-Small bases whose best schedule is not breadth first use stored searches
-(:mod:`~baselines.direct_connect.bfb.found`). Other bases, and products, broadcast breadth first.
+Small bases whose best schedule is not breadth first use stored searches (``optimal_search``). Other
+bases, and products, broadcast breadth first.
 """
 
 from __future__ import annotations
@@ -20,7 +20,6 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from baselines.direct_connect.bfb import found
 from baselines.direct_connect.bfb.bfb import generate as breadth_first
 from baselines.direct_connect.bfb.expansions import (
     on_both_ways,
@@ -29,6 +28,7 @@ from baselines.direct_connect.bfb.expansions import (
     on_power,
     parallel_links,
 )
+from baselines.direct_connect.bfb.optimal_search import SEARCHED, stored_schedule
 from baselines.direct_connect.bfb.reverse_symmetry import carried_over
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
@@ -36,9 +36,10 @@ from baselines.networks.switch_paths import check_size
 from forestcoll.errors import InvalidTopologyError, UnsupportedError
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.transform import sequential, time_reversed
+from forestcoll.topology.families.family_spec import parse_spec
 from forestcoll.topology.model import Topology
 from forestcoll.topology.operations import line_graph
-from forestcoll.topology.spec import load_topology, parse_spec
+from forestcoll.topology.spec import load_topology
 
 __all__ = ["METHODS", "generate"]
 
@@ -75,7 +76,8 @@ def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
 def _check_name(topology: Topology) -> None:
     """Refuse a network whose name does not give its construction, or gives another one."""
     family = topology.name.partition(":")[0]
-    if family not in (*_EXPANSIONS, "both_ways", "cartesian_product", *_searched_families()):
+    searched = {spec.partition(":")[0] for spec in SEARCHED}
+    if family not in (*_EXPANSIONS, "both_ways", "cartesian_product", *searched):
         raise UnsupportedError(
             f"unsupported: {topology.name} is not named by what it is made of; the families of "
             f"such networks are {', '.join(_EXPANSIONS)}, both_ways and cartesian_product"
@@ -88,10 +90,6 @@ def _check_name(topology: Topology) -> None:
         raise UnsupportedError(f"unsupported: {topology.name} is not what its name says")
 
 
-def _searched_families() -> set[str]:
-    return {spec.partition(":")[0] for spec in found.SEARCHED}
-
-
 def _forwards(topology: Topology) -> StepSchedule:
     name, values = _made_of(topology)
     if name in _EXPANSIONS:
@@ -102,7 +100,7 @@ def _forwards(topology: Topology) -> StepSchedule:
         reverse = carried_over(there, np.argsort(place), base.reversed())
         made = on_both_ways(_forwards(base), reverse)
     else:
-        made = found.schedule_of(topology) or breadth_first(topology)
+        made = stored_schedule(topology) or breadth_first(topology)
     return replace(made, topology=topology)  # the same links under its own name
 
 
@@ -118,7 +116,7 @@ def _backwards(topology: Topology) -> tuple[StepSchedule, Ints]:
         same = np.arange(topology.num_compute)
         if name == "both_ways":  # its own reverse
             return _forwards(topology), same
-        return found.schedule_of(reverse) or breadth_first(reverse), same
+        return stored_schedule(reverse) or breadth_first(reverse), same
     base = _base(values)
     there, place = _backwards(base)
     expansion = _EXPANSIONS[name]
@@ -141,7 +139,7 @@ def _line_graphs(schedule: StepSchedule, values: Values) -> StepSchedule:
 
 
 def _places_of_links(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
-    """The link from u to v plays the part of that from v's place to u's; so do parallel ones."""
+    """Map the link from u to v to that from v's place to u's, and parallel links likewise."""
     for _ in range(cast(int, values.get("times", 1))):
         larger, larger_there = line_graph(base), line_graph(there)
         copies = parallel_links(base, larger)[0]

@@ -2,9 +2,7 @@
 
 Problem: derive an allgather on a line graph, a degree expansion, a Cartesian power or a network
          with its reverse from an allgather on the network itself, without a new solution.
-Input:   an allgather in steps, hop by hop, on a network of GPUs.
 Output:  the larger network, and an allgather on it.
-Cost:    linear in the transfers of the result.
 Source:  Zhao et al. (NSDI 2025), section 5 and appendix A: definitions 1, 2 and 14, A.6; theorems
          7, 11 and 12 say what the results take. Networks: :mod:`forestcoll.topology.operations`.
 
@@ -75,14 +73,11 @@ class _Rows:
         return cls(step, source, tail, head, interval.first, interval.amount, pieces)
 
     def finer(self, times: int) -> _Rows:
-        """Cut every piece into a number of pieces."""
         first, amount, pieces = (self.first * times, self.amount * times, self.pieces * times)
         return replace(self, first=first, amount=amount, pieces=pieces)
 
 
 def _built(topology: Topology, method: str, parts: list[_Rows]) -> StepSchedule:
-    """Put transfers of the same pieces together."""
-
     def column(name: str) -> Ints:
         return np.concatenate([getattr(part, name) for part in parts])
 
@@ -95,7 +90,6 @@ def _built(topology: Topology, method: str, parts: list[_Rows]) -> StepSchedule:
 
 
 def _whole(step: int, source: Ints, tail: Ints, head: Ints, pieces: int) -> _Rows:
-    """Transfers of whole shards in one step."""
     count = len(source)
     return _Rows(
         *(np.full(count, step, dtype=np.int64), source, tail, head),
@@ -111,7 +105,7 @@ class _Fan:
         self._first = np.searchsorted(key[self._order], np.arange(size + 1))
 
     def of(self, nodes: Ints) -> tuple[Ints, Ints]:
-        """Return for each entry of each node's list whose it is (its place in nodes), and it."""
+        """Return the entries of the nodes' lists, each with its owner's place in ``nodes``."""
         count = self._first[nodes + 1] - self._first[nodes]
         whose = np.repeat(np.arange(len(nodes)), count)
         before = np.repeat(np.cumsum(count) - count, count)
@@ -157,7 +151,7 @@ def parallel_links(topology: Topology, larger: Topology) -> tuple[Ints, Ints]:
 
 
 def _on_copies(rows: _Rows, topology: Topology, copies: Ints, start: Ints) -> tuple[_Rows, Ints]:
-    """Cut what links of several units carry, and say which of the new nodes carries what."""
+    """Divide the load of a link among its units, and return the new node that carries each part."""
     rows = rows.finer(math.lcm(*copies.tolist()))
     size = topology.num_compute
     keys = np.array([link.tail * size + link.head for link in topology.links], dtype=np.int64)
@@ -200,7 +194,7 @@ def on_degree_expansion(schedule: StepSchedule, times: int) -> StepSchedule:
 
 
 def _units_of_links(topology: Topology) -> Ints:
-    """Tail and head of every link, as often as it is a multiple of what all are multiples of."""
+    """Tail and head of every link, once for each common unit of bandwidth."""
     unit = common_unit(topology)
     units = [int(link.bandwidth_gb_s / unit) for link in topology.links]
     ends = np.array([(link.tail, link.head) for link in topology.links], dtype=np.int64)
@@ -208,7 +202,7 @@ def _units_of_links(topology: Topology) -> Ints:
 
 
 def _among_copies(arriving: Ints, node: Ints, step: int, pieces: int) -> _Rows:
-    """Copies get the data of the others of their node, an equal part over each unit of a link."""
+    """Send each copy the data of the other copies of its node, equally over its links' units."""
     size, times = node.shape
     sources, heads = (axis.ravel() for axis in np.indices((times, times)))
     sources, heads = sources[sources != heads], heads[sources != heads]
@@ -245,7 +239,7 @@ def on_power(schedule: StepSchedule, exponent: int) -> StepSchedule:
 
 
 def _along(rows: _Rows, size: int, exponent: int, *, first: int, phase: int, steps: int) -> _Rows:
-    """One dimension of one part: the transfers for all places in the other dimensions."""
+    """Return the transfers of one dimension of one part, for all places in the other dimensions."""
     before, after = size**phase, size ** (exponent - phase - 1)
     count = len(rows.step)
     row, x, y, z = (

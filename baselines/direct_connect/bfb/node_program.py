@@ -8,7 +8,6 @@ Problem: for GPU u and step t, with x(v, w) the part of v's shard that comes ove
                   x >= 0
 
          where v is t hops from u, and w, a predecessor of u, is t - 1 hops from v.
-Input:   a network of GPUs; the GPU; the step.
 Output:  U as a float, with the tolerance of the solver.
 Cost:    one linear program for each GPU and step, d links and d variables a source; with delays
          one for each number of links in use.
@@ -27,8 +26,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import shortest_path
 
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
-from lp.solver.linear_program import Program, Settings
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings
+from forestcoll.solver.solve import solve
 
 __all__ = ["TOLERANCE", "NodePrograms"]
 
@@ -44,7 +43,6 @@ class NodePrograms:
 
     Parameters
     ----------
-    network : BroadcastNetwork
     hops : int64 array, N x N
         From each rank to each.
     """

@@ -1,20 +1,23 @@
-"""Exhaustive search for bandwidth-optimal allgathers of small networks.
+"""Exhaustive search for bandwidth-optimal allgathers of small networks, and its stored results.
 
-Problem: an allgather in so many steps that is bandwidth-optimal, on a network on which no
-         breadth-first broadcast is: shards may go by detours, and wait.
-Input:   a network of GPUs, links of one bandwidth, as many into each GPU; the number of steps; into
-         how many pieces a shard is cut.
-Output:  a step schedule, or the proof that there is none with such pieces.
+Problem: a bandwidth-optimal allgather in so many steps, on a network on which no breadth-first
+         broadcast is optimal: shards may take detours and wait.
+Output:  a step schedule, or a proof that there is none with such pieces.
 Cost:    a constraint program of N |E| T variables for each piece; the largest network of the paper
          (16 GPUs of degree 4, 3 steps, 4 pieces) has 12,288.
 Source:  the conditions of Theorem 5 of Zhao et al. (NSDI 2025): in every step all links carry the
-         same amount, and nobody gets anything twice. CP-SAT of OR-Tools searches; the paper's
-         schedules of its diamond and modified de Bruijn graphs came of such searches, too.
+         same amount, and no GPU receives anything twice. OR-Tools' CP-SAT searches. Tables 7 and 9
+         state that such schedules exist for the diamond and the modified de Bruijn graphs, and
+         their steps. A test proves each stored result valid by ``verify`` and optimal by the bound.
+
+To repeat the searches (seconds): ``python -m baselines.direct_connect.bfb.optimal_search``.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +25,16 @@ import numpy as np
 from baselines.building.composing import hop_by_hop
 from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
+from forestcoll.schedule.files import read_schedule, write_schedule
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
+from forestcoll.topology.spec import load_topology
 
 if TYPE_CHECKING:
     from ortools.sat.python import cp_model
 
-__all__ = ["bandwidth_optimal"]
+__all__ = ["SEARCHED", "bandwidth_optimal", "search", "stored_schedule"]
 
 
 def bandwidth_optimal(
@@ -41,11 +46,10 @@ def bandwidth_optimal(
     ----------
     topology : Topology
         Of GPUs only.
-    steps : int
     pieces : int
-        Of each shard.
+        Number of pieces of each shard.
     limits : Limits, optional
-        Seconds and threads; with one thread the same schedule is found every time.
+        With one thread the result is reproducible.
 
     Raises
     ------
@@ -86,6 +90,7 @@ def bandwidth_optimal(
             if (source, piece, link, step) in sent
         )
         model.add(sum(carried) == loads[step])
+    # Theorem 5: in total each GPU receives every foreign piece once, over links equally loaded.
     model.add(degree * sum(loads) == (size - 1) * pieces)
     return _read(topology, pieces, sent, _solved(model, limits or Limits(), topology))
 
@@ -135,3 +140,44 @@ def _read(
     size = topology.num_compute
     chunks = Chunks.equal(range(size), whole=size * pieces, size=pieces)
     return hop_by_hop(topology, "optimal-search", "allgather", chunks, sends)
+
+
+SEARCHED = {
+    "diamond": ("diamond", 3, 2),
+    "modified_de_bruijn:degree=2,length=3": ("modified_de_bruijn_2_3", 4, 2),
+    "modified_de_bruijn:degree=2,length=4": ("modified_de_bruijn_2_4", 5, 2),
+    "modified_de_bruijn:degree=3,length=2": ("modified_de_bruijn_3_2", 3, 3),
+    "modified_de_bruijn:degree=4,length=2": ("modified_de_bruijn_4_2", 3, 4),
+}
+"""Networks: the name of their files, the steps and the pieces of their schedules."""
+
+_FOLDER = Path(__file__).parent / "searched"
+
+
+def stored_schedule(topology: Topology) -> StepSchedule | None:
+    """Return the stored schedule of a network, or of its reverse."""
+    if topology.name not in SEARCHED:
+        return None
+    for file in _files(topology.name):
+        kept = read_schedule(file)
+        assert isinstance(kept, StepSchedule)
+        if kept.topology.links == topology.links:
+            return replace(kept, topology=topology)
+    return None
+
+
+def search() -> None:
+    """Repeat the search for all of them, also on the reverse networks."""
+    for spec, (_, steps, pieces) in SEARCHED.items():
+        topology = load_topology(spec)
+        for file, network in zip(_files(spec), (topology, topology.reversed()), strict=True):
+            write_schedule(bandwidth_optimal(network, steps, pieces), file)
+
+
+def _files(spec: str) -> tuple[Path, Path]:
+    stem = SEARCHED[spec][0]
+    return _FOLDER / f"{stem}.json", _FOLDER / f"{stem}_reverse.json"
+
+
+if __name__ == "__main__":
+    search()

@@ -2,7 +2,6 @@
 
 Problem: an allgather of a network gives a reduce-scatter of the same network if the network is like
          its reverse; have the reduce-scatter, or an allgather of the reverse, without computing it.
-Input:   a network of GPUs; an allgather on it.
 Output:  for each GPU the one of the reverse that is like it; the schedule carried over.
 Cost:    a search for symmetries of two networks side by side; linear in the transfers.
 Source:  Zhao et al. (NSDI 2025), section 4 and appendix A.6, definitions 6 and 7, Theorem 2.
@@ -19,22 +18,20 @@ import numpy.typing as npt
 from baselines.building.composing import hop_by_hop
 from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.transform import time_reversed
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
-__all__ = ["carried_over", "mirrored", "reduce_scatter_of"]
+__all__ = ["carried_over", "mirrored"]
 
 Ints = npt.NDArray[np.int64]
 
 
 def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
-    """Find the rank that takes the place of each rank when every link is reversed.
+    """Find the rank that takes the place of each rank when every link is reversed (definition 6).
 
     Returns
     -------
     int64 array of length N, or None
-        None if no such way was found in the time. Definition 6: if there is one, the network is
-        reverse-symmetric.
+        None if no such map was found in the time; otherwise the network is reverse-symmetric.
     """
     from forestcoll.topology.symmetry.automorphism import find_orbits  # scipy takes half a second
     from forestcoll.topology.symmetry.stabilizer import bringing
@@ -64,10 +61,7 @@ def mirrored(topology: Topology, seconds: float = math.inf) -> Ints | None:
 
 
 def carried_over(schedule: StepSchedule, place: Ints, topology: Topology) -> StepSchedule:
-    """Let rank ``place[r]`` of a network do what rank r does in an allgather on one like it.
-
-    Definition 7.
-    """
+    """Move an allgather to an isomorphic network: ``place[r]`` does what r did (definition 7)."""
     sends, chunks = schedule.sends, schedule.chunks
     moved = replace(
         sends,
@@ -76,12 +70,3 @@ def carried_over(schedule: StepSchedule, place: Ints, topology: Topology) -> Ste
     ).in_order()
     roots = Chunks(chunks.size, chunks.whole, place[chunks.root].astype(np.int32), chunks.target)
     return hop_by_hop(topology, schedule.method, schedule.collective, roots, moved)
-
-
-def reduce_scatter_of(allgather: StepSchedule, place: Ints) -> StepSchedule:
-    """Turn an allgather into the reduce-scatter of the same network that takes as long.
-
-    Theorem 2: carried over to the reverse, then backwards in time.
-    """
-    topology = allgather.topology
-    return time_reversed(carried_over(allgather, place, topology.reversed()), topology)

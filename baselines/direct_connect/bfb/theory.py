@@ -1,15 +1,13 @@
 """Bounds and tests for direct-connect networks: Moore, bandwidth, breadth-first optimality.
 
-Problem: how few steps, and how little time, any allgather of N GPUs of degree d can take; whether a
-         breadth-first broadcast takes as little.
-Input:   sizes; or a network with its balanced times.
-Output:  exact bounds; yes or no, with a GPU and step that says why not.
-Cost:    linear in the GPUs and steps.
-Source:  Zhao et al. (NSDI 2025): definitions 9 to 11, theorems 4, 17, 18 and 21, appendix C.
+Problem: the fewest steps and the least time of any allgather of N GPUs of degree d; whether a
+         breadth-first broadcast attains them.
+Output:  exact bounds; yes, or no with a GPU and a step as the reason.
+Source:  Zhao et al. (NSDI 2025): definitions 9 to 11, theorems 4, 17 and 21, appendix C.
 
-T_B is given as a multiple of M / B, data over the bandwidth that leaves a GPU of degree d. All is
-in the model of the paper: what is sent in a step is there before it, every step lasts as long as
-its busiest link, and nobody but GPUs copies.
+T_B is a multiple of M / B, data over the bandwidth out of a GPU of degree d. The model is the
+paper's: data sent in a step was there before it, every step lasts as long as its busiest link, and
+only GPUs copy.
 """
 
 from __future__ import annotations
@@ -19,7 +17,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
 from baselines.direct_connect.bfb.breadth_first import BroadcastTimes
 from baselines.direct_connect.bfb.node_program import NodePrograms
@@ -27,24 +24,11 @@ from forestcoll.errors import InvalidParameterError
 
 __all__ = [
     "NotOptimal",
-    "intersection_numbers",
     "least_steps",
     "least_steps_both_ways",
     "least_time",
-    "moore_bound",
     "why_not_optimal",
 ]
-
-
-def moore_bound(degree: int, steps: int) -> int:
-    """Most nodes that a digraph of this degree can have within so many hops (definition 9).
-
-    Examples
-    --------
-    >>> moore_bound(4, 2)
-    21
-    """
-    return sum(degree**step for step in range(steps + 1))
 
 
 def least_steps(nodes: int, degree: int) -> int:
@@ -87,12 +71,11 @@ class NotOptimal:
 
     Parameters
     ----------
-    rank, step : int
     sources : int
-        Shards that come to it in the step.
+        Shards that arrive at it in the step.
     elsewhere : int
-        Shards that come to the first GPU in that step; if they differ, condition (1) of Theorem 17
-        fails.
+        Shards that arrive at the first GPU in that step; if they differ, condition (1) of Theorem
+        17 fails.
     time : Fraction
         U: more than ``sources`` over the capacity of the links, where condition (2) fails.
     """
@@ -130,29 +113,3 @@ def why_not_optimal(times: BroadcastTimes) -> NotOptimal | None:
             if here != there or time * int(arriving[rank]) > here:
                 return NotOptimal(rank, step, here, there, time)
     return None
-
-
-def intersection_numbers(hops: npt.NDArray[np.int64]) -> list[tuple[int, int, int]] | None:
-    """Return N_x, a_x and b_x for x = 1, 2, ... if all three are constants (Theorem 18).
-
-    N_x counts the nodes x away from u; a_x those of them that are x - 1 from a neighbour w of u;
-    b_x the neighbours of u that are x - 1 from a node v x away. If there are such numbers, on an
-    undirected graph, sending 1 / b_x of each shard over each link that leads to it is optimal.
-
-    Parameters
-    ----------
-    hops : int64 array, N x N
-        Of a graph whose links go both ways.
-    """
-    found = []
-    near = hops == 1
-    for x in range(1, int(hops.max()) + 1):
-        at, before = hops == x, hops == x - 1
-        spheres = np.unique(at.sum(axis=1))
-        # Pairs of u and w, of u and v: the nodes at x from the one and x - 1 from the other.
-        shared = np.unique((at.astype(np.int64) @ before.astype(np.int64))[near])
-        leading = np.unique((near.astype(np.int64) @ before.astype(np.int64))[at])
-        if max(len(spheres), len(shared), len(leading)) > 1:
-            return None
-        found.append((int(spheres[0]), int(shared[0]), int(leading[0])))
-    return found

@@ -1,1 +1,1 @@
-"""Blink: ``blink``, its ``packing``, and ``blink_switch``, behind our removal of switches."""
+"""Blink: ``blink``, its ``packing``, and ``blink_switch``, after ForestColl's switch removal."""

@@ -2,25 +2,23 @@
 
 Problem: broadcast from one GPU, reduce to it, or both for an allreduce, in the least time.
 Input:   a topology without switches; the root.
-Output:  out-trees of that root; a reduction has them on the network with every link reversed,
-         an allreduce is a reduction and then a broadcast of the sums with the same root.
+Output:  out-trees of that root; a reduction has them on the network with every link reversed.
 Cost:    that of the core for one root, or of :mod:`baselines.synthesizers.blink.packing`.
 Source:  Wang et al., "Blink: Fast and Generic Collectives for Distributed ML" (MLSys 2020), section
          3; optimal packing as ForestColl section 6.1 realises Blink. Reimplemented from the papers
          (Blink has no public code).
 
-With packing "edmonds" the rate is the best there is, the least max-flow from the root to any GPU
-(Edmonds 1973), by our core's exact packing. With "mwu" it is Blink's own: approximate packing by
-multiplicative weights, then few trees by an integer program; the rate is that of Edmonds to within
-epsilon, and the forest's congestion says exactly what it is.
+The packing "edmonds" has the best rate, the least max-flow from the root to any GPU (Edmonds 1973),
+by our core's exact packing. "mwu" is Blink's own: multiplicative weights, then few trees by an
+integer program. Its rate is within epsilon of the best, and the forest's congestion states it
+exactly.
+
+The default root has the least time; ties go to the first. On a balanced network, where every GPU
+sends as much as it receives, all roots are equal: every cut has the same capacity both ways.
 
 Left out: Blink's three-phase protocol across machines, its hybrid use of PCIe beside NVLink, its
-one-hop trees on NVSwitch (DGX-2), chunk sizes and code generation. On a network with switches see
-:mod:`baselines.synthesizers.blink.blink_switch`. The root: where it is not given we take the one
-with the least time, the first among equals. On a balanced network, where every GPU sends as much as
-it receives, all roots are equal, since as much crosses any cut one way as the other.
-
-What it reaches: docs/baselines/blink.md.
+one-hop trees on NVSwitch (DGX-2), chunk sizes and code generation. For networks with switches see
+:mod:`baselines.synthesizers.blink.blink_switch`. Rates: docs/baselines/blink.md.
 """
 
 from __future__ import annotations
@@ -32,7 +30,7 @@ from functools import partial
 
 import numpy as np
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
 from baselines.interface.supported import ROOTED, check_supported
@@ -59,21 +57,21 @@ from forestcoll.topology.validation import validate
 __all__ = ["METHODS", "PACKINGS", "Packer", "generate", "single_root"]
 
 PACKINGS = ("edmonds", "mwu")
-"""Ways to pack the trees."""
+"""Packing methods."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packer:
-    """How to pack the trees of a root into a network without switches.
+    """A packing method for the trees of a root, on a network without switches.
 
     Parameters
     ----------
     packing : str
         One of :data:`PACKINGS`.
     epsilon : int, Fraction or str
-        Part of the best rate that the packing "mwu" may lose, between 0 and 1.
+        Share of the best rate that "mwu" may lose, between 0 and 1.
     limits : Limits
-        For the packing "mwu".
+        For "mwu".
 
     Raises
     ------
@@ -165,17 +163,16 @@ def single_root(
     root: str | int | None,
     packer: Packer,
 ) -> Forest | Allreduce[Forest]:
-    """Take the switches out, choose a root, pack its trees, and put them onto physical paths.
+    """Remove the switches, choose a root, pack its trees, and map them to physical paths.
 
     Parameters
     ----------
     method : str
-        That the schedule names.
+        Name for the schedule.
     remove : callable
-        Takes the switches out of the network, and out of the network with every link reversed.
+        Removes the switches of the network, and of the network with every link reversed.
     topology, collective, root
         As for :func:`generate`.
-    packer : Packer
     """
     check_supported(method, collective, ROOTED)
     check_size(topology)
@@ -203,9 +200,9 @@ def _packed(
 def _best_root(
     topology: Topology, phases: Sequence[str], remove: Callable[[Topology], Unwound]
 ) -> int:
-    """Return the rank from which all phases take least time in sum.
+    """Return the rank with the least total time of all phases.
 
-    On a balanced network the first reaches all if any does: then they all do.
+    On a balanced network all ranks reach all others if the first does.
     """
     balanced = topology.ingress_gb_s == topology.egress_gb_s
     asked = range(1 if balanced else topology.num_compute)
@@ -226,7 +223,7 @@ def _best_root(
 
 
 def _fault(topology: Topology, phases: Sequence[str], root: int) -> InvalidTopologyError | None:
-    """Return what keeps a rank from being the root, if anything does."""
+    """Return the reason why a rank cannot be the root, if any."""
     try:
         for phase in phases:
             validate(topology, phase, roots=[root])
@@ -236,13 +233,12 @@ def _fault(topology: Topology, phases: Sequence[str], root: int) -> InvalidTopol
 
 
 def _time_s_per_gb(topology: Topology, root: int) -> Fraction:
-    """One over the least max-flow from a rank to another."""
+    """Return 1 over the least max-flow from a rank to another."""
     weights = tuple(int(rank == root) for rank in range(topology.num_compute))
     return optimum(topology, weights=weights).time_s_per_gb
 
 
 def _forest(topology: Topology, root: int, packing: blink_packing.Packing) -> Forest:
-    """Write a packing as a forest on the network's own links."""
     paths: dict[tuple[int, int], int] = {}
     for tree, count in packing.weight.items():
         for node, parent in enumerate(tree):

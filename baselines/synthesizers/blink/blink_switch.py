@@ -4,17 +4,15 @@ Problem: Blink's collectives on a network with switches.
 Input:   any topology on which an allgather is possible; the root.
 Output:  trees of the root as of :mod:`baselines.synthesizers.blink.blink`, over physical paths.
 Cost:    that of switch removal for an allgather, and of Blink.
-Source:  ForestColl section 6.1, which augments Blink so to have something to compare with.
-         Reimplemented from its description.
+Source:  ForestColl section 6.1, which extends Blink for comparison. Reimplemented from its
+         description.
 
 The logical links are those of ForestColl's allgather, with 1/U GB/s for each tree that they may
-carry. They keep the rate of an allgather, and promise of the rate of one root only that it is at
-least half of the allgather's algorithmic bandwidth x* N: of a cut that is balanced, one side has
-half of the N GPUs, so that x* N/2 GB/s or more cross it either way. How much it is depends on
-which links are left: those of removal "forestcoll", our core, or "paper", ForestColl's Algorithms 2
-and 3. The paper says neither which links nor which trees it had.
-
-What either reaches, beside published numbers: docs/baselines/blink.md.
+carry. They keep the rate of an allgather. For a single root they guarantee half of the allgather's
+algorithmic bandwidth x* N: one side of a balanced cut has at least half of the N GPUs, so at least
+x* N/2 GB/s cross it either way. The rate depends on which links remain: those of "forestcoll", our
+core, or of "paper", ForestColl's Algorithms 2 and 3. The paper names neither its links nor its
+trees. Rates: docs/baselines/blink.md.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from baselines.interface.supported import ROOTED
 from baselines.networks.unwinding import Share, Unwound, unwind
 from baselines.synthesizers.blink.blink import Packer, single_root
 from forestcoll.core import paper
-from forestcoll.core.edge_splitting import LogicalTopology, remove_switches
+from forestcoll.core.edge_splitting import remove_switches
 from forestcoll.core.optimality import optimum
 from forestcoll.core.path_recovery import find_routes
 from forestcoll.core.problem import Problem
@@ -45,7 +43,7 @@ from forestcoll.topology.numbers import Exact
 __all__ = ["METHODS", "REMOVALS", "generate", "without_switches"]
 
 REMOVALS = ("forestcoll", "paper")
-"""Who removes the switches: our core, or the ForestColl paper's own algorithms."""
+"""Switch removal by our core, or by the ForestColl paper's own algorithms."""
 
 
 def generate(
@@ -62,7 +60,6 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective, root, packing, epsilon, limits
         As for :func:`baselines.synthesizers.blink.blink.generate`; the best root is that on the
         logical links.
@@ -72,9 +69,8 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are switches and no allgather is possible, as a GPU cannot be reached. If there are
-        none and the root does not reach all. If there are fewer than two GPUs, or another
-        collective is asked for.
+        With switches, if no allgather is possible because a GPU cannot be reached; without, if the
+        root does not reach all GPUs. If there are fewer than two GPUs, or for another collective.
     InvalidParameterError
         If there is no such root, packing or removal, or epsilon is out of its range.
     """
@@ -85,8 +81,6 @@ def generate(
 
 def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound:
     """Remove the switches as for an optimal allgather, and keep the logical links.
-
-    A network that has none stays as it is.
 
     Raises
     ------
@@ -112,17 +106,13 @@ def without_switches(topology: Topology, removal: str = "forestcoll") -> Unwound
         logical = remove_switches(problem, parts.sets)
     else:
         logical = paper.remove_switches(problem)
-    routes = find_routes(problem, logical, _everything(logical))
+    in_full = Links(logical.tail, logical.head, logical.capacity)
+    routes = find_routes(problem, logical, in_full)
     paths = {
         link: tuple(Share(path.nodes, path.multiplicity / best.congestion) for path in ways)
         for link, ways in routes.paths().items()
     }
     return Unwound.from_paths(f"{topology.name} without switches", topology, paths)
-
-
-def _everything(logical: LogicalTopology) -> Links:
-    """As many trees on each logical link as it may carry."""
-    return Links(logical.tail, logical.head, logical.capacity)
 
 
 METHODS = (

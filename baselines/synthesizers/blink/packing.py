@@ -1,24 +1,23 @@
 """Blink's own packing: many trees by multiplicative weights, then few by an integer program.
 
-Problem: out-trees of one root with weights that add up to nearly the best rate, and few of them.
-Input:   a network without switches; the root; the loss of rate that is allowed.
+Problem: few out-trees of one root whose weights add up to nearly the best rate.
 Output:  trees and whole weights.
 Cost:    one cheapest tree an iteration, O(E log E / epsilon^2) of them at most for E links, mostly
          far fewer; integer programs with a variable and a bit for each distinct tree.
 Source:  Wang et al., Blink (MLSys 2020), section 3.2: packing by multiplicative weight updates, and
-         its integer program for the number of trees. The packing is that of Garg and Koenemann
-         (SIAM J. Computing 2007), from whom the guarantee comes.
+         its integer program for the number of trees. The packing and its guarantee are those of
+         Garg and Koenemann (SIAM J. Computing 2007).
 
-Every link has a price, 1/c at first for capacity c. The cheapest tree is taken with the least
-capacity on it as its weight g, and the price of each of its links grows by 1 + s g/c. Divided by
-the worst overload, the weights are a packing. We stop as soon as it has lost no more of the best
-rate (the least max-flow) than is allowed, which by the guarantee happens if s is half of that.
+Every link of capacity c has a price, at first 1/c. The cheapest tree gets the least capacity on it
+as its weight g, and the price of each of its links grows by the factor 1 + s g/c. Divided by the
+worst overload, the weights are a packing. The loop stops when the loss of the best rate (the least
+max-flow) is within the allowed one, which the guarantee ensures for s of half of that.
 
-The trees found are candidates. Weights are multiples of a unit, at first the greatest common
-divisor of the capacities, which is halved if it must be. Candidates of coarse packings, which are
-few, are tried first. Then the number of trees is minimised, the rate being kept within epsilon, and
-the rate maximised for that number. The least number is that among the candidates, if the solver
-finishes the proof (``_EFFORT``). What Blink does there: docs/baselines/blink.md.
+These trees are candidates. Weights are multiples of a unit, at first the greatest common divisor of
+the capacities, which is halved where necessary. Candidates of coarse packings, which are few, come
+first. The program minimises the number of trees at a rate within epsilon, then maximises the rate
+for that number. The number is the least among the candidates, if the solver finishes its proof
+(``_EFFORT``). Blink's results: docs/baselines/blink.md.
 """
 
 from __future__ import annotations
@@ -45,14 +44,14 @@ Tree = tuple[int, ...]
 """The parent of each node, -1 at the root."""
 
 _EFFORT = 0.5
-"""Deterministic seconds of the solver for each integer program."""
+"""CP-SAT's deterministic seconds for each integer program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Links as (tail, head) and their capacities, in whole numbers, and what is asked of them.
+    """Links as (tail, head) with whole capacities, a root, and the best rate.
 
-    ``best`` is the highest total weight that any packing from the root has.
+    ``best`` is the highest total weight of any packing from the root.
     """
 
     size: int
@@ -64,7 +63,7 @@ class Network:
 
 @dataclass(frozen=True, slots=True)
 class Packing:
-    """Trees and their weights; in units of ``unit``, they fit the capacities."""
+    """Trees and their weights; in units of ``unit`` they are within the capacities."""
 
     weight: dict[Tree, int]
     unit: Fraction
@@ -76,11 +75,11 @@ class Packing:
 
 
 def pack(network: Network, epsilon: Fraction, limits: Limits) -> Packing:
-    """Pack trees to within epsilon of the best rate, few of them.
+    """Pack few trees to within epsilon of the best rate.
 
-    If the time is up, the rate may be lower, or the trees more; there is always one.
+    At the time limit the rate may be lower, or the trees more; there is always at least one.
     """
-    end = math.inf if limits.seconds is None else time.monotonic() + limits.seconds
+    end = limits.deadline
     unit = Fraction(math.gcd(*network.capacity))
     enough = (1 - epsilon) * network.best
     found = Packing({}, Fraction(1))
@@ -109,11 +108,10 @@ def many(network: Network, epsilon: Fraction, end: float = math.inf) -> Packing:
 
     Parameters
     ----------
-    network : Network
     epsilon : Fraction
         Between 0 and 1.
     end : float
-        On the monotonic clock; then what there is is returned, at least one tree.
+        Deadline on the monotonic clock; at least one tree is returned.
     """
     links, capacity = network.links, network.capacity
     place = {link: i for i, link in enumerate(links)}
@@ -153,12 +151,12 @@ def fewest(
     end: float = math.inf,
     threads: int = 1,
 ) -> Packing | None:
-    """Choose few of the trees of a packing, with weights in whole units, for a rate that is enough.
+    """Choose few of the trees of a packing, with weights in whole units, for a sufficient rate.
 
     Returns
     -------
     Packing, optional
-        None if the trees have none, or none was found by the end.
+        None if there is none among the trees, or none was found by the end.
     """
     model = _Model(network, list(found.weight), unit)
     rounded = _rounded_down(found, unit)
@@ -169,13 +167,12 @@ def fewest(
 
 
 def _rounded_down(packing: Packing, unit: Fraction) -> Packing:
-    """Round weights down to whole units."""
     whole = {tree: int(each * packing.unit / unit) for tree, each in packing.weight.items()}
     return Packing({tree: each for tree, each in whole.items() if each}, unit)
 
 
 class _Model:
-    """Weights of trees, in whole units; links carry no more than they can."""
+    """Whole weights of trees within the capacities of the links."""
 
     def __init__(self, network: Network, trees: Sequence[Tree], unit: Fraction) -> None:
         self.trees, self.unit = trees, unit
@@ -208,11 +205,12 @@ class _Model:
             self.model.add(weight <= self.most * is_used)
             self.model.add_hint(weight, start.weight.get(tree, 0))
             self.model.add_hint(is_used, tree in start.weight)
+        # One tree fewer outweighs any rate, which breaks ties: the sum of weights is at most
+        # `most`.
         self.model.minimize((self.most + 1) * sum(used) - sum(self.weight))
         return self._solve(end, threads) or start
 
     def _solve(self, end: float, threads: int) -> Packing | None:
-        """Return the best packing found, None if there is none by the end."""
         seconds = end - time.monotonic()
         if seconds <= 0:
             return None

@@ -1,1 +1,1 @@
-"""MultiTree: ``multitree`` (what is asked of it), ``tree_growth`` (how its trees grow)."""
+"""MultiTree: ``multitree`` (the method), ``tree_growth`` (the growth of its trees)."""

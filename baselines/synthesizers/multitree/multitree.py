@@ -3,8 +3,8 @@
 Problem: out-trees, one rooted at every GPU, that share the links well.
 Input:   a topology; the bandwidth of one link unit.
 Output:  N trees, and the number of time steps in which they were grown.
-Cost:    N (N - 1) turns (see ``tree_growth``) a reading; by
-         default two readings are grown where one cannot be known to be best.
+Cost:    N (N - 1) turns (see ``tree_growth``) for each reading of the rule; by default two
+         readings, unless the first is known to be best.
 Source:  Huang et al., "Communication Algorithm-Architecture Co-Design for Distributed Deep
          Learning" (ISCA 2021), as ForestColl section 6.5 uses it. Reimplemented from the papers.
 
@@ -13,14 +13,14 @@ edge a turn: the first port of a GPU that joined before this step, over which a 
 tree can be reached, sends to the first of those GPUs. The edge takes one unit on each link of its
 path in this step. A step ends when no tree can grow.
 
-Where bandwidths differ and many GPUs are behind one port, the paper's rule says neither which port
-nor which of these GPUs comes first. Both are parameters, ``ports`` and ``child``. "next-number",
-the default ``child``, goes first to the GPU of the same number in the next box. "best", the default
-of ``ports``, grows "nearest" and "joined" and keeps the faster forest by ``cost``; it stops after
-the first where all GPUs' and boxes' ingress is used up, since nothing is faster then.
+Where bandwidths differ and a port leads to many GPUs, the paper states neither which port nor which
+GPU comes first. Both are parameters, ``ports`` and ``child``. "next-number", the default ``child``,
+prefers the GPU of the same number in the next box. "best", the default of ``ports``, grows
+"nearest" and "joined" and keeps the faster forest by ``cost``. It stops after the first if the
+ingress of all GPUs and boxes is used up, since no forest is faster then.
 
-What is left out: any but shortest paths through switches; the network interface's message
-scheduling. All readings, what they reach and what is published: docs/baselines/multitree.md.
+Left out: all but shortest paths through switches; the network interface's message scheduling. All
+readings and published numbers: docs/baselines/multitree.md.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from functools import partial
 
 import numpy as np
 
-from baselines.building.phases import collect
+from baselines.building.composing import collect
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice, exact_parameter
 from baselines.interface.supported import GATHERING
@@ -45,7 +45,7 @@ from forestcoll.topology.numbers import Exact
 __all__ = ["BEST_OF", "METHODS", "generate", "grow"]
 
 BEST_OF = ("nearest", "joined")
-"""The orders of ports of which "best" keeps the faster forest, at a tie that of the first."""
+"""The orders of ports among which "best" keeps the faster forest; ties go to the first."""
 
 
 def generate(
@@ -60,21 +60,20 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     unit : int, Fraction or str, optional
         Bandwidth of one multi-edge in GB/s; that of the slowest link if not given.
     child : str
-        Which of the GPUs behind a port joins: "next-number", "next-box", "number" or "box".
+        Choice among the GPUs behind a port: "next-number", "next-box", "number" or "box".
     ports : str
-        Which port of a tree is asked first: "nearest", "widest", "joined", or "best": the faster of
+        Choice among the ports of a tree: "nearest", "widest", "joined", or "best": the faster of
         the first and the last.
 
     Raises
     ------
     InvalidParameterError
-        If the unit is not a positive number, or there is no such reading.
+        If the unit is not a positive number, or there is no such choice.
     UnsupportedError
         If the trees cannot span the GPUs through links of at least one unit.
     """
@@ -84,7 +83,6 @@ def generate(
 
 
 def _gather(topology: Topology, unit: Exact | None, child: str, ports: str) -> Forest:
-    """Return the trees of all roots, of several readings of the ports those that are fastest."""
     grown: list[Forest] = []
     for order in BEST_OF if ports == "best" else (ports,):
         if not grown or grown[0].congestion > _ingress_bound(topology):
@@ -94,7 +92,7 @@ def _gather(topology: Topology, unit: Exact | None, child: str, ports: str) -> F
 
 
 def _ingress_bound(topology: Topology) -> Fraction:
-    """The congestion that no tree per root can go below: all shards enter every GPU and box."""
+    """Lower bound on the congestion of one tree per root: all shards enter every GPU and box."""
     inside: dict[tuple[str, int], set[int]] = {("gpu", gpu): {gpu} for gpu in topology.compute}
     for position, node in enumerate(topology.nodes):
         if node.box is not None:
@@ -124,7 +122,7 @@ def grow(
     child: str = "next-number",
     ports: str = "nearest",
 ) -> Growth:
-    """Grow all trees to the end, by one reading; else as for :func:`generate`."""
+    """Grow all trees by one choice of child and port; otherwise as :func:`generate`."""
     check_size(topology)
     check_choice("child", child, CHILDREN)
     check_choice("ports", ports, PORTS)

@@ -5,7 +5,7 @@ Input:   a topology; the bandwidth of a unit; the readings of ``multitree``.
 Output:  the parent of every GPU in every tree, the paths of the edges, and the number of steps.
 Cost:    N (N - 1) turns, and in each step at most one look at each port of each tree, since what is
          left in a step only shrinks.
-Source:  see ``multitree``. Natively in ``native/src/multitree``: a turn needs the capacity that the
+Source:  see ``multitree``. Natively in ``baselines/native/src/multitree``: a turn needs what the
          turns before it left, so turns run one by one. tests/reference/multitree.py is the same.
 """
 
@@ -19,9 +19,9 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
+from baselines.native import _methods
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError
-from forestcoll.native import _core
 from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
@@ -73,7 +73,7 @@ def grow_trees(topology: Topology, unit: Fraction, child: str, ports: str) -> Gr
     gpus = Router(topology, by_box=child.endswith("box")).gpus
     units, narrowness = _widths(topology, unit)
     per_hop, per_width = PORTS[ports](len(topology.nodes) + len(topology.links))
-    steps, parent, tail, head, first_path, trees, first_hop, hop = _core.grow(
+    steps, parent, tail, head, first_path, trees, first_hop, hop = _methods.grow(
         num_nodes=len(topology.nodes),
         tail=np.array([link.tail for link in topology.links], dtype=np.int32),
         head=np.array([link.head for link in topology.links], dtype=np.int32),

@@ -1,9 +1,8 @@
-"""SCCL: ``sccl`` (what it is), ``network`` (links in whole units of bandwidth), ``constraints``,
-``synthesis`` (instances, least steps, least rounds, reductions),
+"""SCCL: ``sccl`` (the method), ``network`` (links in whole units of bandwidth), ``constraints``,
 ``pareto_frontier`` (its Algorithm 1).
 """
 
 from baselines.synthesizers.sccl.pareto_frontier import Point, pareto
-from baselines.synthesizers.sccl.synthesis import COLLECTIVES, generate
+from baselines.synthesizers.sccl.sccl import COLLECTIVES, generate
 
 __all__ = ["COLLECTIVES", "Point", "generate", "pareto"]

@@ -1,10 +1,9 @@
 """SCCL's constraints: which chunk crosses which link in which step.
 
 Problem: C chunks from each root to its targets in S steps of R rounds in all.
-Input:   a network, roots and their targets, C, S and R.
 Output:  the sends and the rounds of each step, or None: proved that there are none.
-Cost:    C roots * links * S Booleans, less those that distances rule out; an all-to-all has as many
-         roots as pairs.
+Cost:    C roots * links * S Booleans, minus those that distances rule out; an all-to-all has as
+         many roots as pairs.
 Source:  Cai et al., PPoPP 2021, section 3, as in the public code. There, for z3: start[c, v], the
          step by which v has chunk c; send[c, u, v], whether it came over this link; rounds[s].
 
@@ -14,17 +13,16 @@ Here, for CP-SAT, the step of a send is part of it:
     send[c, u, v, s]   u sends it to v in step s: send[c, u, v] and start[c, v] = s + 1
 
 - A root holds its chunks in step 0; its targets hold them after the last.
-- held[c, v, s+1] = held[c, v, s] + the sum over u of send[c, u, v, s], so held never falls; and one
-  send of each chunk into each target, over all links and steps ("exactly one incoming send"), at
-  most one into any other GPU.
+- held[c, v, s+1] = held[c, v, s] + the sum over u of send[c, u, v, s], so held never falls. Each
+  target receives each chunk exactly once over all links and steps, other GPUs at most once.
 - send[c, u, v, s] implies held[c, u, s] (the paper's start[c, u] < start[c, v]).
-- In each step the sends over a group of links are at most its copies times rounds[s]; the rounds
-  are at least 1 each and R in all.
+- In each step the sends over a group of links are at most its copies times rounds[s]; each step has
+  at least 1 round, and all steps have R.
 
-What no solution has, or has without need, is left out: a GPU at distance d from the root holds
-nothing before step d, and one at distance d from the nearest target gets nothing in the last d
-steps. The nearest target is asked to get the chunks of a root, which are alike, in their order. Why
-one has a solution where the paper's constraints have: docs/baselines/sccl.md.
+Variables that no solution needs are left out: a GPU at distance d from the root holds nothing
+before step d, and one at distance d from the nearest target receives nothing in the last d steps.
+The nearest target receives the chunks of a root, which are equivalent, in order. Why this has a
+solution exactly if the paper's constraints have: docs/baselines/sccl.md.
 """
 
 from __future__ import annotations
@@ -47,7 +45,7 @@ __all__ = ["Commodity", "Deadline", "Instance", "Solution", "solve"]
 
 @dataclass(frozen=True, slots=True)
 class Commodity:
-    """Chunks that are alike: the GPU that has them at first, and those that are to have them."""
+    """Equivalent chunks: the GPU that has them at first, and the GPUs that need them."""
 
     root: int
     targets: tuple[int, ...]
@@ -55,15 +53,14 @@ class Commodity:
 
 @dataclass(frozen=True)
 class Instance:
-    """What is asked for.
+    """One problem of given chunks, steps and rounds.
 
     Parameters
     ----------
-    network : Network
     commodities : tuple of Commodity
         Each is C chunks; chunk c is one of ``commodities[c // C]``.
     chunks : int
-        C, of each commodity.
+        C of each commodity.
     steps, rounds : int
         S, and R in all; R is at least S.
     """
@@ -80,7 +77,7 @@ class Instance:
 
 @dataclass(frozen=True)
 class Solution:
-    """Who sends what when, by rank, and how many rounds each step lasts."""
+    """Sends by rank, and the rounds of each step."""
 
     sends: tuple[Send, ...]
     rounds: tuple[int, ...]
@@ -88,13 +85,13 @@ class Solution:
 
 @dataclass(frozen=True)
 class Deadline:
-    """What is left of the limits of a search that solves several instances."""
+    """Remaining time of a search that solves several instances."""
 
     limits: Limits
     begun: float = field(default_factory=time.monotonic)
 
     def seconds_left(self, instance: Instance) -> float | None:
-        """Return the time left, None if there is no limit; raise TimeLimitError if it is up."""
+        """Return the time left, None without a limit; raise TimeLimitError if time is up."""
         if self.limits.seconds is None:
             return None
         left = self.limits.seconds - (time.monotonic() - self.begun)
@@ -103,7 +100,7 @@ class Deadline:
         return left
 
     def reached(self, instance: Instance) -> TimeLimitError:
-        """Return the error that says which instance was still open."""
+        """Return the error that names the instance still open."""
         return TimeLimitError(
             f"sccl: no answer within {self.limits.seconds} s; open: {instance}",
             bound=(instance.chunks, instance.steps, instance.rounds),
@@ -115,21 +112,19 @@ def solve(instance: Instance, *, symmetry: bool, deadline: Deadline) -> Solution
 
     Parameters
     ----------
-    instance : Instance
     symmetry : bool
-        Whether to put the chunks of a root in order, which changes no answer.
-    deadline : Deadline
+        Whether to order the chunks of a root, which changes no answer.
 
     Returns
     -------
     Solution or None
-        None says that CP-SAT proved the instance infeasible. The same each time for the same
-        number of threads: the seed is fixed, and several threads take turns.
+        None if CP-SAT proved the instance infeasible. The result is reproducible for a number of
+        threads: the seed is fixed, and several threads take turns.
 
     Raises
     ------
     TimeLimitError
-        If the time is up first; it may be while the constraints are being written down.
+        If time is up first, perhaps while the constraints are being written.
     """
     encoding = _Encoding(instance)
     encoding.build(deadline, symmetry=symmetry)
@@ -159,6 +154,7 @@ class _Encoding:
         from ortools.sat.python import cp_model  # takes half a second
 
         self.model = cp_model.CpModel()
+        # Every other step lasts at least one round.
         longest = instance.rounds - instance.steps + 1
         self.rounds = [
             self.model.new_int_var(1, longest, f"rounds {step}") for step in range(instance.steps)
@@ -171,6 +167,8 @@ class _Encoding:
         for place, commodity in enumerate(instance.commodities):
             near = instance.network.distances(commodity.root)
             nearest = min(commodity.targets, key=lambda gpu: near[gpu])
+            # Chunks of one root are interchangeable: an order of arrivals at one target removes
+            # permutations.
             before: list[cp_model.IntVar] = []
             for chunk in range(place * instance.chunks, (place + 1) * instance.chunks):
                 deadline.seconds_left(instance)
@@ -184,7 +182,7 @@ class _Encoding:
     def _add_chunk(
         self, chunk: int, commodity: Commodity
     ) -> dict[tuple[int, int], cp_model.IntVar]:
-        """Make the variables of one chunk and what ties them together; return ``held``."""
+        """Make the variables and constraints of one chunk; return ``held``."""
         held = self._held(commodity)
         for gpu in range(self.instance.network.size):
             if gpu == commodity.root:
@@ -199,13 +197,15 @@ class _Encoding:
                     if (link[0], step) in held
                 ]
                 coming += now
+                # held never falls, so at most one send of the chunk enters the GPU over all steps.
                 self.model.add(held.get((gpu, step), 0) + sum(now) == held[gpu, step + 1])
             if gpu in commodity.targets:
+                # The paper's "exactly one incoming send"; the rows above add up to it.
                 self.model.add_exactly_one(coming)
         return held
 
     def _held(self, commodity: Commodity) -> dict[tuple[int, int], cp_model.IntVar]:
-        """Make held[gpu, step], without those that are false, or of no use, by distance."""
+        """Make held[gpu, step], without variables that distances rule out."""
         steps, model, network = self.instance.steps, self.model, self.instance.network
         held: dict[tuple[int, int], cp_model.IntVar] = {}
         for gpu, hops in network.distances(commodity.root).items():
@@ -225,7 +225,6 @@ class _Encoding:
         return variable
 
     def _limit_loads(self) -> None:
-        """Keep every group of links within its copies, in every step."""
         load: dict[tuple[int, int, int], list[cp_model.IntVar]] = {}
         for send, variable in self.send.items():
             load.setdefault((send.tail, send.head, send.step), []).append(variable)
@@ -233,6 +232,7 @@ class _Encoding:
             for step, rounds in enumerate(self.rounds):
                 sends = [x for link in group.links for x in load.get((*link, step), ())]
                 if sends:
+                    # The paper's bandwidth relation, for a step of several rounds.
                     self.model.add(sum(sends) <= group.copies * rounds)
 
     def extract(self, solver: cp_model.CpSolver) -> Solution:
@@ -242,7 +242,7 @@ class _Encoding:
         )
 
     def _needed(self, solver: cp_model.CpSolver) -> Iterator[Send]:
-        """Yield the sends that bring a chunk to a target: others may be there without need."""
+        """Yield the sends that bring a chunk to a target; a solution may contain useless ones."""
         made = [send for send, variable in self.send.items() if solver.boolean_value(variable)]
         into = {(send.chunk, send.head): send for send in made}
         needed: set[Send] = set()

@@ -1,12 +1,11 @@
 """SCCL's view of a network: GPUs, and the capacity of a round.
 
 Problem: bandwidths in chunks per round, and the bounds that follow.
-Input:   a topology of GPUs and direct links, with shared capacities of several links if there are.
-Output:  a network, distances in it, the least steps and rounds a chunk for a set of roots.
+Output:  a network, distances in it, the least steps and rounds per chunk for a set of roots.
 Cost:    a breadth-first search per root, and one run of the optimum.
-Source:  Cai et al., PPoPP 2021, section 3: the bandwidth relation, and lower bounds; there the
-         inverse of the bisection bandwidth, here ForestColl's bound, which is never lower. Of an
-         all-to-all all hops on all links, and every cut if the GPUs are few.
+Source:  Cai et al., PPoPP 2021, section 3: the bandwidth relation, and lower bounds. The paper uses
+         the inverse of the bisection bandwidth; ForestColl's bound, used here, is never lower. For
+         an all-to-all: all hops on all links, and every cut if the GPUs are few.
 """
 
 from __future__ import annotations
@@ -32,18 +31,18 @@ GpuLink = tuple[int, int]
 """Tail and head, by rank."""
 
 _ALL_CUTS = 16
-"""GPUs of which every set is looked at."""
+"""Largest number of GPUs of which every subset is a cut to check."""
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Links that share a bandwidth: a link alone, or those through one port or bus.
+    """Links that share a bandwidth: a single link, or those through one port or bus.
 
     Parameters
     ----------
     links : tuple of (tail, head)
     copies : int
-        In a round all of them together carry so many chunks.
+        Chunks that they carry together in a round.
     """
 
     links: tuple[GpuLink, ...]
@@ -56,7 +55,6 @@ class Network:
 
     Parameters
     ----------
-    size : int
     links : tuple of (tail, head)
         Sorted.
     groups : tuple of Group
@@ -88,7 +86,7 @@ class Network:
         return tuple(map(tuple, following))
 
     def distances(self, root: int) -> Mapping[int, int]:
-        """Hops from a GPU to each that it reaches, nearest first."""
+        """Return the hops from a GPU to each that it reaches, nearest first."""
         return self._distances[root]
 
     @cached_property
@@ -150,7 +148,7 @@ def _largest_unit(bandwidths: Sequence[Fraction]) -> Fraction:
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What no schedule is below.
+    """Lower bounds on steps and rounds.
 
     Parameters
     ----------
@@ -164,7 +162,7 @@ class Bounds:
     rounds_per_chunk: Fraction
 
     def rounds(self, chunks: int) -> int:
-        """Return the fewest rounds that may do."""
+        """Return the lower bound on the rounds."""
         return max(self.steps, math.ceil(self.rounds_per_chunk * chunks))
 
 
@@ -174,7 +172,7 @@ def bounds(topology: Topology, weights: tuple[int, ...]) -> Bounds:
     Raises
     ------
     UnsupportedError
-        As of :func:`direct`, or if a root does not reach some GPU.
+        As for :func:`direct`, or if a root does not reach some GPU.
     """
     network, unit = direct(topology)
     roots = [rank for rank, weight in enumerate(weights) if weight]
@@ -184,10 +182,9 @@ def bounds(topology: Topology, weights: tuple[int, ...]) -> Bounds:
 
 
 def _by_intake(network: Network, roots: Sequence[int]) -> Fraction:
-    """Return the most chunks that a GPU takes in for each that its links bring in a round.
+    """Return the largest ratio of a GPU's chunks to the chunks that its links bring in a round.
 
-    What its links bring is limited by the tightest of the groups that they are in, which a cut of
-    single links does not see.
+    The tightest group limits the links of a GPU, which a cut of single links does not account for.
     """
     brought = [0] * network.size
     copies: dict[GpuLink, int] = {}
@@ -207,16 +204,16 @@ def _by_intake(network: Network, roots: Sequence[int]) -> Fraction:
 
 
 def bounds_of_pairs(topology: Topology) -> Bounds:
-    """Bound the all-to-alls, by rounds for a chunk of each pair.
+    """Bound the all-to-alls, in rounds for a chunk of each pair.
 
-    Each chunk takes as many transfers as its target is hops away, and must leave every set of GPUs
-    that its root is in and its target not: of up to 16 GPUs every set, of more each GPU alone and
-    all but it.
+    Each chunk needs as many transfers as its target is hops away. It must leave every set of GPUs
+    with its root and without its target: up to 16 GPUs every set is a cut to check, beyond that
+    each GPU alone and its complement.
 
     Raises
     ------
     UnsupportedError
-        As of :func:`bounds`.
+        As for :func:`bounds`.
     """
     network, _ = direct(topology)
     steps = _longest(topology, network, range(network.size))
@@ -226,7 +223,7 @@ def bounds_of_pairs(topology: Topology) -> Bounds:
 
 
 def _tightest(network: Network) -> Fraction:
-    """Return the most chunks that leave a set of GPUs for each that its links carry in a round."""
+    """Return the largest ratio of chunks that leave a set of GPUs to its links' chunks a round."""
     inside = _sets(network.size)
     ends = [(*group.links[0], group.copies) for group in network.alone]
     tail, head, copies = np.array(ends).T
@@ -239,7 +236,7 @@ def _tightest(network: Network) -> Fraction:
 
 
 def _sets(size: int) -> npt.NDArray[np.bool_]:
-    """Sets of GPUs, one a row, neither none nor all."""
+    """Return sets of GPUs, one a row, neither none nor all."""
     if size <= _ALL_CUTS:
         numbers = np.arange(1, 2**size - 1)
         return np.asarray((numbers[:, np.newaxis] >> np.arange(size)) & 1, dtype=np.bool_)

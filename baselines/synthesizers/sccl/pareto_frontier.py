@@ -1,18 +1,17 @@
 """SCCL's Pareto enumeration: the best R/C for every number of steps.
 
 Problem: a schedule of S steps and R rounds of C chunks takes S latencies and R/C of a shard's time
-         on one unit of bandwidth; find those that nothing beats in both.
-Input:   a topology, a collective, k: how many rounds there may be beyond the steps.
+         on one unit of bandwidth; find the Pareto-optimal ones.
 Output:  every (C, S, R) tried, in order, with its outcome.
-Cost:    that of its instances; most are proofs that there is no schedule.
+Cost:    that of its instances; most are proofs of infeasibility.
 Source:  Cai et al., PPoPP 2021, Algorithm 1: S from the diameter up; for each the pairs (R, C) with
          S <= R <= S + k and R/C not below the bandwidth bound, by R/C; the first that has a
-         schedule is reported; the end is at the bound.
+         schedule is reported; it ends at the bound.
 
-Deviations. The bound is ForestColl's exact one. Equal ratios go by C. Pairs whose ratio has been
-reached with fewer steps are passed over: they are on no frontier. Algorithm 1 need not end where k
-is small; here a largest number of steps may be given. Where the time for an instance is up, the
-outcome is unknown and the next one is tried; the points after it may then be beaten by it.
+Deviations: the bound is ForestColl's exact one. Equal ratios are ordered by C. Pairs whose ratio
+fewer steps have reached are skipped, since they are on no frontier. Algorithm 1 need not end for
+small k, so a largest number of steps may be given. At the time limit of an instance the outcome is
+unknown and the next one is tried; later points may then not be optimal.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import Literal
 
 from baselines.synthesizers.sccl.constraints import Deadline
 from baselines.synthesizers.sccl.network import Bounds
-from baselines.synthesizers.sccl.synthesis import Task, synthesize, task_for
+from baselines.synthesizers.sccl.sccl import Task, synthesize, task_for
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
@@ -44,11 +43,9 @@ class Point:
     chunks, steps, rounds : int
         C, S and R; of an allreduce, those of each of its phases.
     outcome : str
-        "sat", "unsat" (proved) or "unknown" (the time was up).
+        "sat", "unsat" (proved) or "unknown" (time was up).
     schedule : StepSchedule, optional
-        If it is "sat".
-    seconds : float
-        How long it took.
+        For "sat".
     """
 
     chunks: int
@@ -74,28 +71,28 @@ def pareto(
     symmetry: bool = True,
     limits: Limits | None = None,
 ) -> Iterator[Point]:
-    """Try instances as Algorithm 1 does, and tell of each as soon as it is decided.
+    """Try instances as Algorithm 1 does, and yield each as soon as it is decided.
 
     Parameters
     ----------
     topology, collective, root, symmetry
-        As of :func:`baselines.synthesizers.sccl.generate`.
+        As for :func:`baselines.synthesizers.sccl.generate`.
     extra_rounds : int
         The paper's k: R is at most S + k.
     most_steps : int, optional
-        Where to end if the bandwidth bound has not been reached.
+        Last number of steps if the bandwidth bound is not reached.
     limits : Limits, optional
         For each instance.
 
     Yields
     ------
     Point
-        The frontier is made of those that are "sat".
+        Those that are "sat" form the frontier.
 
     Raises
     ------
     UnsupportedError
-        As of :func:`baselines.synthesizers.sccl.generate`.
+        As for :func:`baselines.synthesizers.sccl.generate`.
     InvalidParameterError
         If ``extra_rounds`` is negative, or the root is not a GPU.
     """
@@ -117,7 +114,6 @@ def pareto(
 def _tried(
     task: Task, chunks: int, steps: int, rounds: int, symmetry: bool, limits: Limits
 ) -> Point:
-    """Try one instance."""
     start = perf_counter()
     try:
         schedule = synthesize(

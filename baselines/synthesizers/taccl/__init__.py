@@ -1,6 +1,6 @@
 """TACCL, in the order of its stages.
 
-To read: ``sketch``, ``sketch_files`` (shipped, drawn); ``exchange``, ``logical_network``,
+To read: ``sketch``, ``sketch_files`` (shipped or derived); ``exchange``, ``logical_network``,
 ``sketch_symmetry``; ``least_time``, ``routing``, ``routing_rows`` (stage 1); ``ordering`` (2);
-``exact_times``, ``contiguity`` (3); ``stages``, ``clocked_sends``, ``taccl``.
+``exact_times``, ``contiguity`` (3); ``stages``, ``taccl``.
 """

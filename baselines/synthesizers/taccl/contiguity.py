@@ -1,16 +1,15 @@
 """TACCL stage 3, contiguity: chunks that are sent together from box to box.
 
-Problem: one message of n chunks pays the latency once, but waits for the last of them.
-Input:   a network, an order, messages to begin with.
-Output:  messages, and when each starts and arrives.
+Problem: a message of n chunks pays the latency once, but starts only when the last chunk is there.
+Output:  the messages, with the start and the arrival of each.
 Cost:    an integer program with a variable for each run of chunks that may be a message.
 Source:  Shah et al., TACCL (NSDI 2023), section 4.3 and the rules of its public code: chunks that
-         follow each other over a link between boxes may be sent together, at most six; a message
-         takes alpha + n beta; what is sent together starts together, which the published code
-         leaves out. On a port that it shares with other links a message goes without a break.
+         follow each other on a link between boxes may form a message of at most six. A message
+         takes alpha + n beta. Its chunks start together; the public code omits this condition.
+         A message is not interrupted on a port that its link shares with others.
 
-Where links between boxes have no latency, messages of one chunk are best: taken apart, chunks start
-no later and arrive no later. Then there is nothing to search for.
+If links between boxes have no latency, single chunks are optimal: a message split into its chunks
+starts no later and arrives no later. Then there is no search.
 """
 
 from __future__ import annotations
@@ -38,24 +37,24 @@ from forestcoll.errors import (
     SolverError,
     TimeLimitError,
 )
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 
 __all__ = ["MOST_TOGETHER", "Contiguity", "best_messages"]
 
 MOST_TOGETHER = 6
-"""Chunks in one message."""
+"""Largest number of chunks in a message."""
 
 _SPAN = 1000
-"""What is found without messages, in the units of the program: solvers like such numbers."""
+"""Makespan without messages in units of the program, a size for which solvers are accurate."""
 
 MOST_RUNS = 20_000
-"""Runs of chunks in a program that is written down."""
+"""Largest number of runs for which a program is written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contiguity:
-    """The best times found, and the time below which the solver says there are none."""
+    """The best times found, and the solver's lower bound on the makespan."""
 
     times: Timetable
     bound_us: float
@@ -66,12 +65,7 @@ def best_messages(
 ) -> Contiguity:
     """Find which chunks to send together.
 
-    Parameters
-    ----------
-    network : LogicalNetwork
-    order : sequence of Transfer
-    settings : lp.solver.linear_program.Settings
-        The best that is known when the time is up is returned, one chunk a message if nothing is.
+    At the time limit it returns the best solution found, or single chunks if there is none.
     """
     alone = timetable(network, order, singly(order))
     assert alone is not None, "an order waits for nothing behind it"
@@ -97,11 +91,11 @@ def best_messages(
 
 
 Run = tuple[int, ...]
-"""Transfers that may be one message, by their places in the order, two or more."""
+"""Places in the order of two or more transfers that may form one message."""
 
 
 def _runs(network: LogicalNetwork, order: Sequence[Transfer]) -> list[Run]:
-    """List what may be sent together: neighbours on a link with a latency, and on its ports."""
+    """List the runs of neighbours on links with a latency that no port interrupts."""
     place = {transfer: n for n, transfer in enumerate(order)}
     links = len(network.links)
     rows = [[place[one] for one in row] for row in sequences(network, order)]
@@ -121,7 +115,6 @@ def _runs(network: LogicalNetwork, order: Sequence[Transfer]) -> list[Run]:
 
 
 def _parted(row: Sequence[int], order: Sequence[Transfer]) -> list[tuple[int, int]]:
-    """Pairs that follow each other on a link and not on a port."""
     before: dict[int, int] = {}
     pairs = []
     for at, one in enumerate(row):
@@ -133,7 +126,7 @@ def _parted(row: Sequence[int], order: Sequence[Transfer]) -> list[tuple[int, in
 
 
 class _Program:
-    """Variables: runs, starts of transfers, the time. A transfer in no run goes alone."""
+    """Variables: runs (0 or 1), starts, makespan. A transfer in no run goes alone."""
 
     def __init__(
         self, network: LogicalNetwork, order: Sequence[Transfer], runs: list[Run], unit: Fraction
@@ -149,9 +142,9 @@ class _Program:
         self.rows: list[tuple[list[int], list[float], float]] = []
 
     def written(self) -> Program:
-        """Return it for the solver."""
         for one in range(len(self.order)):
             if self.of[one]:
+                # A transfer is in at most one message.
                 self._row(self.of[one], [-1.0] * len(self.of[one]), -1.0)
             self._after(self.time, one)
         self._arrivals()
@@ -182,7 +175,6 @@ class _Program:
         )
 
     def messages(self, values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> list[Message]:
-        """Return the messages of a solution."""
         taken = [run for run, value in zip(self.runs, values, strict=False) if value > 0.5]
         together = {one for run in taken for one in run}
         alone = [(each,) for n, each in enumerate(self.order) if n not in together]
@@ -195,17 +187,18 @@ class _Program:
         return len(self.runs) + one
 
     def _after(self, column: int, one: int, unless: Sequence[int] = ()) -> None:
-        """A time is no earlier than a transfer has arrived, unless it is in one of some runs."""
+        """State that a time is after the arrival of a transfer, unless a run of some is chosen."""
+        # A message of n chunks arrives after alpha + n beta, all chunks together.
         more = [self.busy[one] * (len(self.runs[run]) - 1) for run in self.of[one]]
         columns = [column, self._start(one), *self.of[one]]
         values = [1.0, -1.0, *(-amount for amount in more)]
+        # The slack exceeds any right-hand side, so the row is void within a message.
         slack = self.horizon + self.latency[one] + self.busy[one] * MOST_TOGETHER
         for run in unless:
             values[2 + self.of[one].index(run)] += slack
         self._row(columns, values, self.latency[one] + self.busy[one])
 
     def _arrivals(self) -> None:
-        """A chunk leaves after it has come."""
         links = self.network.links
         brings = {(one.chunk, links[one.link].head): n for n, one in enumerate(self.order)}
         for n, one in enumerate(self.order):
@@ -214,7 +207,7 @@ class _Program:
                 self._after(self._start(n), feeder)
 
     def _sequences(self) -> None:
-        """One thing at a time, but what is sent together starts together."""
+        """State that links and ports serve one message at a time, which starts as one."""
         place = {transfer: n for n, transfer in enumerate(self.order)}
         for row in sequences(self.network, self.order):
             for one, other in pairwise(place[transfer] for transfer in row):
@@ -222,6 +215,8 @@ class _Program:
                 self._after(self._start(other), one, both)
                 if not both:
                     continue
+                # Both starts are equal if a message contains both; otherwise the horizon voids the
+                # rows.
                 for first, then in ((one, other), (other, one)):
                     self._row(
                         [self._start(first), self._start(then), *both],

@@ -1,11 +1,10 @@
-"""Exact start and arrival times for fixed routes, orders and messages.
+"""Exact times of TACCL's transfers, and their conversion into a clocked step schedule.
 
-Problem: the earliest times at which no link and no port does two things at once.
-Input:   transfers in order, and which of them are sent together.
-Output:  the start and the end of every message, exactly.
-Cost:    linear in transfers and their links and ports.
-Source:  Shah et al., TACCL (NSDI 2023), section 4.3: with all choices made, the scheduling program
-         is one of differences, whose least solution is that of longest paths.
+Problem: the earliest times at which no link and no port serves two messages at once.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.3. With routes, orders and messages fixed, the
+         scheduling program consists of difference constraints. Its least solution is given by
+         longest paths. TACCL occupies a link for latency and bytes; the clock of a schedule only
+         for the bytes, so no link is overloaded.
 """
 
 from __future__ import annotations
@@ -15,10 +14,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
+
+from baselines.synthesizers.taccl.exchange import Exchange
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import Transfer
+from forestcoll.schedule.clock import timed
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.sends import Chunks, TimedSend
+from forestcoll.schedule.steps import StepSchedule
 
-__all__ = ["Message", "Timetable", "sequences", "singly", "timetable"]
+__all__ = ["Message", "Timetable", "schedule_from", "sequences", "singly", "timetable"]
 
 Message = tuple[Transfer, ...]
 """Transfers over one link that start together and arrive together."""
@@ -26,7 +32,7 @@ Message = tuple[Transfer, ...]
 
 @dataclass(frozen=True, slots=True)
 class Timetable:
-    """Messages, and when each starts and has arrived, in ticks."""
+    """Messages with their start and arrival times in ticks."""
 
     messages: tuple[Message, ...]
     start: tuple[int, ...]
@@ -35,7 +41,7 @@ class Timetable:
 
     @property
     def finish_us(self) -> Fraction:
-        """When the last message has arrived."""
+        """The makespan."""
         return max(self.end, default=0) * self.tick_us
 
 
@@ -47,15 +53,14 @@ def singly(order: Sequence[Transfer]) -> tuple[Message, ...]:
 def timetable(
     network: LogicalNetwork, order: Sequence[Transfer], messages: Sequence[Message]
 ) -> Timetable | None:
-    """Find the earliest times; None if messages wait for each other.
+    """Find the earliest times; None if messages wait for each other in a cycle.
 
     Parameters
     ----------
-    network : LogicalNetwork
     order : sequence of Transfer
-        That of every link and port.
+        The order on every link and port.
     messages : sequence of Message
-        All transfers, each in one of them.
+        A partition of the transfers.
     """
     number = {transfer: n for n, message in enumerate(messages) for transfer in message}
     after: list[set[int]] = [set() for _ in messages]
@@ -77,6 +82,7 @@ def timetable(
         for one, other in pairwise(row):
             follows(number[one], number[other])
 
+    # Longest paths in topological order; messages left over are on a cycle.
     start, end = [0] * len(messages), [0] * len(messages)
     todo = [n for n, count in enumerate(waits) if not count]
     for n in todo:
@@ -93,7 +99,7 @@ def timetable(
 
 
 def sequences(network: LogicalNetwork, order: Sequence[Transfer]) -> list[list[Transfer]]:
-    """Return what each link, and behind these each port, does in turn."""
+    """Return the transfers of each link in order, then those of each port."""
     links = len(network.links)
     rows: list[list[Transfer]] = [[] for _ in range(links + len(network.ports))]
     ports_of: list[list[int]] = [[] for _ in range(links)]
@@ -105,3 +111,60 @@ def sequences(network: LogicalNetwork, order: Sequence[Transfer]) -> list[list[T
         for port_row in ports_of[transfer.link]:
             rows[port_row].append(transfer)
     return rows
+
+
+def schedule_from(
+    network: LogicalNetwork, exchange: Exchange, times: Timetable, size_bytes: int
+) -> StepSchedule:
+    """Convert a timetable into a step schedule; those sent together form one message."""
+    rows = []
+    messages = 0
+    for message, start, end in zip(times.messages, times.start, times.end, strict=True):
+        link = network.links[message[0].link]
+        left = start + len(message) * network.busy[message[0].link]
+        number = -1
+        if len(message) > 1:
+            number, messages = messages, messages + 1
+        rows += [
+            TimedSend(
+                *(start, end, transfer.chunk),
+                *(network.ranks[link.tail], network.ranks[link.head]),
+                left=left,
+                message=number,
+            )
+            for transfer in message
+        ]
+    sends, clock = timed(rows, size_bytes, times.tick_us)
+    used = {network.links[message[0].link] for message in times.messages}
+    routes = Routes.from_paths(
+        {
+            (network.ranks[link.tail], network.ranks[link.head]): tuple(
+                Path(path, 1) for path in link.paths
+            )
+            for link in sorted(used, key=lambda link: (link.tail, link.head, link.plane))
+        }
+    )
+    return StepSchedule(
+        network.topology,
+        "taccl",
+        exchange.collective,
+        _chunks(network, exchange),
+        sends,
+        routes,
+        clock,
+    )
+
+
+def _chunks(network: LogicalNetwork, exchange: Exchange) -> Chunks:
+    """Cut the data. In an all-to-all, M includes the part that a GPU keeps for itself."""
+    ranks = np.array(network.ranks, dtype=np.int32)
+    root = ranks[list(exchange.source)]
+    whole = exchange.gpus * exchange.parts
+    if exchange.collective == "allgather":
+        return Chunks.equal(root, whole)
+    return Chunks(
+        size=np.ones(len(exchange), dtype=np.int64),
+        whole=whole,
+        root=root,
+        target=ranks[list(exchange.target)],
+    )

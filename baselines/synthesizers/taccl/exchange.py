@@ -1,9 +1,5 @@
 """The demand of a TACCL collective: chunks, their sources and their destinations.
 
-Problem: an allgather or an all-to-all as chunks, each with one source and some destinations.
-Input:   the number of GPUs, the collective, chunks a GPU (in an all-to-all a pair).
-Output:  sources and destinations by place.
-Cost:    linear.
 Source:  Shah et al., TACCL (NSDI 2023), section 4.
 """
 
@@ -16,17 +12,14 @@ __all__ = ["Exchange", "exchange_of"]
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """Chunks by number: of source r those of its first destination come first.
+    """Chunks by number, ordered by source, then by destination.
 
     Parameters
     ----------
-    collective : str
-    gpus : int
     parts : int
-        Chunks a GPU, in an all-to-all a pair of GPUs.
-    source : tuple of int
-    target : tuple of int
-        The one destination, -1 for all GPUs.
+        Chunks of a GPU; in an all-to-all, of a pair of GPUs.
+    source, target : tuple of int
+        GPUs by place; target -1 stands for all other GPUs.
     """
 
     collective: str
@@ -39,19 +32,19 @@ class Exchange:
         return len(self.source)
 
     def wanted(self, chunk: int, place: int) -> bool:
-        """Whether a GPU is to get a chunk, which it has not at first."""
+        """Whether a GPU needs a chunk and does not hold it initially."""
         if place == self.source[chunk]:
             return False
         return self.target[chunk] in (-1, place)
 
     def destinations(self, chunk: int) -> tuple[int, ...]:
-        """Return all GPUs that are to get a chunk."""
+        """Return all GPUs that need a chunk."""
         if self.target[chunk] >= 0:
             return (self.target[chunk],)
         return tuple(v for v in range(self.gpus) if v != self.source[chunk])
 
     def number(self, source: int, target: int, part: int) -> int:
-        """Return the chunk with these ends, the so-many-th of them."""
+        """Return the number of the chunk with these ends and this part."""
         if target < 0:
             return source * self.parts + part
         before = target - (target > source)

@@ -1,11 +1,9 @@
-"""Lower bound on the time of any schedule of a sketch.
+"""Lower bound on the makespan of any schedule of a sketch, without a search.
 
-Problem: a bound on the time that needs no search.
-Input:   a logical network, an exchange, what each link takes for a chunk.
-Output:  a time by which enough can have come into each GPU and each box.
-Cost:    a search by halving for each GPU and box, over the ways into it.
-Source:  Own: a link or port that takes w for a chunk has brought floor(t / w) of them by t. The
-         linear program knows no whole chunks, and so proves less.
+Problem: the earliest time by which each GPU and each box can have received all of its chunks.
+Cost:    a bisection for each GPU and box, over the links into it.
+Source:  ours. A link or port that takes w for a chunk has delivered floor(t / w) chunks by time t.
+         The linear relaxation allows fractions of chunks, so its bound is lower.
 """
 
 from __future__ import annotations
@@ -23,14 +21,12 @@ __all__ = ["least_time"]
 def least_time(
     network: LogicalNetwork, exchange: Exchange, cost: Sequence[Fraction]
 ) -> Fraction | None:
-    """Return the time; None if no link leads into some GPU or box.
+    """Return the bound; None if no link leads into some GPU or box.
 
     Parameters
     ----------
-    network : LogicalNetwork
-    exchange : Exchange
     cost : sequence of Fraction
-        Of each link, for how long a chunk keeps it busy at least.
+        The least time for which a chunk occupies each link.
     """
     size, into = network.size, network.into
     spread = exchange.collective == "all-to-all"
@@ -54,7 +50,7 @@ def least_time(
 def _ways(
     network: LogicalNetwork, links: Iterable[int], cost: Sequence[Fraction]
 ) -> list[Fraction]:
-    """What a chunk takes at least by each port that these links share, and each without one."""
+    """Return the least cost of a chunk over each port of these links, and each other link."""
     port_of = {
         i: number for number, port in enumerate(network.ports) if not port.out for i in port.links
     }

@@ -1,19 +1,18 @@
 """The logical network of a sketch: links between GPUs, and the ports that they share.
 
 Problem: which GPU may send to which at what cost, so that the physical network can always carry it.
-Input:   a topology, a sketch, the size of a chunk.
-Output:  logical links with their paths, latency and time per chunk; sets of links of which one at
-         a time is used.
+Output:  logical links with their paths, latency and time per chunk; ports, which are sets of links
+         that transmit one at a time.
 Cost:    a path for every pair of GPUs that the sketch joins.
 Source:  Shah et al., TACCL (NSDI 2023), section 3 (switch hyper-edges, relays) and the rules of its
-         public code: a switch is a clique in which each GPU sends to one and receives from one at
-         a time; between boxes a NIC's bandwidth is divided over the links of two boxes that use it;
-         with three boxes or more a GPU sends to one and receives from one of all other boxes.
+         public code: a switch is a clique in which each GPU sends to one GPU and receives from one
+         at a time. Between two boxes the links that use a NIC divide its bandwidth. With three
+         boxes or more a GPU sends to one GPU of all other boxes at a time, and receives from one.
 
-There the divisor is senders times receivers over NICs; here each physical link is divided by what
-uses it, which comes to the same on those networks and holds on any other. Only where common ticks
-of all links would not fit 64 bits does one take longer: by up to a millionth, or where costs are
-that far apart by 2^-36 of the largest.
+The public code divides a NIC by senders times receivers. Here each physical link is divided by the
+number of logical links that can use it at once: the same on those networks, and valid on any other.
+If common ticks of all links do not fit 64 bits, times are rounded up: by at most a millionth, or by
+2^-36 of the largest time if costs are that far apart.
 """
 
 from __future__ import annotations
@@ -26,6 +25,7 @@ from itertools import pairwise
 
 from baselines.building.ticks import common_part
 from baselines.networks.boxes import gpus_by_box
+from baselines.networks.switch_free import latency_us
 from baselines.networks.switch_paths import Router
 from baselines.synthesizers.taccl.sketch import Connections, Sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -34,7 +34,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["LogicalLink", "LogicalNetwork", "Port", "equal_boxes"]
 
 _MOST_TICKS = 1 << 36
-"""Of one transfer; what many take together fits 64 bits then."""
+"""Limit for one transfer, so that sums of many fit 64 bits."""
 
 _FINE = 10**6
 
@@ -43,20 +43,18 @@ _DIRECT, _SWITCH, _REMOTE = "direct", "switch", "remote"
 
 @dataclass(frozen=True, slots=True)
 class LogicalLink:
-    """A way from one GPU to another, by their places: box times GPUs of a box plus number in it.
+    """A link from one GPU to another, by place: box times GPUs of a box plus number in the box.
 
     Parameters
     ----------
-    tail, head : int
-    latency_us : Fraction
     busy_us : Fraction
-        For how long a chunk keeps it busy.
+        Time for which a chunk occupies the link.
     remote : bool
         Whether it leads to another box.
     plane : int
-        Of switches that have the same GPUs, which one.
+        Number among parallel switches with the same GPUs.
     paths : tuple of tuples of int
-        The nodes on its way; with several it is divided evenly.
+        The nodes of each physical path; several paths share the data evenly.
     """
 
     tail: int
@@ -69,13 +67,13 @@ class LogicalLink:
 
     @property
     def cost_us(self) -> Fraction:
-        """From the start of a chunk to its arrival."""
+        """Time from the start of a chunk to its arrival."""
         return self.latency_us + self.busy_us
 
 
 @dataclass(frozen=True, slots=True)
 class Port:
-    """Links of which one at a time is used: out of a GPU, or into it."""
+    """Links of one GPU, outgoing or incoming, of which one at a time transmits."""
 
     place: int
     out: bool
@@ -88,13 +86,10 @@ class LogicalNetwork:
 
     Parameters
     ----------
-    topology : Topology
     boxes, size : int
         Number of boxes, and of GPUs in each.
     ranks : tuple of int
-        Of the GPUs in the topology, by place.
-    links : tuple of LogicalLink
-    ports : tuple of Port
+        The rank of each GPU by place.
     """
 
     topology: Topology
@@ -106,7 +101,7 @@ class LogicalNetwork:
 
     @property
     def gpus(self) -> int:
-        """How many there are."""
+        """Number of GPUs."""
         return self.boxes * self.size
 
     def box(self, place: int) -> int:
@@ -119,7 +114,7 @@ class LogicalNetwork:
 
     @cached_property
     def tick_us(self) -> Fraction:
-        """A time of which all latencies and times for a chunk are multiples."""
+        """The largest time of which all latencies and times for a chunk are multiples."""
         return common_part([*(u.busy_us for u in self.links), *(u.latency_us for u in self.links)])
 
     @cached_property
@@ -129,7 +124,7 @@ class LogicalNetwork:
 
     @cached_property
     def busy(self) -> tuple[int, ...]:
-        """For how long a chunk keeps each link busy, in ticks."""
+        """The time for which a chunk occupies each link, in ticks."""
         return tuple(int(link.busy_us / self.tick_us) for link in self.links)
 
     @cached_property
@@ -152,21 +147,20 @@ class LogicalNetwork:
     def of(
         cls, topology: Topology, sketch: Sketch, chunk_kb: Fraction, *, exact: bool = False
     ) -> LogicalNetwork:
-        """Lay the links that a sketch allows.
+        """Derive the links that a sketch allows.
 
         Parameters
         ----------
-        topology : Topology
-        sketch : Sketch
         chunk_kb : Fraction
-            The size of a chunk, in 1000 bytes: what a link of 1 GB/s carries in a microsecond.
+            Size of a chunk in 1000 bytes: a link of 1 GB/s carries this unit in a microsecond.
         exact : bool
-            Whether costs are never rounded, to compare links; times may not fit 64 bits then.
+            Whether costs are never rounded, for comparisons of links; times may exceed 64 bits
+            then.
 
         Raises
         ------
         InvalidParameterError
-            If the sketch is for other boxes, or names a GPU or a link that is not there.
+            If the sketch is for another number of boxes, or names an unknown GPU or link.
         UnsupportedError
             If boxes differ in their number of GPUs.
         """
@@ -182,7 +176,7 @@ class LogicalNetwork:
         ways = _Ways(topology, sketch, len(boxes), size, gpus)
         drafts = [*ways.direct(), *ways.switched(), *ways.remote()]
         rates = _rates(drafts, topology, size, exclusive=len(boxes) > 2)
-        latencies = [_latency_us(topology, draft) for draft in drafts]
+        latencies = [max(latency_us(topology, path) for path in draft.paths) for draft in drafts]
         times = [*zip(latencies, (chunk_kb / rate for rate in rates), strict=True)]
         times = times if exact else _coarse(times)
         links = tuple(
@@ -205,7 +199,7 @@ def equal_boxes(topology: Topology) -> list[list[int]]:
     Raises
     ------
     UnsupportedError
-        If boxes differ in their number.
+        If boxes differ in their number of GPUs.
     """
     boxes = gpus_by_box(topology)
     if len({len(box) for box in boxes}) > 1:
@@ -218,8 +212,6 @@ def equal_boxes(topology: Topology) -> list[list[int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Draft:
-    """A link whose rate is not yet known."""
-
     tail: int
     head: int
     kind: str
@@ -229,7 +221,7 @@ class _Draft:
 
 
 class _Ways:
-    """The paths behind what a sketch joins."""
+    """The physical paths of the links that a sketch allows."""
 
     def __init__(
         self, topology: Topology, sketch: Sketch, boxes: int, size: int, gpus: tuple[int, ...]
@@ -239,7 +231,7 @@ class _Ways:
         self.router = Router(topology)
 
     def direct(self) -> Iterable[_Draft]:
-        """Links between GPUs of a box, but for those on a switch of the sketch."""
+        """Yield the links between GPUs of a box, except those that a switch replaces."""
         switched = {(u, v) for one in self.sketch.switches for u in one for v in one}
         place = {gpu: i for i, gpu in enumerate(self.gpus)}
         for link in self.topology.links:
@@ -250,7 +242,6 @@ class _Ways:
                 yield _Draft(tail, head, _DIRECT, 0, 0, ((link.tail, link.head),))
 
     def switched(self) -> Iterable[_Draft]:
-        """A clique for every switch of a box."""
         planes: dict[tuple[int, ...], int] = {}
         for group, gpus in enumerate(self.sketch.switches):
             self._check("switches", gpus)
@@ -264,7 +255,6 @@ class _Ways:
                             yield _Draft(*ends, _SWITCH, group, plane, paths)
 
     def remote(self) -> Iterable[_Draft]:
-        """Links from senders to their receivers in every other box."""
         if self.boxes == 1:
             return
         connections = self._connections()
@@ -287,7 +277,6 @@ class _Ways:
                             yield _Draft(*ends, _REMOTE, 0, 0, paths)
 
     def _check_all_sent(self) -> None:
-        """Every GPU has somebody who takes out what it has, if the sketch says who does."""
         sent = {gpu for sources in self.sketch.sources.values() for gpu in sources}
         left = ", ".join(str(gpu) for gpu in range(self.size) if gpu not in sent)
         if sent and left:
@@ -328,7 +317,7 @@ class _Ways:
 def _rates(
     drafts: list[_Draft], topology: Topology, size: int, *, exclusive: bool
 ) -> list[Fraction]:
-    """What each link may take of every physical link on its way, whatever others do, in GB/s."""
+    """Return the bandwidth in GB/s that each link has, whatever the others transmit."""
     users: dict[tuple[int, int], list[tuple[_Draft, Fraction]]] = {}
     shares = []
     for draft in drafts:
@@ -347,7 +336,7 @@ def _rates(
 
 
 def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) -> Fraction:
-    """How many links can be busy at once on a physical link, shares of links as such."""
+    """Return the largest sum of shares of logical links that use a physical link at once."""
     total = sum((part for draft, part in uses if draft.kind == _DIRECT), Fraction(0))
     switches: dict[tuple[int, int], list[tuple[_Draft, Fraction]]] = {}
     remote: list[tuple[_Draft, Fraction]] = []
@@ -356,6 +345,7 @@ def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) ->
             switches.setdefault((draft.group, draft.tail // size), []).append((draft, part))
         elif draft.kind == _REMOTE:
             remote.append((draft, part))
+    # In a switch hyper-edge each GPU sends to one and receives from one: a matching.
     total += sum((_matched(some) for some in switches.values()), Fraction(0))
     if not remote:
         return total
@@ -365,11 +355,12 @@ def _at_once(uses: list[tuple[_Draft, Fraction]], size: int, exclusive: bool) ->
     for draft, part in remote:
         pair = draft.tail // size, draft.head // size
         pairs[pair] = pairs.get(pair, Fraction(0)) + part
+    # Public code: all links between two boxes divide a NIC, even if ports allow fewer at once.
     return total + max(_matched(remote), *pairs.values())
 
 
 def _matched(uses: list[tuple[_Draft, Fraction]]) -> Fraction:
-    """The most at once where a GPU sends to one and receives from one at a time."""
+    """Return the largest weight if each GPU sends to one and receives from one at a time."""
     tails: dict[int, Fraction] = {}
     heads: dict[int, Fraction] = {}
     for draft, part in uses:
@@ -378,19 +369,11 @@ def _matched(uses: list[tuple[_Draft, Fraction]]) -> Fraction:
     return min(sum(tails.values(), Fraction(0)), sum(heads.values(), Fraction(0)))
 
 
-def _latency_us(topology: Topology, draft: _Draft) -> Fraction:
-    """The latency of the longest of its paths."""
-    between = topology.link_between
-    return max(
-        sum((between[hop].latency_us for hop in pairwise(path)), Fraction(0))
-        for path in draft.paths
-    )
-
-
 def _coarse(times: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Fraction]]:
-    """Round latencies and times up where common ticks would not fit 64 bits.
+    """Round times up if common ticks would not fit 64 bits.
 
-    To ticks of a millionth of the least, but never to more than ``_MOST_TICKS`` of the largest.
+    The tick is a millionth of the least time, or more if the largest time would exceed
+    ``_MOST_TICKS``.
     """
     every = [time for pair in times for time in pair if time]
     if not every or max(every) / common_part(every) < _MOST_TICKS:
@@ -400,7 +383,7 @@ def _coarse(times: list[tuple[Fraction, Fraction]]) -> list[tuple[Fraction, Frac
 
 
 def _ports(drafts: list[_Draft], *, remote: bool) -> tuple[Port, ...]:
-    """What leaves a GPU, or comes in, by one switch; with three boxes or more, to other boxes."""
+    """Return the ports of each GPU at each switch and, with three boxes or more, to other boxes."""
     found: dict[tuple[str, int, bool, int], list[int]] = {}
     for number, draft in enumerate(drafts):
         if draft.kind == _SWITCH or (draft.kind == _REMOTE and remote):

@@ -1,19 +1,18 @@
-"""TACCL stage 2, ordering: the order of sends on each link.
+"""TACCL stage 2, ordering: the order of transfers on each link and port.
 
-Problem: a total order of all transfers, which is that of every link and port.
-Input:   a routing program, routes, a heuristic.
-Output:  transfers, each behind the one that brings its chunk.
-Cost:    a few steps of a heap for each transfer.
-Source:  Shah et al., TACCL (NSDI 2023), section 4.2 and the heuristics that its public code picks
-         by the kind of network: what has farthest to go first (boxes with switches), what can go
-         first first and then what is of the sender's box (several boxes without), last hops placed
-         first, from the end (one box without). Reductions there have others; ours are reversed.
+Problem: a total order of all transfers in which each follows the transfer that brings its chunk.
+Cost:    a few heap operations for each transfer.
+Source:  Shah et al., TACCL (NSDI 2023), section 4.2, and the three heuristics of its public code,
+         chosen by the network: the longest remaining path first (boxes with switches); the earliest
+         start, then chunks of the sender's own box (several boxes without switches); last hops
+         placed first, backwards (one box without switches). The public code has other heuristics
+         for reductions; ours are reversed.
 
-A transfer can start when its chunk has come and its link and ports are free of what is placed
-before. Times only grow as more is placed, so that a heap with stale entries gives the same order as
-sorting all candidates each time; of those that wait for the same link one is in the heap. But for
-the second heuristic, the public code sorts by the times of the routing first, in which nothing
-waits.
+A transfer can start when its chunk is there and earlier transfers have left its link and ports
+free. Times only grow as more is placed, so a heap with stale entries gives the same order as
+sorting all candidates each time. Of the transfers that wait for one link, the heap holds one.
+Except with the second heuristic, the public code then sorts by the times of the routing, which
+include no waiting.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from baselines.synthesizers.taccl.routing import ChunkRoutes, Routing
 __all__ = ["HEURISTICS", "Transfer", "heuristic_of", "ordered"]
 
 HEURISTICS = ("farthest", "earliest", "last-hops")
-"""Of what could be sent: what has farthest to go, what can go first, or the last hop last."""
+"""Rules for the next transfer: longest remaining path, earliest start, or last hop last."""
 
 
 class Transfer(NamedTuple):
-    """A chunk that is sent over a logical link."""
+    """A chunk sent over a logical link."""
 
     chunk: int
     link: int
@@ -41,21 +40,21 @@ class Transfer(NamedTuple):
 _Numbers = tuple[int, ...]
 
 _Kind = tuple[int, _Numbers]
-"""A link, and what goes before the time in a rank."""
+"""A link, and the part of the rank that precedes the time."""
 
 _Entry = tuple[_Numbers, int, _Numbers, Transfer]
-"""A transfer behind its rank: before the time, the time, behind it."""
+"""A transfer after its rank: the part before the time, the time, the part after it."""
 
 
 class _Known(NamedTuple):
-    """Of each transfer, in ticks: how far from its source it starts, and from the last GPU is."""
+    """Ticks from the source to the start of each transfer, and to the last GPU behind it."""
 
     travelled: Mapping[Transfer, int]
     left: Mapping[Transfer, int]
 
 
 def heuristic_of(network: LogicalNetwork) -> str:
-    """Return the heuristic that the public code takes for a network."""
+    """Return the heuristic that the public code uses for a network."""
     switched = any(not network.links[i].remote for port in network.ports for i in port.links)
     if switched:
         return "farthest"
@@ -88,7 +87,7 @@ def _known(routing: Routing, routes: ChunkRoutes) -> _Known:
 
 
 def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str) -> list[Transfer]:
-    """Place one transfer after the other; from the end, where the last hops come first."""
+    """Place one transfer after another; backwards in time for "last-hops"."""
     network, cost = routing.network, routing.ticks
     backwards = heuristic == "last-hops"
     resources = _resources(network)
@@ -125,13 +124,13 @@ def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str
 
 
 class _Alike:
-    """Transfers over one link whose rank differs in nothing that goes before the time.
+    """Transfers over one link whose ranks are equal before the time.
 
     Parameters
     ----------
-    there : heap of (rank behind the time, transfer)
-        Whose chunk has come before the link is free.
-    coming : heap of (when it comes, rank behind the time, transfer)
+    there : heap of (rank after the time, transfer)
+        Chunks that arrive before the link is free.
+    coming : heap of (arrival, rank after the time, transfer)
     """
 
     def __init__(self) -> None:
@@ -139,7 +138,7 @@ class _Alike:
         self.coming: list[tuple[int, _Numbers, Transfer]] = []
 
     def first(self, free: int) -> tuple[int, _Numbers, Transfer] | None:
-        """Return what ranks first once the link is free, and when it can start."""
+        """Return the first transfer once the link is free, with its earliest start."""
         while self.coming and self.coming[0][0] <= free:
             heapq.heappush(self.there, heapq.heappop(self.coming)[1:])
         if self.there:
@@ -147,7 +146,7 @@ class _Alike:
         return self.coming[0] if self.coming else None
 
     def pop(self) -> None:
-        """Take out what `first` has returned."""
+        """Remove the transfer that `first` returned."""
         if self.there:
             heapq.heappop(self.there)
         else:
@@ -155,12 +154,12 @@ class _Alike:
 
 
 class _Queue:
-    """Transfers that could be next, by rank; one entry for all that are alike.
+    """Candidates for the next place by rank; one entry for each kind.
 
     Parameters
     ----------
     free : callable
-        From when on a link is free, with its ports; it never grows less.
+        The time from which a link and its ports are free; it never decreases.
     """
 
     def __init__(self, free: Callable[[int], int]) -> None:
@@ -171,17 +170,17 @@ class _Queue:
         self.kind: dict[Transfer, _Kind] = {}
 
     def add(self, transfer: Transfer, come: int, before: _Numbers, behind: _Numbers) -> None:
-        """Enter a transfer whose chunk comes at a time, with its rank before and behind that."""
+        """Enter a transfer with the arrival of its chunk and the two parts of its rank."""
         kind = self.kind[transfer] = (transfer.link, before)
         heapq.heappush(self.alike.setdefault(kind, _Alike()).coming, (come, behind, transfer))
         self._enter(kind)
 
     def again(self, transfer: Transfer) -> None:
-        """Enter what is alike a transfer that is placed."""
+        """Enter the next transfer of the kind of one that was placed."""
         self._enter(self.kind.pop(transfer))
 
     def pop(self) -> tuple[int, Transfer] | None:
-        """Take out what ranks first of all, with its time."""
+        """Remove the transfer of least rank; return its start and it."""
         while self.heap:
             entry = heapq.heappop(self.heap)
             kind = self.kind.get(entry[-1])
@@ -207,7 +206,7 @@ class _Queue:
 
 
 def _resources(network: LogicalNetwork) -> list[list[int]]:
-    """What a transfer over each link keeps busy: the link, and behind the links its ports."""
+    """Return what a transfer over each link occupies: the link and, numbered after, its ports."""
     found = [[i] for i in range(len(network.links))]
     for number, port in enumerate(network.ports):
         for i in port.links:
@@ -218,7 +217,7 @@ def _resources(network: LogicalNetwork) -> list[list[int]]:
 def _tree(
     network: LogicalNetwork, routes: ChunkRoutes, *, backwards: bool
 ) -> tuple[dict[Transfer, int], dict[Transfer, list[Transfer]]]:
-    """For how many others each transfer waits, and which wait for it."""
+    """Return for how many others each transfer waits, and which transfers wait for it."""
     waiting: dict[Transfer, int] = {}
     onward: dict[Transfer, list[Transfer]] = {}
     for chunk, links in enumerate(routes):
@@ -238,7 +237,7 @@ def _tree(
 def _ranked(
     network: LogicalNetwork, routing: Routing, known: _Known, heuristic: str
 ) -> Callable[[Transfer], tuple[_Numbers, _Numbers]]:
-    """How a transfer is ranked among others, least first, before its time and behind it."""
+    """Return the rank of a transfer, least first, as the parts before and after its start time."""
     source, size, gpus = routing.exchange.source, network.size, network.gpus
 
     def rank(transfer: Transfer) -> tuple[_Numbers, _Numbers]:

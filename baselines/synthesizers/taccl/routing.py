@@ -1,13 +1,11 @@
 """TACCL stage 1, routing: the links of each chunk, and the exact value of a routing.
 
-Problem: routes of all chunks, such that neither a link or port is busy for long, nor a route is.
-Input:   a logical network, an exchange, a sketch.
-Output:  which links each chunk may take; the time and the objective of routes.
-Cost:    linear in chunks times links.
+Problem: routes of all chunks with a short busiest link, busiest port and longest path.
+Output:  the links that each chunk may take; time and objective of given routes, exactly.
 Source:  Shah et al., TACCL (NSDI 2023), section 4.1 and appendix B, and the rules of its public
-         code: the time is that of the longest route, of the busiest link and port, and of what a
-         GPU sends of a chunk by a switch after it has come, one after the other. What is sent over
-         one link is in no order yet. The program is in ``routing_rows``.
+         code. The time is the maximum of the longest route, the busiest link and port, and the
+         copies of one chunk that a GPU sends through a switch one after another. Transfers on a
+         link have no order yet. ``routing_rows`` states the program.
 """
 
 from __future__ import annotations
@@ -32,32 +30,28 @@ from forestcoll.errors import InfeasibleError
 __all__ = ["LOAD_WEIGHT", "ChunkRoutes", "Routing"]
 
 ChunkRoutes = tuple[frozenset[int], ...]
-"""Of each chunk the links that it takes, by number."""
+"""The links of each chunk, by number."""
 
 LOAD_WEIGHT = Fraction(1, 100)
-"""Of how long the busiest link or port is busy, or the idlest, beside the time."""
+"""Weight of the busiest (or idlest) link's load in the objective, relative to the time."""
 
 _LINK_WEIGHT_US = Fraction(1, 100)
-"""What a link used counts for."""
+"""Weight of a used link in the objective."""
 
 _LEAST_WEIGHT = Fraction(1, 10**6)
-"""Of what the cheapest link takes."""
+"""Least weight of a used link, relative to the cost of the cheapest link."""
 
 _LOCAL_FIELD, _REMOTE_FIELD = "intranode_sketch", "internode_sketch"
 
 
 @dataclass(frozen=True)
 class Routing:
-    """What is to be routed.
+    """A routing problem.
 
     Parameters
     ----------
-    network : LogicalNetwork
-    exchange : Exchange
-    sketch : Sketch
     whole_us : bool
-        Whether times are rounded down to whole microseconds, as in the public code, where that
-        leaves anything of them.
+        Whether times are rounded down to whole microseconds as in the public code, unless to 0.
     """
 
     network: LogicalNetwork
@@ -67,37 +61,37 @@ class Routing:
 
     @cached_property
     def classes(self) -> Classes:
-        """What the sketch's symmetry makes equal."""
+        """The variables that the sketch's symmetry makes equal."""
         return classes_of(self.network, self.exchange, self.sketch)
 
     @cached_property
     def cost(self) -> tuple[Fraction, ...]:
-        """What each link takes for a chunk, in microseconds."""
+        """Time of a chunk on each link, in microseconds."""
         costs = (link.cost_us for link in self.network.links)
         return tuple(Fraction(math.floor(c)) or c if self.whole_us else c for c in costs)
 
     @cached_property
     def ticks(self) -> tuple[int, ...]:
-        """The same in whole numbers of a unit of their own, for what only compares sums."""
+        """The costs as whole numbers of a common unit, for exact comparisons of sums."""
         tick = common_part(self.cost)
         return tuple(int(cost / tick) for cost in self.cost)
 
     @cached_property
     def unit_us(self) -> Fraction:
-        """What the cheapest link takes."""
+        """Cost of the cheapest link."""
         return min(self.cost)
 
     @cached_property
     def weight_us(self) -> Fraction:
-        """What a link used counts for: at most a hundredth of what the cheapest takes.
+        """Weight of a used link: at most a hundredth of the cheapest link's cost.
 
-        And never so little of that that a solver takes it for nothing.
+        It stays above a millionth of that cost, below which solvers would ignore it.
         """
         return max(min(_LINK_WEIGHT_US, self.unit_us / 100), self.unit_us * _LEAST_WEIGHT)
 
     @cached_property
     def least_us(self) -> Fraction:
-        """The time that any routes take.
+        """Lower bound on the time of any routes.
 
         Raises
         ------
@@ -124,12 +118,12 @@ class Routing:
             )
 
     def check(self) -> None:
-        """Check that every chunk has a way to all who want it.
+        """Check that every chunk can reach all of its destinations.
 
         Raises
         ------
         InfeasibleError
-            If one has none, with the GPUs between which it is missing.
+            If one cannot, with the GPUs between which a path is missing.
         """
         self._check_ways_in()
         exchange, network = self.exchange, self.network
@@ -150,10 +144,10 @@ class Routing:
 
     @cached_property
     def allowed(self) -> npt.NDArray[np.bool_]:
-        """By chunk and link: whether the chunk may take it, and all that is alike may.
+        """By chunk and link: whether the chunk and all of its symmetric images may take the link.
 
-        Not back into its box, out of it only by a sender for its source; in an all-to-all only
-        between GPUs on a shortest path.
+        A chunk never returns to its box, and leaves it only from a sender for its source. In an
+        all-to-all it uses links between GPUs on a shortest path.
         """
         fine = self._leads_on() & self._by_its_sender()
         if self.exchange.collective == "all-to-all":
@@ -173,7 +167,6 @@ class Routing:
         return np.array([link.remote for link in self.network.links])
 
     def _leads_on(self) -> npt.NDArray[np.bool_]:
-        """Not to the source, not back into its box, out of it only to one who is elsewhere."""
         (_, heads), size = self._ends, self.network.size
         source, target = (
             np.array(e)[:, None] for e in (self.exchange.source, self.exchange.target)
@@ -184,7 +177,6 @@ class Routing:
         return np.asarray((heads != source) & ~(self._remote & (back | needless)))
 
     def _by_its_sender(self) -> npt.NDArray[np.bool_]:
-        """Out of its box by one of those who send for its source, where the sketch says who."""
         (tails, _), size = self._ends, self.network.size
         source = np.array(self.exchange.source)[:, None]
         takes = np.full((size, size), not self.sketch.sources)
@@ -194,7 +186,6 @@ class Routing:
         return np.asarray(~leaves | takes[source % size, tails % size])
 
     def _on_shortest_paths(self, fine: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Between GPUs on some shortest path of the links that a chunk may take."""
         tails, heads = self._ends
         hop = np.ones(len(tails))
         there, back = (self._distances(hop, fine, backwards=each) for each in (False, True))
@@ -205,10 +196,9 @@ class Routing:
 
     @cached_property
     def soonest(self) -> npt.NDArray[np.float64]:
-        """After what time a chunk is there at the soonest, in units, by pair and GPU.
+        """Earliest arrival of a chunk by pair and GPU, in units; infinite without a path.
 
-        A pair is the source and the target that ``parts`` chunks in a row have. Infinite if there
-        is no way over links that they may take.
+        A pair is the source and the target that ``parts`` consecutive chunks share.
         """
         lengths = np.array([float(cost / self.unit_us) for cost in self.cost])
         return self._distances(lengths, self.allowed)
@@ -223,9 +213,9 @@ class Routing:
         *,
         backwards: bool = False,
     ) -> npt.NDArray[np.float64]:
-        """How far each GPU is from the source, or backwards to the target, by pair.
+        """Return the distance of each GPU from the source, or backwards from the target, by pair.
 
-        All links of all pairs at once, as often as a way has links: the few that there are.
+        Bellman-Ford on all pairs and links at once: as many passes as the longest path has links.
         """
         tails, heads = self._ends[::-1] if backwards else self._ends
         first = self._of_pairs(self.exchange.target if backwards else self.exchange.source)
@@ -241,11 +231,11 @@ class Routing:
             found[:, places] = np.minimum(found[:, places], nearer)
 
     def routes(self, taken: npt.NDArray[np.bool_]) -> ChunkRoutes | None:
-        """Return routes from which chunk takes which link: what leads to one who wants it.
+        """Return the routes of a selection of links by chunk, without links that lead nowhere.
 
-        None if somebody is not reached, or what is alike would wait for itself: solvers compute in
-        floats, and where one link takes a hundred million times as long as another, they let a
-        chunk go round in a cycle.
+        None if a destination is not reached, or symmetric chunks would wait for each other. Solvers
+        compute in floats: if one link costs 1e8 times as much as another, a chunk may go round in a
+        cycle.
         """
         found = []
         for chunk, row in enumerate(taken & self.allowed):
@@ -271,7 +261,7 @@ class Routing:
         return frozenset(kept)
 
     def starts(self, chunk: int, links: Iterable[int]) -> dict[int, int]:
-        """When a chunk is at each GPU on its way, in ticks, if it waits for nothing."""
+        """Return the arrival of a chunk at each GPU on its route, in ticks, without waiting."""
         after: dict[int, list[int]] = {}
         for i in links:
             after.setdefault(self.network.links[i].tail, []).append(i)
@@ -285,10 +275,10 @@ class Routing:
         return start
 
     def _alike(self, routes: Sequence[Iterable[int]]) -> dict[int, int] | None:
-        """When chunks are at GPUs in the model, in ticks, by class of starts.
+        """Return arrival times in ticks by class of starts; None if starts form a cycle.
 
-        What the symmetry makes equal is there when the last of it is. Over links on which it is
-        held a chunk goes after another has gone. None if starts wait for each other.
+        Equal starts are those of the last arrival. On links of `_held` a chunk leaves after another
+        one.
         """
         held = self._held(routes)
         hops = set()
@@ -314,7 +304,7 @@ class Routing:
         return None if any(waits.values()) else start
 
     def time_us(self, routes: ChunkRoutes) -> Fraction:
-        """Return the time of routes that are as symmetric as the sketch asks for."""
+        """Return the time of routes that have the sketch's symmetry."""
         alike = self._alike(routes)
         assert alike is not None, "routes come from `routes`"
         ports = self.network.ports
@@ -331,7 +321,7 @@ class Routing:
         return max(latest, *self._loads(routes)) * (self.cost[0] / self.ticks[0])
 
     def _held(self, routes: Sequence[Iterable[int]]) -> frozenset[tuple[int, int]]:
-        """Which chunks go out of their box after one of the sender's own, and over which link."""
+        """Return the chunks that leave their box after one of the sender's own, and the links."""
         if not self.sketch.own_first:
             return frozenset()
         network, source = self.network, self.exchange.source
@@ -349,7 +339,7 @@ class Routing:
         )
 
     def _loads(self, routes: ChunkRoutes) -> list[int]:
-        """For how many ticks each link that some chunk may take is busy, and each port of such."""
+        """Return the busy ticks of each usable link and of each port with one."""
         load = [0] * len(self.network.links)
         for links in routes:
             for i in links:
@@ -359,7 +349,7 @@ class Routing:
         return [load[i] for i in usable] + [sum(load[i] for i in links) for links in ports]
 
     def objective_us(self, routes: ChunkRoutes) -> Fraction:
-        """Return the time, and the weight of links used inside the first box or of their loads."""
+        """Return the time plus the weight of used links in the first box, or of the loads."""
         local, time = self.sketch.local, self.time_us(routes)
         if local == "none":
             return time

@@ -1,18 +1,16 @@
 """TACCL stage 1 as rows of a mixed-integer program.
 
-Problem: the routing of ``routing`` as a program.
-Input:   what is to be routed; a horizon, beyond which no routes are looked for.
-Output:  the program of the least objective, or of routes of a time; routes from its solutions.
+Problem: the routing of ``routing`` within a horizon, the largest time that routes may take.
+Output:  the program of the least objective, or of random routes within a time; routes of solutions.
 Cost:    a variable for each class of (chunk, link) and of (chunk, GPU), a few rows for each.
-Source:  Shah et al., TACCL (NSDI 2023), appendix B, and the rules of its public code: a chunk comes
-         into a GPU once, and is there when it has come; some sender takes it to every other box
-         where it is wanted; a sender takes its own chunks first; of links that are worth as much
-         fewer or more are used (uc-min, uc-max), or loads are made even.
+Source:  Shah et al., TACCL (NSDI 2023), appendix B, and the rules of its public code: a chunk
+         enters a GPU once, and is there after it has arrived; some sender takes it to every other
+         box that needs it; a sender takes its own chunks first. Among links of equal value fewer or
+         more are used (uc-min, uc-max), or loads are balanced.
 
-Rows are written once for all that is alike. Times are in units of the cheapest link. That a chunk
-is later at the head of a link than at its tail is one row, with as much slack as the horizon asks
-for: 10 s in the public code, here not much more than the time needs, which makes all the difference
-to the solver.
+Symmetric rows are written once. Times are in units of the cheapest link. One big-M row states that
+a chunk arrives at the head of a link later than at its tail. Its slack follows from the horizon
+(the public code uses 10 s): a small slack makes the linear relaxation tight, and the solver fast.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ import scipy.sparse as sp
 
 from baselines.synthesizers.taccl.routing import LOAD_WEIGHT, ChunkRoutes, Routing
 from forestcoll.errors import TimeLimitError
-from lp.solver.linear_program import Program
+from forestcoll.solver.linear_program import Program
 
 __all__ = ["RoutingRows"]
 
@@ -37,7 +35,7 @@ _Floats = npt.NDArray[np.float64]
 
 
 class _Hops(NamedTuple):
-    """Classes of transfers, of starts at their tails and heads, how long they take in units."""
+    """Classes of transfers and of the starts at their ends, and their durations in units."""
 
     sent: npt.NDArray[np.int64]
     tail: npt.NDArray[np.int64]
@@ -46,18 +44,17 @@ class _Hops(NamedTuple):
 
 
 class RoutingRows:
-    """The rows; variables are classes of transfers, classes of starts, links or a load, the time.
+    """The rows. Variables: classes of transfers and of starts, used links or a load, and the time.
 
     Parameters
     ----------
-    routing : Routing
     until : float
-        By the monotonic clock, when rows are to be written down.
+        Deadline for writing the rows, by the monotonic clock.
 
     Raises
     ------
     TimeLimitError
-        If they are not by then.
+        If the deadline passes first.
     """
 
     def __init__(self, routing: Routing, until: float = math.inf) -> None:
@@ -80,7 +77,7 @@ class RoutingRows:
         return self._time + 1
 
     def most_gained(self, horizon: float) -> float:
-        """By how much the objective can be less than a time up to the horizon, in units."""
+        """Return how far the objective can be below a time up to the horizon, in units."""
         sketch = self.routing.sketch
         if sketch.local == "maxmin":
             return float(LOAD_WEIGHT) * horizon
@@ -89,17 +86,17 @@ class RoutingRows:
         return 0.0
 
     def horizon_of(self, objective: float) -> float:
-        """Return how long routes take at most that are worth less, in units."""
+        """Return the largest time of routes with a smaller objective, in units."""
         if self.routing.sketch.local == "maxmin":
             return objective / (1 - float(LOAD_WEIGHT))
         return objective + self.most_gained(objective)
 
     @property
     def longest(self) -> float:
-        """No routes take longer, in units.
+        """Upper bound on the time of any routes, in units.
 
-        Each start is after one other, over the longest of its links, twice where own chunks go
-        first; and no link or port has more to do than all that it may.
+        Each start follows one other start over its longest link, twice if own chunks go first. No
+        link or port carries more than all chunks that may take it.
         """
         routing = self.routing
         last = np.zeros(self._first_other - self._sends)
@@ -110,7 +107,7 @@ class RoutingRows:
         return float(last.sum()) * (2 if routing.sketch.own_first else 1) + most
 
     def least(self, horizon: float) -> Program:
-        """Return the program of the least objective, of routes that take no longer than that."""
+        """Return the program of the least objective over routes within a horizon."""
         routing = self.routing
         cost = np.zeros(self.size)
         cost[self._time] = 1.0
@@ -123,9 +120,9 @@ class RoutingRows:
         return self._program(cost, horizon)
 
     def by_lot(self, horizon: float, seed: int) -> Program:
-        """Return the program of routes that take no longer, of which there are many, by a lot.
+        """Return a program whose optimum is a random choice among the routes within a horizon.
 
-        Each class of transfers has a price from 0 to 1; the least sum is asked for.
+        Each class of transfers has a random price from 0 to 1; the sum of prices is minimised.
         """
         cost = np.zeros(self.size)
         np.add.at(cost, self._sent.ravel(), 1.0)
@@ -133,12 +130,14 @@ class RoutingRows:
         return self._program(cost, horizon)
 
     def routes(self, values: _Floats) -> ChunkRoutes | None:
-        """Return the routes of a solution; None if rounding has left somebody out."""
+        """Return the routes of a solution; None if rounding has left a destination out."""
         return self.routing.routes(values[self._sent] > 0.5)
 
     def _program(self, cost: _Floats, horizon: float) -> Program:
         rows = list(self._rows.values())
         count = len(rows)
+        # start[head] >= start[tail] + length - slack (1 - sent). This slack is the least for which
+        # the row never binds if the link is unused: start[tail] is at most the horizon.
         slack = horizon + self._hops.length - self._soonest[self._hops.head]
         hops = len(slack)
         number = np.repeat(np.arange(count), [len(row[0]) for row in rows])
@@ -154,17 +153,7 @@ class RoutingRows:
             ),
             shape=(count + hops, self.size),
         )
-        lower, upper = np.zeros(self.size), np.ones(self.size)
-        upper[: self._sends] = 0.0
-        upper[self._sent[self.routing.allowed]] = 1.0
-        starts = slice(self._sends, self._first_other)
-        lower[starts], upper[starts] = np.minimum(self._soonest, horizon), horizon
-        for chunk, source in enumerate(self.routing.exchange.source):
-            upper[self._column(chunk, source)] = 0.0
-        if self.routing.sketch.local in ("minmax", "maxmin"):
-            upper[self._first_other] = horizon
-        least = float(self.routing.least_us / self.routing.unit_us)
-        lower[self._time], upper[self._time] = min(least, horizon), horizon
+        lower, upper = self._bounds(horizon)
         whole = np.zeros(self.size, dtype=np.bool_)
         whole[: self._sends] = True
         return Program(
@@ -177,6 +166,21 @@ class RoutingRows:
             whole=whole,
         )
 
+    def _bounds(self, horizon: float) -> tuple[_Floats, _Floats]:
+        """Return the bounds of the columns within a horizon."""
+        lower, upper = np.zeros(self.size), np.ones(self.size)
+        upper[: self._sends] = 0.0
+        upper[self._sent[self.routing.allowed]] = 1.0
+        starts = slice(self._sends, self._first_other)
+        lower[starts], upper[starts] = np.minimum(self._soonest, horizon), horizon
+        for chunk, source in enumerate(self.routing.exchange.source):
+            upper[self._column(chunk, source)] = 0.0
+        if self.routing.sketch.local in ("minmax", "maxmin"):
+            upper[self._first_other] = horizon
+        least = float(self.routing.least_us / self.routing.unit_us)
+        lower[self._time], upper[self._time] = min(least, horizon), horizon
+        return lower, upper
+
     def _write(self) -> None:
         self._write_receipts()
         self._write_loads()
@@ -188,7 +192,7 @@ class RoutingRows:
             self._write_links_used()
 
     def _column(self, chunk: int, place: int) -> int:
-        """The start of a chunk at a GPU."""
+        """Return the column of a chunk's start at a GPU."""
         return self._sends + int(self._start[chunk, place])
 
     def _row(
@@ -199,16 +203,13 @@ class RoutingRows:
         total: dict[int, float] = {}
         for column, value in zip(columns, values, strict=True):
             total[column] = total.get(column, 0.0) + value
+        # Symmetry makes many rows equal; the key keeps each of them once.
         kept = sorted(column for column, value in total.items() if value)
         where, what = np.array(kept, dtype=np.int64), np.array([total[column] for column in kept])
         key = where.tobytes() + what.tobytes() + np.array([low, high]).tobytes()
         self._rows.setdefault(key, (where, what, low, high))
 
     def _write_receipts(self) -> None:
-        """A chunk comes in once where it is wanted, at most once elsewhere, and then leaves.
-
-        That it leaves is ours: of what leads nowhere `Routing.routes` would know nothing.
-        """
         exchange, network = self.routing.exchange, self.routing.network
         allowed, sent = self.routing.allowed, self._sent
         into, out = network.into, network.out
@@ -216,12 +217,15 @@ class RoutingRows:
             for place in range(network.gpus):
                 if place == exchange.source[chunk]:
                     continue
+                # Appendix B: a chunk enters each destination once, and any other GPU at most once.
                 came = [int(sent[chunk, i]) for i in into[place] if allowed[chunk, i]]
                 wanted = exchange.wanted(chunk, place)
                 if came or wanted:
                     self._row(came, [1.0] * len(came), float(wanted), 1.0)
                 if wanted:
                     continue
+                # A GPU sends only what entered it. What enters without need leaves again (ours):
+                # otherwise the solver counts links that `Routing.routes` drops.
                 left = [int(sent[chunk, i]) for i in out[place] if allowed[chunk, i]]
                 for each in left:
                     self._row([*came, each], [1.0] * len(came) + [-1.0], 0.0, np.inf)
@@ -231,7 +235,7 @@ class RoutingRows:
 
     @cached_property
     def _soonest(self) -> _Floats:
-        """When chunks can be there at the soonest, by class of starts."""
+        """Earliest arrival by class of starts."""
         found = np.zeros(self._first_other - self._sends)
         distances = np.repeat(self.routing.soonest, self.routing.exchange.parts, axis=0)
         np.maximum.at(found, self._start, np.where(np.isinf(distances), 0.0, distances))
@@ -239,7 +243,7 @@ class RoutingRows:
 
     @cached_property
     def _hops(self) -> _Hops:
-        """At the head of a link that it takes a chunk is so much later than at the tail."""
+        """The distinct rows "later at the head than at the tail"."""
         links = self.routing.network.links
         chunk, link = np.nonzero(self.routing.allowed)
         tails, heads = (
@@ -252,7 +256,6 @@ class RoutingRows:
         return _Hops(sent, tail, head, length.view(np.float64))
 
     def _write_loads(self) -> None:
-        """Neither a link nor a port is busy for longer than the time."""
         network, allowed, local = (
             self.routing.network,
             self.routing.allowed,
@@ -269,6 +272,7 @@ class RoutingRows:
                 values += [-self._cost[i]] * len(chunks)
             if not columns:
                 continue
+            # The time is at least the load of each link and each port.
             self._row([*columns, self._time], [*values, 1.0], 0.0, np.inf)
             if local == "minmax":
                 self._row([*columns, self._first_other], [*values, 1.0], 0.0, np.inf)
@@ -276,22 +280,22 @@ class RoutingRows:
                 self._row([*columns, self._first_other], [*values, 1.0], -np.inf, 0.0)
 
     def _write_copies(self) -> None:
-        """A chunk is there in time; what is sent of it by a port, one by one, is sent in time."""
         network, allowed = self.routing.network, self.routing.allowed
         ports = [port for port in network.ports if port.out]
+        # The time is at least every arrival.
         for start in range(self._sends, self._first_other):
             self._row([self._time, start], [1.0, -1.0], 0.0, np.inf)
         for chunk in range(len(self.routing.exchange)):
             for port in ports:
                 sent = [i for i in port.links if allowed[chunk, i]]
                 if sent:
+                    # Copies of a chunk leave a port one after another once it has arrived.
                     columns = [self._time, self._column(chunk, port.place)]
                     columns += [int(self._sent[chunk, i]) for i in sent]
                     values = [1.0, -1.0, *(-self._cost[i] for i in sent)]
                     self._row(columns, values, 0.0, np.inf)
 
     def _write_crossings(self) -> None:
-        """Some sender takes each chunk from its box to every box where it is wanted."""
         network, allowed = self.routing.network, self.routing.allowed
         between: dict[tuple[int, int], list[int]] = {}
         for i, link in enumerate(network.links):
@@ -301,12 +305,12 @@ class RoutingRows:
             home = network.box(source)
             boxes = {network.box(v) for v in self.routing.exchange.destinations(chunk)}
             for box in sorted(boxes - {home}):
+                # At least one sender of the home box takes the chunk to each box that needs it.
                 links = [i for i in between.get((home, box), []) if allowed[chunk, i]]
                 columns = [int(self._sent[chunk, i]) for i in links]
                 self._row(columns, [1.0] * len(columns), 1.0, np.inf)
 
     def _write_own_first(self) -> None:
-        """What a sender takes out of its box for others is there after its own has gone."""
         network, allowed = self.routing.network, self.routing.allowed
         exchange, sketch = self.routing.exchange, self.routing.sketch
         own: dict[int, list[int]] = {}
@@ -320,15 +324,18 @@ class RoutingRows:
             for number in sketch.sources.get(link.tail - home, ()):
                 for chunk in own[home + number] if home + number != link.tail else ():
                     for other in mine if allowed[chunk, i] else ():
+                        # If the link carries both chunks, the other arrives after two transfers:
+                        # start[head] >= 2 cost (sent + sent of the own chunk - 1).
                         twice = 2 * self._cost[i]
                         columns = [self._column(chunk, link.head)]
                         columns += [int(self._sent[chunk, i]), int(self._sent[other, i])]
                         self._row(columns, [1.0, -twice, -twice], -twice, np.inf)
 
     def _write_links_used(self) -> None:
-        """Tell which links inside the first box are used, or which are not."""
         for number, i in enumerate(self._inside):
             used = self._first_other + number
+            # uc-max rewards used links: used is at most the sum of transfers. uc-min penalises
+            # them: used is at least each transfer.
             chunks = np.unique(self._sent[self.routing.allowed[:, i], i]).tolist()
             if self.routing.sketch.unique == "uc-max":
                 self._row([used, *chunks], [1.0, *[-1.0] * len(chunks)], -np.inf, 0.0)

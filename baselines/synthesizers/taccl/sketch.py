@@ -1,39 +1,35 @@
 """Communication sketch: the links that a schedule may use, and its symmetry.
 
-Problem: say what a designer knows of a network, so that the search for a schedule is small.
-Input:   a YAML or JSON file, in the fields of TACCL's own sketches.
-Output:  the sketch, checked as far as it can be without a network; or an error that names the file,
+Output:  the sketch, checked as far as possible without a network; or an error that names the file,
          the line, the field and the remedy.
-Cost:    nothing.
 Source:  Shah et al., TACCL (NSDI 2023), section 3 and its published sketches.
 
-Two fields take more than in TACCL's files: ``nnodes`` may be a list of numbers of boxes, and the
-size in ``symmetry_offsets`` may be ``all``, so that one sketch does for clusters of several sizes.
-What TACCL's code passes over is refused: fields that it does not know, GPUs that are named twice.
+Two fields accept more than TACCL's: ``nnodes`` may be a list of numbers of boxes, and the size in
+``symmetry_offsets`` may be ``all``. So one sketch serves clusters of several sizes. Unknown fields
+and repeated GPUs, which TACCL's code ignores, are errors here.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from forestcoll.errors import InvalidParameterError
-from forestcoll.topology.documents import Document
+from forestcoll.errors import InvalidParameterError, did_you_mean
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["LOCAL", "NO_CONNECTIONS", "UNIQUE", "Connections", "Sketch", "sketch_of"]
 
 LOCAL = ("none", "switch", "minmax", "maxmin")
-"""What is done inside a box: links as they are, switches as hyper-edges, loads made even."""
+"""Strategies inside a box: links as they are, switches as hyper-edges, balanced loads."""
 
 UNIQUE = ("uc-min", "uc-max")
-"""Whether GPUs on a switch talk to few others or to many."""
+"""Whether GPUs on a switch exchange data with few others or with many."""
 
 Connections = Mapping[int, tuple[int, ...]]
-"""GPUs of other boxes that each GPU of a box sends to, by their numbers in a box."""
+"""For each GPU of a box, its partners in other boxes, by numbers in a box."""
 
 NO_CONNECTIONS: Connections = MappingProxyType({})
 
@@ -50,34 +46,34 @@ _REMOTE_FIELDS = ("strategy", "internode_conn", "gpus_to_sender_rev_map", "enfor
 
 @dataclass(frozen=True, slots=True)
 class Sketch:
-    """What a schedule may use and how it is to look.
+    """The links that a schedule may use, and its symmetry.
 
     Parameters
     ----------
     source : str
-        The file it came from, for errors.
+        The file, for errors.
     boxes : tuple of int
         Numbers of boxes that it is for.
     local : str
         One of :data:`LOCAL`.
     switches : tuple of tuples of int
-        The GPUs on each switch of a box, by their numbers in it. A switch that comes n times is n
-        planes of it, each with an n-th of the bandwidth.
+        The GPUs on each switch of a box, by number. A switch that is listed n times has n planes,
+        each with an n-th of the bandwidth.
     unique : str
-        One of :data:`UNIQUE`; of a sketch with switches.
+        One of :data:`UNIQUE`, for sketches with switches.
     connections : Connections
-        None if there is one box.
+        None for a single box.
     pattern : str
-        "direct-map" (each GPU to its like) or "fully-connected", in place of connections.
+        "direct-map" (each GPU to the same number) or "fully-connected", instead of connections.
     sources : Connections
-        The GPUs whose chunks a sender takes out of the box; all if there are none.
+        The GPUs whose chunks a sender takes out of the box; empty for all.
     own_first : bool
-        Whether a sender sends its own chunk before those of others; void in a reduce-scatter.
+        Whether a sender sends its own chunk before those of others; unused in a reduce-scatter.
     symmetry : tuple of (int, int)
-        Offset and size: GPU r has the place ``(r + offset) mod size`` within its block of so many.
-        Size 0: of all GPUs.
+        Offset and size: in each block of that size, GPU r has the image ``(r + offset) mod size``.
+        Size 0 stands for all GPUs.
     chunks : int
-        That the data of each GPU is cut into.
+        Chunks of each GPU's data.
     """
 
     source: str
@@ -93,10 +89,10 @@ class Sketch:
     chunks: int = 1
 
     def reversed(self) -> Sketch:
-        """The sketch for the network with every link reversed: receivers send.
+        """Return the sketch for the network with every link reversed: receivers send.
 
-        What a sender took out of its box its receivers do now; where all send to all, any may.
-        That own chunks go first says nothing of those that come in, and is left out.
+        Receivers take over the sources of their senders; if all send to all, any may. The order
+        "own chunks first" does not apply to arriving chunks and is dropped.
         """
         if self.pattern == "direct-map":
             return replace(self, own_first=False)
@@ -121,11 +117,11 @@ def sketch_of(document: Document) -> Sketch:
     Raises
     ------
     ForestCollError
-        As the document's errors are: with the file, the line if known, the field and the remedy.
+        An error of the document, with the file, the line if known, the field and the remedy.
 
     Examples
     --------
-    >>> from forestcoll.topology.documents import parse_json
+    >>> from forestcoll.topology.reading.documents import parse_json
     >>> text = '{"nnodes": 2, "intranode_sketch": {"strategy": "none"}, "internode_sketch": '
     >>> text += '{"strategy": "relay", "internode_conn": {"0": [1]}}, "symmetry_offsets": [[8, 16]]'
     >>> text += ', "hyperparameters": {"input_chunkup": 1}}'
@@ -168,7 +164,7 @@ class _Remote:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """A mapping of the document, and the way to it."""
+    """A mapping in the document, and its position."""
 
     document: Document
     where: tuple[str | int, ...]
@@ -189,8 +185,7 @@ class _Part:
     def known(self, names: Sequence[str]) -> None:
         for name in self.given:
             if name not in names:
-                near = difflib.get_close_matches(str(name), names, n=1)
-                remedy = f"did you mean {near[0]}?" if near else f"these are {', '.join(names)}"
+                remedy = did_you_mean(name, names, f"these are {', '.join(names)}")
                 raise self.fault(name, f"is no field of a sketch; {remedy}")
 
     def value(self, name: str) -> object:
@@ -223,7 +218,7 @@ class _Part:
         return value
 
     def gpus(self, name: str, value: object) -> tuple[int, ...]:
-        """Read a list of GPUs of a box, each once."""
+        """Read a list of distinct GPUs of a box."""
         if not isinstance(value, list) or not value:
             raise self.fault(name, f"is {reprlib.repr(value)}; it must be a list of GPUs, [0, 1]")
         found = tuple(self.number(name, each, 0) for each in value)
@@ -232,7 +227,6 @@ class _Part:
         return found
 
     def connections(self, name: str) -> Connections:
-        """Read which GPU is for which others."""
         inner = self.part(name)
         found = {}
         for gpu, others in inner.given.items():
@@ -249,7 +243,7 @@ def _boxes(top: _Part) -> tuple[int, ...]:
 
 
 def _switches(local: _Part) -> tuple[tuple[int, ...], ...]:
-    """Read the switches: any two have the same GPUs or none in common, or planes have no sense."""
+    """Read the switches: any two share all GPUs or none, else planes are undefined."""
     listed = [local.gpus("switches", one) for one in local.items("switches", "lists of GPUs")]
     for i, one in enumerate(listed):
         if len(one) < 2:
@@ -264,7 +258,7 @@ def _switches(local: _Part) -> tuple[tuple[int, ...], ...]:
 
 
 def _unique(local: _Part, switches: Sequence[object]) -> str:
-    """Read the strategies, one a switch, of which TACCL's code takes the first for all."""
+    """Read one strategy a switch; TACCL's code applies the first to all, so all must be equal."""
     name = "switch_hyperedge_strategy"
     listed = local.items(name, f"{' or '.join(UNIQUE)}, one a switch")
     if len(listed) != len(switches):

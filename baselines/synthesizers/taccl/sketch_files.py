@@ -1,20 +1,16 @@
 """Sketches by name, from a file, or derived from the network.
 
-Problem: the sketch that somebody asks for.
-Input:   a word: a name of a shipped sketch, the path of a file, or "auto"; a topology.
-Output:  the sketch.
-Cost:    nothing.
-Source:  Shah et al., TACCL (NSDI 2023), section 6, whose sketches for DGX-2 and NDv2 are written
-         anew here; those for the others, and what is drawn, are ours.
+Source:  Shah et al., TACCL (NSDI 2023), section 6. The sketches for DGX-2 and NDv2 are rewritten
+         from there; the others, and the derivation, are ours.
 
-What "auto" draws: where links do not join the GPUs of a box, their switch is a hyper-edge; a GPU
-sends to its like in other boxes where something leads there from all of them, else senders and
-receivers are paired in order; offsets that take all links to links of the same cost are symmetry.
+Rules of "auto": a box whose GPUs are not joined by links has its switch as a hyper-edge. A GPU
+sends to the GPU of the same number in other boxes if all boxes have such paths; otherwise senders
+and receivers are paired in order. Offsets that map all links to links of equal cost are the
+symmetry.
 """
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
@@ -25,21 +21,21 @@ from baselines.networks.switch_paths import Router
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork, equal_boxes
 from baselines.synthesizers.taccl.sketch import NO_CONNECTIONS, Connections, Sketch, sketch_of
 from forestcoll.bounded_read import read_text_at_most
-from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.errors import InvalidParameterError, UnsupportedError, did_you_mean
 from forestcoll.topology.model import Topology
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 
 __all__ = ["AUTO", "SHIPPED", "drawn", "find_sketch"]
 
 AUTO = "auto"
 
 _Costs = Mapping[tuple[int, int, int], tuple[Fraction, Fraction]]
-"""Latency and time for a chunk, by tail, head and plane."""
+"""Latency and time of a chunk, by tail, head and plane."""
 
 _FOLDER = Path(__file__).parent / "sketches"
 
 SHIPPED = tuple(sorted(path.stem for path in _FOLDER.glob("*.yaml")))
-"""Names of the sketches that come with the toolkit."""
+"""Names of the shipped sketches."""
 
 _MOST_BYTES = 1_000_000  # those of the public code have a few thousand
 
@@ -47,12 +43,12 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 
 
 def find_sketch(word: str, topology: Topology) -> Sketch:
-    """Return the sketch that a word means.
+    """Return the sketch of a name, a file or "auto".
 
     Raises
     ------
     InvalidParameterError
-        If there is none of that name, or the file cannot be read or is no sketch.
+        If the name is unknown, or the file cannot be read or is no sketch.
     """
     if word == AUTO:
         return drawn(topology)
@@ -61,8 +57,7 @@ def find_sketch(word: str, topology: Topology) -> Sketch:
     path = Path(word)
     if path.suffix.lower() in _SUFFIXES:
         return _read(path)
-    near = difflib.get_close_matches(word, [AUTO, *SHIPPED], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"they are {AUTO}, {', '.join(SHIPPED)}"
+    hint = did_you_mean(word, [AUTO, *SHIPPED], f"they are {AUTO}, {', '.join(SHIPPED)}")
     raise InvalidParameterError(
         f"sketch is {word!r}, neither a file ({', '.join(_SUFFIXES)}) nor a sketch of ours; {hint}"
     )
@@ -75,7 +70,7 @@ def _read(path: Path) -> Sketch:
 
 
 def drawn(topology: Topology) -> Sketch:
-    """Draw a sketch of a network.
+    """Derive a sketch from a network.
 
     Examples
     --------
@@ -103,7 +98,7 @@ def drawn(topology: Topology) -> Sketch:
 def _switches(
     topology: Topology, router: Router, boxes: list[list[int]]
 ) -> tuple[tuple[int, ...], ...]:
-    """Take boxes for switches if links do not join all GPUs of each, and with switches all meet.
+    """Return one switch a box if links do not join all GPUs of each box but switches do.
 
     Raises
     ------
@@ -122,7 +117,6 @@ def _switches(
 
 
 def _reached(ends: list[tuple[int, int]], first: int, box: list[int], *, back: bool) -> bool:
-    """Whether links between GPUs of a box lead from one to all others, or to it."""
     inside = set(box)
     seen, todo = {first}, [first]
     for gpu in todo:  # grows on the way
@@ -136,12 +130,12 @@ def _reached(ends: list[tuple[int, int]], first: int, box: list[int], *, back: b
 
 
 def _connections(topology: Topology, router: Router, boxes: list[list[int]]) -> Connections:
-    """Let every GPU send to its like where all boxes have that way, or pair GPUs that have one.
+    """Connect GPUs of equal number if all boxes have such paths, else pair GPUs that have a path.
 
     Raises
     ------
     UnsupportedError
-        If there are none.
+        If no pair has a path.
     """
 
     def joined(sender: int, receiver: int) -> bool:
@@ -170,7 +164,7 @@ def _connections(topology: Topology, router: Router, boxes: list[list[int]]) -> 
 
 
 def _symmetries(topology: Topology, sketch: Sketch, size: int) -> Iterator[tuple[int, int]]:
-    """Yield offsets that take all links to links of the same cost: few that move every GPU far.
+    """Yield offsets that map all links to links of equal cost.
 
     The least within a box, the least within blocks of that size, and so on; then from box to box.
     """

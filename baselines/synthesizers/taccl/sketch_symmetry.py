@@ -1,14 +1,11 @@
 """Variables that the symmetry of a sketch makes equal.
 
-Problem: which transfers of which chunks are to be done alike.
-Input:   a logical network, an exchange, the offsets of a sketch.
-Output:  for every chunk and link, and for every chunk and GPU, the class that it is in.
-Cost:    linear in chunks times links.
+Output:  the class of every (chunk, link), and of every (chunk, GPU).
 Source:  Shah et al., TACCL (NSDI 2023), section 3.3, and the rule of its public code: under
-         [offset, size] the transfers over links within a block of so many GPUs are equated with
-         those one offset further, and when chunks are there with when their images are.
+         [offset, size], transfers over links within a block of that size equal those one offset
+         further, and so do the arrival times of chunks.
 
-One variable stands for a class, where the public code has equations.
+One variable stands for a class, where the public code has equations: fewer columns and rows.
 """
 
 from __future__ import annotations
@@ -48,7 +45,7 @@ def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> C
     Raises
     ------
     InvalidParameterError
-        If an offset does not fit the network, or takes a link to what is none like it.
+        If an offset does not fit the network, or maps a link to none or to one of another cost.
     """
     chunks, links = len(exchange), len(network.links)
     sent: list[tuple[_Ints, _Ints]] = []
@@ -81,7 +78,7 @@ def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> C
 
 
 def _images(network: LogicalNetwork, rotated: _Ints, size: int, named: str) -> _Ints:
-    """Return where each link within a block goes to, -1 for the others."""
+    """Return the image of each link within a block, -1 for other links."""
     number = {(link.tail, link.head, link.plane): i for i, link in enumerate(network.links)}
     images = np.full(len(network.links), -1, dtype=np.int64)
     for i, link in enumerate(network.links):
@@ -108,7 +105,7 @@ def _cost(link: LogicalLink) -> str:
 
 
 def _chunks(exchange: Exchange, rotated: _Ints) -> _Ints:
-    """Return the image of each chunk: the so-manyth of those between the images of its ends."""
+    """Return the image of each chunk: the chunk of the same part between the images of its ends."""
     return np.array(
         [
             exchange.number(
@@ -125,7 +122,7 @@ def _chunks(exchange: Exchange, rotated: _Ints) -> _Ints:
 
 
 def _joined(pairs: list[tuple[_Ints, _Ints]], size: int) -> _Ints:
-    """Number the classes of what is joined, in the order of their first members."""
+    """Number the connected classes in the order of their first members."""
     if not pairs:
         return np.arange(size)
     import scipy.sparse as sp

@@ -1,11 +1,8 @@
 """TACCL's three stages in sequence, for several routings of equal value.
 
-Problem: a schedule that is over soon: routes first, then an order, then messages.
-Input:   what is to be routed; how much is tried.
-Output:  the best timetable found.
-Cost:    that of the programs.
-Source:  Shah et al., TACCL (NSDI 2023), section 4. Routings of the least time are many, and finish
-         differently; the public code takes the one that its solver happens to return.
+Problem: a schedule of small makespan: first routes, then an order, then messages.
+Source:  Shah et al., TACCL (NSDI 2023), section 4. Many routings have the least time, and their
+         makespans differ. The public code takes the one that its solver returns first.
 """
 
 from __future__ import annotations
@@ -30,59 +27,55 @@ from forestcoll.errors import (
     SolverError,
     TimeLimitError,
 )
-from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.problem.limits import MOST_SECONDS, Limits
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 
 __all__ = ["Effort", "best_times"]
 
-_LONG = 1e7  # seconds, for a solver that must be given a limit
-
 _FOR_ROUTING = 0.6
-"""Of the time, for the first routing; what is left is shared by the others."""
+"""Share of the time for the first routing; the other routings divide the rest."""
 
 _GAP_OF_OTHERS = 0.05
-"""How near to its own objective a further routing has to come."""
+"""Relative gap for further routings, whose random objective has no meaning of its own."""
 
 _TOLERANCE = 1e-7
-"""By how much a further routing may take longer, relatively: solvers compute in floats."""
+"""Relative tolerance on the time of further routings: solvers compute in floats."""
 
 _LOOSE = 1e-6
-"""By how much a solver may miss rows that gives up where less is asked for."""
+"""Row tolerance for a second attempt, after a solver gave up."""
 
 _EQUAL = 1e-9
-"""A bound and what it bounds are the same if they differ by no more, relatively."""
+"""Relative difference below which a bound and a value count as equal."""
 
 _HORIZONS = tuple(2.0**n for n in range(1, 13))
-"""Times what any routes take, one after the other."""
+"""Factors on the lower bound of the time, tried one after another."""
 
 _FARTHER = 16.0
-"""From one horizon to the next beyond these, up to one that all routes keep."""
+"""Factor between further horizons, up to one that no routes exceed."""
 
 _NARROW = (1.02, 1.1, 1.3)
-"""Before these, where time is short: what is found early takes about as long as it may."""
+"""Factors tried first under a time limit: the first routes found take nearly all of the horizon."""
 
 _LAST = 4.0
-"""Times the first horizon, for a last attempt."""
+"""Factor on the first horizon for a last attempt."""
 
 _SHARE_OF_A_HORIZON = 0.3
-"""Of the time that is left for the first routing."""
+"""Share of the remaining time for each horizon."""
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is tried.
+    """Limits and settings of the search.
 
     Parameters
     ----------
     heuristics : tuple of str
-        Orders tried of each routing.
+        Orders to try for each routing.
     optima : int
-        Routings besides the first.
+        Number of further routings.
     gap : float
-        By how much the first routing may miss the least objective, relatively.
-    solver : str
-    limits : Limits
+        Relative gap of the first routing's objective.
     """
 
     heuristics: tuple[str, ...]
@@ -93,38 +86,38 @@ class Effort:
 
 
 def best_times(routing: Routing, effort: Effort, phase: str, report: Report) -> Timetable:
-    """Go through the stages.
+    """Run the stages.
 
     Raises
     ------
     InfeasibleError
-        If the sketch does not let all chunks get to where they are wanted.
+        If the sketch does not let all chunks reach their destinations.
     TimeLimitError
-        If the time is up before there is a routing.
+        If time is up before there is a routing.
     SolverError
-        If the solver finds neither routes nor that there are none.
+        If the solver finds neither routes nor a proof that there are none.
     """
     return _Stages(routing, effort, phase, report).run()
 
 
 @dataclass(slots=True)
 class _Known:
-    """What is known of a routing, in units.
+    """State of the search for a first routing, in units.
 
     Parameters
     ----------
     routes : ChunkRoutes, optional
-        The best that are found.
+        The best routes found.
     objective : float
-        Theirs.
+        Their objective.
     bound : float
-        No routes are worth less.
+        Lower bound on the objective of any routes.
     beyond : float
-        What routes that take longer than the last horizon are worth at least.
+        Lower bound on the objective of routes that exceed the last horizon.
     empty : float
-        No routes take as long or less.
+        Largest horizon that is proved to contain no routes.
     unproved : ForestCollError, optional
-        Why a search ended without routes and without a proof that there are none.
+        The reason why a search ended with neither routes nor a proof.
     """
 
     routes: ChunkRoutes | None = None
@@ -135,20 +128,17 @@ class _Known:
     unproved: ForestCollError | None = None
 
     def within(self, gap: float) -> bool:
-        """Whether the objective is as near to the bound, relatively."""
+        """Whether the objective is within a relative gap of the bound."""
         return abs(self.objective - self.bound) <= max(gap, _EQUAL) * abs(self.objective)
 
 
 class _Stages:
-    """The stages of one phase, and until when they may take."""
-
     def __init__(self, routing: Routing, effort: Effort, phase: str, report: Report) -> None:
         self.routing, self.effort, self.phase, self.report = routing, effort, phase, report
-        seconds = effort.limits.seconds
-        self.deadline = math.inf if seconds is None else time.monotonic() + seconds
+        self.deadline = effort.limits.deadline
 
     def run(self) -> Timetable:
-        """Order and schedule one routing after the other, the first of them in any case."""
+        """Order and schedule one routing after another, the first one in any case."""
         self.routing.check()
         network = self.routing.network
         best: Timetable | None = None
@@ -181,7 +171,7 @@ class _Stages:
         self._tell("finish (within the sketch)", status, finish, float(bound))
 
     def _routings(self) -> Iterator[ChunkRoutes]:
-        """Yield routes of the least objective, then others of the same time."""
+        """Yield routes of the least objective, then other routes of the same time."""
         try:
             rows = RoutingRows(self.routing, self.deadline)
         except TimeLimitError as error:
@@ -210,13 +200,17 @@ class _Stages:
                 yield routes
 
     def _first(self, rows: RoutingRows) -> ChunkRoutes:
-        """Find routes of the least objective: within longer and longer horizons, then near them."""
-        known, until = _Known(), self._until_routed()
+        """Search within growing horizons, then within that of the best objective."""
+        known, until, now = _Known(), self.deadline, time.monotonic()
+        if until < math.inf:
+            until = now + _FOR_ROUTING * (until - now)
         horizons = self._horizons(rows)
         for horizon in horizons:
             now = time.monotonic()
             if now > until:
                 break
+            # Small horizons have small slacks and solve fast; growing ones find the range of the
+            # optimum.
             seconds = until - now if until == math.inf else _SHARE_OF_A_HORIZON * (until - now)
             self._look(rows, known, horizon, now + seconds)
             if known.routes is not None and known.objective <= known.beyond:
@@ -234,21 +228,15 @@ class _Stages:
         return known.routes
 
     def _look_again(self, rows: RoutingRows, known: _Known, horizons: list[float]) -> None:
-        """Search with all that is left of the time, as long as a horizon is ruled out by that."""
+        """Search with all remaining time, as long as larger horizons are proved empty."""
         empty = -1.0
         while known.routes is None and empty < known.empty < horizons[-1]:
             empty = known.empty
             horizon = min(max(_LAST * horizons[0], 2 * empty), horizons[-1])
             self._look(rows, known, horizon, self.deadline)
 
-    def _until_routed(self) -> float:
-        if self.deadline == math.inf:
-            return math.inf
-        now = time.monotonic()
-        return now + _FOR_ROUTING * (self.deadline - now)
-
     def _horizons(self, rows: RoutingRows) -> list[float]:
-        """From little more than any routes take to more than any do, in units."""
+        """Return growing horizons in units, from the lower bound to one that no routes exceed."""
         routing = self.routing
         parts = routing.exchange.parts
         ways = (
@@ -264,7 +252,8 @@ class _Stages:
         return [*(each for f in factors if (each := least * f) < longest), longest]
 
     def _look(self, rows: RoutingRows, known: _Known, horizon: float, until: float) -> None:
-        """Search within a horizon, and learn from that."""
+        """Search within a horizon, and update the known bounds."""
+        # Routes beyond the horizon take longer than it, which bounds their objective from below.
         beyond = horizon - rows.most_gained(horizon)
         try:
             found = self._solved(rows.least(horizon), until)
@@ -292,14 +281,14 @@ class _Stages:
             known.bound = min(known.bound, known.objective)
 
     def _solved(self, program: Program, until: float) -> Solution:
-        """Solve a program, less strictly if the solver gives up: routes are then looked at anew."""
+        """Solve a program, with a looser tolerance if the solver gives up: routes are checked."""
         try:
             return solve(program, self._settings(until))
         except SolverError:
             return solve(program, replace(self._settings(until), tolerance=_LOOSE))
 
     def _nothing_found(self, why: ForestCollError | None) -> ForestCollError:
-        """Return what is wrong: no routes, or no proof that there are none, and why not."""
+        """Return the error: no routes exist, or why neither routes nor a proof were found."""
         routing, name = self.routing, self.routing.network.topology.name
         if why is None:
             return InfeasibleError(
@@ -326,7 +315,7 @@ class _Stages:
 
     def _settings(self, until: float, gap: float | None = None) -> Settings:
         return Settings(
-            seconds=max(min(_LONG, until - time.monotonic()), 1e-3),
+            seconds=max(min(MOST_SECONDS, until - time.monotonic()), 1e-3),
             method=self.effort.solver,
             threads=self.effort.limits.threads,
             gap=max(self.effort.gap if gap is None else gap, 1e-9),

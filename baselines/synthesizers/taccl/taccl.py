@@ -1,12 +1,12 @@
 """TACCL: routing, ordering and contiguity in sequence, guided by a sketch.
 
-Problem: a schedule that is over soon, on a network of which a designer says what to use.
+Problem: a schedule of small makespan, on links that a designer chooses by a sketch.
 Input:   a topology; a sketch; the size of the data M and chunks C.
 Output:  a step schedule with a clock.
-Cost:    integer programs; exponential in the worst case, small where a sketch has much symmetry.
+Cost:    integer programs; exponential in the worst case, small for sketches with much symmetry.
 Source:  Shah et al., TACCL: Guiding Collective Algorithm Synthesis using Communication Sketches
-         (NSDI 2023), sections 3 and 4, and the rules of its public code. Gurobi there; HiGHS, or
-         Gurobi where it is installed, here.
+         (NSDI 2023), sections 3 and 4, and the rules of its public code. It uses Gurobi; here
+         HiGHS, or Gurobi if it is installed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from baselines.interface.parameters import check_choice
 from baselines.interface.search import Report
 from baselines.interface.supported import check_supported, check_whole
 from baselines.networks.switch_paths import check_size
-from baselines.synthesizers.taccl.clocked_sends import schedule_from
+from baselines.synthesizers.taccl.exact_times import schedule_from
 from baselines.synthesizers.taccl.exchange import exchange_of
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.ordering import HEURISTICS, heuristic_of
@@ -31,7 +31,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["METHODS", "MOST_TRANSFERS", "generate"]
 
@@ -42,7 +42,7 @@ _SOLVERS = ("highs", "gurobi")
 _ORDERS = ("any", "by-network", *HEURISTICS)
 
 MOST_TRANSFERS = 5_000_000
-"""Chunks times links, of a program that is written down: what takes a minute or two."""
+"""Limit of chunks times links for which a program is written, which takes a minute or two."""
 
 _KB = 1000
 
@@ -67,50 +67,49 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
-        A reduce-scatter is a reversed allgather; an allreduce runs both in sequence.
+        A reduce-scatter is a reversed allgather; an allreduce runs both as sequential phases.
     size_bytes : int
-        M; what latencies are compared with.
+        M; it decides how much latencies count.
     sketch : str
-        A name of :data:`baselines.synthesizers.taccl.sketch_files.SHIPPED`, a file, or "auto" for
-        one that is drawn from the topology.
+        A name of :data:`baselines.synthesizers.taccl.sketch_files.SHIPPED`, a file, or "auto" for a
+        sketch derived from the topology.
     symmetry : bool
-        Whether the sketch's symmetry is asked for; without, the programs are larger.
+        Whether to use the sketch's symmetry; the programs are larger without it.
     chunks : int
-        C, of each GPU, in an all-to-all for each pair; 0 for what the sketch says.
+        C of each GPU, in an all-to-all of each pair; 0 for the sketch's number.
     order : str
-        Which transfers are put first: "farthest" to go, "earliest" to start, "last-hops" last;
-        "by-network" for what the public code takes; "any" for the best of the three. See
-        :mod:`baselines.synthesizers.taccl.ordering`.
+        Heuristic of :mod:`baselines.synthesizers.taccl.ordering`: "farthest", "earliest" or
+        "last-hops"; "by-network" for the choice of the public code; "any" for the best of the
+        three.
     optima : int
-        Further routings of the same time that are tried.
+        Number of further routings of the same time to try.
     gap : float
-        By how much the first routing may miss its least objective, relatively; below 1.
+        Relative gap of the first routing's objective; below 1.
     whole_us : bool
         Whether routing rounds times down to whole microseconds, as in the public code.
     solver : str
         "highs" or "gurobi".
     limits : Limits, optional
-        Of the search, which returns the best that it has found by then; without, each program is
-        solved to its end. An allreduce gives each phase half of the time.
+        At the limit the search returns its best result. Without one, each program is solved to its
+        end. An allreduce gives each phase half of the time.
     report : callable, optional
-        Told of each stage of each phase what is found and proved.
+        Called with the state of each stage of each phase.
 
     Raises
     ------
     UnsupportedError
-        If there is a single GPU, boxes differ in their number of GPUs, no sketch can be drawn, or
-        there are more chunks than programs are written for.
+        For a single GPU, boxes with different numbers of GPUs, a network without a derived sketch,
+        or more chunks than programs are written for.
     InvalidParameterError
-        If a parameter is out of its range, or the sketch is none, or does not fit the network.
+        If a parameter is out of its range, or the sketch is invalid or does not fit the network.
     InfeasibleError
-        If the sketch does not let every chunk get to where it is wanted.
+        If the sketch does not let every chunk reach its destinations.
     TimeLimitError
-        If the time is up before there is a routing.
+        If time is up before there is a routing.
     SolverError
-        If the solver finds neither routes nor that there are none: in floats, where the links'
-        costs are far apart.
+        If the solver finds neither routes nor a proof that there are none, as with costs of links
+        that are too far apart for floats.
 
     Examples
     --------
@@ -150,7 +149,6 @@ def generate(
 def _check_parameters(
     order: str, solver: str, *, size_bytes: int, chunks: int, optima: int, gap: float
 ) -> None:
-    """Refuse parameters out of their ranges."""
     check_choice("order", order, _ORDERS)
     check_choice("solver", solver, _SOLVERS)
     for name, value, least in (
@@ -166,10 +164,7 @@ def _check_parameters(
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What is asked of each phase; the fields are :func:`generate`'s parameters, checked.
-
-    ``collective`` is that of a phase, "allgather" or "all-to-all"; ``limits`` are of one.
-    """
+    """The parameters of :func:`generate` for one phase, checked."""
 
     collective: str
     size_bytes: int
@@ -204,7 +199,6 @@ class _Task:
         return self.collective == "all-to-all"
 
     def _check_size(self, network: LogicalNetwork, chunks: int) -> None:
-        """Refuse more transfers than programs are written for."""
         if chunks * len(network.links) > MOST_TRANSFERS:
             raise UnsupportedError(
                 f"unsupported: {chunks} chunks on {len(network.links)} links are more than taccl "
@@ -213,7 +207,7 @@ class _Task:
 
 
 def _heuristics(order: str, network: LogicalNetwork) -> tuple[str, ...]:
-    """Return the orders to try, that of the public code first if it is among them."""
+    """Return the orders to try, that of the public code first."""
     if order in HEURISTICS:
         return (order,)
     own = heuristic_of(network)
@@ -228,6 +222,6 @@ METHODS = (
         generate=generate,
         collectives=_COLLECTIVES,
         notes="HiGHS for Gurobi; several routings and orders are tried",
-        libraries=("lp.solver.solve", "scipy.sparse.csgraph"),
+        libraries=("forestcoll.solver.solve", "scipy.sparse.csgraph"),
     ),
 )

@@ -6,9 +6,9 @@ Output:  transfers (chunk, link, start), each the first to bring its chunk to it
          chunk.
 Cost:    a few operations on sets of N C bits per transfer and per link of its head.
 Source:  Won et al., TACOS (MICRO 2024), algorithms 1 and 2 and their public implementation, whose
-         rules are reimplemented here. Natively in ``native/src/matching``: what is matched next
-         depends on what has arrived, so transfers come one by one. tests/reference/matching.py is
-         the same, to the last random number.
+         rules are reimplemented here. Natively in ``baselines/native/src/tacos``: what is matched
+         next depends on what has arrived, so transfers come one by one. tests/reference/matching.py
+         is the same, to the last random number.
 
 Time jumps from one arrival to the next. At each, pairs (chunk, GPU that lacks it) come up in a
 random order; a pair takes, of the free links into the GPU from where the chunk is, the one that
@@ -38,7 +38,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.ticks import soonest
-from forestcoll.native import _core
+from baselines.native import _methods
 
 __all__ = ["TimedLinks", "Trial", "least_ticks", "run_trial"]
 
@@ -149,7 +149,7 @@ def run_trial(
         If the deadline is past, at the beginning or some time later.
     """
     words = random.Random(seed).getstate()[1][:-1]  # the last is which comes next
-    chunk, link, start = _core.match_chunks(
+    chunk, link, start = _methods.match_chunks(
         gpus=gpus,
         tail=links.tail,
         head=links.head,

@@ -1,26 +1,24 @@
 """TACOS: chunks and links matched greedily and at random along a time-expanded network.
 
-Problem: an allgather over links of different latencies and bandwidths that is over soon.
+Problem: an allgather of small makespan over links of different latencies and bandwidths.
 Input:   a topology; the size of the data M, chunks per GPU C, number of trials, seed.
-Output:  a step schedule with a clock, the best of the trials. A link takes latency + bytes /
-         bandwidth for a chunk, exactly; only where common ticks of all links, or the shares of
-         their paths, would not fit 64 bits does it take more, by up to one millionth.
+Output:  a step schedule with a clock, the best of the trials. A chunk takes latency + bytes /
+         bandwidth on a link, exactly. Only if common ticks of all links, or the shares of their
+         paths, do not fit 64 bits does it take more, by up to one millionth.
 Cost:    per trial a few operations on sets of N C bits per transfer, N (N - 1) C of them.
 Source:  Won et al., TACOS: Topology-Aware Collective Algorithm Synthesizer for Distributed Machine
-         Learning (MICRO 2024), and the rules of its public implementation, in code of our own; the
+         Learning (MICRO 2024), and the rules of its public implementation, in our own code; the
          rules of a trial are in ``matching``.
 
-A reduce-scatter is the allgather of the network with every link reversed, run backwards; an
-allreduce is a reduce-scatter and then an allgather. No switches are known to TACOS: they are
-unwound into rings, cliques or hypercubes first (``unwinding``), and the logical links that this
-makes have the latency of their slowest path. Whatever brings a chunk to where it is by then is
-left out, so every transfer of the schedule is of use.
+A reduce-scatter is an allgather on the network with every link reversed, backwards in time; an
+allreduce is both as sequential phases. TACOS knows no switches: they are unwound into rings,
+cliques or hypercubes first (``unwinding``), and each logical link has the latency of its slowest
+path. Transfers of chunks that a GPU already has are left out.
 
-Deviations. Matchings are maximum by default; ``matching="greedy"`` is the rule of the public code,
-which has the allgather only, no switches and no seed. Trials end when one meets a bound that none
-can beat: into no GPU do links bring N - 1 shards sooner.
-
-What pattern and chunks bring, and what it reaches beside the public code: docs/baselines/tacos.md.
+Deviations: matchings are maximum by default; ``matching="greedy"`` is the rule of the public code,
+which has neither other collectives than the allgather, nor switches, nor a seed. Trials end when
+one meets a lower bound: the earliest time by which the links into a GPU can bring N - 1 shards.
+Effects of patterns and chunks, and the public code's results: docs/baselines/tacos.md.
 """
 
 from __future__ import annotations
@@ -53,12 +51,12 @@ from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["MATCHINGS", "METHODS", "generate"]
 
 MATCHINGS = ("maximum", "greedy")
-"""How chunks are given links: as many at a time as possible, or as they come up."""
+"""Matchings of chunks and links: as large as possible, or greedy."""
 
 
 def generate(
@@ -77,34 +75,33 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         "allgather", "reduce-scatter" or "allreduce".
     size_bytes : int
         M, the data of all GPUs together (in an allreduce, the buffer).
     chunks : int
-        Chunks C that each GPU's shard is cut into.
+        Chunks C of each GPU's shard.
     trials : int
-        Seeds ``seed`` and following, so many of them; each phase of an allreduce takes its best.
+        Number of trials, with seeds from ``seed`` on; each phase of an allreduce takes its best.
     seed : int
         Not negative.
     matching : str
         One of :data:`MATCHINGS`.
     unwinding : str
-        What takes the place of a switch; see :func:`baselines.networks.unwinding.unwind`.
+        Pattern that replaces a switch; see :func:`baselines.networks.unwinding.unwind`.
     limits : Limits
-        When the time is up the best trial until then is returned; one thread is used.
+        At the limit the best trial so far is returned; one thread is used.
 
     Raises
     ------
     InvalidParameterError
         If a parameter has no such value.
     UnsupportedError
-        If switches cannot be unwound in that way, or links then lead from no GPU to some other.
+        If switches cannot be unwound in that way, or then no path leads from some GPU to another.
     TimeLimitError
-        If the time is up before the end of the first trial.
+        If time is up before the end of the first trial.
     CapacityOverflowError
-        If one link takes so much longer than another that times do not fit 64 bits.
+        If the times of links differ by so much that they do not fit 64 bits.
     """
     check_supported("tacos", collective, GATHERING)
     _check_parameters(size_bytes, chunks, trials, seed, matching)
@@ -135,13 +132,13 @@ def generate(
 
 
 _REDUCTIONS = {"allgather": (False,), "reduce-scatter": (True,), "allreduce": (True, False)}
-"""The phases of each collective: whether they sum up."""
+"""The phases of each collective: whether they reduce."""
 
 _TICKS = 2**61
-"""More than a phase may take."""
+"""Limit on the duration of a phase."""
 
 _PARTS = 2**40
-"""How finely a logical link is divided over its paths at most."""
+"""Limit on the parts of a logical link over its paths."""
 
 _Ends = tuple[int, int]
 """The ranks at the ends of a logical link, tail first."""
@@ -149,17 +146,17 @@ _Ends = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class _Carrier:
-    """What carries a logical link: its physical paths, and what they can do together in GB/s."""
+    """The physical paths of a logical link, and their total bandwidth in GB/s."""
 
     paths: tuple[Path, ...]
     bandwidth_gb_s: Fraction
 
     @classmethod
     def of(cls, shares: Sequence[Share]) -> _Carrier:
-        """Divide a link over its paths as the bandwidth that they lend.
+        """Divide a link over its paths in proportion to the bandwidths that they contribute.
 
-        Shares that make large numbers are rounded down to parts in 2^40; then the paths of which
-        most is asked for what they lend decide on the bandwidth.
+        Shares that need large numbers are rounded down to parts of 2^-40. Then the path with the
+        largest share of its contribution determines the bandwidth.
         """
         unit = math.lcm(*(share.bandwidth_gb_s.denominator for share in shares))
         parts = [int(share.bandwidth_gb_s * unit) for share in shares]
@@ -191,7 +188,7 @@ def _check_parameters(size_bytes: int, chunks: int, trials: int, seed: int, matc
 def _timed_links(
     topology: Topology, carriers: Mapping[_Ends, _Carrier], chunks: int, size_bytes: int
 ) -> tuple[TimedLinks, Fraction]:
-    """Say how long each link takes for a chunk, in ticks, and how long a tick is, in us."""
+    """Return the time of a chunk on each link in ticks, and the length of a tick."""
     gpus = topology.num_compute
     chunk_kb = Fraction(size_bytes, gpus * chunks * 1000)
     ends = [(link.tail, link.head) for link in topology.links]
@@ -230,7 +227,7 @@ class _Phase:
     reduction: bool
 
     def bound(self) -> int:
-        """Return ticks within which it cannot be done."""
+        """Return a lower bound on the makespan, in ticks."""
         return least_ticks(self.topology.num_compute, self._ways(), self.chunks)
 
     def attempt(self, seed: int, deadline: float | None) -> Trial:
@@ -259,7 +256,6 @@ class _Phase:
 def _best(
     phases: Sequence[_Phase], seeds: Iterable[int], limits: Limits, tick_us: Fraction
 ) -> list[Trial]:
-    """Return the best trial of each phase."""
     deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
     bounds = [phase.bound() for phase in phases]
     best: list[Trial] = []
@@ -285,7 +281,7 @@ def _best(
 def _sends(
     phases: Sequence[_Phase], trials: Sequence[Trial]
 ) -> tuple[Sends, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """List the transfers of all phases, one phase after the other, with their starts and ends."""
+    """List the transfers of all phases in sequence, with their starts and ends."""
     columns, begin = [], 0
     for phase, trial in zip(phases, trials, strict=True):
         links, start = phase.links, trial.start
@@ -305,7 +301,6 @@ def _sends(
 def _routes(
     carriers: Mapping[_Ends, _Carrier], phases: Sequence[_Phase], trials: Sequence[Trial]
 ) -> Routes:
-    """Give each link in use its physical paths."""
     used: set[_Ends] = set()
     for phase, trial in zip(phases, trials, strict=True):
         which = np.unique(trial.link)

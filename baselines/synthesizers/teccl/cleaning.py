@@ -1,10 +1,7 @@
 """Removal of useless transfers from a solution.
 
-Problem: of the transfers of a solution keep those that bring chunks to who wants them.
-Input:   a network in epochs, chunks, transfers.
-Output:  the transfers that are needed, each with the one that it passes on, if any.
-Cost:    linear, after sorting.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: the objective has nothing against useless
+Output:  the transfers that deliver chunks, each with the one that it passes on, if any.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: the objective does not penalise useless
          transfers; a search backwards from the destinations keeps the others.
 """
 
@@ -23,10 +20,10 @@ __all__ = ["epochs_taken", "needed"]
 def needed(
     network: EpochNetwork, demand: Demand, sent: tuple[Sent, ...]
 ) -> dict[Sent, Sent | None]:
-    """Return each transfer that is needed and the transfer that it passes on.
+    """Return each useful transfer, and the transfer that it passes on.
 
-    That is the one which brings the chunk to a switch without a buffer that sends it on; None where
-    the sender keeps what it gets. With few slots a chunk that was dropped may come again.
+    The latter delivers the chunk to a switch without a buffer; None where the sender keeps the
+    chunk. With few slots, a dropped chunk may arrive again.
     """
     arriving: dict[tuple[int, int], list[tuple[int, Sent]]] = defaultdict(list)
     for chunk, i, epoch in sent:
@@ -44,6 +41,7 @@ def needed(
         source = _source(network, demand, arriving, chunk, node, now)
         if source is None or source in kept:
             continue
+        # The chain ends at a node with a buffer, whose own copy is then traced in turn.
         chain = _chain(network, arriving, kept, used, source)
         kept.update(chain)
         first = next(reversed(chain))
@@ -60,9 +58,9 @@ def _source(
     node: int,
     now: int,
 ) -> Sent | None:
-    """The transfer by which a node that keeps what it gets has a chunk by now; None for the root.
+    """Return the transfer that delivers a chunk to a node by now; None for the root.
 
-    The first; with few slots the last, since what came before may have been dropped.
+    The first one; with few slots the last, since earlier ones may have been dropped.
     """
     if network.buffers is not None:
         came = [(when, send) for when, send in arriving[chunk, node] if when <= now]
@@ -82,10 +80,10 @@ def _chain(
     used: set[Sent],
     send: Sent,
 ) -> dict[Sent, Sent | None]:
-    """Go back over switches without buffers, to a node that keeps what it gets or a kept transfer.
+    """Go back over switches without buffers to a node that keeps the chunk, or to a kept transfer.
 
-    Where no switch copies a solution may have transfers that go round in no time; what comes back
-    to a switch is left out with all that it passed on since.
+    Where no switch copies, a solution may contain cycles of transfers that take no time. On return
+    to a switch, the transfers since the first visit are dropped.
     """
     chain: dict[Sent, Sent | None] = {}
     at: dict[tuple[int, int], Sent] = {}  # what leaves a switch, by switch and time
@@ -106,19 +104,17 @@ def _chain(
             for when, other in arriving[send[0], arc.tail]
             if when == place[1] and (copies or other not in used)
         )
-        feeder = min(feeders, key=lambda send: (not _held(network, send), send))
+        # A feeder from a node with a buffer ends the chain, so no chain is shorter.
+        feeder = min(
+            feeders, key=lambda send: (not network.holds(network.arcs[send[1]].tail), send)
+        )
         chain[send] = feeder
         used.add(feeder)
         send = feeder
     return chain
 
 
-def _held(network: EpochNetwork, send: Sent) -> bool:
-    """Whether a transfer comes from a node that keeps what it gets: no chain is shorter."""
-    return network.holds(network.arcs[send[1]].tail)
-
-
 def _place(network: EpochNetwork, send: Sent) -> tuple[int, int]:
-    """Where a transfer comes from, and by when the chunk is there."""
+    """Return the sender of a transfer, and when the chunk is there."""
     arc = network.arcs[send[1]]
     return arc.tail, send[2] + 1 - arc.offset

@@ -1,26 +1,23 @@
 """Conversion of a solution in epochs into a clocked schedule.
 
-Problem: say when every transfer starts, has left and has arrived, so that links and latencies as
-         they are allow it.
-Input:   a network in epochs, chunks, the transfers that are needed.
+Problem: start, departure and arrival of every transfer, within the real bandwidths and latencies.
 Output:  a step schedule whose ends are GPUs and switches.
-Cost:    linear, after sorting.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 5 (T42: lowering).
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 5.
 
-Where every latency counts, epoch k begins at k tau. Where latencies are dropped from the model, an
-epoch is made longer by the most that they come to on a way through it, so that the clock is true;
-the model's own time is epochs times tau. What arrives is there when its epochs are over; but what a
-switch passes on as it comes in arrives when it does, so that backwards it leaves in time.
+If every latency counts, epoch k begins at k tau. If the model drops latencies, epochs are
+lengthened by the largest sum of dropped latencies on a path, so the clock is valid; the time in the
+model is epochs times tau. A chunk arrives at the end of its epochs. One that a switch passes on
+while it arrives does so earlier, so that the reversed schedule sends it in time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import NamedTuple
 
 from baselines.building.ticks import common_part
+from baselines.networks.switch_free import latency_us
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import Sent
@@ -39,7 +36,7 @@ def schedule_of(
     collective: str,
     size_bytes: int,
 ) -> StepSchedule:
-    """Put the transfers on the clock; parameters as for the modules before."""
+    """Put the transfers of a solution on the clock."""
     delayed: dict[Sent, Fraction] = {}
     for send in sorted(kept, key=lambda send: send[2] + network.arcs[send[1]].span):
         _delay(network, kept, send, delayed)
@@ -57,10 +54,11 @@ def schedule_of(
 
 
 class Move(NamedTuple):
-    """A transfer: of which chunk, on which arc, in which epoch, and how much later than it begins.
+    """A transfer: chunk, arc, epoch, and how much later than the epoch it starts.
 
-    ``delay_us`` is for latencies that the model has not. All of the chunk if no amount is given.
-    ``passed_on``: if a switch passes it on as it comes in, the epoch and delay of the last time.
+    ``delay_us`` is for latencies that the model drops. Without an amount it is the whole chunk.
+    ``passed_on``: if a switch passes it on while it arrives, epoch and delay of the last such
+    transfer.
     """
 
     chunk: int
@@ -80,10 +78,16 @@ def clocked(
     size_bytes: int,
     stretch: Fraction = Fraction(1),
 ) -> StepSchedule:
-    """Put moves on the clock, all times made longer by a factor."""
+    """Put moves on the clock; ``stretch`` multiplies all times."""
     lost = max((m.delay_us + network.arcs[m.arc].dropped_us for m in moves), default=Fraction(0))
     epoch = network.epoch_us
-    latency = {m.arc: _latency_us(network, m.arc) for m in moves if m.passed_on}
+    ends = network.topology.ends
+    latency = {
+        m.arc: latency_us(network.topology, (ends[v] for v in network.arcs[m.arc].path))
+        for m in moves
+        if m.passed_on
+    }
+    # All starts and ends are sums of these, so they are whole numbers of ticks.
     tick = common_part([epoch, lost, *{move.delay_us for move in moves}, *latency.values()])
     used = sorted(
         {network.arcs[move.arc].path for move in moves}, key=lambda path: (path[0], path[-1], path)
@@ -108,19 +112,16 @@ def clocked(
             )
         )
     sends, clock = timed(rows, size_bytes, tick * stretch)
+    routes = _routes(network, used)
+    return StepSchedule(network.topology, "teccl", collective, chunks, sends, routes, clock)
+
+
+def _routes(network: EpochNetwork, used: Sequence[tuple[int, ...]]) -> Routes:
     ends = network.topology.ends
     paths: dict[tuple[int, int], list[Path]] = {}
     for path in used:
         paths.setdefault((path[0], path[-1]), []).append(Path(tuple(ends[v] for v in path), 1))
-    routes = Routes.from_paths(paths)
-    return StepSchedule(network.topology, "teccl", collective, chunks, sends, routes, clock)
-
-
-def _latency_us(network: EpochNetwork, arc: int) -> Fraction:
-    """The latency of all links of an arc."""
-    topology = network.topology
-    hops = pairwise(topology.ends[end] for end in network.arcs[arc].path)
-    return sum((topology.link_between[hop].latency_us for hop in hops), Fraction(0))
+    return Routes.from_paths(paths)
 
 
 def _delay(
@@ -129,7 +130,7 @@ def _delay(
     send: Sent,
     delayed: dict[Sent, Fraction],
 ) -> Fraction:
-    """How much later than its epoch a transfer starts, for latencies that the model has not."""
+    """Return how much later than its epoch a transfer starts, for dropped latencies before it."""
     if send not in delayed:
         feeder, late = kept[send], Fraction(0)
         if feeder is not None and network.arcs[send[1]].offset < 1:

@@ -1,19 +1,15 @@
 """A checked task for TE-CCL, and the program that solves it.
 
-Problem: one question, one of several programs: the fewest epochs, the most reward, rounds, flows.
-Input:   the parameters of the method; a topology.
-Output:  a step schedule with a clock.
-Cost:    that of the program.
+Problem: choose the program of a request: fewest epochs, largest reward, rounds or flows.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 3 to 5.
 """
 
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 
@@ -21,19 +17,20 @@ from baselines.interface.search import Report, Search
 from baselines.synthesizers.teccl.a_star.a_star import by_rounds
 from baselines.synthesizers.teccl.cleaning import epochs_taken
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.instance.buffers import BUFFERING, Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import (
+    BUFFERING,
     CROSSINGS,
     EPOCHS,
     SWITCHES,
+    Buffers,
     EpochNetwork,
     epoch_us,
 )
 from baselines.synthesizers.teccl.instance.slowdowns import slowdowns_of
 from baselines.synthesizers.teccl.lp import flow_schedule, lp_horizon
-from baselines.synthesizers.teccl.lp.flow_paths import ways
 from baselines.synthesizers.teccl.lp.flow_program import without_windows
+from baselines.synthesizers.teccl.lp.flow_schedule import ways
 from baselines.synthesizers.teccl.milp.epoch_count import within_estimate
 from baselines.synthesizers.teccl.milp.epoch_program import Sent
 from baselines.synthesizers.teccl.milp.horizon import (
@@ -51,28 +48,27 @@ from forestcoll.topology.model import Topology
 __all__ = ["ESTIMATED", "MOST_EPOCHS", "OBJECTIVES", "Task"]
 
 OBJECTIVES = ("epochs", "reward")
-"""What is minimised or maximised."""
+"""Number of epochs to minimise, or reward to maximise."""
 
 ESTIMATED = "estimated"
-"""In place of a number of epochs."""
+"""Value of ``epochs`` for an estimated number."""
 
 MOST_EPOCHS = 10_000
-"""Beyond it programs are too large to be written down."""
+"""Limit of epochs; larger programs cannot be written."""
 
 Kept = Mapping[Sent, Sent | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What :func:`baselines.synthesizers.teccl.teccl.generate` asks for, but for the topology.
+    """Parameters of :func:`baselines.synthesizers.teccl.teccl.generate`, without the topology.
 
-    ``collective`` is one that spreads data: an allgather, a broadcast or an all-to-all; ``root`` is
-    a rank.
+    ``collective`` is an allgather, a broadcast or an all-to-all; ``root`` is a rank.
 
     Raises
     ------
     InvalidParameterError
-        If a parameter is out of its range, or two do not go together.
+        If a parameter is out of its range, or two contradict each other.
     """
 
     collective: str
@@ -130,11 +126,11 @@ class Task:
 
     @property
     def _flows(self) -> bool:
-        """Whether parts of chunks go their own ways."""
+        """Whether fractions of chunks take their own paths."""
         return self.collective == "all-to-all" and not self.milp
 
     def _check_together(self) -> None:
-        """Refuse what would have no effect."""
+        """Refuse parameters that would have no effect."""
         reward = self.objective == "reward"
         if self.round_epochs and (self.epochs or reward):
             raise InvalidParameterError(
@@ -165,7 +161,7 @@ class Task:
             )
 
     def spread(self, topology: Topology, phase: str, report: Report) -> StepSchedule:
-        """Make the schedule of a phase of that name."""
+        """Make the schedule of a phase; its name is for reports."""
         network, demand = self.instance(topology)
         solver = "highs" if self._flows and self.solver != "gurobi" else self.solver
         tell = _Teller(f"{phase}, crossing {self.crossing}", solver, report)
@@ -175,7 +171,6 @@ class Task:
         return schedule_of(network, demand, kept, self.collective, self.size_bytes)
 
     def _flow(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> StepSchedule:
-        """Send parts of chunks."""
         if not self.windows:
             network = without_windows(network)
         if self.epochs:
@@ -188,7 +183,7 @@ class Task:
 
     def _search(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> Kept:
         """Find the transfers of whole chunks."""
-        began, limits = time.monotonic(), self.limits
+        limits, deadline = self.limits, self.limits.deadline
         if self.round_epochs:
             found = by_rounds(network, demand, self.round_epochs, self.solver, limits, self.gap)
             tell.epochs(found.epochs, found.bound)
@@ -204,7 +199,7 @@ class Task:
             found = fewest_epochs(
                 network, demand, self.solver, limits, tell.epochs, self.work, self.symmetry
             )
-        left = _less(limits, time.monotonic() - began)
+        left = limits.until(deadline)
         if self.objective == "reward":
             hint = found.kept if isinstance(self.epochs, str) else ()
             best = most_reward(network, demand, epochs, self.solver, left, self.gap, hint)
@@ -227,7 +222,7 @@ class Task:
         )
 
     def network(self, topology: Topology, demand: Demand) -> EpochNetwork:
-        """Round a topology to epochs for chunks of a size."""
+        """Round a topology to epochs for the chunks of a demand."""
         own = max(Counter(demand.roots).values())
         if 0 < self.buffer < own:
             raise InvalidParameterError(
@@ -250,7 +245,7 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class _Teller:
-    """Tells what is known of a phase, named with the rule for crossing switches."""
+    """Reports of a phase, named with the rule for crossing switches."""
 
     phase: str
     solver: str
@@ -262,13 +257,6 @@ class _Teller:
         self.report(Search(stage, status, incumbent, bound, unit, self.solver))
 
     def epochs(self, found: int | None, bound: int) -> None:
-        """Tell the epochs found, if any, and proved to be needed."""
+        """Report the epochs found, if any, and the lower bound."""
         status = "open" if found is None else "optimal" if found == bound else "feasible"
         self(f"epochs of the {self.phase}", status, found, bound, "epochs")
-
-
-def _less(limits: Limits, seconds: float) -> Limits:
-    """What is left of the time."""
-    if limits.seconds is None:
-        return limits
-    return replace(limits, seconds=max(0.0, limits.seconds - seconds))

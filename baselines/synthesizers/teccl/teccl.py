@@ -1,19 +1,21 @@
 """TE-CCL: collectives as a multi-commodity flow in epochs, with copies, buffers and latencies.
 
-Problem: the fewest epochs in which all chunks get to all who want them.
-Input:   a topology; the size of the data M and chunks C; how long an epoch is; how switches are
-         taken.
+Problem: the fewest epochs in which all chunks reach their destinations.
+Input:   a topology; the size of the data M and chunks C; the length of epochs; the switch model.
 Output:  a step schedule with a clock.
-Cost:    programs of chunks x links x epochs variables; exponential in the worst case. Of an
+Cost:    programs of chunks x links x epochs variables; exponential in the worst case. For an
          all-to-all linear programs of sources x links x epochs variables.
 Source:  Liu et al., Rethinking Machine Learning Collective Communication as a Multi-Commodity Flow
-         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4, appendices A to F. Gurobi there; CP-SAT,
-         or HiGHS, or Gurobi where it is installed, here.
+         Problem (TE-CCL, SIGCOMM 2024), sections 3 and 4, appendices A to F. It uses Gurobi; here
+         CP-SAT, HiGHS, or Gurobi if it is installed.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
@@ -27,9 +29,9 @@ from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
 from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
-from forestcoll.topology.shared_capacity import refuse_shared
+from forestcoll.topology.validation import refuse_shared
 
-__all__ = ["METHODS", "generate"]
+__all__ = ["METHODS", "PaperAllreduce", "generate", "paper_allreduce"]
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
@@ -66,81 +68,80 @@ def generate(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
-        A reduce-scatter or reduce is an allgather or broadcast turned round, an allreduce both in
-        turn.
+        A reduce-scatter or reduce is a reversed allgather or broadcast; an allreduce runs both as
+        sequential phases.
     size_bytes : int
-        M; what latencies are compared with.
+        M; it decides how much latencies count.
     chunks : int
-        C, of each source, in an all-to-all for each pair: there it only says how long an epoch is,
-        unless chunks are to stay whole.
+        C of each source, in an all-to-all of each pair. In an all-to-all without ``milp`` it only
+        sets the length of an epoch.
     epoch : str
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
-        How switches and latencies are taken: "through", "rounded" or "stored"; see
+        Model of switches and latencies: "through", "rounded" or "stored"; see
         :mod:`baselines.synthesizers.teccl.instance.epochs`.
     switches : str
-        "nodes", or "hyper-edges" in their place, which are for whole chunks only.
+        "nodes", or "hyper-edges" instead, which are for whole chunks only.
     buffer : int
-        Chunks that a node can hold, its own among them; 0 for any number. If nothing else is found
-        in as few epochs, some node drops a chunk and gets it again; schedules cannot say so, and
-        the second time is left out.
+        Chunks that a node can hold, its own included; 0 for any number. If no other solution has as
+        few epochs, some node drops a chunk and receives it again. Schedules cannot express this,
+        and the second transfer is left out.
     buffering : str
         "passing": what is sent on at once takes no slot; or "kept"; see
-        :mod:`baselines.synthesizers.teccl.instance.buffers`.
+        :mod:`baselines.synthesizers.teccl.instance.epochs`.
     slow : str
-        Links that are slow for a time, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
+        Links that are slow for some epochs, such as "gpu0 - gpu1 x 1/2 from 3 to 5"; see
         :mod:`baselines.synthesizers.teccl.instance.slowdowns`.
     milp : bool
-        Of an all-to-all: send every chunk as one, by the program with whole numbers that all other
-        collectives need; without, by the linear program.
+        For an all-to-all: whole chunks, by the integer program that all other collectives need, in
+        place of the linear program.
     windows : bool
-        Of the linear program: a link that takes a chunk several epochs takes them for a part of it
-        too, as in the public code. Without, any part that fits leaves in one epoch, as in the
-        paper: there may be fewer epochs.
+        For the linear program: a link on which a chunk takes several epochs is occupied as long by
+        a fraction of it, as in the public code. Without, any fraction that fits leaves within one
+        epoch, as in the paper, and there may be fewer epochs.
     epochs : int or str
-        Not the fewest but so many; 0 for the fewest; "estimated" for as many as
+        A number of epochs; 0 for the fewest; "estimated" for the number that
         :mod:`baselines.synthesizers.teccl.milp.epoch_count` finds.
     objective : str
-        "epochs", or "reward" for what is there early in so many epochs; see
+        "epochs", or "reward" for early arrivals in so many epochs; see
         :mod:`baselines.synthesizers.teccl.milp.reward`.
     gap : float
-        By how much the reward may miss the largest, relatively; below 1.
+        Relative gap of the reward; below 1.
     round_epochs : int
-        Search by rounds of so many epochs, each for its reward; 0: not. See
+        Epochs of a round of A*, each solved for its reward; 0: no rounds. See
         :mod:`baselines.synthesizers.teccl.a_star.a_star`.
     solver : str
-        "cp-sat", "highs", "gurobi", or "either" for CP-SAT and HiGHS in turn, with as much time:
-        one of them is often far ahead. Of linear programs HiGHS stands in for CP-SAT.
+        "cp-sat", "highs", "gurobi", or "either" for CP-SAT and HiGHS in turn with equal time: one
+        of them is often far ahead. HiGHS solves linear programs in place of CP-SAT.
     work : float, optional
-        CP-SAT's deterministic seconds that each phase may search for; a limit by which everybody
-        gets the same schedule. With 0, what is found greedily.
+        CP-SAT's deterministic seconds for each phase: a limit with a reproducible result. 0 returns
+        the greedy solution.
     symmetry : bool
-        Whether CP-SAT uses symmetries; off, as for the paper's Gurobi nothing is said of them.
+        Whether CP-SAT uses symmetries. Off by default: the paper does not mention them for Gurobi.
     root : str or int, optional
         Name or rank of a GPU, for a broadcast or reduce (rank 0 if not given).
     limits : Limits, optional
-        Of the search, which returns the fewest epochs, or the most reward, that it has found by
-        then; without, it goes on until there is proof (of a linear program in floats). An
-        allreduce gives each phase half of the time.
+        At the limit the search returns the fewest epochs, or the largest reward, found. Without
+        one, it ends with a proof (for a linear program in floats). An allreduce gives each phase
+        half of the time.
     report : callable, optional
-        Told of each phase the epochs found and proved to be needed.
+        Called with the epochs found in each phase, and the lower bound.
 
     Raises
     ------
     UnsupportedError
-        If there is a single GPU, hyper-edges cannot stand for the switches, or a reduction is asked
-        for with few slots or slow links, since turned round these would be others, or comes out
-        with sums that a switch would add and should not.
+        For a single GPU, or if hyper-edges cannot replace the switches. For a reduction with few
+        slots or slow links, which would differ after reversal, or one with sums that a switch would
+        add and must not.
     InvalidParameterError
-        If a parameter is out of its range, or two do not go together.
+        If a parameter is out of its range, or two contradict each other.
     InfeasibleError
         If it is proved that so many epochs are too few.
     DisconnectedError
         If no path leads from a GPU to another.
     TimeLimitError
-        If the time is up and there is nothing to return.
+        If time is up and there is nothing to return.
 
     Examples
     --------
@@ -193,9 +194,9 @@ def generate(
 
 
 def _check_sums(made: StepSchedule) -> None:
-    """Refuse sums that a switch should send on apart and would add, since it adds what it can.
+    """Refuse a reduction in which a switch would add parts that it must send on separately.
 
-    So it is where a switch got a chunk twice before it was reversed.
+    This happens where a switch received a chunk twice before the reversal.
     """
     topology, sends, clock = made.topology, made.sends, made.clock
     assert clock is not None
@@ -229,6 +230,49 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int:
     return weights.index(max(weights))
 
 
+@dataclass(frozen=True)
+class PaperAllreduce:
+    """Both phases of the paper's allreduce (section 2): an all-to-all, then an allgather of sums.
+
+    They do not combine into one schedule: there GPUs add arrivals to their own data, so parts could
+    not pass through them unchanged. :func:`generate` reverses an allgather instead.
+
+    Parameters
+    ----------
+    scatter : StepSchedule
+        An all-to-all: every GPU receives the parts of its shard.
+    gather : StepSchedule
+        An allgather of the sums.
+    """
+
+    scatter: StepSchedule
+    gather: StepSchedule
+
+    @property
+    def finish_us(self) -> Fraction:
+        """The end of the second phase, which begins when the first has ended."""
+        clocks = (self.scatter.clock, self.gather.clock)
+        return sum((clock.finish_us for clock in clocks if clock is not None), Fraction(0))
+
+
+def paper_allreduce(
+    topology: Topology, *, limits: Limits | None = None, **asked: Any
+) -> PaperAllreduce:
+    """Make both phases; parameters and errors as of ``generate``, the time shared evenly.
+
+    Examples
+    --------
+    >>> from forestcoll import load_topology
+    >>> paper_allreduce(load_topology("ring:nodes=4"), size_bytes=4000).finish_us
+    Fraction(4, 1)
+    """
+    limits = (limits or Limits()).shared(2)
+    phases = (
+        generate(topology, which, limits=limits, **asked) for which in ("all-to-all", "allgather")
+    )
+    return PaperAllreduce(*phases)
+
+
 METHODS = (
     Method(
         name="teccl",
@@ -237,6 +281,10 @@ METHODS = (
         generate=generate,
         collectives=_COLLECTIVES,
         notes="CP-SAT or HiGHS for Gurobi; epochs are minimised, or a reward where asked for",
-        libraries=("ortools.sat.python.cp_model", "lp.solver.solve", "lp.alltoall.linear_optimum"),
+        libraries=(
+            "ortools.sat.python.cp_model",
+            "forestcoll.solver.solve",
+            "lp.alltoall.linear_optimum",
+        ),
     ),
 )

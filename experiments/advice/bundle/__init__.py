@@ -1,7 +1,7 @@
 """Bundles: runtime files for all sizes, exported from the schedules of ``forestcoll tune``.
 
 To read: ``tuned_index`` (what is exported), ``size_ranges`` (sizes without a gap or overlap),
-``runtime_readers`` (files read back and executed), ``bundle_index`` (which file is for which
-sizes), ``checkpoint`` (what is done, until all is), ``runners_up`` (where the best does not fit the
-runtime), ``bundling`` (all of it), ``bundle_check`` (whether a bundle is whole), ``cli``.
+``bundle_index`` (the sizes of each file), ``bundle_check`` (files read back and executed),
+``checkpoint`` (finished files of an unfinished bundle), ``runners_up`` (replacements where the best
+schedule cannot be exported), ``bundling`` (the export), ``cli``.
 """

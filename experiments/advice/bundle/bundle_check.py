@@ -1,17 +1,16 @@
 """Check that a bundle is complete and that each of its files is correct.
 
-Problem: files get copied, edited and lost; a runtime loads any file without a check.
-Input:   a folder.
-Output:  its faults.
-Cost:    that of reading and executing each file.
-Source:  ours.
+Files get copied, edited and lost, and a runtime loads any file without a check. Each file is read
+back and executed on the CPU.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from experiments.advice.bundle.bundle_index import (
     INDEX,
@@ -20,13 +19,16 @@ from experiments.advice.bundle.bundle_index import (
     BundledRange,
     read_bundle,
 )
-from experiments.advice.bundle.runtime_readers import READERS, RuntimeFile
 from experiments.advice.bundle.size_ranges import faults_of
 from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import ForestCollError, InvalidScheduleError
 from forestcoll.runtimes.formats import FORMATS
+from forestcoll.runtimes.msccl import Algorithm, parse_algorithm
+from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.runtimes.mscclpp import parse_plan
+from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
 
-__all__ = ["faults_in"]
+__all__ = ["READERS", "RuntimeFile", "faults_in"]
 
 Tick = Callable[[int, int], None]
 
@@ -38,16 +40,15 @@ def faults_in(
 
     Parameters
     ----------
-    folder : Path
     execute : bool
-        Whether to execute the files, too.
+        Whether to also execute the files.
     tick : callable
         Called with the number of checked files, and of all files.
 
     Raises
     ------
     InvalidScheduleError
-        If there is no index, or it is not that of a bundle.
+        If there is no index of a bundle.
     """
     bundle = read_bundle(folder)
     sizes = [(one.first_bytes, one.last_bytes) for one in bundle.ranges]
@@ -69,7 +70,7 @@ def _strangers(folder: Path, bundle: Bundle) -> Iterator[str]:
     for path in files:
         name = path.relative_to(folder).as_posix()
         if name not in named:
-            yield f"{name} is in no range; the runtime reads whatever is in its folder"
+            yield f"{name} is in no range; the runtime reads all files in its folder"
 
 
 def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool) -> Iterator[str]:
@@ -95,7 +96,7 @@ def _file_faults(folder: Path, bundle: Bundle, one: BundledRange, execute: bool)
 
 def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[str]:
     """Yield differences between a file and the index."""
-    said = {
+    compared = {
         "collective": (read.collective.replace("-", ""), bundle.collective.replace("-", "")),
         "GPUs": (read.gpus, bundle.gpus),
         "name": (read.name, one.name),
@@ -103,8 +104,74 @@ def _unlike(bundle: Bundle, one: BundledRange, read: RuntimeFile) -> Iterator[st
         "chunks": (read.chunks, one.chunks),
     }
     if one.sizes_in_file:
-        said["least size"] = (read.min_bytes, one.first_bytes)
-        said["largest size"] = (read.max_bytes, one.last_bytes)
-    for what, (found, expected) in said.items():
+        compared["least size"] = (read.min_bytes, one.first_bytes)
+        compared["largest size"] = (read.max_bytes, one.last_bytes)
+    for what, (found, expected) in compared.items():
         if found != expected:
             yield f"{one.file}: its {what} is {found}, and {expected} in the index"
+
+
+@dataclass(frozen=True, slots=True)
+class RuntimeFile:
+    """The contents of a runtime file, and the result of its execution."""
+
+    name: str
+    collective: str  # as the runtime spells it
+    gpus: int
+    protocol: str
+    # A runtime takes a call only if its elements are a multiple of these; MSCCL++ counts bytes, so
+    # that is enough whatever the elements are
+    chunks: int
+    min_bytes: int  # both included; 0 is no limit
+    max_bytes: int  # both included; 0 is no limit
+    executed: tuple[str, ...] = ()  # how it was executed; empty if not requested
+    wrong: str = ""  # the first fault; empty if there is none
+
+
+def _msccl(text: str, root: int | None, execute: bool) -> RuntimeFile:
+    algorithm = parse_algorithm(text).algorithm
+    if not execute:
+        return _of_msccl(algorithm, (), "")
+    found = interpret(algorithm, root=root)
+    wrong = [one.message for one in found.findings if one.is_wrong]
+    return _of_msccl(algorithm, found.runs, wrong[0] if wrong else "")
+
+
+def _of_msccl(algorithm: Algorithm, executed: tuple[str, ...], wrong: str) -> RuntimeFile:
+    return RuntimeFile(
+        name=algorithm.name,
+        collective=algorithm.collective,
+        gpus=len(algorithm.gpus),
+        protocol=algorithm.protocol,
+        chunks=algorithm.chunks_per_loop,
+        min_bytes=algorithm.min_bytes,
+        max_bytes=algorithm.max_bytes,
+        executed=executed,
+        wrong=wrong,
+    )
+
+
+def _mscclpp(text: str, root: int | None, execute: bool) -> RuntimeFile:
+    plan = parse_plan(text).plan
+    found = list(interpret_calls(plan, root=root)) if execute else []
+    wrong = [one.message for each in found for one in each.findings if one.is_wrong]
+    first = plan.gpus[0]
+    return RuntimeFile(
+        name=plan.name,
+        collective=plan.collective,
+        gpus=len(plan.gpus),
+        protocol=plan.protocol,
+        chunks=plan.buffer_alignment * max(first.input_chunks, first.output_chunks),
+        min_bytes=plan.min_bytes,
+        max_bytes=plan.max_bytes,
+        executed=tuple(run for each in found for run in each.runs),
+        wrong=wrong[0] if wrong else "",
+    )
+
+
+READERS: Mapping[str, Callable[[str, int | None, bool], RuntimeFile]] = MappingProxyType(
+    {"msccl": _msccl, "mscclpp": _mscclpp}
+)
+"""By format: from the text of a file, the root of a broadcast or reduce, and whether to execute it.
+
+Files of a format without a reader are written as the export makes them, and not executed."""

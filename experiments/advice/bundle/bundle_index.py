@@ -18,15 +18,9 @@ from forestcoll.bounded_read import expect_few_objects, read_at_most
 from forestcoll.errors import InvalidScheduleError
 
 __all__ = [
-    "FORMAT",
-    "INDEX",
-    "MOST_BYTES",
-    "MOST_FILE_BYTES",
-    "Bundle",
-    "BundledRange",
-    "bundle_schema",
+    "FORMAT", "INDEX", "MOST_BYTES", "MOST_FILE_BYTES", "Bundle", "BundledRange", "bundle_schema",
     "read_bundle",
-]
+]  # fmt: skip
 
 MOST_BYTES = 4_000_000
 """Size limit of an index: a dozen ranges of 500 bytes each."""

@@ -1,10 +1,7 @@
 """Export of a bundle from the schedules that ``forestcoll tune`` found.
 
-Problem: a runtime with a folder of files must use the best schedule at each size.
-Input:   a folder of ``forestcoll tune``; a format and its options.
-Output:  a folder with an index and a file for each range of sizes, checked by execution.
-Cost:    an export and an execution for each range; a new search where an export fails.
-Source:  ours.
+The bundle has an index and a file for each range of sizes, checked by execution. Where an export
+fails, a new search finds the runners-up.
 """
 
 from __future__ import annotations
@@ -14,11 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from experiments.advice.bundle.bundle_check import faults_in
+from experiments.advice.bundle.bundle_check import READERS, faults_in
 from experiments.advice.bundle.bundle_index import FORMAT, INDEX, Bundle, BundledRange
 from experiments.advice.bundle.checkpoint import Checkpoint
 from experiments.advice.bundle.runners_up import runners_up
-from experiments.advice.bundle.runtime_readers import READERS
 from experiments.advice.bundle.size_ranges import Part, adjacent
 from experiments.advice.bundle.tuned_index import TunedIndex, read_tuned
 from experiments.advice.tuning.tuning import SECONDS, Progress
@@ -112,7 +108,7 @@ class Bundling:
         for place, part in enumerate(self._tuned_parts()):
             tell("tuned", place, len(self._index.ranges))
             parts += self._usable(part, tell)
-        parts = adjacent(parts)
+        parts = adjacent(parts)  # neighbours may have the same runner-up
         ranges, files = [], {}
         for place, part in enumerate(parts):
             tell("files", place, len(parts))

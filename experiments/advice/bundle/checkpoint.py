@@ -1,12 +1,8 @@
-"""Checkpoint of a bundle: its finished files, kept until all are finished.
+"""Checkpoint of a bundle: finished files, stored until all are finished.
 
-Problem: an export and its execution take seconds to minutes each; who interrupts it wants to go on
-         later, and no half bundle to load.
-Input:   where the bundle is to be.
-Output:  a folder beside that place with what is done, each under a key of all that it depends on.
-Cost:    a file for each.
-Source:  ours. Files appear whole or not at all; the bundle is made in this folder, and moved to its
-         place at once.
+An export and its execution take seconds to minutes each. An interrupted export can continue, and no
+half bundle can be loaded: files are stored beside the bundle's place, each under a hash of
+everything it depends on, and the finished bundle is moved there at once.
 """
 
 from __future__ import annotations
@@ -20,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.advice.bundle.bundle_index import FORMAT, INDEX, MOST_FILE_BYTES
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll.atomic_write import reason, write_text
 from forestcoll.bounded_read import read_text_at_most
 from forestcoll.cli.output import expect_writable
 from forestcoll.errors import ExportError, InvalidScheduleError
@@ -31,17 +27,17 @@ _MOST_BYTES = 2 * MOST_FILE_BYTES  # a runtime file as text of JSON, whose quote
 
 
 class Checkpoint:
-    """The folder of what is done.
+    """The folder of finished files.
 
     Parameters
     ----------
     place : Path
-        Where the bundle is to be: no file there, an empty folder, or a bundle, which is replaced.
+        Place of the bundle: nothing yet, an empty folder, or a bundle, which is replaced.
 
     Raises
     ------
     ExportError
-        If there is something else, or it cannot be written.
+        If something else is there, or it cannot be written.
     """
 
     def __init__(self, place: Path) -> None:
@@ -55,16 +51,16 @@ class Checkpoint:
 
     @property
     def done(self) -> int:
-        """How many files are done."""
+        """Number of finished files."""
         return len(list(self.path.glob("*.json")))
 
     def key(self, *what: object) -> str:
-        """Name something by all that it depends on, this release of the toolkit included."""
+        """Return a hash of everything an entry depends on, this release of the toolkit included."""
         text = json.dumps([_release(), *map(str, what)])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def kept(self, key: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return what is kept under a key, or make and keep it."""
+        """Return the entry stored under a key, or make and store it."""
         file = self.path / f"{key}.json"
         found = _object_in(file)
         if found is not None:
@@ -72,7 +68,7 @@ class Checkpoint:
         made = make()
         self.begin()
         text = json.dumps(made)
-        write_whole(file, lambda draft: _write(draft, text))
+        write_text(file, text)
         return made
 
     def begin(self) -> None:
@@ -83,7 +79,7 @@ class Checkpoint:
             raise ExportError(f"{self.path}: cannot be written: {reason(error)}") from None
 
     def finish(self, files: dict[str, str], check: Callable[[Path], None]) -> None:
-        """Write the files of the bundle, check them, put them in their place, and tidy up."""
+        """Write and check the files of the bundle, move them to their place, and clean up."""
         self.begin()
         whole = self.path / "bundle"
         old = self.path / "replaced"
@@ -93,7 +89,7 @@ class Checkpoint:
             for name, text in files.items():
                 file = whole / name
                 file.parent.mkdir(parents=True, exist_ok=True)
-                _write(file, text)
+                file.write_text(text, encoding="utf-8")
             check(whole)
             if self.place.is_dir():
                 self.place.rename(old)
@@ -122,7 +118,3 @@ def _release() -> str:
         return version("forestcoll")
     except PackageNotFoundError:
         return "sources"
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")

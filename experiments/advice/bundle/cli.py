@@ -12,6 +12,7 @@ import typer
 from forestcoll.cli.options import MOST, Json
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.runtimes.formats import FORMATS, options_of
+from forestcoll.topology.describe import counted
 
 if TYPE_CHECKING:
     from experiments.advice.bundle.bundle_index import Bundle, BundledRange
@@ -83,17 +84,14 @@ def _kept(checkpoint: Checkpoint) -> Iterator[None]:
         yield
     finally:
         if checkpoint.done:  # empty once the bundle is in its final place
-            files = "1 file" if checkpoint.done == 1 else f"{checkpoint.done} files"
-            typer.echo(
-                f"note: {files} done, kept in {checkpoint.path}; the same command goes on there",
-                err=True,
-            )
+            files = counted(checkpoint.done, "file")
+            rest = f"kept in {checkpoint.path}; the same command goes on there"
+            typer.echo(f"note: {files} done, {rest}", err=True)
 
 
 @app.command("check")
 def check_bundle(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A bundle.")],
-    json_: Json = False,
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A bundle.")], json_: Json = False
 ) -> None:
     """Read a bundle back, execute its files, and report what is wrong or missing."""
     from experiments.advice.bundle.bundle_check import faults_in
@@ -128,16 +126,16 @@ def _lines(found: Bundle, output: Path) -> list[str]:
         calls = "" if one.chunks is None else f"x {one.chunks}"
         rows.append((*ends, calls, f"{one.file or 'open'}  {one.use}{_lost(one)}"))
     reasons = [f"{one.instead_of or one.use}: {one.why}" for one in found.ranges if one.why]
-    told = ["", "not used", *(f"  {one}" for one in dict.fromkeys(reasons))] if reasons else []
+    unused = ["", "not used", *(f"  {one}" for one in dict.fromkeys(reasons))] if reasons else []
     files = [one for one in found.ranges if one.file is not None]
     executed = ", each executed" if all(one.executed for one in files) else ""
     return [
         f"{found.topology}, {found.collective} of {found.gpus} GPUs, for {found.runtime}",
         "",
         *("{:>12} {:>12} {:>9}  {}".format(*row) for row in rows),
-        *told,
+        *unused,
         "",
-        f"{output}: index.json and {len(files)} file{'s' * (len(files) != 1)}{executed}",
+        f"{output}: index.json and {counted(len(files), 'file')}{executed}",
     ]
 
 

@@ -1,11 +1,7 @@
-"""Replacements where the best schedule cannot be exported.
+"""Replacements for sizes whose best schedule cannot be exported.
 
-Problem: the best schedule of some sizes breaks a limit of the runtime, or does what it has not.
-Input:   what was tuned, the sizes, and what cannot be exported, with the reason.
-Output:  the best of those that can, size by size, and how much slower they are.
-Cost:    that of tuning again, for these sizes, and of exporting each candidate.
-Source:  ours. The times of the best one are those that tuning found; at sizes that it did not try
-         it is simulated.
+A new search over these sizes exports each candidate and leaves out those that fail. The times of
+the best schedule are those that tuning stored; it is simulated at other sizes.
 """
 
 from __future__ import annotations
@@ -37,21 +33,20 @@ def runners_up(
     seconds: float,
     progress: Progress | None = None,
 ) -> list[Part]:
-    """Find what to use for the sizes of a schedule that cannot be exported.
+    """Find replacements for the sizes of a schedule that cannot be exported.
 
     Parameters
     ----------
     index : TunedIndex
-        What was tuned.
+        The tuning results.
     best : Part
         Its sizes and its file; ``why`` it cannot be exported.
     kept : Path
-        A folder for what is found. What is there already is taken.
+        Folder for the new search; results already in it are used.
     refuses : callable
-        Says of a program why it cannot be exported, or nothing.
+        Returns why a program cannot be exported, or an empty text.
     seconds : float
         For each method to make its schedule, and as much for all its simulations.
-    progress : callable, optional
 
     Returns
     -------
@@ -97,7 +92,7 @@ def _open(best: Part, why: str) -> Part:
 def _parts(
     index: TunedIndex, best: Part, kept: Path, best_us: Callable[[int], float]
 ) -> list[Part]:
-    """Return the ranges that were found, with what each costs beside the best."""
+    """Return the found ranges, with how much slower each is than the best."""
     known = {one.size_bytes: one.time_us for one in index.sizes}
     found, parts = read_tuned(kept), []
     for one in found.ranges:

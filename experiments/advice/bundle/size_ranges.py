@@ -1,13 +1,8 @@
 """Division of the data sizes into ranges without gaps or overlaps.
 
-Problem: a runtime takes the file whose range holds a size; tuning knows sizes that were tried, and
-         leaves those between two ranges to either.
-Input:   ranges in order, each with its first size.
-Output:  ranges of bytes, both ends included, of which each begins one byte after the one before
-         ends.
-Cost:    none.
-Source:  ours. A range goes on until the next one begins, as
-         :meth:`experiments.advice.tuning.tuning.Tuning.best` has it.
+A runtime loads the file whose range holds a size. Tuning leaves sizes between two of its ranges to
+either; here a range extends until the next one begins, as in
+:meth:`experiments.advice.tuning.tuning.Tuning.best`.
 """
 
 from __future__ import annotations
@@ -22,37 +17,21 @@ __all__ = ["Part", "adjacent", "faults_of"]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Sizes with one schedule, or none.
+    """Sizes with one schedule, or none."""
 
-    Parameters
-    ----------
-    first_bytes, last_bytes : int
-        Both included.
-    use : str
-        The name of the schedule, as tuning has it; of the best one if there is none to use.
-    schedule : Path or None
-        Its file; None if no schedule can be used.
-    method : str
-    slower : float
-        By what share it takes longer than the best of these sizes in simulation, at most.
-    instead_of : str
-        The best one, if this is another; empty if it is not.
-    why : str
-        Why the best one is not used; empty if it is.
-    """
-
-    first_bytes: int
-    last_bytes: int
-    use: str
-    schedule: Path | None
+    first_bytes: int  # both included
+    last_bytes: int  # both included
+    use: str  # the name of the schedule, as tuning has it; of the best one if there is none to use
+    schedule: Path | None  # its file; None if no schedule can be used
     method: str
+    # by what share it takes longer than the best of these sizes in simulation, at most
     slower: float = 0.0
-    instead_of: str = ""
-    why: str = ""
+    instead_of: str = ""  # the best one, if this is another; empty if it is not
+    why: str = ""  # why the best one is not used; empty if it is
 
 
 def adjacent(parts: Sequence[Part]) -> list[Part]:
-    """Let each part end where the next one begins, and put neighbours of one schedule together.
+    """Extend each part to the next one's start, and join neighbours with one schedule.
 
     Examples
     --------
@@ -79,7 +58,7 @@ def _alike(one: Part, other: Part) -> bool:
 
 
 def faults_of(ranges: Sequence[tuple[int, int]], first: int, last: int) -> Iterator[str]:
-    """Tell of gaps and overlaps of ranges in order, which are to cover all from first to last."""
+    """Yield gaps and overlaps of ordered ranges that should cover everything from first to last."""
     for begin, end in ranges:
         if begin > end:
             yield f"the range of {begin} to {end} bytes ends before it begins"

@@ -21,7 +21,7 @@ class _Entry(BaseModel):
 
 
 class Exact(_Entry):
-    """An exact number, beside which there is its decimal."""
+    """An exact number; the index has its decimal, too."""
 
     exact: str = Field(pattern=r"^-?[0-9]+(/[0-9]+)?$")
 
@@ -49,7 +49,7 @@ class TunedSize(_Entry):
 
 
 class TunedCandidate(_Entry):
-    """What was asked for."""
+    """A requested candidate."""
 
     name: str
     method: str
@@ -75,7 +75,7 @@ class TunedIndex(_Entry):
 
     @property
     def model(self) -> AlphaBeta:
-        """What was simulated."""
+        """The model of the simulations."""
         return AlphaBeta(
             alpha_us=self.alpha_us.number,
             gamma_s_per_gb=self.gamma_s_per_gb.number,
@@ -84,7 +84,7 @@ class TunedIndex(_Entry):
 
     @property
     def methods(self) -> list[str]:
-        """Names of the methods that were asked for, as ``tune`` takes them."""
+        """Names of the requested methods, as ``tune`` accepts them."""
         return list(dict.fromkeys(one.method for one in self.candidates))
 
     def method_of(self, name: str) -> str:
@@ -98,7 +98,7 @@ def read_tuned(folder: Path) -> TunedIndex:
     Raises
     ------
     InvalidScheduleError
-        If there is none, or it is not one.
+        If there is none, or it is invalid.
     """
     path = folder / INDEX
     if not path.exists():
@@ -125,7 +125,7 @@ def read_tuned(folder: Path) -> TunedIndex:
 
 
 def first_fault(error: ValidationError) -> str:
-    """Return where the first fault is, and what it is."""
+    """Return the place of the first fault, and the fault."""
     fault = error.errors(include_url=False, include_context=False)[0]
     place = ".".join(map(str, fault["loc"]))
     return f"{place}: {fault['msg'].lower()}" if place else fault["msg"].lower()

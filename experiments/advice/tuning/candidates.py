@@ -1,11 +1,7 @@
-"""Candidate schedules of a search: made, verified and ready to be simulated.
+"""Candidate schedules of a search: made, verified, compiled, or a reason why there is none.
 
-Problem: make a schedule by each recipe, or give the reason why there is none.
-Input:   recipes; a topology, a collective with its root; seconds for each.
-Output:  candidates, with a note on each that cannot be tried; simulators for the others.
-Cost:    that of each method, its proof and its compilation.
-Source:  ours. Errors outside ForestCollError are bugs and are raised; so is the error of a schedule
-         that does not verify.
+Errors outside ForestCollError are bugs and are raised; so is the error of a schedule that does not
+verify.
 """
 
 from __future__ import annotations
@@ -21,6 +17,7 @@ import numpy.typing as npt
 
 from baselines.interface.method import Schedule
 from baselines.interface.supported import check_supported
+from experiments.advice.time_limit import LP_TIME_LIMIT_S
 from experiments.advice.tuning.recipe import FORESTS, Recipe
 from experiments.advice.tuning.shallow_forests import ShallowForests
 from experiments.config.methods import run_method
@@ -34,37 +31,21 @@ from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = ["Candidate", "Made", "made", "program_seconds"]
 
-_PROGRAM_S = 20.0  # for the program of the best allreduce of forests, where no cut proves it
-
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """The result of a recipe.
+    """The result of a recipe."""
 
-    Parameters
-    ----------
-    name : str
-        Of the recipe.
-    method : str
-    parameters : mapping
-    schedule : Schedule or None
-        A verified schedule; None if there is none to try.
-    transfers, steps : int
-        Of its compiled program.
-    making_s : float
-        Seconds to make, verify and compile it, in this run on this machine.
-    note : str
-        Why it is not tried; empty if it is.
-    """
-
-    name: str
+    name: str  # of the recipe
     method: str
     parameters: Mapping[str, Any] = field(repr=False, hash=False)
+    # A verified schedule; None if there is none to try
     schedule: Schedule | None = field(repr=False, compare=False)
-    transfers: int = 0
-    steps: int = 0
+    transfers: int = 0  # of its compiled program
+    steps: int = 0  # of its compiled program
+    # seconds to make, verify and compile it, in this run on this machine
     making_s: float = field(default=0.0, compare=False)
-    note: str = ""
+    note: str = ""  # why it is not tried; empty if it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +70,6 @@ def made(
 
     Parameters
     ----------
-    recipe : Recipe
-    topology : Topology
-    collective : str
-    root : str or int, optional
     seconds : float
         A candidate that takes longer is not tried. A method that searches gets a shorter limit.
     others : iterable of Made
@@ -143,7 +120,7 @@ def made(
 
 def program_seconds(seconds: float) -> float:
     """Return the share of a method's seconds that the allreduce program may take."""
-    return min(_PROGRAM_S, seconds)
+    return min(LP_TIME_LIMIT_S, seconds)
 
 
 def _schedule(

@@ -27,6 +27,7 @@ from forestcoll.cli.options import (
     sizes_of,
 )
 from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.topology.describe import counted, decimal
 
 if TYPE_CHECKING:
     from experiments.advice.tuning.records import Folder
@@ -177,14 +178,12 @@ def _lines(found: Tuning, folder: Folder | None) -> list[str]:
     for text, more in (("not tried", _not_tried(found)), ("tried, nowhere best", _others(found))):
         lines += ["", text, *(f"  {one}" for one in more)] if more else []
     if folder is not None:
-        count = len(folder.files)
-        lines += ["", f"{folder.path}: index.json and {count} schedule{'s' * (count != 1)}"]
+        count = counted(len(folder.files), "schedule")
+        lines += ["", f"{folder.path}: index.json and {count}"]
     return lines
 
 
 def _head(found: Tuning) -> list[str]:
-    from forestcoll.topology.describe import decimal
-
     model, rate = found.model, found.bounds.rate
     adding = f", gamma {decimal(model.gamma)} s/GB" if model.gamma else ""
     root = "" if found.root is None else f", root rank {found.root}"
@@ -254,6 +253,6 @@ def _others(found: Tuning) -> list[str]:
             for trial in at.trials:
                 if trial.name == one.name and trial.note not in ("", BEATEN):
                     notes.setdefault(trial.note, []).append(at.size_bytes)
-        told = (f"{note} from {size_text(min(where))} on" for note, where in notes.items())
-        lines.append("; ".join([one.name, *told]))
+        limits = (f"{note} from {size_text(min(where))} on" for note, where in notes.items())
+        lines.append("; ".join([one.name, *limits]))
     return lines

@@ -1,10 +1,7 @@
 """Search space of tuning: recipes, each a method with its parameters.
 
-Problem: the optimum assumes large data; for small data shallow trees, few steps or one hop win.
-Input:   a topology and a collective.
-Output:  recipes: a name, a method of :mod:`experiments.config.methods`, its parameters.
-Cost:    none.
-Source:  ours; all baselines that make a schedule in seconds, without a search by programs.
+The optimum assumes large data; for small data shallow trees, few steps or one hop win. Baselines
+are included that make a schedule in seconds, without a search by programs.
 """
 
 from __future__ import annotations
@@ -28,24 +25,10 @@ FORESTS = "forestcoll"
 """The name that requests all forests."""
 
 PEERS = (
-    "direct",
-    "bruck",
-    "recursive-halving-doubling",
-    "ring",
-    "nccl-tree",
-    "double-binary-tree",
-    "nccl-nvls",
-    "nccl-nvls-tree",
-    "bfb",
-    "torus",
-    "shifted-ring",
-    "shifted-bfb-ring",
-    "blueconnect",
-    "multitree",
-    "blink",
-    "blink-switch",
-    "unwound",
-)
+    "direct", "bruck", "recursive-halving-doubling", "ring", "nccl-tree", "double-binary-tree",
+    "nccl-nvls", "nccl-nvls-tree", "bfb", "torus", "shifted-ring", "shifted-bfb-ring",
+    "blueconnect", "multitree", "blink", "blink-switch", "unwound",
+)  # fmt: skip
 """Baselines that are tried by default: quick ones that make the same schedule at every run."""
 
 _FEW_TREES = (1, 2, 3, 4)
@@ -56,20 +39,11 @@ _BOTH_TALLER = (0, 2, 4, 6)  # of an allreduce: both phases together
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A way to make a schedule.
+    """A way to make a schedule."""
 
-    Parameters
-    ----------
-    name : str
-        The unique name in tables.
-    method : str
-        "forestcoll" or a baseline.
-    parameters : mapping
-        Of the method.
-    """
-
-    name: str
-    method: str
+    name: str  # the unique name in tables
+    method: str  # "forestcoll" or a baseline
+    # of the method
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
 
     @property
@@ -122,11 +96,8 @@ def recipes(
 
     Parameters
     ----------
-    topology : Topology
     methods : sequence of str, optional
         "forestcoll" for all forests, and baselines by name; forests and :data:`PEERS` if not given.
-    collective : str
-    root : str or int, optional
 
     Raises
     ------

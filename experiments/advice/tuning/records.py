@@ -1,10 +1,7 @@
 """Tuning results as one document, and as files in a folder.
 
-Problem: a library needs to know which file to load for a size.
-Input:   what was found, and a folder.
-Output:  a file for each schedule that is best at some size; index.json with the sizes of each.
-Cost:    that of writing each schedule once.
-Source:  ours. Each file appears complete or not at all, the index after the schedules it names.
+The folder has a file for each schedule that is best at some size, and index.json with the sizes of
+each. Each file appears complete or not at all, the index after the schedules it names.
 """
 
 from __future__ import annotations
@@ -17,7 +14,7 @@ from typing import Any
 from baselines.registry import METHODS
 from experiments.advice.tuning.schedule_search import AtSize, Trial
 from experiments.advice.tuning.tuning import Tuning
-from forestcoll.atomic_write import reason, write_whole
+from forestcoll.atomic_write import reason, write_text
 from forestcoll.bounded_read import read_at_most
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.output import SCHEDULES, expect_writable
@@ -83,7 +80,7 @@ class Folder:
         idle = set() if not found.complete else self.files.keys() - used
         dropped = [self.path / self.files.pop(name) for name in sorted(idle)]
         text = as_json(document(found, self.files)) + "\n"
-        write_whole(self.path / INDEX, lambda path: _write(path, text))
+        write_text(self.path / INDEX, text)
         for path in dropped:
             path.unlink(missing_ok=True)
 
@@ -101,7 +98,6 @@ class Folder:
 
 
 def _stem(name: str) -> str:
-    """Return the file name of a candidate without its ending."""
     return re.sub(r"[^a-z0-9]+", "-", name.replace("=", "").lower())
 
 
@@ -144,10 +140,6 @@ def _named(index: Path) -> set[str]:
         ) from None
 
 
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-
-
 def document(
     found: Tuning, files: dict[str, str] | None = None, *, trials: bool = False
 ) -> dict[str, Any]:
@@ -155,7 +147,6 @@ def document(
 
     Parameters
     ----------
-    found : Tuning
     files : dict, optional
         The names of the files of candidates, if there are any.
     trials : bool

@@ -1,13 +1,8 @@
 """Search for the best schedule at one size.
 
-Problem: simulate all candidates except those that cannot be the best.
-Input:   candidates with their simulators; a size; a lower bound on the time.
-Output:  a trial of each, and the best one.
-Cost:    a search for the number of pipeline chunks
-         (:mod:`forestcoll.schedule.simulate.pipeline_chunks`) for each candidate whose own bound is
-         not above the best time so far.
-Source:  ours. With any number of pipeline chunks, the busiest link of a schedule bounds its time.
-         So does its longest chain of latencies: the time of one byte less its time on the links.
+Candidates whose own bound is above the best time so far are not simulated. For any number of
+pipeline chunks, two bounds hold: the busiest link of a schedule, and its longest chain of
+latencies, which is the time of one byte less its time on the links.
 """
 
 from __future__ import annotations
@@ -45,48 +40,27 @@ Tick = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A candidate at a size.
+    """A candidate at a size."""
 
-    Parameters
-    ----------
-    name : str
-        Of the candidate.
-    simulation : Simulation or None
-        With the best number of pipeline chunks among those tried; None if it was not simulated.
-    at_least_s : float
-        Lower bound in seconds, for any number of pipeline chunks.
-    note : str
-        Why it was not simulated; or the limit on its pipeline chunks, if the limit may matter.
-    """
-
-    name: str
+    name: str  # of the candidate
+    # with the best number of pipeline chunks among those tried; None if it was not simulated
     simulation: Simulation | None
-    at_least_s: float
+    at_least_s: float  # lower bound in seconds, for any number of pipeline chunks
+    # why it was not simulated; or the limit on its pipeline chunks, if the limit may matter
     note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class AtSize:
-    """All candidates at a size.
-
-    Parameters
-    ----------
-    size_bytes : int
-    bound_s : float
-        Lower bound on the time of any schedule, by latency or by rate.
-    best : Trial
-        The fastest of those simulated. Ties go to the fewest transfers, then pipeline chunks, then
-        steps, then to the first.
-    trials : tuple of Trial
-        In the order of the candidates.
-    asked : bool
-        Whether the user asked for this size; other sizes locate where the best changes.
-    """
+    """All candidates at a size."""
 
     size_bytes: int
-    bound_s: float
+    bound_s: float  # lower bound on the time of any schedule, by latency or by rate
+    # the fastest of those simulated. Ties go to the fewest transfers, then pipeline chunks, then
+    # steps, then to the first
     best: Trial
-    trials: tuple[Trial, ...] = field(repr=False)
+    trials: tuple[Trial, ...] = field(repr=False)  # in the order of the candidates
+    # whether the user asked for this size; other sizes locate where the best changes
     asked: bool = True
 
     @property
@@ -130,9 +104,6 @@ class Entrant:
 
     Parameters
     ----------
-    candidate : Candidate
-    simulator : Simulator
-    model : AlphaBeta
     seconds : float
         For all its simulations.
     """
@@ -202,8 +173,6 @@ def search(
 
     Parameters
     ----------
-    entrants : sequence of Entrant
-    size_bytes : int
     bound_s : float
         Lower bound on the time of any schedule, in seconds.
     asked : bool

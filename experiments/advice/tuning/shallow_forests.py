@@ -1,10 +1,7 @@
-"""Depth-bounded forests, one limit after the other.
+"""Depth-bounded forests for ascending depth limits.
 
-Problem: several depth limits are tried; a search from the least depth for each takes too long.
-Input:   a topology, a collective with its root; depth limits in ascending order; seconds for each.
-Output:  the fastest schedule found within each limit; or that a limit excludes nothing.
-Cost:    that of the greatest depth alone (:mod:`forestcoll.bounded_depth.depth_ladder`).
-Source:  ours.
+One search continues from limit to limit (:mod:`forestcoll.bounded_depth.depth_ladder`): all limits
+together take as long as the greatest alone.
 """
 
 from __future__ import annotations
@@ -29,10 +26,8 @@ class ShallowForests:
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         One of :data:`forestcoll.topology.validation.COLLECTIVES`.
-    root : str or int, optional
     lp_time_limit_s : float
         For the allreduce program.
     """

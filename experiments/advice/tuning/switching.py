@@ -1,12 +1,7 @@
 """Sizes at which the best schedule changes.
 
-Problem: a library switches schedules by size: it needs ranges, not a list of sizes.
-Input:   the best candidate at some sizes; a function that finds it at one more.
-Output:  more sizes around each change, by bisection; ranges in which one candidate is best, or
-         within a tolerance of the best on request.
-Cost:    about log2(log(ratio) / log(precision)) more sizes for each change.
-Source:  ours. Bisection misses a candidate that is best only between two sizes with the same other
-         best candidate.
+Bisection locates each change with about log2(log(ratio) / log(precision)) more sizes. It misses a
+candidate that is best only between two sizes with the same other best candidate.
 """
 
 from __future__ import annotations
@@ -28,29 +23,16 @@ _BITS = 6  # of the sizes in between: 724KB rather than 741455
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Sizes at which one candidate is best, or within a tolerance of the best.
+    """Sizes at which one candidate is best, or within a tolerance of the best."""
 
-    Parameters
-    ----------
-    first_bytes, last_bytes : int
-        The smallest and largest tried size for this candidate. The change to the next candidate
-        lies between this range's last size and the next range's first.
-    name : str
-        Of the candidate.
-    slower : float
-        The greatest share by which it takes longer than the best.
-    least_share : float
-        The least share of the bound that it reaches in this range.
-    pipeline_chunks : (int, int)
-        The least and the largest number of its pipeline chunks.
-    """
-
+    # the smallest and largest tried size for this candidate. The change to the next candidate lies
+    # between this range's last size and the next range's first
     first_bytes: int
     last_bytes: int
-    name: str
-    slower: float
-    least_share: float
-    pipeline_chunks: tuple[int, int]
+    name: str  # of the candidate
+    slower: float  # the greatest share by which it takes longer than the best
+    least_share: float  # the least share of the bound that it reaches in this range
+    pipeline_chunks: tuple[int, int]  # the least and the largest number of its pipeline chunks
 
 
 def middle(low: int, high: int) -> int:
@@ -103,7 +85,6 @@ def refined(
 
 
 def _more(parts: Sequence[Range], precision: float) -> list[int]:
-    """Return a size between each two ranges that are too far apart."""
     ends = [(one.last_bytes, then.first_bytes) for one, then in itertools.pairwise(parts)]
     wide = [(low, high, middle(low, high)) for low, high in ends if high > precision * low]
     return [size for low, high, size in wide if low < size < high]

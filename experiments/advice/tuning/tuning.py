@@ -1,13 +1,8 @@
 """Search for the best of many schedules at each size, in simulation.
 
-Problem: the best schedule depends on the size: latencies decide for small data, rates for large
-         data.
-Input:   a topology, a collective, sizes, the alpha-beta-gamma model.
-Output:  for each size the best schedule tried and a lower bound on the time; ranges of sizes with
-         one best schedule; the reason for each method that was not tried.
-Cost:    that of making all schedules, and of a search at each size.
-Source:  ours. The bound is the greater of :func:`forestcoll.schedule.simulate.least_latency_s` and
-         the size over the rate of :func:`experiments.measures.bounds.upper_bound`.
+Latencies decide for small data, rates for large data. The lower bound on the time is the greater of
+:func:`forestcoll.schedule.simulate.least_latency_s` and the size over the rate of
+:func:`experiments.measures.bounds.upper_bound`.
 """
 
 from __future__ import annotations
@@ -21,7 +16,8 @@ from experiments.advice.tuning.recipe import Recipe, recipes
 from experiments.advice.tuning.schedule_search import AtSize, Entrant, search
 from experiments.advice.tuning.shallow_forests import ShallowForests
 from experiments.advice.tuning.switching import Range, ranges, refined, usable
-from experiments.measures.bounds import UpperBound, upper_bound
+from experiments.config.points import ROOTED
+from experiments.measures.bounds import ALL, UpperBound, upper_bound
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -40,30 +36,18 @@ from forestcoll.topology.validation import COLLECTIVES, validate
 
 __all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Refuses", "Tuning", "tune"]
 
-ALL = (*COLLECTIVES, "all-to-all")
-"""Known collectives."""
-
 SECONDS = 30.0
 """Default seconds for each method: half to make its schedule, half to simulate it."""
 
 Progress = Callable[[str, int, int], None]
 
-_ROOTED = ("broadcast", "reduce")
-
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Bounds that hold for every schedule of every method.
+    """Bounds that hold for every schedule of every method."""
 
-    Parameters
-    ----------
-    latency_s : float
-        Least latency of a path between the GPUs farthest apart.
-    rate : UpperBound or None
-        Bound on data size over time; None if the program that proves one did not finish.
-    """
-
-    latency_s: float
+    latency_s: float  # least latency of a path between the GPUs farthest apart
+    # bound on data size over time; None if the program that proves one did not finish
     rate: UpperBound | None
 
     def least_s(self, size_bytes: int) -> float:
@@ -74,34 +58,19 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The best schedule at each size, in simulation.
-
-    Parameters
-    ----------
-    topology : Topology
-    collective : str
-    root : int or None
-        Rank of the root, for a collective with a root.
-    model : AlphaBeta
-    bounds : Bounds
-    candidates : tuple of Candidate
-        All requested candidates; those that could not be tried have a reason.
-    sizes : tuple of AtSize
-        In ascending order: the requested sizes, and sizes in between that locate the changes.
-    ranges : tuple of Range
-        Of neighbouring sizes, with the candidate to take for them.
-    complete : bool
-        Whether all sizes have been tried; False in the interim results passed to ``keep``.
-    """
+    """The best schedule at each size, in simulation."""
 
     topology: Topology
     collective: str
-    root: int | None
+    root: int | None  # rank of the root, for a collective with a root
     model: AlphaBeta
     bounds: Bounds
+    # all requested candidates; those that could not be tried have a reason
     candidates: tuple[Candidate, ...]
+    # in ascending order: the requested sizes, and sizes in between that locate the changes
     sizes: tuple[AtSize, ...] = field(repr=False)
-    ranges: tuple[Range, ...]
+    ranges: tuple[Range, ...]  # of neighbouring sizes, with the candidate to take for them
+    # whether all sizes have been tried; False in the interim results passed to ``keep``
     complete: bool = True
 
     def candidate(self, name: str) -> Candidate:
@@ -206,7 +175,7 @@ def tune(
     tell: Progress = progress or (lambda stage, done, total: None)
     tried = recipes(topology, methods, collective, rank)
     found = _all_made(tried, topology, collective, rank, seconds, tell)
-    start = rank if collective in _ROOTED else None
+    start = rank if collective in ROOTED else None
     bounds = Bounds(
         least_latency_s(topology, collective, model, start),
         _rate(topology, collective, start, found),
@@ -259,6 +228,7 @@ class _Tour:
         tick()
         bound_s, within = self._nothing.bounds.least_s(size), self._within
         at = search(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
+        # Without a refused candidate, another is the best: search again until none is refused.
         while self._is_refused(at):
             at = search(self._entrants, size, bound_s, asked=asked, within=within, tick=tick)
         self._known[size] = at
@@ -310,8 +280,8 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int | 
     if collective not in ALL:
         raise UnsupportedError(f"collective is {collective!r}; it must be one of {', '.join(ALL)}")
     if root is None:
-        return 0 if collective in _ROOTED else None
-    if collective not in (*_ROOTED, "allreduce"):
+        return 0 if collective in ROOTED else None
+    if collective not in (*ROOTED, "allreduce"):
         raise InvalidParameterError(f"{collective} takes no root (see broadcast and reduce)")
     return rank_of_root(topology, root)
 
@@ -330,7 +300,7 @@ def _check(
         raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to send")
     if model.keep_clock or model.lockstep:
         raise InvalidParameterError("schedules of all kinds are compared without clocks and steps")
-    ranks = [rank] if rank is not None and collective in _ROOTED else None
+    ranks = [rank] if rank is not None and collective in ROOTED else None
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
 
 

@@ -1,11 +1,8 @@
 """Printed bounds and times of the BFB paper, recomputed by its formulas.
 
-Problem: hold lines "Theoretical Bound" of its tables, and the baselines of a caption, against ours.
-Input:   ``published/bfb_bounds.csv``.
-Output:  differences; times of an allreduce and an all-to-all in the units of table 4.
-Source:  Zhao et al. (NSDI 2025), tables 4 and 7 (degree 4, 10 us a hop, 1 MiB at 100 Gb/s). The
-         links of the baselines are not printed; strides of 1 and 3, and NCCL's pair of trees, have
-         the printed times of all-to-alls.
+Zhao et al. (NSDI 2025), tables 4 and 7: degree 4, 10 us a hop, 1 MiB at 100 Gb/s. The links of the
+baselines in a caption are not printed; strides of 1 and 3, and NCCL's pair of trees, have the
+printed times of all-to-alls.
 """
 
 from __future__ import annotations
@@ -20,14 +17,9 @@ from experiments.reproduction.difference import Difference
 from lp.alltoall.closed_forms import degree_bound
 
 __all__ = [
-    "BASELINES",
-    "FEWEST",
-    "all_to_all_us",
-    "allreduce_us",
-    "differences",
-    "halves_rate",
+    "BASELINES", "FEWEST", "all_to_all_us", "allreduce_us", "differences", "halves_rate",
     "trees_allreduce_us",
-]
+]  # fmt: skip
 
 Pairs = Sequence[tuple[int, int]]
 
@@ -118,7 +110,6 @@ def _shifted_ring(nodes: int) -> Pairs:
 
 
 def _double_binary_tree(nodes: int) -> Pairs:
-    """Link nodes as NCCL's pair of trees does."""
     trees = double_binary_tree(nodes)
     return [(at, up) for tree in trees for at, up in enumerate(tree.above) if up >= 0]
 

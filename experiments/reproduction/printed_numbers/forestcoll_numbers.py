@@ -1,28 +1,22 @@
-"""Numbers of the ForestColl paper and its slides, beside those of the stored rows.
+"""Printed numbers of the ForestColl paper and slides, compared with the stored rows.
 
-Problem: hold what is printed, or follows from it, against what comes out here.
-Input:   rows by experiment; ``published/forestcoll_*.csv``, ``published/speedups.csv``.
-Output:  differences.
-Source:  ForestColl tables 1 and 3, figures 2, 10 to 12 and 14; slides (cuts, measured algbw).
+Tables 1 and 3, figures 2, 10 to 12 and 14; slides on cuts and measured algbw.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import fmean, median
 
 from experiments.fit_alpha import COLLECTIVES, best_simulated, compared
 from experiments.published import printed
-from experiments.reproduction.difference import Difference
+from experiments.reproduction.difference import Difference, Rows
 from experiments.reproduction.training import savings
 from experiments.results.rows import Row, Status
 from experiments.speedups import Speedup, speedups
 from forestcoll.problem.sizes import size_text
 
 __all__ = ["differences"]
-
-Rows = Mapping[str, Sequence[Row]]
-"""By the name of the experiment."""
 
 _RINGS_CROSS = "15/8"
 """Figure 2, of two boxes of eight: 15 shards come into each box where 8 would do."""
@@ -37,7 +31,7 @@ _STAGES = {
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     yield from _traffic(rows)
     yield from _optima(rows)
     yield from _fixed_k(rows)

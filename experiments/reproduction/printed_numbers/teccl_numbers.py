@@ -1,26 +1,20 @@
-"""Numbers of the TE-CCL paper, beside those of the stored rows.
+"""Printed numbers of the TE-CCL paper, compared with the stored rows.
 
-Problem: hold what is printed against what comes out here.
-Input:   rows by experiment; ``published/teccl_*.csv``.
-Output:  differences.
-Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8.
+Liu et al. (SIGCOMM 2024), tables 3, 7 and 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from baselines.synthesizers.teccl.instance.epochs import epoch_us
 from experiments.published import printed
-from experiments.reproduction.difference import Difference
+from experiments.reproduction.difference import Difference, Rows
 from experiments.results.rows import Row, Status
 from forestcoll.topology import load_topology
 
 __all__ = ["differences", "model_us"]
-
-Rows = Mapping[str, Sequence[Row]]
-"""By the name of the experiment."""
 
 _Key = tuple[str, str, str, int, int]
 """Topology, collective, epochs, size and chunks."""
@@ -30,7 +24,7 @@ _EARLY = "8-early-stop"
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     for line in printed("teccl_times.csv"):
         row = _ours(rows, f"teccl-table{line['table']}", line)
         if row is None:
@@ -76,8 +70,8 @@ def _eight_chunks(rows: Rows) -> Iterator[Difference]:
         given = row.parameters
         asked = row.method, given["chunks"], given.get("epoch")
         if row.status is Status.OK and asked == ("teccl", 8, "fastest"):
-            told_bytes = int(given["size_bytes"]) / load_topology(row.topology).num_compute / 8
-            ours = model_us(row) * 25_000 / told_bytes
+            chunk_bytes = int(given["size_bytes"]) / load_topology(row.topology).num_compute / 8
+            ours = model_us(row) * 25_000 / chunk_bytes
             yield Difference("ET7", "time, all-to-all, dgx1, 8 chunks of 25 KB", "21", ours, "us")
 
 

@@ -1,9 +1,6 @@
-"""The TE-CCL paper's numbers for SCCL and TACCL, beside those of the stored rows.
+"""Printed numbers of SCCL and TACCL in the TE-CCL paper, compared with the stored rows.
 
-Problem: hold the peers' columns and the shares of comparisons against what comes out here.
-Input:   rows by experiment; ``published/teccl_peers.csv``.
-Output:  differences.
-Source:  Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figures 5 and 6.
+Liu et al. (SIGCOMM 2024), tables 3, 7 and 8, figures 5 and 6.
 """
 
 from __future__ import annotations
@@ -11,14 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from experiments.published import printed
-from experiments.reproduction.difference import Difference, may_be_stopped
+from experiments.reproduction.difference import Difference, Rows, may_be_stopped
 from experiments.reproduction.printed_numbers.teccl_numbers import model_us
 from experiments.results.rows import Row, Status
 
 __all__ = ["differences", "leads_percent"]
-
-Rows = Mapping[str, Sequence[Row]]
-"""By the name of the experiment."""
 
 _ALPHA_US = 0.7
 """Of a link of DGX1, table 3."""
@@ -45,7 +39,7 @@ _MEASURES = ("makespan", "epochs")
 
 
 def differences(rows: Rows) -> Iterator[Difference]:
-    """Yield every number that is printed and that rows can be held against."""
+    """Yield every printed number for which there are rows."""
     for line in printed("teccl_peers.csv"):
         for row in _ok(rows.get(line["experiment"], ()), line["method"], line["topology"]):
             if _same(row, line):

@@ -43,10 +43,7 @@ def execute_schedule(
     pipeline_chunks: Annotated[
         int,
         typer.Option(
-            "--pipeline-chunks",
-            metavar="N",
-            max=MOST_PIPELINE_CHUNKS,
-            help="Parts of every chunk.",
+            "--pipeline-chunks", metavar="N", max=MOST_PIPELINE_CHUNKS, help="Parts of every chunk."
         ),
     ] = 1,
     repetitions: Annotated[

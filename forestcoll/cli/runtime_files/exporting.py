@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
-from functools import partial
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from forestcoll.atomic_write import write_whole
+from forestcoll.atomic_write import write_text
 from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
-from forestcoll.cli.output import expect_writable, report
-from forestcoll.cli.runtime_files.within_limits import export_within_limits
+from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.compilation import compile_program
-from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.errors import InvalidParameterError, RuntimeLimitError, VerificationError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
-from forestcoll.runtimes.formats import FORMATS, options_of
+from forestcoll.runtimes.formats import FORMATS, Exported, ExportOptions, export, options_of
 from forestcoll.runtimes.interpretation.multiprocessors import MOST_BLOCKS
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.runtimes.mscclpp import parse_plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
-from forestcoll.runtimes.runtime_fit import SECONDS
+from forestcoll.runtimes.runtime_fit import SECONDS, Fit, fitting
 from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta
 
-__all__ = ["export_schedule"]
+__all__ = ["export_schedule", "export_within_limits"]
 
 
 def export_schedule(
@@ -119,7 +117,7 @@ def export_schedule(
         schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
-    write_whole(output, partial(_write, exported.text))
+    write_text(output, exported.text)
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,
@@ -132,10 +130,6 @@ def export_schedule(
         "file": output,
     }
     report(facts, json_)
-
-
-def _write(text: str, draft: Path) -> None:
-    draft.write_text(text, encoding="utf-8")
 
 
 def _bytes(option: str, text: str | None) -> int | None:
@@ -164,3 +158,57 @@ def _executed(text: str, name: str, program: Program, threadblocks: int | None) 
             f"report the schedule"
         )
     return [run for each in found for run in each.runs]
+
+
+def export_within_limits(
+    schedule: AnySchedule, program: Program, options: ExportOptions, *, fit: bool, seconds: float
+) -> tuple[Program, Exported, dict[str, Any]]:
+    """Export a program; if it exceeds a limit, export or suggest a variant within limits.
+
+    Parameters
+    ----------
+    program : Program
+        The compiled schedule.
+    fit : bool
+        Whether to export a variant within limits instead.
+    seconds : float
+        For the search for a variant.
+
+    Returns
+    -------
+    program : Program
+        The program that was exported.
+    exported : Exported
+    facts : dict
+        The variant and its cost; empty if the given program was exported.
+
+    Raises
+    ------
+    RuntimeLimitError
+        If the program exceeds a limit and no variant is wanted or found. The message suggests one.
+    """
+    try:
+        return program, export(program, options), {}
+    except RuntimeLimitError as error:
+        with progress_bars() as progress:
+            found = fitting(schedule, options, fastest=fit, seconds=seconds, progress=progress)
+        if not isinstance(found, Fit):
+            raise RuntimeLimitError(f"{error}; {found.in_words()}") from None
+        if not fit:
+            instead = "" if found.k is None else "; --satisfy-limits exports the fastest that fits"
+            raise RuntimeLimitError(f"{error}; {found.in_words()}{instead}") from None
+        if found.k is not None:
+            verify(found.schedule)
+        return found.program, found.exported, _facts(str(error), found)
+
+
+def _facts(broken: str, found: Fit) -> dict[str, Any]:
+    return {
+        "given": broken,
+        "changed": found.changed or None,
+        "k": found.k,
+        "fastest_of_k": None if found.k is None else f"1 to {found.tried_k}",
+        "algbw_gb_s": found.algbw_gb_s,
+        "given_algbw_gb_s": found.given_gb_s,
+        "lost": None if found.k is None else f"{100 * found.lost:.3g} %",
+    }

@@ -7,13 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from forestcoll.cli.options import MOST, Group, Idle, Json, idle_fact, in_group
+from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
+from forestcoll.cli.runtime_files.checking import RootRank
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.runtimes.msccl import Algorithm, read_leniently
-from forestcoll.runtimes.scoring.file_score import FileScore, score
-from forestcoll.runtimes.scoring.measurement import Measurement
-from forestcoll.runtimes.scoring.peer_score import PeerScore, score_transfers
+from forestcoll.runtimes.scoring.file_bounds import Measurement
+from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
 from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.schedule import write_schedule
@@ -33,12 +33,7 @@ def score_file(
     network: Annotated[
         str, typer.Option("--topology", metavar="TOPOLOGY", help="The network of the file.")
     ],
-    root: Annotated[
-        int | None,
-        typer.Option(
-            "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
-        ),
-    ] = None,
+    root: RootRank = None,
     members: Group = None,
     idle: Idle = None,
     gpus: Annotated[

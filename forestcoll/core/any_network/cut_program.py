@@ -63,13 +63,7 @@ _SMALL = 10**6
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What links and shared capacities carry at most, in whole numbers of one unit.
-
-    Parameters
-    ----------
-    link : tuple of int, one entry a link
-    shared : tuple of int, one entry for each of ``topology.shared``
-    """
+    """What links and shared capacities carry at most, in whole numbers of one unit."""
 
     link: tuple[int, ...]
     shared: tuple[int, ...] = ()
@@ -118,7 +112,6 @@ class CutProgram:
     ----------
     network : Topology
         Out-trees are packed on it; a reduction has the reversed network here.
-    limits : Limits
     weights : sequence of int
         One for each node; 0 where nothing is rooted.
     forwarding : collection of int
@@ -177,7 +170,6 @@ class CutProgram:
         return solver
 
     def _upper(self) -> list[int]:
-        """Return the limit of each column."""
         upper = [0] * self._columns
         for column, limit in zip(self._column, self.limits.link, strict=True):
             if column >= 0:
@@ -296,10 +288,7 @@ class CutProgram:
     def exact(self, deadline: float) -> ExactPoint | None:
         """Solve the equations of the last solution's basis; None if they have no solution.
 
-        Raises
-        ------
-        TimeLimitError
-            At the deadline, of ``time.monotonic``.
+        Raises TimeLimitError at the deadline, of ``time.monotonic``.
         """
         import highspy
 

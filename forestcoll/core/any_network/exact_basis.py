@@ -29,6 +29,8 @@ def solve_exactly(
 ) -> list[Fraction] | None:
     """Solve a square system.
 
+    Raises TimeLimitError at the deadline.
+
     Parameters
     ----------
     rows : sequence of dict
@@ -37,11 +39,6 @@ def solve_exactly(
         The right-hand side of each row.
     deadline : float
         A time of ``time.monotonic``: fractions may grow long, and rows fill in.
-
-    Raises
-    ------
-    TimeLimitError
-        At the deadline.
 
     Examples
     --------
@@ -61,6 +58,7 @@ def solve_exactly(
     while left:
         if time.monotonic() > deadline:
             raise TimeLimitError("no time is left to solve a basis in fractions")
+        # Markowitz: the pivot with the fewest entries fills in least.
         number = min(left, key=lambda one: (len(work[one]), one))
         if not work[number]:
             return None

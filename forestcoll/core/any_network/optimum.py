@@ -83,6 +83,7 @@ def _attained(
     rate = found.rate / unit
     k, trees = _in_whole_trees(network, found, rate, unit, weights, deadline)
     congestion = k / rate
+    # The trees of a reduction run against the links of ``network``.
     usable = {
         (e.tail, e.head)[:: -1 if reduction else 1]: amount / congestion
         for e, amount in zip(network.links, trees, strict=True)

@@ -35,9 +35,9 @@ import numpy.typing as npt
 
 from forestcoll.core.any_network.cut_program import CutProgram, ExactPoint, Inside, Limits
 from forestcoll.core.balance import trim_to_balance
+from forestcoll.core.bottleneck_cut import narrowest_cut_over
 from forestcoll.core.violation import violated_cut_between
 from forestcoll.errors import CapacityOverflowError, DisconnectedError, TimeLimitError
-from forestcoll.native import _core
 from forestcoll.problem.rate_bound import PricedCut, RateBound, SharedPrice, SwitchPrice
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
@@ -131,12 +131,12 @@ def balanced_sub_capacities(
 ) -> SubCapacities:
     """Find the largest rate and capacities for it, with prices that prove it.
 
+    Raises SolverError if HiGHS fails.
+
     Parameters
     ----------
     network : Topology
         Out-trees are packed on it; a reduction has the reversed network here.
-    limits : Limits
-    roles : Roles
     deadline : float
         A time of ``time.monotonic``.
     orbits : Orbits, optional
@@ -147,11 +147,6 @@ def balanced_sub_capacities(
     SubCapacities
         ``is_exact`` unless the time was short, the exact numbers are too large, or no basis is
         exactly optimal.
-
-    Raises
-    ------
-    SolverError
-        If HiGHS fails.
     """
     if orbits is None:
         orbits = find_symmetries(network, roles, deadline)
@@ -189,12 +184,14 @@ def _solved(
         if program.add_all(separation.near(capacity, rate)):
             continue
         try:
+            # No cut is clearly violated any more: solve the equations that bind exactly.
             point = program.exact(deadline)
         except TimeLimitError:
             point = None
         if point is None or not program.satisfies(point):
             return _rounded(program, orbits, capacity, program.near_prices())
         try:
+            # Cuts that were violated by less than the tolerance show only now.
             violated = separation.exactly(point)
         except CapacityOverflowError:
             return _rounded(program, orbits, capacity, point.prices)
@@ -246,10 +243,7 @@ class Separation:
     def exactly(self, point: ExactPoint) -> list[Inside]:
         """Return a violated set for each target that an exact point does not reach.
 
-        Raises
-        ------
-        CapacityOverflowError
-            If the numbers do not fit 62 bits.
+        Raises CapacityOverflowError if the numbers do not fit 62 bits.
         """
         whole = math.lcm(point.rate.denominator, *(c.denominator for c in point.capacity))
         total = point.rate * whole * self._whole
@@ -329,15 +323,12 @@ def _rate(program: CutProgram, steps: Sequence[int]) -> Fraction:
     network = program.network
     links, weights = network.integer_capacities, program.weights
     try:
-        p, q, _, _ = _core.bottleneck(
-            len(network.nodes),
+        p, q, _ = narrowest_cut_over(
             links.tail,
             links.head,
             np.array(steps, dtype=np.int64),
             np.array(weights, dtype=np.int64),
             np.array([not node.is_switch for node in network.nodes], dtype=np.uint8),
-            1,
-            None,
         )
     except DisconnectedError:
         return Fraction(0)

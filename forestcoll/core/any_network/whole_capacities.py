@@ -70,7 +70,6 @@ def whole_capacities(
 def _carrying(
     network: Topology, limits: Limits, trees: Roles, deadline: float, whole: bool
 ) -> npt.NDArray[np.int64] | None:
-    """Return the solution of the program, if it is whole."""
     forwarding = [v for v, forwards in enumerate(trees.forwarding) if forwards]
     program = CutProgram(network, limits, trees.weights, forwarding, no_symmetry(network), unit=1)
     program.fix_rate(whole=whole)

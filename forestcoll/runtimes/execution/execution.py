@@ -61,8 +61,6 @@ class Execution:
     ----------
     size_bytes : int
         Size of the data, as nccl-tests define it.
-    dtype : str
-    repetitions : int
     library : str
         The library that carried the data.
     time_s, library_time_s : float
@@ -91,7 +89,6 @@ def execute(
 
     Parameters
     ----------
-    program : Program
     backend : str
         ``mpi`` (mpi4py) or ``torch`` (torch.distributed).
     size_bytes : int
@@ -167,6 +164,7 @@ def _commands(backend: Backend, folder: Path, ranks: int) -> list[Command]:
     module, remedy = _REMEDY[backend]
     if find_spec(module) is None:
         raise UnsupportedError(f"unsupported: {module} is not installed; {remedy}")
+    # -P: a file of the current folder must not stand in for a package.
     words = [sys.executable, "-P", *_WORKER, backend, str(folder)]
     if backend is Backend.MPI:
         return [Command([launcher(), "-n", str(ranks), *words], _ONE_THREAD)]
@@ -197,6 +195,7 @@ def _outcome(folder: Path, rank: int) -> Outcome:
 
 def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
     """Return why processes failed: the error of a rank, or the last line printed."""
+    # An error of a rank says more than that of the launcher, which only saw it end.
     for rank in range(ranks):
         if outcome_file(folder, rank).exists() and (said := _outcome(folder, rank).error):
             return f"rank {rank} failed: {said}"

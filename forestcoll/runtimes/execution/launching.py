@@ -15,6 +15,7 @@ from forestcoll.errors import ExecutionError, TimeLimitError
 __all__ = ["Command", "run_together"]
 
 _POLL_S = 0.02
+# Seconds for mpiexec to end its own processes before SIGKILL, which it cannot pass on.
 _GRACE_S = 3.0
 
 
@@ -31,7 +32,6 @@ def run_together(commands: Sequence[Command], seconds: float, log: Path) -> None
 
     Parameters
     ----------
-    commands : sequence of Command
     seconds : float
         Time limit.
     log : Path
@@ -91,7 +91,10 @@ def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
 
 
 def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:
-    """End running processes, first with SIGTERM, so that a launcher can end its own children."""
+    """End running sessions, first with SIGTERM, so that a launcher can end its own children.
+
+    psutil ends processes, not sessions.
+    """
     for how in (signal.SIGTERM, signal.SIGKILL):
         running = _running(started)
         for process in running:

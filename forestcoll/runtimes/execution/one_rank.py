@@ -3,7 +3,8 @@
 Problem: does a rank get the result of the library's own collective, and how long do both take?
 Input:   the task of each rank, in the folder.
 Output:  the outcome of each rank, in the same folder.
-Cost:    the requested runs of the plan and of the collective, and one warm-up run of each.
+Cost:    the requested runs of the plan and of the collective, and one warm-up run of each; the
+         memory of all messages that the rank receives.
 Source:  ours. Elements are random whole numbers of any type. Sums of integers wrap around, and sums
          of floats stay exact, so every order of additions gives the same bits.
 """
@@ -15,19 +16,75 @@ import pickle
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
-from forestcoll.runtimes.execution.carrying_out import Process
-from forestcoll.runtimes.execution.rank_plan import RankPlan
-from forestcoll.runtimes.execution.transport import Backend, Transport, Values, open_transport
+from forestcoll.runtimes.execution.rank_plan import OWN, Message, Part, RankPlan
+from forestcoll.runtimes.execution.transport import (
+    Array,
+    Backend,
+    Transport,
+    Values,
+    open_transport,
+)
 
-__all__ = ["Outcome", "Task", "outcome_file", "run_task", "task_file"]
+__all__ = ["Outcome", "Process", "Task", "outcome_file", "run_task", "task_file"]
 
+
+class Process:
+    """One rank that executes its plan over a transport, repeatedly with the same buffers."""
+
+    def __init__(self, plan: RankPlan, transport: Transport, dtype: str) -> None:
+        self._plan, self._transport, self._dtype = plan, transport, dtype
+        self._came = {
+            message.number: self._zeros(message.length)
+            for one in plan.rounds
+            for message in one.receives
+        }
+
+    def carry_out(self, given: Array) -> Array:
+        """Execute the plan; return the rank's final data."""
+        for one in self._plan.rounds:
+            outgoing = [(m, self._together(m.length, m.parts, given)) for m in one.sends]
+            for message, brought in outgoing:
+                if self._to_itself(message):
+                    self._came[message.number][:] = brought
+            self._transport.exchange(
+                [(m.peer, self._came[m.number]) for m in one.receives if not self._to_itself(m)],
+                [(m.peer, brought) for m, brought in outgoing if not self._to_itself(m)],
+            )
+        return self._together(self._plan.due[self._plan.rank], self._plan.result, given)
+
+    def _zeros(self, length: int) -> Array:
+        return self._transport.array(np.zeros(length, dtype=self._dtype))
+
+    def _to_itself(self, message: Message) -> bool:
+        return message.peer == self._plan.rank
+
+    def _together(self, length: int, parts: Sequence[Part], given: Array) -> Array:
+        """Assemble parts; a single part that fills the place is not copied."""
+        if len(parts) == 1 and parts[0].length == length and not parts[0].add:
+            return self._stretch(parts[0], given)
+        made = self._zeros(length)
+        for part in parts:
+            end = part.at + part.length
+            if part.add:
+                made[part.at : end] += self._stretch(part, given)
+            else:
+                made[part.at : end] = self._stretch(part, given)
+        return made
+
+    def _stretch(self, part: Part, given: Array) -> Array:
+        source = given if part.source == OWN else self._came[part.source]
+        return source[part.begin : part.begin + part.length]
+
+
+# Small whole numbers, whose sums a float32 holds exactly in any order.
 _LARGEST_FLOAT = 1000
+# Seconds after the time limit, so that the launcher reports the time-out first.
 _GRACE_S = 10
 
 
@@ -37,7 +94,6 @@ class Task:
 
     Parameters
     ----------
-    plan : RankPlan
     dtype : str
         Of the elements, as numpy names it.
     repetitions : int
@@ -119,7 +175,6 @@ def run_task(task: Task, transport: Transport) -> Outcome:
 
 
 def _elements(length: int, task: Task) -> Values:
-    """The initial elements of a rank."""
     random = np.random.default_rng((task.seed, task.plan.rank))
     kind = np.dtype(task.dtype)
     if kind.kind == "f":

@@ -118,7 +118,6 @@ class _Planner:
         return (chunk for chunk in self.cut.order if everyone or whose[chunk] == rank)
 
     def _places(self, chunks: Iterable[int]) -> dict[int, int]:
-        """Offsets of consecutive chunks."""
         order = list(chunks)
         begins = accumulate(map(self.cut.length, order), initial=0)
         return dict(zip(order, begins, strict=False))
@@ -150,7 +149,6 @@ class _Planner:
         return end if end < self.ranks else (end - self.ranks) % self.ranks
 
     def _rounds(self) -> list[tuple[Round, ...]]:
-        """Sort the messages of all ranks into rounds."""
         depth: list[int] = []
         sends, receives = _by_rank_and_round(self.ranks), _by_rank_and_round(self.ranks)
         for transfer, moved in enumerate(self.intervals):
@@ -168,6 +166,7 @@ class _Planner:
     def _check(self, transfer: int, needs: list[int]) -> None:
         start = self.chunk[transfer], self.tail[transfer]
         for need in needs:
+            # A round takes only data of earlier rounds; a later dependency would wait for itself.
             if need >= transfer:
                 raise VerificationError(f"transfer {transfer} needs {need}, which is not before it")
             if (self.chunk[need], self.head[need]) != start:

@@ -25,7 +25,6 @@ class Part:
         Its offset in the source.
     at : int
         Its offset in the target.
-    length : int
     add : bool
         Whether it is added to the target's elements rather than replacing them.
     """
@@ -76,15 +75,12 @@ class RankPlan:
 
     Parameters
     ----------
-    rank : int
-    collective : str
     root : int
         Of a broadcast or reduce, else -1.
     given, due : tuple of int
         Elements that each rank has first, and last.
     sent, received : tuple of int
         In an all-to-all, elements to each rank and from each rank; else empty.
-    rounds : tuple of Round
     result : tuple of Part
         The parts from which the rank assembles its result.
     """

@@ -73,7 +73,6 @@ def open_transport(backend: Backend, meeting: str) -> Transport:
 
     Parameters
     ----------
-    backend : Backend
     meeting : str
         A file that does not exist yet, by which processes find each other if their launcher does
         not connect them.

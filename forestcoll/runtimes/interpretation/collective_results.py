@@ -1,26 +1,28 @@
 """Initial data and promised results of a collective, and the check of a run's results.
 
-Problem: does every chunk of the result hold the chunk, or the sum, that the collective promises
-Input: the buffers after a run
-Output: the wrong chunks, with their content and the path on which it came
-Cost: one comparison a chunk
-Source: NCCL's documentation of its collectives; in a broadcast only the root's input matters
+Problem: does every chunk of the result hold the chunk, or the sum, that the collective promises?
+Input:   the buffers after a run.
+Output:  the wrong chunks, with their content and the path on which it came.
+Cost:    one comparison a chunk.
+Source:  NCCL's documentation of its collectives; in a broadcast only the root's input matters.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from forestcoll.errors import InvalidParameterError
 from forestcoll.runtimes.interpretation.cells import Bools, Cells, Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind, Place
 from forestcoll.runtimes.interpretation.multisets import NOTHING, Multisets
 from forestcoll.runtimes.interpretation.one_run import Memory, Numbers, Units, numbers_of
 
-__all__ = ["Named", "Promise", "find_changed_inputs", "find_wrong_data", "initial"]
+__all__ = ["Named", "Promise", "find_changed_inputs", "find_wrong_data", "initial", "root_of"]
+
 
 _WAY = 8
 
@@ -43,11 +45,8 @@ class Promise:
     ----------
     collective : str
         As the executor spells it.
-    gpus : int
     root : int
         Of a broadcast or reduce, else -1.
-    cells : Cells
-    slices : int
     """
 
     collective: str
@@ -204,3 +203,39 @@ def find_changed_inputs(
                 "in place must leave as it is"
             )
             yield Finding.at(Kind.INPUT, message, actions.place_of(action))
+
+
+def root_of(collective: str, gpus: int, given: int | None, busy: Callable[[bool], set[int]]) -> int:
+    """Return the root of a broadcast or reduce, -1 for others.
+
+    Raises InvalidParameterError if the given root is impossible, or none is given and the idle GPU
+    is not unique.
+
+    Parameters
+    ----------
+    given : int, optional
+        The caller's root.
+    busy : callable
+        Takes whether to look for arriving data (broadcast) or leaving data (reduce); returns the
+        GPUs that have some. Called only without a given root.
+    """
+    if collective not in ("broadcast", "reduce"):
+        if given is not None:
+            raise InvalidParameterError(
+                f"a root is given, but this is an {collective}; leave it out"
+            )
+        return -1
+    if given is not None:
+        if not 0 <= given < gpus:
+            raise InvalidParameterError(f"the root is {given}; it must be from 0 to {gpus - 1}")
+        return given
+    # Data only leaves the root of a broadcast, and only comes to that of a reduce.
+    arriving = collective == "broadcast"
+    found = sorted(set(range(gpus)) - busy(arriving))
+    if len(found) != 1:
+        word = "receive" if arriving else "send"
+        raise InvalidParameterError(
+            f"{len(found)} of {gpus} GPUs {word} nothing, so the root of this {collective} is not "
+            "plain; give it"
+        )
+    return found[0]

@@ -64,7 +64,6 @@ class Finding:
 
     Parameters
     ----------
-    kind : Kind
     message : str
         One line, which includes the places.
     gpu, threadblock, step, line : int

@@ -1,12 +1,12 @@
-"""Happens-before queries by vector clocks: whether one action ends before another begins.
+"""Happens-before queries by vector clocks, and the pairs of accesses that need them.
 
-Problem: is there a path along the edges from one action to another?
-Input: edges and levels of the actions, and pairs of actions
-Output: for each pair, whether a path exists
-Cost: a clock for each action, with an entry for each threadblock of a pair's first action, in
-    parts that fit memory. Pairs of one GPU are first tried within that GPU, with short clocks;
-    this decides most of them
-Source: vector clocks: an action's entry for a threadblock is that threadblock's known progress
+Problem: is one action over before another begins; and which accesses of a cell must be ordered?
+Input:   edges and levels of the actions; pairs of actions, or accesses in the order of one run.
+Output:  for each pair, whether a path leads from its first action to its second.
+Cost:    a clock for each action, with an entry for each threadblock of a pair's first action, in
+         parts that fit memory. Pairs of one GPU are first tried within that GPU, with short clocks;
+         this decides most of them.
+Source:  vector clocks: an action's entry for a threadblock is that threadblock's known progress.
 """
 
 from __future__ import annotations
@@ -20,8 +20,10 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.interpretation.cells import Bools, Ints
 from forestcoll.runtimes.interpretation.precedence import Edges
 
-__all__ = ["happens_before"]
+__all__ = ["happens_before", "neighbours"]
 
+
+# Clocks held at once.
 _BYTES = 2**28
 _MOST_WORK = 2 * 10**10  # entries of clocks; some twenty seconds
 
@@ -33,6 +35,8 @@ def happens_before(
 ) -> Bools:
     """Return, for each pair, whether its first action comes before its second.
 
+    Raises InvalidScheduleError if there are too many pairs to test.
+
     Parameters
     ----------
     edges : Edges
@@ -43,12 +47,8 @@ def happens_before(
         The threadblock and the GPU of each.
     first, second : ndarray (pairs,)
         Actions, most of them of one GPU.
-
-    Raises
-    ------
-    InvalidScheduleError
-        If there are too many pairs to test.
     """
+    # Most pairs are decided within one GPU, whose clocks are short.
     within = gpu[edges.tail] == gpu[edges.head]
     number = _within_gpu(block, gpu)
     found = np.zeros(first.size, dtype=np.bool_)
@@ -133,3 +133,30 @@ def _clocks(
         own = actions[column[actions] >= 0]
         clocks[own, column[own]] = place[own] + 1
     return clocks
+
+
+def neighbours(cell: Ints, writes: Bools) -> tuple[Ints, Ints]:
+    """Return the pairs of accesses to test: the earlier one and the later one.
+
+    A read is paired with the writes before and after it, a write with the write before it. If all
+    of these pairs are ordered, so are all others of which one writes.
+
+    Parameters
+    ----------
+    cell, writes : ndarray (accesses,)
+        Sorted by cell, then as in the run.
+    """
+    size = cell.size
+    here = np.arange(size)
+    starts = np.searchsorted(cell, cell)
+    last = np.maximum.accumulate(np.where(writes, here, -1))
+    next_ = np.minimum.accumulate(np.where(writes, here, size)[::-1])[::-1]
+    before = np.r_[-1, last][:size]
+    following = np.r_[next_, size][1:]
+    ends = np.searchsorted(cell, cell, side="right")
+    after_write = np.flatnonzero(before >= starts)
+    reads = np.flatnonzero(~writes & (following < ends))
+    return (
+        np.concatenate([before[after_write], reads]),
+        np.concatenate([after_write, following[reads]]),
+    )

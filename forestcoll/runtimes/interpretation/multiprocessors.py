@@ -3,7 +3,6 @@
 Problem: threadblocks wait for each other, so all of a GPU must run at once; no file names the GPU.
 Input:   the number of threadblocks; the number that runs at once, if known.
 Output:  nothing, or an error, or a note that only some machines suffice.
-Cost:    nothing.
 Source:  NVIDIA A100 and H100 Tensor Core GPU Architecture (108 and 132 SMs of the SXM modules); AMD
          CDNA 3 white paper (304 compute units of the MI300X).
 """
@@ -29,10 +28,8 @@ _LARGEST = 100_000
 def blocks_of(machine: str | None, threadblocks: int | None) -> int | None:
     """Return the threadblocks that run at once, as given or of a machine; None without either.
 
-    Raises
-    ------
-    InvalidParameterError
-        If both are given, the machine is unknown, or the number is out of range.
+    Raises InvalidParameterError if both are given, the machine is unknown, or the number is out of
+    range.
 
     Examples
     --------

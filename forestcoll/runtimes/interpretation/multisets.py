@@ -23,6 +23,7 @@ NOTHING: Final = 0
 
 _MIXED = -1
 _MANY = -2
+# Beyond these, content can never become right, so its details are dropped.
 _MOST_REPEATED = 64
 _MOST_TIMES = 10**9
 

@@ -1,11 +1,11 @@
 """One run of a program with real data and with symbolic multisets of inputs.
 
-Problem: compute the content of every chunk of every buffer at the end
-Input: actions with their levels, matched sends and receives, cells of buffers
-Output: buffers of numbers (NumPy, 64 bits), their multisets of inputs, and their last writers
-Cost: a few array operations for each level
-Source: actions of one level have no order, so all of them read before any writes; where that
-    matters, there is a race
+Problem: compute the content of every chunk of every buffer at the end.
+Input:   actions with their levels, matched sends and receives, cells of buffers.
+Output:  buffers of numbers (NumPy, 64 bits), their multisets of inputs, and their last writers.
+Cost:    a few array operations for each level.
+Source:  actions of one level have no order, so all of them read before any writes; where that
+         matters, there is a race.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ Numbers = npt.NDArray[np.uint64]
 MOST_ACTIONS = 4_000_000
 """Of all slices; more would take minutes and gigabytes."""
 
+# No sum of inputs, which have 40 bits, reaches this; so reads of unwritten chunks show.
 _GARBAGE = np.uint64(0x5EED_0BAD_5EED_0BAD)
 
 
@@ -90,7 +91,6 @@ def execute(units: Units, level: Ints, contents: Ints, multisets: Multisets) -> 
 
     Parameters
     ----------
-    units : Units
     level : ndarray (actions,)
         -1 for actions that never run.
     contents : ndarray (cells,)
@@ -115,7 +115,6 @@ def execute(units: Units, level: Ints, contents: Ints, multisets: Multisets) -> 
 
 
 def _by_level(level: Ints) -> Iterator[Ints]:
-    """Return the units of each level."""
     order = np.argsort(level, kind="stable")
     ends = np.flatnonzero(np.diff(level[order], append=np.int64(2**62))) + 1
     start = int(np.searchsorted(level[order], 0))
@@ -125,7 +124,6 @@ def _by_level(level: Ints) -> Iterator[Ints]:
 
 
 def _move(units: Units, some: Ints, memory: Memory, multisets: Multisets) -> None:
-    """Read for all units, add, and write."""
     first, second, target = units.first[some], units.second[some], units.target[some]
     numbers, contents = memory.numbers[first], memory.contents[first]
     memory.before[some] = memory.writer[first]
@@ -135,6 +133,7 @@ def _move(units: Units, some: Ints, memory: Memory, multisets: Multisets) -> Non
         numbers[adds] += memory.numbers[added]
         contents[adds] = multisets.add(contents[adds], memory.contents[added])
         memory.beside[some[adds]] = memory.writer[added]
+    # Payloads and targets alike; units without a target write to a place that nobody reads.
     for place in (units.cells + some, np.where(target < 0, memory.contents.size - 1, target)):
         memory.numbers[place] = numbers
         memory.contents[place] = contents

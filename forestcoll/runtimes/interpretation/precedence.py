@@ -1,16 +1,17 @@
 """Precedence edges and levels of actions, which also show the actions that never run.
 
-Problem: in which order can actions run, each after its predecessors, and which never run
-Input: the edges from each predecessor
-Output: a level for each action, above all of its predecessors; -1: it never runs
-Cost: one pass over the edges, in as many rounds as there are levels
-Source: blocking FIFOs with one reader and one writer, and flags that only grow, form a Kahn
-    process network: the set of executed actions does not depend on speeds. So the edges are fixed,
-    and one run decides whether a FIFO depth deadlocks
+Problem: in which order can actions run, each after its predecessors, and which never run?
+Input:   the edges from each predecessor.
+Output:  a level for each action, above all of its predecessors; -1: it never runs.
+Cost:    one pass over the edges, in as many rounds as there are levels.
+Source:  blocking FIFOs with one reader and one writer, and flags that only grow, form a Kahn
+         process network: the set of executed actions does not depend on speeds. So the edges are
+         fixed, and one run decides whether a FIFO depth deadlocks.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 
@@ -19,7 +20,7 @@ import numpy as np
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.interpretation.cells import Bools, Ints
 
-__all__ = ["MOST_LEVELS", "Edges", "Reason", "levels_of"]
+__all__ = ["MOST_LEVELS", "Edges", "Reason", "dead_waits", "levels_of"]
 
 MOST_LEVELS = 50_000
 """Each costs a tenth of a millisecond; a ring of 4096 GPUs that adds up has a third of them."""
@@ -59,14 +60,57 @@ class Edges:
         return range(int(low), int(high))
 
 
+def dead_waits(
+    edges: Edges, levels: Ints, heads: Mapping[int, int], owner: Callable[[int], int]
+) -> Iterator[list[tuple[int, int]]]:
+    """Yield each cycle of waits, and each last wait that nothing ends, once.
+
+    Whatever never runs leads back, over others that never run, to a wait that nothing ends, or into
+    a cycle.
+
+    Parameters
+    ----------
+    heads : mapping
+        For each thread that is deadlocked, the action at which it stands.
+    owner : callable
+        Takes an action that never runs; returns its thread.
+
+    Yields
+    ------
+    list of (int, int)
+        Actions, each with the edge into it from the next one. An edge from nothing ends a wait that
+        nothing ends; such a list has one entry.
+    """
+    seen: dict[int, int] = {}
+    for number, start in enumerate(heads):
+        way: list[tuple[int, int]] = []
+        thread = start
+        while thread >= 0 and thread not in seen:
+            seen[thread] = number
+            edge = _cause(edges, levels, heads[thread])
+            way.append((heads[thread], edge))
+            tail = int(edges.tail[edge])
+            thread = owner(tail) if tail >= 0 else -1
+        if thread < 0:
+            yield way[-1:]
+        elif seen[thread] == number:
+            yield way[[owner(action) for action, _ in way].index(thread) :]
+
+
+def _cause(edges: Edges, levels: Ints, action: int) -> int:
+    """Return an edge into an action from one that never runs, preferably from nothing at all."""
+    open_edges = [
+        edge for edge in edges.into(action) if edges.tail[edge] < 0 or levels[edges.tail[edge]] < 0
+    ]
+    return min(open_edges, key=lambda edge: (edges.tail[edge] >= 0, edge))
+
+
 def levels_of(edges: Edges, size: int) -> Ints:
     """Return a level for each action, above all of its predecessors; -1 if it never runs.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If a chain of waits is longer than MOST_LEVELS.
+    Raises InvalidScheduleError if a chain of waits is longer than MOST_LEVELS.
     """
+    # Kahn's algorithm, a level at a time: what waits for nothing more runs next.
     waiting = np.bincount(edges.head, minlength=size)
     real = np.flatnonzero(edges.tail >= 0)
     order = real[np.argsort(edges.tail[real], kind="stable")]

@@ -19,7 +19,7 @@ from forestcoll.runtimes.msccl.reading import (
     read_algorithm,
     read_leniently,
 )
-from forestcoll.runtimes.msccl.writing import write_algorithm, written_algorithm
+from forestcoll.runtimes.msccl.writing import written_algorithm
 
 __all__ = [
     "ALIASES",
@@ -34,6 +34,5 @@ __all__ = [
     "parse_algorithm",
     "read_algorithm",
     "read_leniently",
-    "write_algorithm",
     "written_algorithm",
 ]

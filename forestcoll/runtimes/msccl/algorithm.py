@@ -84,7 +84,6 @@ class Threadblock:
         The GPU that it sends to and the one that it receives from; -1 for none.
     channel : int
         Of both.
-    instructions : tuple of Instruction
     line : int
         As of :class:`Instruction`.
     """
@@ -104,7 +103,6 @@ class Gpu:
     ----------
     input_chunks, output_chunks, scratch_chunks : int
         The chunks of its buffers.
-    threadblocks : tuple of Threadblock
     line : int
         As of :class:`Instruction`.
     """
@@ -122,7 +120,6 @@ class Algorithm:
 
     Parameters
     ----------
-    name : str
     protocol : str
         One of :data:`PROTOCOLS`.
     channels : int
@@ -136,7 +133,6 @@ class Algorithm:
         The kinds of calls for which it is meant.
     min_bytes, max_bytes : int
         The smallest and the largest size of the data for which the runtime may choose it.
-    gpus : tuple of Gpu
     """
 
     name: str

@@ -1,11 +1,11 @@
 """MSCCL XML parser for untrusted files, which keeps the line of every element.
 
-Problem: parse an untrusted text of elements ``algo``, ``gpu``, ``tb`` and ``step``
-Input: a file, or its text
-Output: an :class:`Algorithm`, and remarks where the executor would read the file differently
-Cost: one pass; memory of a few times the text, which is limited to MOST_BYTES
-Source: the parser of the current executor (Azure/msccl-executor-nccl), which knows neither types
-    nor prologues and ignores a file without one of its required attributes
+Problem: parse an untrusted text of elements ``algo``, ``gpu``, ``tb`` and ``step``.
+Input:   a file, or its text.
+Output:  an :class:`Algorithm`, and remarks where the executor would read the file differently.
+Cost:    one pass; memory of a few times the text, which is limited to MOST_BYTES.
+Source:  the parser of the current executor (Azure/msccl-executor-nccl), which knows neither types
+         nor prologues and ignores a file without one of its required attributes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,6 @@ class Remark:
 
     Parameters
     ----------
-    message : str
     line : int
         Of the file.
     missing : str
@@ -78,10 +77,8 @@ class Reading:
 def read_algorithm(path: Path | str) -> Algorithm:
     """Parse a file, which must have every attribute that the executor needs.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If the file is invalid; the message names the line, the attribute and the remedy.
+    Raises InvalidScheduleError if the file is invalid; the message names the line, the attribute
+    and the remedy.
     """
     found = read_leniently(path)
     for remark in found.remarks:
@@ -105,10 +102,7 @@ def read_leniently(path: Path | str) -> Reading:
 def parse_algorithm(text: str | bytes, name: str = "text") -> Reading:
     """Parse a text; errors refer to it by ``name``.
 
-    Raises
-    ------
-    InvalidScheduleError
-        As :func:`read_leniently`.
+    Raises InvalidScheduleError as :func:`read_leniently` does.
     """
     data = text.encode() if isinstance(text, str) else text
     expect_at_most(data, MOST_BYTES, name, InvalidScheduleError, _REMEDY)
@@ -160,7 +154,6 @@ class _Parser:
         self._parser.CharacterDataHandler = self._text
 
     def read(self, data: bytes) -> None:
-        """Parse the whole text."""
         try:
             self._parser.Parse(data, True)
         except expat.ExpatError as error:
@@ -173,7 +166,6 @@ class _Parser:
             self._remark("the executor does not read tabs; use spaces", line)
 
     def reading(self) -> Reading:
-        """Assemble the result."""
         head = self._head
         if head is None:
             self._refuse("has no element algo; this is no algorithm of MSCCL", 1)

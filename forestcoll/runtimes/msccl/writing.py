@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
-from forestcoll.atomic_write import write_whole
 from forestcoll.runtimes.msccl.algorithm import Algorithm, Gpu, Instruction, Threadblock
 
-__all__ = ["write_algorithm", "written_algorithm"]
+__all__ = ["written_algorithm"]
 
 
 def written_algorithm(algorithm: Algorithm) -> str:
     """Return the XML of an algorithm, one line per element; deterministic."""
     return "\n".join([*_algorithm_lines(algorithm), ""])
-
-
-def write_algorithm(algorithm: Algorithm, path: Path) -> None:
-    """Write the XML of an algorithm.
-
-    Raises
-    ------
-    ExportError
-        If the file cannot be written.
-    """
-
-    def write(draft: Path) -> None:
-        draft.write_text(written_algorithm(algorithm), encoding="utf-8")
-
-    write_whole(path, write)
 
 
 def _algorithm_lines(algorithm: Algorithm) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """MSCCL++ execution plans as data, shared by the exporter and the interpreter.
 
-To read: ``execution_plan`` (the content of a file), ``plan_reading`` (from a file or a text),
-``plan_writing``.
+To read: ``execution_plan`` (the content of a file), ``reading`` (from a file or a text),
+``writing``.
 """
 
 from forestcoll.runtimes.mscclpp.execution_plan import (
@@ -16,8 +16,8 @@ from forestcoll.runtimes.mscclpp.execution_plan import (
     Span,
     SwitchGroup,
 )
-from forestcoll.runtimes.mscclpp.plan_reading import PlanReading, parse_plan, read_plan
-from forestcoll.runtimes.mscclpp.plan_writing import written_plan
+from forestcoll.runtimes.mscclpp.reading import PlanReading, parse_plan, read_plan
+from forestcoll.runtimes.mscclpp.writing import written_plan
 
 __all__ = [
     "COLLECTIVES",

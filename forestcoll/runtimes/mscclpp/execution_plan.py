@@ -97,7 +97,6 @@ class Operation:
         ``barrier_id`` and ``num_threadblocks`` of a barrier.
     part, parts : int
         ``tbg_info``: the number of this threadblock's part of every span, and the number of parts.
-    loop : Loop, optional
     inner : tuple of Operation
         Of a pipeline.
     """
@@ -122,7 +121,6 @@ class PlanThreadblock:
 
     Parameters
     ----------
-    operations : tuple of Operation
     memory_channels, port_channels, switch_channels : tuple of int
         Those of its GPU that it uses.
     memory_buffers, port_buffers : tuple of int
@@ -162,12 +160,9 @@ class PlanGpu:
     ----------
     input_chunks, output_chunks, scratch_chunks : int
         The chunks of its buffers.
-    threadblocks : tuple of PlanThreadblock
     memory_channels, port_channels : tuple of int
         The GPU at the other end of each; the j-th of a type from one GPU to another is tied to the
         j-th of that type back.
-    switch_channels : tuple of SwitchGroup
-    remote_buffers : tuple of RemoteBuffer
     semaphores : tuple of int
         The initial value of each.
     """
@@ -197,8 +192,6 @@ class Plan:
         "LL" (uses twice the scratch), or anything else.
     in_place : bool
         The intended kind of call; the executor ignores it.
-    gpus : tuple of PlanGpu
-    reuse_resources, double_scratch : bool
     buffer_alignment : int
         Bytes; chunks are multiples of it.
     block_threads : int

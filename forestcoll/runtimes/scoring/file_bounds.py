@@ -17,7 +17,7 @@ code of ``verify``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -28,12 +28,13 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.problem.all_to_all_bound import AllToAllBound
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.rate_bound import RateBound
-from forestcoll.runtimes.scoring.every_cut import narrowest_sets
+from forestcoll.schedule.pipelined import slowest_of_loads
 from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.topology.describe import counted
 from forestcoll.topology.model import Topology
 
-__all__ = ["FileBound", "bound_of"]
+__all__ = ["MOST_NODES", "FileBound", "Measurement", "bound_of", "measured", "narrowest_sets"]
+
 
 _MOST_VISITS = 5_000_000
 """Links that searches from all sets may come by together: a second or two."""
@@ -52,7 +53,6 @@ class FileBound:
 
     Parameters
     ----------
-    algbw_gb_s : Fraction
     optimal : bool
         Whether some schedule is known to attain it, so that it is the optimum.
     by : str
@@ -74,7 +74,6 @@ def bound_of(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         One of the six.
     weights : sequence of int, optional
@@ -168,3 +167,73 @@ def _narrowest(topology: Topology, sets: Sequence[Sequence[int]]) -> Iterator[Al
             for width, count in zip(widths, gpus, strict=True)
         ]
         yield AllToAllBound.of_cut(topology, sets[rates.index(min(rates))], into=into)
+
+
+MOST_NODES = 18
+
+
+def narrowest_sets(topology: Topology) -> list[tuple[int, ...]]:
+    """Return the positions of the sets; none if the network has too many nodes.
+
+    Examples
+    --------
+    Every consecutive set of a ring cuts two cables; the first of equal sets is reported.
+
+    >>> from forestcoll.topology import load_topology
+    >>> narrowest_sets(load_topology("ring:nodes=4"))
+    [(0,), (0, 1), (0, 1, 2)]
+    """
+    count = len(topology.nodes)
+    if count > MOST_NODES:
+        return []
+    # Each number is a node set, bit v for node v.
+    sets = np.arange(1 << count, dtype=np.int64)
+    out, links = np.zeros(len(sets), dtype=np.int64), topology.integer_capacities
+    for tail, head, wide in zip(links.tail, links.head, links.capacity, strict=True):
+        out += wide * ((sets >> tail & 1) & ~(sets >> head) & 1)
+    gpus = np.zeros(len(sets), dtype=np.int64)
+    for node in topology.compute:
+        gpus += sets >> node & 1
+    found = []
+    for size in range(1, topology.num_compute):
+        these = np.flatnonzero(gpus == size)
+        best = int(these[np.argmin(out[these])])
+        found.append(tuple(node for node in range(count) if best >> node & 1))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The pipelined rate of given loads, with an upper bound.
+
+    Parameters
+    ----------
+    algbw_gb_s : Fraction, optional
+        None if nothing is sent.
+    busiest_link : tuple of str, optional
+        Tail and head of the first link with the longest time, or the name of a shared capacity.
+    bound : FileBound, optional
+        None for a single GPU.
+    loads : tuple of Fraction
+        For each link of the topology, its load as a share of the data.
+    """
+
+    algbw_gb_s: Fraction | None
+    busiest_link: tuple[str, ...] | None
+    bound: FileBound | None
+    loads: tuple[Fraction, ...] = field(repr=False)
+
+    @property
+    def share(self) -> Fraction | None:
+        """The rate over the bound: at least this share of the optimum is reached."""
+        if self.algbw_gb_s is None or self.bound is None:
+            return None
+        return self.algbw_gb_s / self.bound.algbw_gb_s
+
+
+def measured(topology: Topology, loads: Sequence[Fraction], bound: FileBound | None) -> Measurement:
+    """Measure loads, given as shares of the data, in the order of the topology's links."""
+    slowest, names = slowest_of_loads(topology, loads)
+    if names is None:
+        return Measurement(None, None, bound, tuple(loads))
+    return Measurement(1 / slowest, names, bound, tuple(loads))

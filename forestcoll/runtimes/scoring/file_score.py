@@ -1,14 +1,15 @@
-"""Score of an MSCCL XML file on a network: correctness and rate, compared with the optimum.
+"""Score of a file on a network: correctness and rate, compared with the optimum.
 
-Problem: is a given MSCCL XML file correct, and how near is it to the bound?
-Input:   an algorithm, a topology whose GPUs are its ranks, in their order.
+Problem: is a given MSCCL XML file, or another synthesizer's output, correct, and how near is it to
+         the bound?
+Input:   an algorithm, or transfers read from a file; a topology with as many GPUs.
 Output:  its errors; or the loads of its transfers, the exact pipelined algbw and the bound.
-Cost:    that of executing it, of the bound, and of :mod:`forestcoll.runtimes.scoring.least_hops`.
+Cost:    that of executing the file, or of ``verify``; of the bound, and of ``least_hops``.
 Source:  own. The bound is that of :mod:`forestcoll.runtimes.scoring.file_bounds`.
 
-The model: every transfer of the file takes the paths of ``least_hops``, with all pipeline chunks in
-flight. Threadblocks, channels and latencies take no time. These loads are those of a schedule on
-the network, so no correct file exceeds the bound.
+The model: every transfer of an MSCCL file takes the paths of ``least_hops``, with all pipeline
+chunks in flight. Threadblocks, channels and latencies take no time. These loads are those of a
+schedule on the network, so no correct file exceeds the bound.
 """
 
 from __future__ import annotations
@@ -17,16 +18,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.runtimes.interpretation.findings import Findings
 from forestcoll.runtimes.msccl.algorithm import ALIASES, COLLECTIVES, Algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
-from forestcoll.runtimes.scoring.file_bounds import bound_of
+from forestcoll.runtimes.scoring.file_bounds import Measurement, bound_of, measured
 from forestcoll.runtimes.scoring.least_hops import loads_between
-from forestcoll.runtimes.scoring.measurement import Measurement, measured
+from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule
+from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.schedule.cost_model import cost
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
 
-__all__ = ["FileScore", "score"]
+__all__ = ["FileScore", "PeerScore", "score", "score_transfers"]
+
 
 _SENDING = ("s", "rcs", "rrs", "rrcs")
 
@@ -58,7 +64,6 @@ def score(
 
     Parameters
     ----------
-    algorithm : Algorithm
     topology : Topology
         With as many GPUs as the algorithm.
     root : int, optional
@@ -97,7 +102,6 @@ def score(
 
 
 def _sent(algorithm: Algorithm) -> Mapping[tuple[int, int], Fraction]:
-    """Return the share of the data that each GPU sends to each other."""
     chunks: dict[tuple[int, int], int] = {}
     for rank, gpu in enumerate(algorithm.gpus):
         for block in gpu.threadblocks:
@@ -116,3 +120,56 @@ def _weights(algorithm: Algorithm, collective: str, given: int | None) -> list[i
     busy = {head if collective == "broadcast" else tail for tail, head in pairs}
     root = next(rank for rank in ranks if rank not in busy) if given is None else given
     return [int(rank == root) for rank in ranks]
+
+
+@dataclass(frozen=True, slots=True)
+class PeerScore:
+    """The score of transfers on a network.
+
+    Parameters
+    ----------
+    wrong : str, optional
+        The counter-example of ``verify``, with the file's own names added.
+    measurement : Measurement, optional
+        None if the transfers are wrong.
+    """
+
+    schedule: StepSchedule
+    wrong: str | None = None
+    measurement: Measurement | None = None
+
+
+def score_transfers(
+    transfers: PeerTransfers, topology: Topology, order: Sequence[int] | None = None
+) -> PeerScore:
+    """Verify transfers and measure them on a network.
+
+    Parameters
+    ----------
+    order : sequence of int, optional
+        The rank in the topology of each GPU of the file; by default, the same number.
+
+    Raises
+    ------
+    ForestCollError
+        As of :func:`forestcoll.runtimes.scoring.peers.peer_schedule.peer_schedule` and
+        :func:`forestcoll.core.optimality.optimum`.
+    """
+    schedule = peer_schedule(transfers, topology, order)
+    try:
+        verify(schedule)
+    except VerificationError as failure:
+        return PeerScore(schedule, wrong=as_the_file_has_it(transfers, str(failure)))
+    root = transfers.root
+    if root is not None and order is not None:
+        root = order[root]
+    weights = None if root is None else [int(rank == root) for rank in range(len(transfers.gpus))]
+    bound = bound_of(topology, transfers.collective, weights)
+    return PeerScore(schedule, measurement=measured(topology, _loads(schedule), bound))
+
+
+def _loads(schedule: StepSchedule) -> list[Fraction]:
+    if not len(schedule.sends):
+        return [Fraction(0)] * len(schedule.topology.links)
+    taken = cost(schedule)
+    return [Fraction(load, taken.whole) for load in taken.loads]

@@ -32,16 +32,12 @@ _MOST_WEIGHT = 2**31
 def loads_between(topology: Topology, sent: Mapping[Pair, Fraction]) -> list[Fraction]:
     """Return the loads of the links, in the order of the topology.
 
+    Raises UnsupportedError if there is no path through switches alone.
+
     Parameters
     ----------
-    topology : Topology
     sent : mapping of (rank, rank) to Fraction
         From a GPU to another.
-
-    Raises
-    ------
-    UnsupportedError
-        If there is no path through switches alone.
 
     Examples
     --------
@@ -71,7 +67,6 @@ def paths_between(
 
     Parameters
     ----------
-    topology : Topology
     pairs : iterable of (rank, rank)
     through : bool
         Whether to exclude direct links, so that all paths go through switches.
@@ -143,6 +138,7 @@ def _paths(
             if not after[tail][head]:
                 del after[tail][head]
         found.append((tuple(path), share))
+    # Shares become the least whole weights with the same proportions.
     whole = math.lcm(*(share.denominator for _, share in found))
     if whole >= _MOST_WEIGHT:
         name = topology.nodes[gpu].name
@@ -151,7 +147,6 @@ def _paths(
 
 
 def _links(topology: Topology) -> tuple[list[list[int]], list[list[int]]]:
-    """Return the links into and out of each node."""
     arriving: list[list[int]] = [[] for _ in topology.nodes]
     leaving: list[list[int]] = [[] for _ in topology.nodes]
     for number, link in enumerate(topology.links):

@@ -25,14 +25,13 @@ from typing import Any
 
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.problem.collective import algbw_of
-from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.allreduce import Allreduce, not_taken
 from forestcoll.schedule.cost_model.step_loads import measure_hops, measure_steps
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.pipelined import AnyForest, Flow, flow_of_loads, loads_of_routes, pipelined
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["Cost", "Steps", "cost", "makespan_s_per_gb", "synchronous"]
 
@@ -56,7 +55,6 @@ class Cost:
     loads : tuple of int
         The load of each link of the topology, in its order: ``loads[i] / whole`` of the data. For a
         single forest, loads are in trees.
-    whole : int
     """
 
     time_s_per_gb: Fraction
@@ -93,10 +91,7 @@ class Steps:
     def algbw_gb_s(self) -> Fraction:
         """Data size by time.
 
-        Raises
-        ------
-        UnsupportedError
-            If nothing moves.
+        Raises UnsupportedError if nothing moves.
         """
         return algbw_of(self.time_s_per_gb)
 
@@ -138,10 +133,7 @@ def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
 def _phases(operation: str, schedule: _Tree) -> tuple[AnyForest, ...]:
     """Return the forests of a schedule.
 
-    Raises
-    ------
-    UnsupportedError
-        If it is not a schedule.
+    Raises UnsupportedError if it is not a schedule.
     """
     if isinstance(schedule, AnyForest):
         return (schedule,)

@@ -24,7 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.exact_sums import Ints, exact
+from forestcoll.schedule.exact_sums import exact
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
@@ -54,7 +54,6 @@ class Traffic:
         Number of steps; for a forest, hops of the deepest tree.
     loads : tuple of int
         The load of each link of the topology in all steps: ``loads[i] / whole`` of the data.
-    whole : int
     """
 
     time_s_per_gb: Fraction
@@ -66,10 +65,7 @@ class Traffic:
 def measure_steps(schedule: StepSchedule) -> Traffic:
     """Add up the loads of each step, and the times of the slowest links.
 
-    Raises
-    ------
-    VerificationError
-        If a path uses a link that the topology does not have.
+    Raises VerificationError if a path uses a link that the topology does not have.
     """
     amount = exact(schedule.intervals.amount, len(schedule.sends))
     most = int(amount.max(initial=0)) * len(schedule.sends)
@@ -81,12 +77,8 @@ def measure_hops(forest: Forest) -> Traffic:
     """Add up the loads of each hop of all trees; in a reduction all trees end together.
 
     A reduction performs the hops of the matching broadcast in reverse order, so the loads of the
-    hops are the same in reverse order.
-
-    Raises
-    ------
-    VerificationError
-        If a path uses a link that the topology does not have.
+    hops are the same in reverse order. Raises VerificationError if a path uses a link that the
+    topology does not have.
     """
     trees = exact(forest.multiplicity, forest.parent.size)
     most = int(trees.max(initial=0)) * forest.parent.size
@@ -117,7 +109,6 @@ def _sent_synchronous(schedule: StepSchedule, amount: _Amounts) -> Iterator[_Amo
 
 
 def _sent_by_hop(forest: Forest, trees: _Amounts) -> Iterator[_Amounts]:
-    """Yield the trees over each logical link, depth by depth."""
     links, gpus = len(forest.routes.tail), forest.topology.num_compute
     number = np.zeros((gpus, gpus), dtype=np.int64)
     number[forest.routes.tail, forest.routes.head] = np.arange(links)
@@ -144,16 +135,13 @@ def _measure(
 
     Parameters
     ----------
-    topology : Topology
-    routes : Routes
     sent : iterable of arrays
         The amount that each step sends over each logical link; behind these, the amount over each
         path that transfers name. ``whole`` is all of the data.
-    whole : int
     most : int
         Upper limit of the amount over all steps and links together.
     """
-    hops = _links_of_hops(topology, routes)
+    hops = routes.links_on(topology)
     shares, common = _shares(routes)
     rows = routes.first_hop - np.arange(len(routes.first_hop))  # of ``hops``, path by path
     share = np.repeat(shares, np.diff(rows))
@@ -181,23 +169,6 @@ def _measure(
         steps += 1
     whole *= common
     return Traffic(Fraction(slowest, whole * per), steps, tuple(total.tolist()), whole)
-
-
-def _links_of_hops(topology: Topology, routes: Routes) -> Ints:
-    """Find the link of every hop of all paths, by its place in the topology."""
-    nodes, links = len(topology.nodes), topology.links
-    ends = np.array([link.tail * nodes + link.head for link in links], dtype=np.int64)
-    order = np.argsort(ends)
-    hop = routes.hop.astype(np.int64)
-    inside = np.delete(np.arange(len(hop)), routes.first_hop[1:] - 1)
-    wanted = hop[inside] * nodes + hop[inside + 1]
-    place = np.searchsorted(ends[order], wanted)
-    if not np.array_equal(np.append(ends[order], -1)[place], wanted):
-        raise VerificationError(
-            "the paths of this schedule use a link that is not in the topology; verify it before "
-            "costing it"
-        )
-    return order[place]
 
 
 def _shares(routes: Routes) -> tuple[_Amounts, int]:

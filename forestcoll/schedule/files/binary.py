@@ -23,17 +23,17 @@ from forestcoll.errors import ExportError, InvalidScheduleError
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
 from forestcoll.schedule.factored import FactoredForest, Links, Sets, Shapes
-from forestcoll.schedule.files.fields import LARGEST, Record
-from forestcoll.schedule.files.header import head_document
-from forestcoll.schedule.files.header_parsing import Head
-from forestcoll.schedule.files.parsing import parse_heads, parse_stepwise_head
-from forestcoll.schedule.files.ranges import (
+from forestcoll.schedule.files.fields import (
+    LARGEST,
+    Record,
     check_path_rows,
     check_range,
     check_routes,
     check_rows,
     entry_of,
 )
+from forestcoll.schedule.files.header import Head, head_document
+from forestcoll.schedule.files.parsing import parse_heads, parse_stepwise_head
 from forestcoll.schedule.files.stepwise_document import (
     OPTIONAL_ARRAYS,
     STEP_ARRAYS,
@@ -98,10 +98,7 @@ _Array = npt.NDArray[np.integer[Any]]
 def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
     """Write a schedule; the same schedule gives the same bytes.
 
-    Raises
-    ------
-    ExportError
-        If an array holds a number beyond signed 64 bits.
+    Raises ExportError if an array holds a number beyond signed 64 bits.
     """
     if isinstance(schedule, StepSchedule | FlowSchedule):
         steps = arrays_of_steps(schedule) if isinstance(schedule, StepSchedule) else {}
@@ -139,6 +136,7 @@ def _narrowed(name: str, array: _Array) -> _Array:
     low, high = (int(array.min()), int(array.max())) if array.size else (0, 0)
     if high > LARGEST:
         raise ExportError(f"array {name} holds {high}; files hold numbers up to {LARGEST}")
+    # Nothing is compressed, so the type decides how long a file is.
     kinds = (np.int8, np.int16, np.int32, np.int64)
     kind = next(k for k in kinds if np.iinfo(k).min <= low and high <= np.iinfo(k).max)
     return array.astype(kind, copy=False)
@@ -181,7 +179,6 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
 def _stepwise(
     document: Record, topology: Topology, members: dict[str, _Array]
 ) -> StepSchedule | FlowSchedule:
-    """Return the step schedule or flow schedule of an archive."""
     steps = document["form"] == "steps"
     kinds = {**(STEP_ARRAYS if steps else {}), **_ROUTES}
     may = set(OPTIONAL_ARRAYS) if steps else set()
@@ -230,7 +227,6 @@ def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> A
 
 
 def _check_trees(arrays: dict[str, _Array], prefix: str, ranks: int) -> None:
-    """Check that every batch of trees has a root, a multiplicity, and a parent for each rank."""
     shape, found = (len(arrays["root"]), ranks), arrays["parent"].shape
     if found != shape:
         _refuse(f"array {prefix}parent has shape {found}; it must have {shape}")

@@ -56,10 +56,7 @@ def _prices(priced: PricedSet | Potential) -> dict[str, str]:
 def parse_bound(document: Record, topology: Topology) -> AllreduceBound:
     """Read a bound; check its form only.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If it is not in the format.
+    Raises InvalidScheduleError if it is not in the format.
     """
     check_fields([document], _BOUND, lambda _: "bound.", ("weights", "shared"))
     weights: list[int] = of_type(document.get("weights", []), int, lambda i: f"bound.weights[{i}]")
@@ -137,10 +134,7 @@ def parse_prices(
 ) -> RateBound:
     """Read prices; check their form only.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If they are not in the format.
+    Raises InvalidScheduleError if they are not in the format.
     """
     check_fields([document], _PRICES, lambda _: "optimum.prices.")
     cuts, switches, shared = (one(document, key, list, "optimum.prices.") for key in _PRICES)

@@ -60,12 +60,8 @@ def edges_put_back(data: Any, taken: list[bytes]) -> None:
     """Replace the numbers that were left behind by arrays of shape (edges, 2).
 
     There is no check that such objects stand in lists of trees: the format allows them nowhere
-    else.
-
-    Raises
-    ------
-    UnreadableError
-        If some tree left no number, or the removed text is not pairs of whole numbers.
+    else. Raises UnreadableError if some tree left no number, or the removed text is not pairs of
+    whole numbers.
     """
     if not taken:
         return

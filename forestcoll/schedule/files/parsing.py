@@ -11,10 +11,11 @@ from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.files.fields import (
     Record,
     check_fields,
+    check_path_rows,
     one,
     refuse,
 )
-from forestcoll.schedule.files.header_parsing import (
+from forestcoll.schedule.files.header import (
     STEPWISE_VERSION,
     Head,
     checked,
@@ -24,7 +25,6 @@ from forestcoll.schedule.files.header_parsing import (
     stepwise_form,
 )
 from forestcoll.schedule.files.plain_data import full_document, read_document
-from forestcoll.schedule.files.ranges import check_path_rows
 from forestcoll.schedule.files.stepwise_document import FLOW_FIELDS, STEP_FIELDS
 from forestcoll.schedule.files.stepwise_parsing import flows_of, steps_of_lists
 from forestcoll.schedule.files.tree_parsing import parse_routes, parse_trees, parse_walks
@@ -93,7 +93,6 @@ def _schedule(data: Any) -> AnySchedule:
 
 
 def _stepwise(document: Record) -> StepSchedule | FlowSchedule:
-    """Return the step schedule or the flow schedule of a file."""
     if stepwise_form(document) == "flows":
         check_fields([document], (*_STEPWISE, *FLOW_FIELDS, "routes"), lambda _: "")
         topology = parse_topology(document)
@@ -125,7 +124,6 @@ def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
 
 
 def _trees_of(document: Record) -> tuple[str, str]:
-    """Return the fields that hold the trees of a forest."""
     return ("trees", "walks" if "walks" in document else "routes")
 
 

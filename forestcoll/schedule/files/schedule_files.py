@@ -27,11 +27,10 @@ from forestcoll.errors import (
     InvalidTopologyError,
     VerificationError,
 )
-from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, not_taken
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.files.binary import parse_binary, write_binary
-from forestcoll.schedule.files.header import head_document
-from forestcoll.schedule.files.header_parsing import FORMAT
+from forestcoll.schedule.files.header import FORMAT, head_document
 from forestcoll.schedule.files.parsing import parse_schedule
 from forestcoll.schedule.files.stepwise_document import chunk_lines, send_columns
 from forestcoll.schedule.flows import FlowSchedule
@@ -39,7 +38,6 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.protocols import Routed
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.unsupported import not_taken
 
 __all__ = ["MOST_BINARY_BYTES", "MOST_BYTES", "read_schedule", "write_schedule"]
 
@@ -134,7 +132,6 @@ def write_schedule(schedule: AnySchedule, path: str | os.PathLike[str]) -> None:
 
 
 def _check_type(schedule: object, path: Path) -> None:
-    """Reject schedules that the format of this file name cannot hold."""
     if isinstance(schedule, StepSchedule | FlowSchedule):
         return
     parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
@@ -148,7 +145,6 @@ def _check_type(schedule: object, path: Path) -> None:
 
 
 def _write(draft: Path, schedule: AnySchedule, path: Path) -> None:
-    """Write the schedule to the draft, in the format of the file name."""
     if _is_binary(path):
         try:
             with draft.open("wb") as file:
@@ -201,7 +197,6 @@ def _lines(schedule: AnySchedule) -> Iterator[str]:
 
 
 def _stepwise(head: dict[str, Any], schedule: StepSchedule | FlowSchedule) -> Iterator[str]:
-    """Yield the fields of a step schedule or a flow schedule."""
     yield from (f"  {_field(key, value)},\n" for key, value in head.items())
     if isinstance(schedule, StepSchedule):
         columns = send_columns(schedule)
@@ -231,7 +226,6 @@ def _field(key: str, value: Any) -> str:
 
 
 def _rows(columns: Iterable[npt.NDArray[Any]]) -> Iterator[str]:
-    """Yield lists of numbers, one of each column."""
     for row in zip(*(column.tolist() for column in columns), strict=True):
         yield f"[{','.join(map(str, row))}]"
 
@@ -242,7 +236,6 @@ def _list(entries: Iterable[str], indent: str) -> str:
 
 
 def _listing(document: dict[str, Any]) -> str:
-    """Return an object whose lists have an entry a line."""
     fields = []
     for key, value in document.items():
         entries = isinstance(value, list)
@@ -278,7 +271,6 @@ def _trees(forest: Forest) -> Iterator[str]:
 
 
 def _routes(forest: Routed) -> Iterator[str]:
-    """Yield the logical links with their physical paths."""
     routes = forest.routes
     names = [json.dumps(node.name) for node in forest.topology.nodes]
     hops = [names[node] for node in routes.hop.tolist()]
@@ -294,7 +286,6 @@ def _routes(forest: Routed) -> Iterator[str]:
 
 
 def _physical_trees(forest: MulticastForest) -> Iterator[str]:
-    """Yield the batches of a multicast forest."""
     walk, first = forest.walk.tolist(), forest.first_walk.tolist()
     heads = zip(forest.root.tolist(), forest.multiplicity.tolist(), strict=True)
     for batch, (root, multiplicity) in enumerate(heads):
@@ -303,7 +294,6 @@ def _physical_trees(forest: MulticastForest) -> Iterator[str]:
 
 
 def _walks(forest: MulticastForest) -> Iterator[str]:
-    """Yield the walks by the names of their nodes."""
     names = [json.dumps(node.name) for node in forest.topology.nodes]
     for i in range(len(forest.walks)):
         yield f"[{', '.join(names[node] for node in forest.walks.nodes(i))}]"

@@ -19,8 +19,10 @@ from forestcoll.schedule.files.fields import (
     Where,
     amount,
     check_fields,
+    check_range,
     check_records,
     column,
+    entry_of,
     fraction,
     maker,
     numbers,
@@ -31,7 +33,6 @@ from forestcoll.schedule.files.fields import (
     within,
     wrong,
 )
-from forestcoll.schedule.files.ranges import check_range, entry_of
 from forestcoll.schedule.files.stepwise_document import ALWAYS, AS_ARRAYS, COLUMNS, NARROW
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
@@ -51,9 +52,7 @@ _Column = npt.NDArray[np.integer[Any]]
 def steps_of_lists(document: Record, topology: Topology, routes: Routes) -> StepSchedule:
     """Read a step schedule of a JSON file, given its routes.
 
-    Raises
-    ------
-    InvalidScheduleError
+    Raises InvalidScheduleError.
     """
     chunks = _chunks(document, one(document, "chunks", list), topology)
     names = of_type(one(document, "columns", list), str, lambda i: f"columns[{i}]")
@@ -83,10 +82,8 @@ def steps_of_arrays(
 ) -> StepSchedule:
     """Make a step schedule from the head and arrays of a binary file.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If arrays have different lengths, or name chunks, nodes or paths that do not exist.
+    Raises InvalidScheduleError if arrays have different lengths, or name chunks, nodes or paths
+    that do not exist.
     """
     size = arrays["chunks.size"]
     nobody = np.full(len(size), -1, dtype=np.int32)
@@ -114,9 +111,7 @@ def steps_of_arrays(
 def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedule:
     """Read a flow schedule, given its routes.
 
-    Raises
-    ------
-    InvalidScheduleError
+    Raises InvalidScheduleError.
     """
     if (found := one(document, "collective", str)) != "all-to-all":
         wrong("collective", found, "'all-to-all', the only one of flows")

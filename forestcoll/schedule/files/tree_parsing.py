@@ -27,7 +27,7 @@ from forestcoll.schedule.files.fields import (
     within,
     wrong,
 )
-from forestcoll.schedule.files.header_parsing import (
+from forestcoll.schedule.files.header import (
     Head,
 )
 from forestcoll.schedule.forest import Routes
@@ -79,7 +79,6 @@ def parse_trees(
 
 
 def _roots(trees: list[Record], ranks: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return roots and multiplicities of the batches."""
     root = numbers(column(trees, "root", int, _tree), 0, ranks - 1, within(_tree, "root"))
     amount = column(trees, "multiplicity", int, _tree)
     return root.astype(np.int32), numbers(amount, 1, LARGEST, within(_tree, "multiplicity"))
@@ -124,7 +123,6 @@ def _two_parents(
     batch: npt.NDArray[np.int64],
     ends: npt.NDArray[np.int64],
 ) -> NoReturn:
-    """Raise an error about the first tree in which a GPU has two parents."""
     names = [head.topology.nodes[position].name for position in head.topology.compute]
     entry = batch * len(names) + ends[:, 1]
     entries, counts = np.unique(entry, return_counts=True)

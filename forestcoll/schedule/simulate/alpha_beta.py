@@ -49,7 +49,6 @@ class AlphaBeta:
         Microseconds of every hop from GPU to GPU, in addition to the latencies of its links.
     gamma_s_per_gb : int, Fraction or str
         Seconds that a GPU takes to add one gigabyte to what it has.
-    sharing : Sharing
     lockstep : bool
         Whether there is a barrier after each step, as step schedules assume. The steps of different
         pipeline chunks run side by side. Without it, transfers wait only for their dependencies.

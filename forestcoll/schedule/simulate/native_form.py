@@ -123,7 +123,6 @@ def _gates(message: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
 
 
 def _links_of_paths(program: Program) -> tuple[_Numbers, npt.NDArray[np.int32]]:
-    """Return the links of each path, in compressed rows."""
     links, nodes = program.topology.links, len(program.topology.nodes)
     known = np.array([link.tail * nodes + link.head for link in links], dtype=np.int64)
     node, first = program.paths.node.astype(np.int64), program.paths.first_node

@@ -44,8 +44,6 @@ def best_chunk_count(
 
     Parameters
     ----------
-    simulator : Simulator
-    size_bytes : int
     model : AlphaBeta, optional
         With its defaults if not given. A model that keeps a clock allows one pipeline chunk only.
     most : int
@@ -70,6 +68,7 @@ def best_chunk_count(
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
     least, last, worse = first, first, 0
     for place, pipeline_chunks in enumerate(grid[1:], 1):
+        # The work grows in proportion to the pipeline chunks.
         if last.work * pipeline_chunks > _MOST_WORK * last.pipeline_chunks:
             break
         last = simulator.run(size_bytes, model, pipeline_chunks, progress=progress)

@@ -36,7 +36,6 @@ def least_latency_s(
 
     Parameters
     ----------
-    topology : Topology
     collective : str
         It sets the pairs of GPUs. Broadcast: from the root to all; reduce: from all to the root.
         Allgather: from GPUs with data to all; reduce-scatter: from all to these. Allreduce and

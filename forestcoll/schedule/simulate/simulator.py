@@ -80,7 +80,6 @@ class Simulation:
         Number of pipeline chunks.
     time_s : float
         Seconds until the last byte arrives.
-    model : AlphaBeta
     closed : bool
         Whether the time comes from a closed form: everything runs in rounds.
     work : int
@@ -101,10 +100,7 @@ class Simulation:
     def algbw_gb_s(self) -> float:
         """Algorithmic bandwidth in simulation: the size by the time, in GB/s.
 
-        Raises
-        ------
-        UnsupportedError
-            If nothing moves, as on a single GPU.
+        Raises UnsupportedError if nothing moves, as on a single GPU.
         """
         if not self.time_s:
             raise UnsupportedError("a schedule in which nothing moves takes no time")
@@ -172,10 +168,8 @@ class Simulator:
 
         Parameters
         ----------
-        size_bytes : int
         model : AlphaBeta, optional
             With its defaults if not given.
-        pipeline_chunks : int
         bins : int
             Largest number of time bins of the links' utilisation, up to 100,000; at least half as
             many result. None is kept if 0.
@@ -295,7 +289,6 @@ class Simulator:
     def _usage(
         self, carried: _Floats, width: int, ticks: int, tick: float, rate: _Floats
     ) -> LinkUsage:
-        """Return the utilisation of the links from the amounts that they carry in each bin."""
         links = self.program.topology.links
         used = -(-ticks // width)
         known = {bandwidth: i for i, bandwidth in enumerate(self._form.kinds.bandwidths_gb_s)}

@@ -1,17 +1,17 @@
 """Transformations of schedules: reversal, factoring, steps, and the parts of compilation.
 
-To read, for forests: ``reverse`` (reductions from reversed forests), ``factoring`` (explicit to
-factored form), ``plane_routes`` (paths distributed over parallel planes) and ``synchronous_steps``
-(forests hop by hop). For steps: ``time_reversal``, ``sequential_phases`` (one phase, then the
-other) and ``shards`` (common chunks). For compilation: ``single_paths`` (one path per transfer),
-``timed_transfers`` (transfers with times), ``dependencies`` (waiting between transfers) and
-``program_steps`` (programs as steps).
+To read, for forests: ``factoring`` (explicit to factored form), ``plane_routes`` (paths distributed
+over parallel planes) and ``synchronous_steps`` (forests hop by hop). ``reversal`` serves forests
+and steps. For steps: ``sequential_phases`` (one phase, then the other) and ``shards`` (common
+chunks). For compilation: ``single_paths`` (one path per transfer), ``timed_transfers`` (transfers
+with times), ``dependencies`` (waiting between transfers) and ``program_steps`` (programs as
+steps).
 """
 
 from forestcoll.schedule.transform.program_steps import stepwise
+from forestcoll.schedule.transform.reversal import time_reversed
 from forestcoll.schedule.transform.sequential_phases import sequential
 from forestcoll.schedule.transform.shards import by_shards
 from forestcoll.schedule.transform.synchronous_steps import lockstep
-from forestcoll.schedule.transform.time_reversal import time_reversed
 
 __all__ = ["by_shards", "lockstep", "sequential", "stepwise", "time_reversed"]

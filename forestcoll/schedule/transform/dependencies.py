@@ -43,18 +43,15 @@ def with_dependencies(
 ) -> tuple[Transfers, Numbers, npt.NDArray[np.int32]]:
     """Sort transfers by their times and find their dependencies.
 
+    Raises UnsupportedError if there are too many dependencies, or a switch divides incoming data
+    between transfers of the same units.
+
     Returns
     -------
     transfers : Transfers
         In the new order.
     first_need, need : int64 and int32 arrays
         In compressed rows, as in :class:`forestcoll.schedule.program.Program`.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are too many dependencies, or a switch divides incoming data between transfers of
-        the same units.
     """
     ends = _Ends(topology)
     transfers = _in_order(transfers, ends)
@@ -141,7 +138,6 @@ def met(transfers: Transfers, leaving: Numbers | None = None) -> Iterator[tuple[
 
     Parameters
     ----------
-    transfers : Transfers
     leaving : int64 array, optional
         The transfers out to consider, in this order; all if not given. The pairs of one transfer
         come together.
@@ -152,6 +148,7 @@ def met(transfers: Transfers, leaving: Numbers | None = None) -> Iterator[tuple[
     first, end = transfers.first, transfers.first + transfers.amount
     nodes = int(max(transfers.tail.max(), transfers.head.max())) + 1
     if (int(transfers.chunk.max()) + 1) * nodes * (int(end.max()) + 1) >= 2**63:
+        # The keys would overflow: positions are renumbered, which keeps their order.
         places = np.unique(np.concatenate([first, end]))
         first, end = np.searchsorted(places, first), np.searchsorted(places, end)
     span = int(end.max()) + 1
@@ -159,6 +156,8 @@ def met(transfers: Transfers, leaving: Numbers | None = None) -> Iterator[tuple[
     at_head, at_tail = (base + transfers.head) * span, (base + transfers.tail) * span
     into = np.argsort(at_head + first, kind="stable")
     begins, stops = (at_head + first)[into], (at_head + end)[into]
+    # Sorted by start, ends are in no order; their running maximum is, and it bounds the first
+    # transfer in that may overlap.
     furthest = np.maximum.accumulate(stops)
     low = np.searchsorted(furthest, (at_tail + first)[which], side="right")
     many = np.maximum(np.searchsorted(begins, (at_tail + end)[which], side="left") - low, 0)

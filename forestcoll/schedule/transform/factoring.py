@@ -23,10 +23,7 @@ __all__ = ["as_factored"]
 def as_factored(forest: Forest) -> FactoredForest:
     """Convert an explicit forest to factored form with one set of all GPUs.
 
-    Raises
-    ------
-    VerificationError
-        If the arrays of the forest cannot be read.
+    Raises VerificationError if the arrays of the forest cannot be read.
     """
     check_arrays(forest)
     routes, gpus = forest.routes, forest.topology.num_compute

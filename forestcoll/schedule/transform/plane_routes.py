@@ -42,7 +42,6 @@ def paths_over_planes(routes: Routes, planes: Planes) -> Routes:
     routes : Routes
         Routes on ``planes.merged``. No link has more trees than a number of which each plane
         carries its share in whole trees (:func:`.symmetry.parallel_planes.merged_capacities`).
-    planes : Planes
 
     Returns
     -------
@@ -62,7 +61,7 @@ def paths_over_planes(routes: Routes, planes: Planes) -> Routes:
         routes.first_hop.astype(np.int64),
         np.array(label, dtype=np.int64)[routes.hop],
     )
-    for switches in _layers(planes):
+    for switches in planes.layers(lambda switch: _weights(planes, switch)):
         paths = _laid(paths, planes, switches, size)
     counts = np.bincount(paths.link, minlength=len(routes.tail))
     return Routes(
@@ -83,26 +82,6 @@ class _Paths:
     trees: _Ints
     first: _Ints
     hop: _Ints
-
-
-def _layers(planes: Planes) -> list[list[int]]:
-    """Group merged switches of equal weights without links to one another."""
-    switches = planes.merged_switches
-    beside: dict[int, set[int]] = {v: set() for v in switches}
-    for link in planes.merged.links:
-        if link.tail in beside and link.head in beside:
-            beside[link.tail].add(link.head)
-            beside[link.head].add(link.tail)
-    layers: list[tuple[tuple[int, ...], list[int]]] = []
-    for v in switches:
-        weights = _weights(planes, v)
-        fits = (row for w, row in layers if w == weights and beside[v].isdisjoint(row))
-        row = next(fits, None)
-        if row is None:
-            layers.append((weights, [v]))
-        else:
-            row.append(v)
-    return [row for _, row in layers]
 
 
 def _weights(planes: Planes, switch: int) -> tuple[int, ...]:
@@ -135,6 +114,7 @@ def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> 
     first_hop = np.concatenate([[0], np.cumsum(np.diff(paths.first)[path])]).astype(np.int64)
     place = np.full(len(paths.hop), -1, dtype=np.int64)
     place[at] = start
+    # All passages lie on one line of trees; where a tree lies tells its plane.
     line = place[hop_of]
     passing = np.flatnonzero(line >= 0)
     part = np.repeat(np.arange(len(path)), np.diff(first_hop))[passing]
@@ -169,7 +149,6 @@ def _cuts(paths: _Paths, row: _Ints, start: _Ints, upto: _Ints) -> tuple[_Ints, 
 
 
 def _entries(first: _Ints, rows: _Ints) -> _Ints:
-    """Return the entries of compressed rows, taken in this order."""
     length = np.diff(first)[rows]
     upto = np.cumsum(length)
     start: _Ints = np.repeat(first[rows] - upto + length, length)

@@ -32,11 +32,8 @@ _Numbers = npt.NDArray[np.int64]
 def stepwise(program: Program) -> StepSchedule:
     """Convert a program to a step schedule without a clock; every transfer names its path.
 
-    Raises
-    ------
-    VerificationError
-        If a dependency does not come before its transfer, or no order of steps keeps later
-        additions out of a sum that was sent before.
+    Raises VerificationError if a dependency does not come before its transfer, or no order of steps
+    keeps later additions out of a sum that was sent before.
     """
     step = _steps(program)
     routes, path = _routes(program)
@@ -61,7 +58,6 @@ def stepwise(program: Program) -> StepSchedule:
 
 
 def _steps(program: Program) -> _Numbers:
-    """Find the first possible step of each transfer."""
     count, many = program.num_transfers, np.diff(program.first_need)
     late, early = np.repeat(np.arange(count), many), program.need.astype(np.int64)
     if (early >= late).any():
@@ -73,6 +69,7 @@ def _steps(program: Program) -> _Numbers:
     once, again = _repeated(program)
     along = ~keeps[program.tail]  # may send what comes in in the same step
     least = np.zeros(count, dtype=np.int64)
+    # Steps only rise, so this ends at the least steps that meet all rules, if any do.
     while True:
         step = _after_needs(program, late, early, least)
         raised = step.copy()

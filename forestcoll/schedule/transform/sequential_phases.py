@@ -37,22 +37,15 @@ _PHASES = (("reduce-scatter", "allgather"), ("reduce", "broadcast"))
 def sequential(reduce: StepSchedule, gather: StepSchedule) -> StepSchedule:
     """Make an allreduce whose gathering begins when the last sum is complete.
 
-    Parameters
-    ----------
-    reduce, gather : StepSchedule
+    Raises UnsupportedError if the two are not the phases of an allreduce on one network, have
+    different weights or give the GPUs different parts of the data, have clocks for different
+    amounts of it, or need units beyond 64 bits.
 
     Returns
     -------
     StepSchedule
         With the method of the gathering, and the chunks of both, or one for each root if these
         differ. Every transfer keeps the shares of its paths.
-
-    Raises
-    ------
-    UnsupportedError
-        If the two are not the phases of an allreduce on one network, have different weights or give
-        the GPUs different parts of the data, have clocks for different amounts of it, or need units
-        beyond 64 bits.
     """
     if (reduce.collective, gather.collective) not in _PHASES:
         raise UnsupportedError(
@@ -109,7 +102,6 @@ def _named(phase: StepSchedule, differ: npt.NDArray[np.bool_]) -> StepSchedule:
 
 
 def _latencies(phase: StepSchedule, link: int) -> list[Fraction]:
-    """Return the latency of each path of a logical link, in microseconds."""
     routes, between = phase.routes, phase.topology.link_between
     rows = (
         routes.hop[routes.first_hop[path] : routes.first_hop[path + 1]].tolist()
@@ -140,6 +132,7 @@ def _one_after_the_other(first: Clock | None, then: Clock | None) -> Clock | Non
             f"unsupported: the phases of this allreduce have clocks for data of different sizes, "
             f"{first.size_bytes} and {then.size_bytes} bytes"
         )
+    # The longest tick of which both ticks are whole multiples.
     one, other = first.tick_us, then.tick_us
     common = math.lcm(one.denominator, other.denominator)
     tick = Fraction(math.gcd(int(one * common), int(other * common)), common)

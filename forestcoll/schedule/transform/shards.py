@@ -29,10 +29,7 @@ MOST = 2**63 - 1
 def finer(schedule: StepSchedule, factor: int) -> StepSchedule:
     """Return the same schedule with its unit of the data divided by a factor.
 
-    Raises
-    ------
-    UnsupportedError
-        If the sizes of the chunks then no longer fit 64 bits.
+    Raises UnsupportedError if the sizes of the chunks then no longer fit 64 bits.
     """
     if factor == 1:
         return schedule
@@ -54,12 +51,8 @@ def finer(schedule: StepSchedule, factor: int) -> StepSchedule:
 def by_shards(schedule: StepSchedule) -> StepSchedule:
     """Return the same schedule with one chunk for each shard; transfers carry intervals of it.
 
-    Shards are sorted by root and target. An allreduce has a single one.
-
-    Raises
-    ------
-    UnsupportedError
-        If the size of a shard does not fit 64 bits.
+    Shards are sorted by root and target. An allreduce has a single one. Raises UnsupportedError if
+    the size of a shard does not fit 64 bits.
     """
     chunks, sends = schedule.chunks, schedule.sends
     owner = chunks.root.astype(np.int64) * (schedule.topology.num_compute + 1) + chunks.target
@@ -96,10 +89,8 @@ def by_shards(schedule: StepSchedule) -> StepSchedule:
 def with_one_cut(one: StepSchedule, other: StepSchedule) -> tuple[StepSchedule, StepSchedule]:
     """Convert two schedules to the same chunks: their own, or shards where these differ.
 
-    Raises
-    ------
-    UnsupportedError
-        If they give a GPU different parts of the data, or no common unit fits 64 bits.
+    Raises UnsupportedError if they give a GPU different parts of the data, or no common unit fits
+    64 bits.
     """
     whole = math.lcm(one.chunks.whole, other.chunks.whole)
     one, other = (finer(each, whole // each.chunks.whole) for each in (one, other))

@@ -32,10 +32,7 @@ _Numbers = npt.NDArray[np.int64]
 def links_of(schedule: StepSchedule) -> _Numbers:
     """Return the logical link of each transfer, by its place in the routes.
 
-    Raises
-    ------
-    VerificationError
-        If the routes lack the logical link of a transfer.
+    Raises VerificationError if the routes lack the logical link of a transfer.
     """
     sends, routes, nodes = schedule.sends, schedule.routes, len(schedule.topology.nodes)
     known = routes.tail.astype(np.int64) * nodes + routes.head
@@ -56,7 +53,6 @@ def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSche
 
     Parameters
     ----------
-    schedule : StepSchedule
     links : bool array, one entry a logical link, optional
         The links to treat; all if not given.
 
@@ -76,6 +72,7 @@ def along_paths(schedule: StepSchedule, links: _Flags | None = None) -> StepSche
         return schedule
     share, total = _shares(routes)
     whole = total[link[cut]]
+    # The least factors by which intervals divide into whole units over their paths.
     asked = np.unique(whole // np.gcd(whole, schedule.intervals.amount[cut]))
     schedule = finer(schedule, math.lcm(*asked.tolist()))
     many = np.where(cut, np.diff(routes.first_path)[link], 1)
@@ -113,19 +110,12 @@ def _times_of_parts(clock: Clock | None, which: _Numbers, path: _Numbers) -> Clo
     """Give each part of a transfer its times; parts of a message on one path stay together."""
     if clock is None:
         return None
-    message = clock.message
-    if message is not None:
-        message = message[which]
+    clock = clock.taken(which)
+    if (message := clock.message) is not None:
         pair = (message * (path.max() + np.int64(2)) + path + 1)[message >= 0]
         numbers = np.unique(pair, return_inverse=True)[1].reshape(-1)
         message[message >= 0] = numbers.astype(np.int32)
-    return replace(
-        clock,
-        start=clock.start[which],
-        end=clock.end[which],
-        left=None if clock.left is None else clock.left[which],
-        message=message,
-    )
+    return clock
 
 
 @dataclass(frozen=True)
@@ -177,7 +167,6 @@ def united(one: Routes, other: Routes) -> Union:
 
 
 def _ways(routes: Routes) -> dict[tuple[int, int], _Ways]:
-    """Return the distinct paths of each link."""
     found: dict[tuple[int, int], _Ways] = {}
     for link, paths in routes.paths().items():
         ways = found.setdefault(link, {})

@@ -24,6 +24,9 @@ __all__ = ["lockstep"]
 def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
     """Convert a forest to a step schedule, hop by hop.
 
+    Raises UnsupportedError if the phases of an allreduce have different weights, or no common unit
+    in 64 bits.
+
     Parameters
     ----------
     schedule : Forest or Allreduce
@@ -34,11 +37,6 @@ def lockstep(schedule: Forest | Allreduce[Forest]) -> StepSchedule:
     StepSchedule
         Logical links keep their paths. For an allreduce see
         :func:`forestcoll.schedule.transform.sequential_phases`.
-
-    Raises
-    ------
-    UnsupportedError
-        If the phases of an allreduce have different weights, or no common unit in 64 bits.
     """
     if isinstance(schedule, Forest):
         return StepSchedule(

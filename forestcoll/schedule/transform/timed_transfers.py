@@ -143,12 +143,8 @@ def _by_path(
 def of_multicast(forest: MulticastForest, *, loopback: bool = True) -> Plan:
     """Send every physical tree walk by walk, with loopback or without.
 
-    A GPU keeps its own part of a sum, so the switch does not add what loopback sends to it.
-
-    Raises
-    ------
-    UnsupportedError
-        If there are too many trees to number them in 64 bits.
+    A GPU keeps its own part of a sum, so the switch does not add what loopback sends to it. Raises
+    UnsupportedError if there are too many trees to number them in 64 bits.
     """
     chunks, chunk, first = _data(forest)
     batch = np.repeat(np.arange(forest.num_batches), np.diff(forest.first_walk))
@@ -194,10 +190,7 @@ def of_flows(schedule: FlowSchedule) -> Plan:
 def of_steps(schedule: StepSchedule) -> Plan:
     """Cut the transfers of a step schedule over their paths.
 
-    Raises
-    ------
-    UnsupportedError
-        If the units that the exact cut requires do not fit 64 bits.
+    Raises UnsupportedError if the units that the exact cut requires do not fit 64 bits.
     """
     schedule = along_paths(schedule)
     if schedule.collective != "allreduce":
@@ -218,10 +211,7 @@ def of_steps(schedule: StepSchedule) -> Plan:
 def refined(plan: Plan, factor: int) -> Plan:
     """Return the same transfers with their unit of the data divided by a factor.
 
-    Raises
-    ------
-    UnsupportedError
-        If the sizes of the chunks then no longer fit 64 bits.
+    Raises UnsupportedError if the sizes of the chunks then no longer fit 64 bits.
     """
     chunks, transfers = plan.chunks, plan.transfers
     if factor == 1:
@@ -243,12 +233,8 @@ def refined(plan: Plan, factor: int) -> Plan:
 def in_windows(plan: Plan, pipeline_chunks: int) -> Plan:
     """Cut every chunk into equal windows, one per pipeline chunk, and transfers at their borders.
 
-    The parts of a message that lie in one window stay together.
-
-    Raises
-    ------
-    UnsupportedError
-        If the required unit does not fit 64 bits.
+    The parts of a message that lie in one window stay together. Raises UnsupportedError if the
+    required unit does not fit 64 bits.
     """
     divisor = int(np.gcd.reduce(plan.chunks.size)) if len(plan.chunks) else 1
     plan = refined(plan, pipeline_chunks // int(np.gcd(divisor, pipeline_chunks)))
@@ -265,6 +251,7 @@ def in_windows(plan: Plan, pipeline_chunks: int) -> Plan:
     high = np.minimum(end[which], (window + 1) * width[which])
     rows = transfers.taken(which)
     alone = rows.message < 0
+    # Each window of a message is a message of its own.
     message = np.unique(rows.message * np.int64(pipeline_chunks) + window, return_inverse=True)[1]
     message = np.where(alone, -1, message.reshape(-1))
     rows = replace(rows, first=low, amount=high - low, message=message.astype(np.int32))

@@ -18,10 +18,9 @@ from __future__ import annotations
 from typing import Any, overload
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule
+from forestcoll.schedule.allreduce import Allreduce, AnyForest, AnySchedule, TreeSchedule, not_taken
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.schedule.unsupported import not_taken
 from forestcoll.schedule.verification.flows import FlowVerdict, verify_flows
 from forestcoll.schedule.verification.naming import fail
 from forestcoll.schedule.verification.steps.steps import StepVerdict, verify_steps

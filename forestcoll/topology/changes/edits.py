@@ -12,17 +12,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TypeVar
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.changes.named_parts import ends_named, parts_named
+from forestcoll.topology.changes.named_parts import ends_named, links_named, parts_named
+from forestcoll.topology.graph import Link, NetworkGraph
 from forestcoll.topology.numbers import Exact, exact, exact_text
-from forestcoll.topology.shared_capacity import SharedCapacity, kept, links_named, moved
-
-if TYPE_CHECKING:
-    from forestcoll.topology.model import Topology
+from forestcoll.topology.shared_capacity import SharedCapacity, kept, moved
 
 __all__ = ["Changes", "scaled", "with_links", "with_shared", "without"]
+
+T = TypeVar("T", bound=NetworkGraph)
+"""A topology: an edit returns the type that it is given."""
 
 _SAID = 2  # parts that the network's name lists; it counts the others
 
@@ -51,7 +52,7 @@ class Changes:
     def __bool__(self) -> bool:
         return bool(self.links or self.scale or self.without or self.shared)
 
-    def applied(self, topology: Topology) -> Topology:
+    def applied(self, topology: T) -> T:
         """Return the changed network: links and limits are added, then scaled, then left out.
 
         Raises
@@ -68,7 +69,7 @@ class Changes:
         return without(topology, self.without) if self.without else topology
 
 
-def without(topology: Topology, parts: Iterable[str]) -> Topology:
+def without(topology: T, parts: Iterable[str]) -> T:
     """Return the network without some nodes and their links, or some links or shared capacities.
 
     Ranks count the remaining GPUs. Shared capacities keep their limit for the remaining links.
@@ -110,7 +111,7 @@ def without(topology: Topology, parts: Iterable[str]) -> Topology:
     return topology.like(name, nodes, tuple(links), shared=shared)
 
 
-def scaled(topology: Topology, parts: str | Iterable[str], factor: Exact) -> Topology:
+def scaled(topology: T, parts: str | Iterable[str], factor: Exact) -> T:
     """Return the network with the bandwidth of some links or shared capacities multiplied.
 
     A shared capacity changes only if it is named: faster links do not make host memory faster.
@@ -152,7 +153,7 @@ def scaled(topology: Topology, parts: str | Iterable[str], factor: Exact) -> Top
     return topology.like(f"{topology.name}{suffix}", topology.nodes, tuple(links), shared=shared)
 
 
-def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
+def with_links(topology: T, links: Mapping[str, Exact]) -> T:
     """Return the network with links added.
 
     Parameters
@@ -174,8 +175,6 @@ def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
     >>> ring.link_between[2, 0].bandwidth_gb_s
     Fraction(5, 1)
     """
-    from forestcoll.topology.model import Link
-
     added: list[Link] = []
     for text, bandwidth in links.items():
         width: Fraction = exact(bandwidth, f"{text}: bandwidth")
@@ -184,9 +183,7 @@ def with_links(topology: Topology, links: Mapping[str, Exact]) -> Topology:
     return replace(topology, name=name, links=(*topology.links, *added))
 
 
-def with_shared(
-    topology: Topology, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact
-) -> Topology:
+def with_shared(topology: T, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact) -> T:
     """Return the network with one more shared capacity, under the same name.
 
     Parameters

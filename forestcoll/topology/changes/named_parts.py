@@ -17,18 +17,15 @@ Source:  none.
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING
 
-from forestcoll.errors import InvalidTopologyError
+from forestcoll.errors import InvalidTopologyError, did_you_mean
+from forestcoll.topology.graph import NetworkGraph
 
-if TYPE_CHECKING:
-    from forestcoll.topology.model import Topology
-
-__all__ = ["NamedParts", "ends_named", "parts_named"]
+__all__ = ["NamedParts", "ends_named", "links_named", "parts_named"]
 
 _BETWEEN = re.compile(r"\s+(->|<-|<->|-)\s+")
 
@@ -49,7 +46,7 @@ class NamedParts:
     links: tuple[tuple[int, int], ...]
 
 
-def parts_named(topology: Topology, text: str) -> NamedParts:
+def parts_named(topology: NetworkGraph, text: str) -> NamedParts:
     """Return the parts that a text names.
 
     Raises
@@ -81,7 +78,7 @@ def parts_named(topology: Topology, text: str) -> NamedParts:
     return NamedParts((), tuple(sorted(links)))
 
 
-def ends_named(topology: Topology, text: str) -> tuple[tuple[int, int], ...]:
+def ends_named(topology: NetworkGraph, text: str) -> tuple[tuple[int, int], ...]:
     """Return the ends of the links that a text names, whether the links exist or not.
 
     Raises
@@ -97,11 +94,36 @@ def ends_named(topology: Topology, text: str) -> tuple[tuple[int, int], ...]:
     return tuple(sorted(ends))
 
 
-def _is_node(topology: Topology, text: str) -> bool:
+def links_named(
+    topology: NetworkGraph, name: str, parts: Iterable[str]
+) -> tuple[tuple[int, int], ...]:
+    """Return the links of a shared capacity from texts such as "b0.* -> ib" or "a - b".
+
+    Raises
+    ------
+    InvalidTopologyError
+        If a text names no link of the network.
+
+    Examples
+    --------
+    >>> from forestcoll.topology import load_topology
+    >>> links_named(load_topology("ring:nodes=3"), "wire", ["gpu0 - gpu1"])
+    ((0, 1), (1, 0))
+    """
+    found: set[tuple[int, int]] = set()
+    for part in parts:
+        try:
+            found.update(parts_named(topology, part).links)
+        except InvalidTopologyError as error:
+            raise InvalidTopologyError(f"shared capacity {name!r}: {error}") from None
+    return tuple(sorted(found))
+
+
+def _is_node(topology: NetworkGraph, text: str) -> bool:
     return text in topology.position_of or len(_BETWEEN.split(text.strip())) == 1
 
 
-def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+def _ways(topology: NetworkGraph, text: str) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
     """Return the tails and heads that a text names: two entries for links both ways."""
     pieces = _pieces(topology, text.strip())
     if len(pieces) != 3:
@@ -113,7 +135,7 @@ def _ways(topology: Topology, text: str) -> list[tuple[tuple[int, ...], tuple[in
     return there.get(pieces[1], [(left, right), (right, left)])
 
 
-def _pieces(topology: Topology, text: str) -> list[str]:
+def _pieces(topology: NetworkGraph, text: str) -> list[str]:
     """Split a text at its arrow; if names contain arrows, split between two names."""
     for arrow in _BETWEEN.finditer(text):
         left, right = text[: arrow.start()], text[arrow.end() :]
@@ -122,24 +144,20 @@ def _pieces(topology: Topology, text: str) -> list[str]:
     return _BETWEEN.split(text)
 
 
-def _nodes(topology: Topology, pattern: str, text: str) -> tuple[int, ...]:
+def _nodes(topology: NetworkGraph, pattern: str, text: str) -> tuple[int, ...]:
     if pattern in topology.position_of:
         return (topology.position_of[pattern],)
     found = [v for v, node in enumerate(topology.nodes) if fnmatchcase(node.name, pattern)]
     if not found:
-        near = difflib.get_close_matches(pattern, topology.position_of, n=1)
-        hint = (
-            f"did you mean {near[0]!r}?"
-            if near
-            else f"its nodes have names like {topology.nodes[0].name!r}"
-        )
+        example = f"its nodes have names like {topology.nodes[0].name!r}"
+        hint = did_you_mean(pattern, topology.position_of, example, repr)
         said = "" if pattern == text else f" of {text!r}"
         raise InvalidTopologyError(f"{pattern!r}{said} is no node of {topology.name}; {hint}")
     return tuple(found)
 
 
 def _between(
-    topology: Topology, tails: tuple[int, ...], heads: tuple[int, ...]
+    topology: NetworkGraph, tails: tuple[int, ...], heads: tuple[int, ...]
 ) -> set[tuple[int, int]]:
     known = topology.link_between
     if len(tails) == len(heads) == 1:

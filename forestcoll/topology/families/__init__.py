@@ -1,15 +1,14 @@
 """Topology families: one function for each, registered in :data:`FAMILIES` by a decorator.
 
-To read: ``family`` (the registry and the decorator), ``values`` (types of parameters) and
-``wiring`` (GPUs by number), then the families: ``machines``, ``pcie_box`` and ``chassis`` (with the
-numbers of ``constants``), ``fabrics``; of GPUs alone ``direct_connect``, ``words``,
-``circulants``, ``grids``, ``distance_regular`` (with the ``geometries`` it needs), ``expanders``.
+To read: ``family`` (the registry and the decorator), ``family_spec`` (the parser of a name with
+parameters), ``values`` (types of parameters) and ``wiring`` (GPUs by number). Then the families:
+``machines`` and ``chassis`` (with the numbers of ``constants``), ``fabrics``; of GPUs alone
+``direct_connect``, ``words``, ``circulants``, ``grids``, ``distance_regular`` and ``expanders``.
 """
 
 # isort: off
 # The order of imports is the order of the list that users see.
 from forestcoll.topology.families import machines as machines
-from forestcoll.topology.families import pcie_box as pcie_box
 from forestcoll.topology.families import chassis as chassis
 from forestcoll.topology.families import fabrics as fabrics
 from forestcoll.topology.families import direct_connect as direct_connect

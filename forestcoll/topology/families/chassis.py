@@ -178,7 +178,6 @@ def _gpus(builder: TopologyBuilder, chassis: int, count: int) -> list[str]:
 def _hybrid_cube_mesh(
     builder: TopologyBuilder, chassis: int, nvlink_bandwidth: Exact, latency: Exact
 ) -> list[str]:
-    """Add one chassis of 8 GPUs and return their names."""
     nvlink = exact(nvlink_bandwidth, "nvlink_bandwidth")
     names = _gpus(builder, chassis, GPUS_OF_DGX1)
     for count, pairs in DGX1_LINKS.items():

@@ -50,14 +50,10 @@ def torus(
 ) -> TopologyBuilder:
     """Torus, or mesh, of any number of dimensions.
 
-    A dimension of length 1 adds no link. In one of length 2 the step forward and the wrapped
-    step back join the same pair: one link stands there, not two, whatever ``wrap`` says. A host
+    A dimension of length 1 adds no link. In one of length 2 the step forward and the wrapped step
+    back join the same pair: one link stands there, not two, whatever ``wrap`` says. A host
     bandwidth is a shared capacity of the links out of each GPU, and another of those into it.
-
-    Raises
-    ------
-    InvalidTopologyError
-        If ``wrap`` is for another number of dimensions.
+    Raises InvalidTopologyError if ``wrap`` is for another number of dimensions.
     """
     wraps = wrap if isinstance(wrap, tuple) else (wrap,) * len(dims)
     if len(wraps) != len(dims):

@@ -119,7 +119,6 @@ def _shifts(dims: tuple[int, ...], twist: int | str) -> tuple[int, ...]:
 def _next(
     place: tuple[int, ...], axis: int, dims: tuple[int, ...], shifts: tuple[int, ...]
 ) -> tuple[int, ...]:
-    """Return the place one step on along an axis."""
     if place[axis] + 1 == dims[axis] and not shifts[axis]:
         place = tuple((x + s) % length for x, s, length in zip(place, shifts, dims, strict=True))
     return (*place[:axis], (place[axis] + 1) % dims[axis], *place[axis + 1 :])

@@ -7,8 +7,10 @@ With one box there is no network between boxes, and it is left out.
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Annotated, Literal
 
+from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import (
     A100_NIC,
@@ -18,9 +20,12 @@ from forestcoll.topology.families.constants import (
     GPUS_PER_DGX,
     H100_NIC,
     H100_NVSWITCH,
+    HOST_MEMORY,
     MI250_IB,
     MI250_XGMI,
     MI250_XGMI_LINKS,
+    PCIE_LANE,
+    SOCKET_LINK,
 )
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Amount, Choice, Count, Flag
@@ -35,7 +40,9 @@ __all__ = [
     "nvl72",
     "nvswitch_box",
     "paper_example",
+    "pcie_box",
 ]
+
 
 Boxes = Annotated[int, Count("number of boxes")]
 IbSwitches = Annotated[
@@ -105,18 +112,14 @@ def nvl72(
     gpus = racks * gpus_per_rack
     expect_size(gpus + racks * planes, 2 * gpus * (planes + 1), "nvl72")
     builder = TopologyBuilder()
+    ports: list[list[str]] = []
     for rack in range(racks):
-        for i in range(gpus_per_rack):
-            builder.gpu(f"b{rack}.gpu{i}", rack, i)
+        ports.append([builder.gpu(f"b{rack}.gpu{i}", rack, i) for i in range(gpus_per_rack)])
         for plane in range(planes):
             chip = builder.switch(f"b{rack}.nvswitch{plane}", rack, plane, multicast=nvls)
-            for i in range(gpus_per_rack):
-                builder.link(f"b{rack}.gpu{i}", chip, plane_bandwidth)
-    if racks > 1:
-        ib = builder.switch("ib", multicast=sharp)
-        for rack in range(racks):
-            for i in range(gpus_per_rack):
-                builder.link(f"b{rack}.gpu{i}", ib, nic_bandwidth)
+            for gpu in ports[rack]:
+                builder.link(gpu, chip, plane_bandwidth)
+    _infiniband(builder, ports, nic_bandwidth, sharp=sharp)
     return builder
 
 
@@ -135,17 +138,15 @@ def mi250(
     """AMD MI250: boxes of 16 GPUs wired to each other by xGMI, joined by InfiniBand."""
     builder = TopologyBuilder()
     xgmi = exact(xgmi_bandwidth, "xgmi_bandwidth")
+    ports: list[list[str]] = []
     for box in range(boxes):
         gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(gpus_per_box)]
         for count, pairs in MI250_XGMI_LINKS.items():
             for a, b in pairs:
                 if b < gpus_per_box:
                     builder.link(gpus[a], gpus[b], count * xgmi)
-    if boxes > 1:
-        ib = builder.switch("ib", multicast=sharp)
-        for box in range(boxes):
-            for i in range(gpus_per_box):
-                builder.link(f"b{box}.gpu{i}", ib, ib_bandwidth)
+        ports.append(gpus)
+    _infiniband(builder, ports, ib_bandwidth, sharp=sharp)
     return builder
 
 
@@ -192,15 +193,27 @@ def _dgx(
     ports: list[list[str]] = []
     for box in range(boxes):
         gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=nvls)
-        if boxes > 1:
-            as_nodes = nics == "nodes"
-            ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
-    if boxes > 1:
-        names = ["ib"] if ib_switches == 1 else [f"ib{i}" for i in range(ib_switches)]
-        switches = [builder.switch(name, multicast=sharp) for name in names]
-        for box_ports in ports:
-            for i, port in enumerate(box_ports):
-                builder.link(port, switches[i % ib_switches], nic_bandwidth)
+        as_nodes = nics == "nodes" and boxes > 1
+        ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
+    _infiniband(builder, ports, nic_bandwidth, sharp=sharp, switches=ib_switches)
+
+
+def _infiniband(
+    builder: TopologyBuilder,
+    ports: list[list[str]],
+    bandwidth: Exact,
+    *,
+    sharp: bool,
+    switches: int = 1,
+) -> None:
+    """Join boxes, if there are several, by switches: port i of each box is on switch i mod them."""
+    if len(ports) < 2:
+        return
+    names = ["ib"] if switches == 1 else [f"ib{i}" for i in range(switches)]
+    network = [builder.switch(name, multicast=sharp) for name in names]
+    for box_ports in ports:
+        for i, port in enumerate(box_ports):
+            builder.link(port, network[i % switches], bandwidth)
 
 
 def _pcie(builder: TopologyBuilder, box: int, gpus: list[str], bandwidth: Exact) -> list[str]:
@@ -211,3 +224,40 @@ def _pcie(builder: TopologyBuilder, box: int, gpus: list[str], bandwidth: Exact)
         builder.link(gpu, pcie[i // 2], bandwidth)
         builder.link(nic, pcie[i // 2], bandwidth)
     return nics
+
+
+@family
+def pcie_box(
+    gpus: Annotated[int, Count("GPUs of the box, shared out evenly among the sockets")] = 8,
+    sockets: Annotated[int, Count("CPU sockets, each linked to each", maximum=8)] = 1,
+    pcie: Annotated[Literal[3, 4, 5], Choice("generation of PCIe", (3, 4, 5))] = 5,
+    lanes: Annotated[Literal[1, 2, 4, 8, 16], Choice("PCIe lanes of a GPU", (1, 2, 4, 8, 16))] = 16,
+    memory_bandwidth: Annotated[
+        Exact, Amount("GB/s of transfers through a socket's memory, each written and read")
+    ] = HOST_MEMORY.value,
+    socket_bandwidth: Annotated[Exact, Amount("GB/s from a socket to another")] = SOCKET_LINK.value,
+    peer_access: Annotated[
+        bool, Flag("GPUs read each other's memory over PCIe, past host memory")
+    ] = False,
+) -> TopologyBuilder:
+    """GPUs on PCIe whose transfers pass host memory, as consumer GPUs' do: one box.
+
+    The memory of a socket is a shared capacity of the links from the socket to its GPUs: a transfer
+    is counted once, where it is read. Half of what data sheets print is what it can do, as each
+    byte is written and read. Raises InvalidTopologyError if there are more sockets than GPUs.
+    """
+    if sockets > gpus:
+        raise InvalidTopologyError(
+            f"pcie_box: {sockets} sockets for {gpus} GPUs; every socket needs a GPU"
+        )
+    builder = TopologyBuilder()
+    hosts = [builder.switch(f"b0.socket{i}", 0, i) for i in range(sockets)]
+    for i in range(gpus):
+        host = hosts[i * sockets // gpus]
+        builder.link(builder.gpu(f"b0.gpu{i}", 0, i), host, lanes * PCIE_LANE[pcie].value)
+    for one, other in combinations(hosts, 2):
+        builder.link(one, other, socket_bandwidth)
+    if not peer_access:
+        for i, host in enumerate(hosts):
+            builder.share(f"b0.memory{i}", f"{host} -> b0.gpu*", memory_bandwidth)
+    return builder

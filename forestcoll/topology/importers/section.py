@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from forestcoll.errors import ForestCollError
-from forestcoll.topology.documents import Document
+from forestcoll.errors import ForestCollError, did_you_mean
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["Section"]
 
@@ -69,8 +68,7 @@ class Section:
         """Refuse all fields that the tool does not have."""
         for field in self.given:
             if field not in fields:
-                near = difflib.get_close_matches(field, fields, n=1)
-                hint = f"did you mean {near[0]}?" if near else f"the fields are {', '.join(fields)}"
+                hint = did_you_mean(field, fields, f"the fields are {', '.join(fields)}")
                 raise self.fault(f"is not a field of {tool}'s; {hint}", field)
 
     def fault(self, problem: str, *where: str | int) -> ForestCollError:

@@ -25,13 +25,13 @@ from itertools import product
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.documents import Document
 from forestcoll.topology.families.chassis import GPUS_OF_DGX1
 from forestcoll.topology.families.constants import DGX1_LINKS
 from forestcoll.topology.families.values import Amount, Count, Latency
 from forestcoll.topology.importers.section import Section
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_taccl", "topology_from_taccl"]
 
@@ -69,11 +69,9 @@ class _Entries:
 
     @property
     def allowed(self) -> str:
-        """The lengths."""
         return f"a list of {' or '.join(map(str, self.lengths))}"
 
     def read(self, value: object) -> list[object]:
-        """Read a list."""
         if not isinstance(value, list) or len(value) not in self.lengths:
             raise ValueError
         return value
@@ -109,7 +107,7 @@ def topology_from_taccl(document: Document) -> Topology:
 
     Examples
     --------
-    >>> from forestcoll.topology.documents import parse_json
+    >>> from forestcoll.topology.reading.documents import parse_json
     >>> text = '''{"name": "DGX2_1MB", "gpus_per_node": 16, "nnodes": 2, "nics_per_node": 8,
     ...     "alpha": 0.3, "node_betas_list": [8], "node_invbws_list": [8],
     ...     "remote_alpha": 2.6, "remote_beta": 105, "remote_invbw": 107}'''
@@ -152,6 +150,7 @@ class _Network:
         ib = builder.switch("ib")
         for box, gpus in enumerate(boxes):
             nics = [builder.switch(f"b{box}.nic{i}", box, i) for i in range(self.nics)]
+            # TACCL's latency is from NIC to NIC, so the way to a NIC takes no time.
             for i, gpu in enumerate(gpus):
                 _join(builder, gpu, nics[i * self.nics // len(gpus)], to_gpu)
             for nic in nics:
@@ -178,7 +177,6 @@ class _Machine:
         return builder.build(f"{self.name}:nnodes={self.boxes}")
 
     def _box(self, builder: TopologyBuilder, number: int) -> list[str]:
-        """Add a box and return the names of its GPUs."""
         gpus = [builder.gpu(f"b{number}.gpu{i}", number, i) for i in range(self.gpus)]
         if isinstance(self.inside, _Speed):
             nvswitch = builder.switch(f"b{number}.nvswitch", number)
@@ -273,6 +271,7 @@ class _File(Section):
                 raise self.fault(problem, links, head, tail)
             if count:
                 one = self._speed(chunk, (beta, head, tail), (invbw, head, tail))
+                # Parallel links carry chunks side by side; a chunk takes as long as on one.
                 inside[tail, head] = _Speed(count * one.bandwidth, one.latency)
         return inside
 

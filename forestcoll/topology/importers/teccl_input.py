@@ -5,7 +5,6 @@ Input:   its ``TopologyParams``: ``name``; ``chassis``; ``alpha``, the latencies
          GPUs and at switches; ``chunk_size`` (GB) and ``option``, which are not about the network.
          The parts about its solver and the collective are not read.
 Output:  one of the families of ``chassis``, or a typed error with the file, the field, the remedy.
-Cost:    nothing.
 Source:  TE-CCL's published input files and their documentation. TE-CCL silently ignores misspelt
          fields, and ``chassis`` or ``alpha`` of a machine without them; here they are errors. By
          default ``chassis`` is 1 (2 for DGX2) and ``alpha`` 0, as in TE-CCL.
@@ -13,18 +12,17 @@ Source:  TE-CCL's published input files and their documentation. TE-CCL silently
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 
-from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.documents import Document
+from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.families.chassis import dgx1, dgx2, mi250_teccl, ndv2
 from forestcoll.topology.families.values import Amount, Count, Latency
 from forestcoll.topology.importers.section import Section
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_teccl", "topology_from_teccl"]
 
@@ -59,7 +57,7 @@ def topology_from_teccl(document: Document) -> Topology:
 
     Examples
     --------
-    >>> from forestcoll.topology.documents import parse_json
+    >>> from forestcoll.topology.reading.documents import parse_json
     >>> text = '{"TopologyParams": {"name": "AMD", "chassis": 2, "alpha": [6e-7, 7.5e-7]}}'
     >>> topology_from_teccl(parse_json(text, "amd.json")).name
     'mi250_teccl:chassis=2'
@@ -84,8 +82,7 @@ class _Params(Section):
         name = self.given["name"]
         if isinstance(name, str) and name in _MACHINES:
             return name
-        near = difflib.get_close_matches(str(name), _MACHINES, n=1)
-        hint = f"did you mean {near[0]}?" if near else f"they are {', '.join(_MACHINES)}"
+        hint = did_you_mean(name, _MACHINES, f"they are {', '.join(_MACHINES)}")
         raise self.fault(f"is {reprlib.repr(name)}, no machine of TE-CCL's; {hint}", "name")
 
     def chassis(self, default: int, only: int | None = None) -> int:

@@ -14,9 +14,9 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.changes.named_parts import parts_named
-from forestcoll.topology.documents import Document
-from forestcoll.topology.shared_capacity import SharedCapacity, links_named
+from forestcoll.topology.changes.named_parts import links_named, parts_named
+from forestcoll.topology.reading.documents import Document
+from forestcoll.topology.shared_capacity import SharedCapacity
 
 if TYPE_CHECKING:
     from forestcoll.topology.model import Topology

@@ -5,7 +5,6 @@ pydantic is slow to import, so only functions that read files import this module
 
 from __future__ import annotations
 
-import difflib
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -21,8 +20,8 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from forestcoll.errors import ForestCollError, InvalidTopologyError
-from forestcoll.topology.documents import Document
+from forestcoll.errors import ForestCollError, InvalidTopologyError, did_you_mean
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.units import BANDWIDTHS, LATENCIES, bandwidth_gb_s, latency_us
 
 __all__ = ["LinkEntry", "NodeEntry", "SharedEntry", "TopologyEntry", "checked_entry"]
@@ -238,13 +237,12 @@ def _first_fault(document: Document, error: ValidationError, begin: int) -> Fore
     fields = _fields(where)
     context = first.get("ctx", {})
     unknown = str(where[-1]) if where else ""
-    near = difflib.get_close_matches(unknown, fields, n=1)
     problem = _PROBLEMS.get(first["type"], first["msg"]).format(
         value=reprlib.repr(first["input"]),
         expected=context.get("expected"),
         error=context.get("error"),
         fields=", ".join(fields),
-        remedy=f"did you mean {near[0]}?" if near else f"the fields are {', '.join(fields)}",
+        remedy=did_you_mean(unknown, fields, f"the fields are {', '.join(fields)}"),
     )
     if others:
         problem += f" (and {len(others)} more)"

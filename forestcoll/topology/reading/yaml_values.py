@@ -1,6 +1,7 @@
 """Streaming reader of YAML with plain values, with limits on depth and size.
 
-Problem: a tree of PyYAML's nodes takes 150 bytes for each byte of the text.
+Problem: a tree of PyYAML's nodes takes 50 to 150 bytes for each byte of the text, and the limits
+         would apply only to the whole tree; ruamel.yaml takes 25 times as long.
 Input:   text of one YAML document.
 Output:  plain data, and the lines on which its fields and items stand.
 Cost:    2 us an event (a value, or an end of a list or mapping).

@@ -9,7 +9,9 @@ Cost:    a few colour refinements, each O(|E| log |E|) a round, per generator; f
 Source:  colour refinement with individualisation, as in tools for graph isomorphism. Refinement
          only proposes permutations; every one is checked link by link, so a group found is a group,
          though it may be smaller than the whole one. Colours are compared by 64-bit hashes: a
-         collision could only make a proposal fail. Latencies are ignored.
+         collision could only make a proposal fail. Latencies are ignored. Not pynauty (over a
+         minute for two MI250 boxes) or igraph (four times as long for racks), which are also GPL
+         (docs/architecture.md).
 """
 
 from __future__ import annotations
@@ -62,11 +64,8 @@ def no_symmetry(topology: Topology) -> Orbits:
 def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints]) -> Orbits:
     """Return the orbits of the group that given automorphisms generate.
 
-    Raises
-    ------
-    InvalidParameterError
-        If one is no permutation of the nodes, or does not keep their kinds, the bandwidths and
-        the shared capacities.
+    Raises InvalidParameterError if one is no permutation of the nodes, or does not keep their
+    kinds, the bandwidths and the shared capacities.
     """
     graph = _Graph.of(topology)
     moves = []
@@ -88,10 +87,8 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
 def check_orbits(topology: Topology, orbits: Orbits) -> None:
     """Check that orbits are those of their generators on this network.
 
-    Raises
-    ------
-    InvalidParameterError
-        If a generator is no automorphism of the network, or joins other nodes or links.
+    Raises InvalidParameterError if a generator is no automorphism of the network, or joins other
+    nodes or links.
     """
     known = orbits_under(topology, orbits.generators)
     if not (np.array_equal(known.node, orbits.node) and np.array_equal(known.link, orbits.link)):
@@ -117,7 +114,6 @@ def find_orbits(
 
     Parameters
     ----------
-    topology : Topology
     seconds : float
         Time limit of the search.
     of_links : bool
@@ -256,7 +252,6 @@ class _Search:
 
     @property
     def is_over(self) -> bool:
-        """Whether the budget or the time is used up."""
         return self._budget <= 0 or time.monotonic() > self._deadline
 
     def carrying(self, pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints] | None:

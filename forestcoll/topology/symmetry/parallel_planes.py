@@ -21,6 +21,7 @@ one of them makes no two others parallel that were not so before.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -69,6 +70,26 @@ class Planes:
     def is_trivial(self) -> bool:
         """Whether no planes are parallel: both networks are one and the same."""
         return self.merged is self.topology
+
+    def layers(self, kind: Callable[[int], object] = lambda _: None) -> list[list[int]]:
+        """Group merged switches of one kind without links to one another.
+
+        Each joins the first such group. So planes are chosen in a group at once, and in one group
+        after the other.
+        """
+        beside: dict[int, set[int]] = {v: set() for v in self.merged_switches}
+        for link in self.merged.links:
+            if link.tail in beside and link.head in beside:
+                beside[link.tail].add(link.head)
+                beside[link.head].add(link.tail)
+        layers: list[tuple[object, list[int]]] = []
+        for v, around in beside.items():
+            fits = (row for of, row in layers if of == kind(v) and around.isdisjoint(row))
+            if (row := next(fits, None)) is None:
+                layers.append((kind(v), [v]))
+            else:
+                row.append(v)
+        return [row for _, row in layers]
 
     def link_shares(self) -> tuple[tuple[tuple[int, Fraction], ...], ...]:
         """Return for each link of ``merged`` its real links, by place, with their shares.

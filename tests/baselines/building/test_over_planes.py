@@ -52,9 +52,7 @@ def loads(topology: Topology, method: str, collective: str) -> dict[str, Fractio
         ("ring", "allreduce", Fraction(450 * 8, 14)),
     ],
 )
-def test_all_links_of_an_h100_are_busy_for_equally_long(
-    method: str, collective: str, algbw_gb_s: Fraction
-) -> None:
+def test_h100_links_are_equally_busy(method: str, collective: str, algbw_gb_s: Fraction) -> None:
     """Each has its share: 125/450 of what the GPU sends and takes in, or 100/450."""
     busy = loads(h100(), method, collective)
     assert len(busy) == 8

@@ -17,9 +17,7 @@ def test_the_tick_divides_every_time_and_nothing_larger_does() -> None:
 
 
 @pytest.mark.parametrize("ways", [[3], [1, 1], [2, 5, 7], [4, 6, 9, 13]])
-def test_chunks_come_as_if_each_next_one_took_the_way_that_brings_it_first(
-    ways: list[int],
-) -> None:
+def test_chunks_take_the_path_that_delivers_them_first(ways: list[int]) -> None:
     def arrivals(chunks: int) -> int:
         return next(t for t in count() if sum(t // way for way in ways) >= chunks)
 

@@ -1,7 +1,5 @@
 """All-to-alls by their linear program, as a method."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

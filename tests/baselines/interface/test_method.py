@@ -67,9 +67,7 @@ def test_limits_go_to_methods_that_search_alone() -> None:
         ({"parameters": {"width": "x"}}, InvalidParameterError, "^mine: width is 'x'; it must be"),
     ],
 )
-def test_what_it_does_not_take_is_refused_by_name(
-    given: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_unknown_is_refused(given: dict[str, Any], error: type[Exception], message: str) -> None:
     """Before anything is generated, with what there is instead."""
     with pytest.raises(error, match=message):
         method(search).run(RING, **given)

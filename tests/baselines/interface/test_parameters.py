@@ -8,7 +8,7 @@ import pytest
 
 from baselines import METHODS
 from baselines.interface.parameters import as_taken, check_choice, complaint, exact_parameter
-from baselines.libraries.ring import make_rings
+from baselines.libraries.ring import lay_rings
 from forestcoll.errors import ForestCollError, InvalidParameterError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
@@ -90,7 +90,7 @@ def test_any_value_runs_or_is_refused(method: str, parameter: str) -> None:
         ("sccl", "steps", "", "a whole number"),
     ],
 )
-def test_a_value_of_another_kind_is_told_what_is_allowed(
+def test_a_value_of_another_kind_is_reported_what_is_allowed(
     method: str, parameter: str, value: object, allowed: str
 ) -> None:
     with pytest.raises(InvalidParameterError) as refused:
@@ -125,7 +125,7 @@ def test_choices_and_exact_numbers() -> None:
 @pytest.mark.parametrize("rings", [0, -1])
 def test_rings_are_one_or_more(rings: int) -> None:
     with pytest.raises(InvalidParameterError, match=f"^rings is {rings}; it takes at least one"):
-        make_rings(load_topology("ring:nodes=4"), rings)
+        lay_rings(load_topology("ring:nodes=4"), rings)
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,6 @@ from baselines.interface.search import Search
         (3, None, None),
     ],
 )
-def test_the_gap_is_a_share_of_the_incumbent(
-    incumbent: float | None, bound: float | None, gap: float | None
-) -> None:
+def test_gaps_are_relative(incumbent: float | None, bound: float | None, gap: float | None) -> None:
     """Of a search for the least (bound below) or the most (above); none without both."""
     assert Search("epochs", "feasible", incumbent, bound).gap == gap

@@ -2,8 +2,8 @@
 
 import pytest
 
+from baselines.building.composing import collect
 from baselines.building.equal_trees import forest_of
-from baselines.building.phases import collect
 from baselines.interface.supported import GATHERING, ROOTED, check_supported, check_whole
 from baselines.networks.switch_paths import Router
 from forestcoll.errors import UnsupportedError
@@ -26,9 +26,7 @@ def test_a_collective_that_a_method_does_not_do_is_refused() -> None:
 @pytest.mark.parametrize(
     ("collectives", "roots"), [(GATHERING, (0, 1)), (ROOTED, (0,))], ids=["gathering", "rooted"]
 )
-def test_all_of_them_are_made_of_one_forest(
-    collectives: tuple[str, ...], roots: tuple[int, ...]
-) -> None:
+def test_one_forest_makes_all_of_them(collectives: tuple[str, ...], roots: tuple[int, ...]) -> None:
     """Of trees from all GPUs, or from one."""
     trees = [(-1, 0), (1, -1)]
 

@@ -26,9 +26,7 @@ def links_used(schedule: StepSchedule, step: int) -> set[tuple[int, int]]:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
 @pytest.mark.parametrize("dimension", [3, 5])
-def test_each_step_uses_one_dimension_of_a_hypercube(
-    dimension: int, collective: str, order: str
-) -> None:
+def test_each_step_uses_one_dimension(dimension: int, collective: str, order: str) -> None:
     """1/d of the links in each of log2 N steps, none twice: T_B = (N-1)/N M / (B/d).
 
     All links have 1 GB/s, so B = d and the time for 1 GB is (N-1)/N s in steps, d times the optimum
@@ -67,9 +65,7 @@ def test_the_order_decides_what_crosses_the_slow_network() -> None:
         ("mi250:boxes=2", Fraction(12800, 257), Fraction(256, 13)),
     ],
 )
-def test_by_default_it_is_the_better_order(
-    spec: str, far_gb_s: Fraction, near_gb_s: Fraction, collective: str
-) -> None:
+def test_default_order(spec: str, far_gb_s: Fraction, near_gb_s: Fraction, collective: str) -> None:
     """On boxes far first, in steps four and 2.5 times as fast; an allreduce takes twice as long."""
     topology, phases = load_topology(spec), 2 if collective == "allreduce" else 1
     best = generate(topology, collective)

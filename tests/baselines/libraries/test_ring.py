@@ -6,11 +6,12 @@ from fractions import Fraction
 import pytest
 
 import forestcoll
-from baselines.libraries.ring import generate, make_rings
+from baselines.libraries.ring import generate, lay_rings
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
 from forestcoll.topology import TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -91,7 +92,7 @@ def test_the_default_is_the_best_number_of_rings(rings: int, algbw_gb_s: Fractio
 def test_disjoint_rings_of_a_hypercube_use_every_link_once(collective: str) -> None:
     """16 GPUs, 64 directed links: four rings of 16, each on links of its own."""
     topology = load_topology("hypercube:dimension=4")
-    rings = make_rings(topology)
+    rings = lay_rings(topology, None).rings
     hops = {hop for ring in rings for hop in zip(ring, ring[1:] + ring[:1], strict=True)}
     assert hops == topology.link_between.keys()
     assert len(rings) * 16 == len(hops) == 64
@@ -129,7 +130,7 @@ def test_both_ways_loads_the_same_as_one(spec: str, algbw_gb_s: Fraction) -> Non
     forest = generate(topology, both_ways=True)
     verify(forest)
     assert forest.algbw_gb_s == algbw_gb_s == generate(topology).algbw_gb_s
-    rings = make_rings(topology)
+    rings = lay_rings(topology, None).rings
     assert forest.k == 2 * len(rings)
     first = forest.parent[forest.root == 0]
     successors = [{int(p): v for v, p in enumerate(row) if p >= 0} for row in first]
@@ -266,13 +267,9 @@ def test_a_ring_may_mix_links_and_switches() -> None:
 
     Of the two orders only 0, 1, 2 is one in which each can send to the next.
     """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    builder.arc(gpus[0], gpus[1], 5)
-    for tail, head in ((gpus[1], switch), (gpus[2], switch), (switch, gpus[2]), (switch, gpus[0])):
-        builder.arc(tail, head, 5)
-    forest = generate(builder.build("mixed"))
+    forest = generate(
+        network_of("[w] gpu0..2", "gpu0 > gpu1: 5, gpu1 gpu2 > w: 5, w > gpu2 gpu0: 5", "mixed")
+    )
     verify(forest)
     assert forest.algbw_gb_s == Fraction(15, 2)
 

@@ -1,7 +1,8 @@
 """GPUs by box and number, whatever the order of the nodes."""
 
 from baselines.networks.boxes import by_number, gpus_by_box
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 
 
 def test_gpus_are_taken_by_box_and_number() -> None:
@@ -14,10 +15,7 @@ def test_gpus_are_taken_by_box_and_number() -> None:
 
 def test_boxes_come_in_order_and_gpus_by_number() -> None:
     """Two boxes and a GPU of none, which stands alone behind them; made in no order at all."""
-    builder = TopologyBuilder()
-    for name, box, index in (("d", 1, 1), ("x", None, None), ("b", 0, 1), ("c", 1, 0), ("a", 0, 0)):
-        builder.gpu(name, box, index)
-    topology = builder.build("mixed")
+    topology = network_of("d@1.1 x b@0.1 c@1.0 a@0.0", "", "mixed")
     boxes = gpus_by_box(topology)
     assert [[topology.nodes[gpu].name for gpu in box] for box in boxes] == [
         ["a", "b"],

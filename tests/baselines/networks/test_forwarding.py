@@ -13,6 +13,7 @@ from baselines.networks.switch_paths import MAX_PATHS, Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.strategies import topologies
 
 
@@ -129,20 +130,13 @@ def test_going_hop_by_hop_at_once_changes_no_path(topology: Topology) -> None:
 
 def test_a_pair_that_a_link_joins_takes_it_alone_if_asked_to() -> None:
     """A ring of three with wide detours: 1 / 1 by the link, 1/2 + 1/2 round."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, 2)
-    builder.link(b, c, 2)
-    builder.link(a, c, 1)
-    topology = builder.build("triangle")
+    topology = network_of("a b c", "a - b: 2, b - c: 2, a - c", "triangle")
     ways = [forwarded(topology, [(0, 2)], direct=direct).paths() for direct in (False, True)]
     assert [[len(way.nodes) for way in one[0, 2]] for one in ways] == [[3, 2], [2]]
 
 
 def test_where_nothing_leads_is_named() -> None:
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    topology = builder.build("dead end")
+    topology = network_of("a b", "a > b", "dead end")
     assert named(topology, "a", "b") == [["a", "b"]]
     with pytest.raises(UnsupportedError, match=r"^unsupported: no path from b to a$"):
         forwarded(topology, [(1, 0)])

@@ -14,6 +14,7 @@ from forestcoll import optimum
 from forestcoll.schedule import cost, verify
 from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology
 from tests.baselines.planes import split
+from tests.hand_networks import network_of
 
 H100 = (125, 125, 100, 100)
 """GB/s of a GPU to its four NVSwitches: 5, 5, 4 and 4 links of 25 GB/s."""
@@ -21,13 +22,10 @@ H100 = (125, 125, 100, 100)
 
 def box(*gb_s: int, gpus: int = 8) -> Topology:
     """GPUs that are all linked to several switches."""
-    builder = TopologyBuilder()
-    switches = [builder.switch(f"nvswitch{i}", 0) for i in range(len(gb_s))]
-    for number in range(gpus):
-        gpu = builder.gpu(f"gpu{number}", 0, number)
-        for switch, bandwidth in zip(switches, gb_s, strict=True):
-            builder.link(gpu, switch, bandwidth)
-    return builder.build("box")
+    switches = " ".join(f"[nvswitch{i}]@0" for i in range(len(gb_s)))
+    links = (f"gpu0..{gpus - 1} - nvswitch{i}: {each}" for i, each in enumerate(gb_s))
+    numbered = " ".join(f"gpu{i}@0.{i}" for i in range(gpus))
+    return network_of(f"{switches} {numbered}", ", ".join(links), "box")
 
 
 def check(planes: Planes) -> None:
@@ -100,13 +98,11 @@ def test_boxes_may_have_different_planes() -> None:
 
 def test_a_network_beside_the_nvswitch_is_no_plane_of_it() -> None:
     """All GPUs of the box are linked to it too, in one proportion; but it is in no box."""
-    builder = TopologyBuilder()
-    inside, outside = builder.switch("nvswitch", 0), builder.switch("ib")
-    for number in range(4):
-        gpu = builder.gpu(f"gpu{number}", 0, number)
-        builder.link(gpu, inside, 450)
-        builder.link(gpu, outside, 50)
-    topology = builder.build("box with NICs")
+    topology = network_of(
+        "[nvswitch]@0 [ib] gpu0@0.0 gpu1@0.1 gpu2@0.2 gpu3@0.3",
+        "gpu0..3 - nvswitch: 450, gpu0..3 - ib: 50",
+        "box with NICs",
+    )
     assert find_planes(topology).merged is topology
 
 

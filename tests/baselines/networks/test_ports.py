@@ -4,19 +4,13 @@ import pytest
 
 from baselines.networks.ports import MOST_LANES, Ports
 from forestcoll.errors import UnsupportedError
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 
 
 def triangle(ab: int = 2, bc: int = 3) -> Topology:
     """GPU a is linked to b, and b to c; a and c are on a switch of 9 GB/s."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    switch = builder.switch("w")
-    builder.link(a, b, ab)
-    builder.link(b, c, bc)
-    builder.link(a, switch, 9)
-    builder.link(c, switch, 9)
-    return builder.build("triangle")
+    return network_of("a b c [w]", f"a - b: {ab}, b - c: {bc}, a c - w: 9", "triangle")
 
 
 def test_the_first_course_goes_by_the_widest_port_the_next_may_not() -> None:
@@ -48,10 +42,8 @@ def test_a_gpu_sends_by_a_link_or_by_its_port_to_a_switch() -> None:
 
 
 def test_where_nothing_leads_on_is_named() -> None:
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
     with pytest.raises(UnsupportedError, match=r"^unsupported: no ring .* lead from b to a$"):
-        Ports(builder.build("dead end")).port(1, 0)
+        Ports(network_of("a b", "a > b", "dead end")).port(1, 0)
 
 
 @pytest.mark.parametrize(("ab", "bc", "lanes"), [(2, 3, 2), (2, 6, 4), (1, 99, MOST_LANES)])
@@ -77,10 +69,5 @@ def test_lanes_are_those_of_the_gpu_that_has_most_in_the_direction_that_it_sends
 
     Of a and b alone a has 2; of b and c alone b has 3. Through a switch there are none.
     """
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    for tail, head, width in (("a", "b", 2), ("b", "a", 1), ("b", "c", 3), ("c", "b", 1)):
-        builder.arc(tail, head, width)
-    ports = Ports(builder.build("uneven line"))
+    ports = Ports(network_of("a b c", "a > b: 2, b > a, b > c: 3, c > b", "uneven line"))
     assert [ports.lanes(some) for some in ([0, 1, 2], [0, 1], [1, 2], [0, 2])] == [4, 2, 3, 0]

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from baselines.libraries.ring import generate, make_rings
+from baselines.libraries.ring import generate, lay_rings
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.ring_attachment import AttachmentLayout
 from baselines.networks.ring_layout import hops, lay_all
@@ -20,7 +20,7 @@ def test_a_gpu_without_a_nic_is_entered_from_its_box() -> None:
     """All hops from and to it stay in the box, and no NIC has more than one ring."""
     topology = without("dgx_a100:boxes=2", "b0.gpu2 - ib")
     crossings: Counter[int] = Counter()
-    rings = make_rings(topology)
+    rings = lay_rings(topology, None).rings
     assert len(rings) == 7
     for ring in rings:
         for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
@@ -34,7 +34,7 @@ def test_a_gpu_without_a_nic_is_entered_from_its_box() -> None:
 def test_a_ring_goes_round_a_box_with_a_single_nic() -> None:
     """In at GPU 0, over 7, 6, ..., 1 back to it, and out; the other box is crossed once."""
     topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(1, 8)))
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         start = where.index((0, 0))
         around = [*where[start:], *where[:start]]

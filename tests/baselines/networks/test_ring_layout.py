@@ -5,21 +5,22 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.libraries.ring import generate, make_rings
+from baselines.libraries.ring import generate, lay_rings
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.hamiltonian import find_cycle
 from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.dead_nics import without
 from tests.baselines.networks.places import places
+from tests.hand_networks import network_of
 
 
 def test_two_a100_boxes_are_joined_as_nccl_prints_it() -> None:
     """NCCL on two A100 machines: "Channel 00 : 0 7 6 5 4 3 2 1 8 15 14 13 12 11 10 9"."""
     topology = load_topology("dgx_a100:boxes=2")
-    rings = [[topology.rank_of[gpu] for gpu in ring] for ring in make_rings(topology)]
+    rings = [[topology.rank_of[gpu] for gpu in ring] for ring in lay_rings(topology, None).rings]
     assert rings[0] == [0, 7, 6, 5, 4, 3, 2, 1, 8, 15, 14, 13, 12, 11, 10, 9]
     assert rings[3] == [3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12]
 
@@ -30,7 +31,7 @@ def test_every_nic_is_entered_once_and_left_once(spec: str) -> None:
     topology = load_topology(spec)
     entered: Counter[int] = Counter()
     left: Counter[int] = Counter()
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         assert sorted(ring) == sorted(topology.compute)
         for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
             if topology.nodes[tail].box != topology.nodes[head].box:
@@ -43,7 +44,7 @@ def test_every_nic_is_entered_once_and_left_once(spec: str) -> None:
 def test_rings_stay_on_their_rails(boxes: int) -> None:
     """Where only GPUs of equal number share a switch, boxes are left as the next is entered."""
     topology = load_topology(f"rail_optimized:boxes={boxes}")
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
             assert box == next_box or index == next_index
@@ -52,7 +53,7 @@ def test_rings_stay_on_their_rails(boxes: int) -> None:
 def test_rings_follow_the_nics_to_their_switch() -> None:
     """With even and odd NICs on different switches, GPU 0 leaves for a GPU of even number."""
     topology = load_topology("dgx_a100:boxes=3,ib_switches=2")
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
             assert index is not None
@@ -63,7 +64,7 @@ def test_rings_follow_the_nics_to_their_switch() -> None:
 def test_chains_run_over_direct_links() -> None:
     """Inside an MI250 box no hop goes through the InfiniBand switch."""
     topology = load_topology("mi250:boxes=2")
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         for tail, head in zip(ring, ring[1:] + ring[:1], strict=True):
             across = topology.nodes[tail].box != topology.nodes[head].box
             assert across or (tail, head) in topology.link_between
@@ -74,7 +75,7 @@ def test_rccl_chains_end_beside_nics_of_their_own() -> None:
     topology = load_topology("mi250:boxes=2")
     begins: Counter[int | None] = Counter()
     ends: Counter[int | None] = Counter()
-    for ring in make_rings(topology):
+    for ring in lay_rings(topology, None).rings:
         where = places(topology, ring)
         for (box, index), (next_box, next_index) in zip(where, where[1:] + where[:1], strict=True):
             if box == 0 != next_box:
@@ -91,14 +92,9 @@ def test_few_searches_for_cycles_are_made() -> None:
     not for each of 1 + 2 + ... + 16 rings, five times over.
     """
     find_cycle.cache_clear()
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    for gpu in gpus:
-        builder.link(gpu, switch, 5)
-    builder.link(gpus[0], gpus[1], 16)
-    builder.link(gpus[1], gpus[2], 1)
-    made = generate(builder.build("path"))
+    made = generate(
+        network_of("[w] gpu0..2", "gpu0..2 - w: 5, gpu0 - gpu1: 16, gpu1 - gpu2", "path")
+    )
     verify(made)
     found = find_cycle.cache_info()
     assert found.misses <= 3

@@ -8,21 +8,15 @@ import pytest
 from baselines.networks.switch_free import Share, Unwound
 from baselines.networks.switch_paths import build_forest
 from forestcoll.schedule import Forest, Path, cost, verify
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 
 A, B, U, V = range(4)
 
 
 def two_ways(wide: int = 3, narrow: int = 1) -> Topology:
     """GPUs a and b over switch u (with 2 us a link), and over v (with 5)."""
-    builder = TopologyBuilder()
-    for name in "ab":
-        builder.gpu(name)
-    for name, bandwidth, latency in (("u", wide, 2), ("v", narrow, 5)):
-        builder.switch(name)
-        for gpu in "ab":
-            builder.link(gpu, name, bandwidth, latency)
-    return builder.build("two ways")
+    return network_of("a b [u] [v]", f"a b - u: {wide} 2, a b - v: {narrow} 5", "two ways")
 
 
 def unwound(net: Topology) -> Unwound:

@@ -8,7 +8,8 @@ import pytest
 from baselines.networks.switch_paths import Router, build_forest
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def named(topology: Topology, tail: str, head: str) -> list[list[str]]:
@@ -27,12 +28,7 @@ def test_nvswitch_comes_before_the_nic() -> None:
 
 def test_fewer_hops_come_before_wider_ports() -> None:
     """Two GPUs with a direct link of 1 GB/s use it, though a switch with 9 GB/s joins them too."""
-    builder = TopologyBuilder()
-    one, other, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
-    builder.link(one, other, 1)
-    builder.link(one, switch, 9)
-    builder.link(other, switch, 9)
-    assert named(builder.build("shortcut"), "a", "b") == [["a", "b"]]
+    assert named(network_of("a b [w]", "a - b, a b - w: 9", "shortcut"), "a", "b") == [["a", "b"]]
 
 
 def test_all_spines_are_used() -> None:
@@ -77,13 +73,8 @@ def test_paths_without_trees_are_left_out() -> None:
 
 def test_congestion_is_the_worst_load_over_bandwidth() -> None:
     """Two GPUs exchange 3 trees each way, over 5 GB/s and 4 GB/s: 3/4 exceeds 3/5."""
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    builder.gpu("b")
-    builder.arc("a", "b", 5)
-    builder.arc("b", "a", 4)
     forest = build_forest(
-        builder.build("pair"),
+        network_of("a b", "a > b: 5, b > a: 4", "pair"),
         "by hand",
         root=np.array([0, 1], dtype=np.int32),
         multiplicity=np.array([3, 3]),

@@ -7,19 +7,14 @@ import pytest
 from baselines.libraries.ring import generate
 from baselines.networks.switched import switched
 from forestcoll.schedule import cost, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def three_gpus(*links: tuple[int, int, int], port: int = 5) -> Topology:
     """Three GPUs on a switch, and some slower or faster links between them."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    for tail, head, bandwidth in links:
-        builder.link(gpus[tail], gpus[head], bandwidth)
-    for gpu in gpus:
-        builder.link(gpu, switch, port)
-    return builder.build("three GPUs")
+    between = "".join(f", gpu{tail} - gpu{head}: {gb_s}" for tail, head, gb_s in links)
+    return network_of("[w] gpu0..2", f"gpu0..2 - w: {port}{between}", "three GPUs")
 
 
 @pytest.mark.parametrize(
@@ -82,9 +77,4 @@ def test_without_switches_or_without_links_there_is_one_network(spec: str) -> No
 
 def test_the_way_round_is_as_wide_as_its_narrowest_port() -> None:
     """A GPU of 2 GB/s at the switch: a link of 3 to it stays, beside another port of 9."""
-    builder = TopologyBuilder()
-    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
-    builder.link(a, b, 3)
-    builder.link(a, switch, 9)
-    builder.link(b, switch, 2)
-    assert len(switched(builder.build("narrow"))) == 1
+    assert len(switched(network_of("a b [w]", "a - b: 3, a - w: 9, b - w: 2", "narrow"))) == 1

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from baselines.networks.unwinding import PATTERNS, Unwound, unwind
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.strategies import topologies
 
 SPECS = [
@@ -70,11 +71,7 @@ def test_unwinding_of_real_networks_is_equivalent(spec: str, pattern: str) -> No
 
 def star(gpus: int) -> Topology:
     """GPUs on a switch, by links of 12 GB/s and 1 us."""
-    builder = TopologyBuilder()
-    switch = builder.switch("switch")
-    for i in range(gpus):
-        builder.link(builder.gpu(f"gpu{i}"), switch, 12, 1)
-    return builder.build("star")
+    return network_of(f"[switch] gpu0..{gpus - 1}", f"gpu0..{gpus - 1} - switch: 12 1", "star")
 
 
 @pytest.mark.parametrize(
@@ -136,14 +133,7 @@ def test_a_network_without_switches_stays_as_it_is(pattern: str) -> None:
 
 
 def one_way_in() -> Topology:
-    builder = TopologyBuilder()
-    for name in ("a", "b", "c"):
-        builder.gpu(name)
-    builder.switch("switch")
-    for name in ("a", "b"):
-        builder.arc(name, "switch", 1)
-    builder.arc("switch", "c", 2)
-    return builder.build("funnel")
+    return network_of("a b c [switch]", "a b > switch, switch > c: 2", "funnel")
 
 
 @pytest.mark.parametrize(

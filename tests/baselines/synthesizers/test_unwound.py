@@ -9,11 +9,11 @@ from baselines import METHODS
 from baselines.networks.unwinding import unwind
 from baselines.synthesizers import unwound
 from forestcoll.core.optimality import optimum
-from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest, cost, verify
-from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.single_root import verified
-from tests.schedule.mutations_of.forests import MUTATIONS
+from tests.hand_networks import network_of
 from tests.strategies import topologies
 
 SPECS = [
@@ -110,26 +110,9 @@ def test_trees_are_rounded_only_where_sharing_them_exactly_takes_too_many() -> N
     assert verify(rounded).congestion == rounded.congestion
 
 
-@pytest.mark.parametrize("mutation", MUTATIONS)
-@pytest.mark.parametrize("pattern", ["ring", "clique"])
-def test_a_spoilt_allgather_is_rejected(pattern: str, mutation: str) -> None:
-    mutate, message = MUTATIONS[mutation]
-    forest = unwound.generate(load_topology("paper_example"), pattern=pattern)
-    assert isinstance(forest, Forest)
-    with pytest.raises(VerificationError, match=message):
-        verify(mutate(forest))
-
-
 def one_way_round() -> Topology:
     """One GPU sends to the switch, which sends to the other two."""
-    builder = TopologyBuilder()
-    for name in ("a", "b", "c"):
-        builder.gpu(name)
-    builder.switch("w")
-    for tail, head in (("a", "w"), ("w", "b"), ("b", "a"), ("c", "b")):
-        builder.arc(tail, head, 2)
-    builder.arc("w", "c", 1)
-    return builder.build("round")
+    return network_of("a b c [w]", "a > w: 2, w c > b: 2, b > a: 2, w > c", "round")
 
 
 def test_what_cannot_be_done_is_typed() -> None:

@@ -1,7 +1,5 @@
 """Mutants of small sources, counted by hand."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

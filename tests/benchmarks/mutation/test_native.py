@@ -1,7 +1,5 @@
 """What the C++ mutants are built from, and which Python tests judge them."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

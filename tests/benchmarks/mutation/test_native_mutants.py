@@ -1,7 +1,5 @@
 """Mutants of C++ lines, by hand."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.mutation.native_mutants import mutants_of_text

@@ -1,7 +1,5 @@
 """The lines that run, and no others."""
 
-from __future__ import annotations
-
 import importlib.util
 import sys
 import threading
@@ -17,7 +15,7 @@ def f(a):
 """
 
 
-def test_lines_that_run_are_told_by_file(tmp_path: Path) -> None:
+def test_lines_that_run_are_reported_by_file(tmp_path: Path) -> None:
     """A call runs line 2 as its beginning, the condition and one of the returns."""
     path, other = tmp_path / "toy_of_reach.py", tmp_path / "other.py"
     path.write_text(TOY)

@@ -1,7 +1,5 @@
 """A mutant of what runs at import, in a process that imports it mutated."""
 
-from __future__ import annotations
-
 import importlib
 import subprocess
 import sys
@@ -17,9 +15,7 @@ from benchmarks.mutation.session import Result
 TOY = "LIMIT = 7\n"
 
 
-def test_a_module_is_imported_with_its_mutant(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_import_sees_the_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "toy_of_restart.py"
     path.write_text(TOY)
     monkeypatch.setattr(restart, "ROOT", tmp_path)

@@ -1,7 +1,5 @@
 """A suite of a toy module, mutant by mutant, in forks and in processes of their own."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Stored runs, and their scores by hand."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Mutated code reaches every function object that was made of the original."""
 
-from __future__ import annotations
-
 import functools
 import importlib.util
 import sys

@@ -1,7 +1,5 @@
 """The tables, from two runs by hand; those of the page are of what is stored."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path

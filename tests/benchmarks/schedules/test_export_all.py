@@ -1,7 +1,5 @@
 """The sweep over all exports goes on where it stopped."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
@@ -46,9 +44,7 @@ def test_another_process_comes_to_the_same(tmp_path: Path) -> None:
     assert kept(tmp_path / "rows.jsonl") == {CASES[0]: found}
 
 
-def test_out_of_time_is_a_verdict_and_tried_again_with_more(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_timeouts_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tmp_path / "rows.jsonl"
     monkeypatch.setattr(export_all, "outcome", lambda *case: time.sleep(30))
     assert [one.said for one in sweep(CASES[:1], rows, 0.05, 1)] == ["out of time: 0.05 s"]

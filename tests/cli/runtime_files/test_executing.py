@@ -1,7 +1,5 @@
 """The command that carries a schedule file out."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,7 +9,7 @@ import forestcoll
 from forestcoll.cli.runtime_files import executing as cli
 from forestcoll.errors import ExecutionError
 from forestcoll.runtimes.execution.execution import Execution
-from tests.command_line import assert_one_line, document, invoke, process
+from tests.command_line import assert_refused, document, invoke, process
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +22,7 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
 FOUND = Execution(2**20, "int64", 7, "MPICH 9.9", time_s=0.00125, library_time_s=0.5)
 
 
-def test_a_file_is_carried_out_from_end_to_end(schedule: Path) -> None:
+def test_a_file_is_executed_from_end_to_end(schedule: Path) -> None:
     """As a user does it."""
     done = process("exec", str(schedule), "--ranks", "3", "--size", "3KB", "--repetitions", "1")
     assert (done.returncode, done.stderr) == (0, "")
@@ -36,9 +34,7 @@ def test_a_file_is_carried_out_from_end_to_end(schedule: Path) -> None:
     assert [line.split()[-1] for line in times] == ["ms", "ms"]
 
 
-def test_times_are_in_milliseconds_and_labelled(
-    schedule: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_times_are_labelled_milliseconds(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "execute", lambda *_, **__: FOUND)
     lines = invoke("exec", schedule).stdout.splitlines()
     assert lines[3].endswith("cores); median of 7")
@@ -91,18 +87,14 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_mistakes_are_one_line(schedule: Path, options: tuple[str, ...], message: str) -> None:
-    result = invoke("exec", schedule, *options)
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, message)
+    assert_refused(message, "exec", schedule, *options)
 
 
-def test_a_wrong_schedule_is_not_carried_out(schedule: Path, tmp_path: Path) -> None:
+def test_a_wrong_schedule_is_not_executed(schedule: Path, tmp_path: Path) -> None:
     content = json.loads(schedule.read_text())
     forged = tmp_path / "forged.json"
     forged.write_text(json.dumps(content | {"congestion": "1/9", "congestion_decimal": 1 / 9}))
-    result = invoke("exec", forged)
-    assert result.exit_code == 1
-    assert_one_line(result.stderr, "overloaded")
+    assert_refused("overloaded", "exec", forged, code=1)
 
 
 def test_a_rank_that_fails_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,6 +102,4 @@ def test_a_rank_that_fails_is_one_line(schedule: Path, monkeypatch: pytest.Monke
         raise ExecutionError("rank 2 failed: MemoryError: no room")
 
     monkeypatch.setattr(cli, "execute", failed)
-    result = invoke("exec", schedule)
-    assert result.exit_code == 3
-    assert_one_line(result.stderr, "rank 2 failed: MemoryError: no room")
+    assert_refused("rank 2 failed: MemoryError: no room", "exec", schedule, code=3)

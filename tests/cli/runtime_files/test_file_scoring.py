@@ -1,7 +1,5 @@
 """The command that scores MSCCL's XML, and peers' JSON."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -51,7 +49,7 @@ def test_of_an_allreduce_the_share_is_of_a_bound(tmp_path: Path) -> None:
     assert said["at_most_for"] == "any allreduce in which switches only forward"
 
 
-def test_a_wrong_file_is_told_with_exit_code_1(tmp_path: Path) -> None:
+def test_a_wrong_file_is_reported_with_exit_code_1(tmp_path: Path) -> None:
     text = ring_allgather(4)
     xml = tmp_path / "wrong.xml"
     xml.write_text(changed(text, line_of(text, 2, 0, 3), dstoff=0))
@@ -62,7 +60,7 @@ def test_a_wrong_file_is_told_with_exit_code_1(tmp_path: Path) -> None:
     assert "algbw" not in found.stdout
 
 
-def test_a_network_of_another_size_is_told_in_one_line(file: Path) -> None:
+def test_a_network_of_another_size_is_reported_in_one_line(file: Path) -> None:
     failed = invoke("score", file, "--topology", "ring:nodes=5")
     assert failed.exit_code == 2
     assert_one_line(failed.stderr, "is for 4 GPUs")
@@ -85,7 +83,7 @@ def test_what_te_ccl_wrote_is_scored_and_written_as_ours(tmp_path: Path) -> None
     assert again["algbw_gb_s"] == said["algbw_gb_s"]
 
 
-def test_a_wrong_one_is_told_with_exit_code_1_and_not_written(tmp_path: Path) -> None:
+def test_a_wrong_one_is_reported_with_exit_code_1_and_not_written(tmp_path: Path) -> None:
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)[:-1]))
     ours = tmp_path / "ours.json"
     found = invoke("score", path, "--topology", "ring:nodes=4", "-o", ours)
@@ -100,7 +98,7 @@ def test_a_wrong_one_is_told_with_exit_code_1_and_not_written(tmp_path: Path) ->
     assert lost.exit_code == 2, "GPU 1 sends no chunk, so it is taken for a switch"
 
 
-def test_a_chunk_that_nobody_sends_is_told_with_exit_code_1(tmp_path: Path) -> None:
+def test_a_chunk_that_nobody_sends_is_reported_with_exit_code_1(tmp_path: Path) -> None:
     flows = ring_sentences(3)
     flows[0] = flows[0].replace("Chunk 0", "Chunk 1")
     path = written(tmp_path / "teccl.json", teccl_allgather(flows))

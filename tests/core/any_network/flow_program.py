@@ -5,8 +5,6 @@ within that. Links carry their bandwidth at most, shared capacities their limit,
 no more than it receives. Solved by scipy's own HiGHS; floats.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small random networks for which a cut alone does not say what is possible."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -10,6 +8,7 @@ from fractions import Fraction
 from forestcoll.errors import ForestCollError
 from forestcoll.topology import Link, SharedCapacity, Topology, TopologyBuilder
 from forestcoll.topology.validation import validate
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 __all__ = ["damaged_network", "fan", "four_routes", "half_duplex", "with_less"]
@@ -64,13 +63,7 @@ def with_less(network: Topology, chance: random.Random) -> Topology:
 
 def fan() -> Topology:
     """Root r sends 1 GB/s to a switch, which could send 1 to each of three GPUs."""
-    builder = TopologyBuilder()
-    root, switch = builder.gpu("r"), builder.switch("s")
-    builder.arc(root, switch, 1)
-    for name in "abc":
-        builder.arc(switch, builder.gpu(name), 1)
-        builder.arc(name, root, 1)
-    return builder.build("fan")
+    return network_of("r [s] a b c", "r > s, s > a b c, a b c > r", "fan")
 
 
 def half_duplex(wires: Sequence[int] = (64, 64, 64, 64)) -> Topology:

@@ -1,7 +1,5 @@
 """The rows and columns of the program of sub-capacities, counted by hand."""
 
-from __future__ import annotations
-
 import time
 from fractions import Fraction
 
@@ -96,7 +94,7 @@ def test_the_basis_is_solved_in_fractions():
         assert float(near[number]) == pytest.approx(float(price) * scale)
 
 
-def test_a_point_that_breaks_a_limit_or_row_is_told():
+def test_a_point_that_breaks_a_limit_or_row_is_reported():
     network = half_duplex()
     program = program_of(network)
     program.add(all_but(network, "g0"))

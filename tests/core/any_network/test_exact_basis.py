@@ -1,7 +1,5 @@
 """Systems of whole numbers in fractions, against a determinant by hand and numpy."""
 
-from __future__ import annotations
-
 import random
 import time
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """The optimum of any network: by hand, against an outside program, never raised by damage."""
 
-from __future__ import annotations
-
 import functools
 import random
 from dataclasses import replace
@@ -121,7 +119,7 @@ def test_taking_bandwidth_away_never_raises_it(seed: int):
         assert poor.congestion >= rich.bound
 
 
-def test_without_time_both_sides_are_told_and_neither_is_the_optimum():
+def test_without_time_both_sides_are_reported_and_neither_is_the_optimum():
     """What is feasible is below the optimum, what is proved is above."""
     network = load_topology(A100).without("b0.gpu0 -> ib")
     with pytest.raises(TimeLimitError, match=r"at least \S+ and at most \S+ GB/s") as caught:

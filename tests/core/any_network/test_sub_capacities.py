@@ -1,7 +1,5 @@
 """Balanced capacities and the prices that prove them, on networks solved by hand."""
 
-from __future__ import annotations
-
 import time
 from fractions import Fraction
 
@@ -96,7 +94,7 @@ def test_without_time_it_is_bounded_from_both_sides():
         assert sum(by_ends[ends] for ends in group.links) <= group.bandwidth_gb_s
 
 
-def test_too_many_images_of_a_cut_leave_symmetry_aside_without_time(
+def test_too_many_images_of_a_cut_end_symmetry(
     monkeypatch: pytest.MonkeyPatch,
 ):
     """As above, where the images are those of the first cut alone: 3 x <= 64."""

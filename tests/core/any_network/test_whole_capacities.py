@@ -1,7 +1,5 @@
 """Whole capacities that carry so many trees, or that there are none."""
 
-from __future__ import annotations
-
 import itertools
 import time
 

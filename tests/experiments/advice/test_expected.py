@@ -1,7 +1,5 @@
 """What a collective should reach, as nccl-tests print it."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -20,7 +18,8 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.problem.rate_bound import RateBound
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
 
@@ -154,12 +153,9 @@ def uneven_line(*, latencies: bool = True) -> Topology:
 
     a -> b 8 GB/s, 1 us; back 2 GB/s, 10 us. b -> c 4 GB/s, 2/3 us; back 6 GB/s, 20 us.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    links = ((a, b, 8, 1), (b, a, 2, 10), (b, c, 4, Fraction(2, 3)), (c, b, 6, 20))
-    for tail, head, bandwidth, latency in links:
-        builder.arc(tail, head, bandwidth, latency if latencies else 0)
-    return builder.build("uneven line")
+    links = "a > b: 8 1, b > a: 2 10, b > c: 4 2/3, c > b: 6 20"
+    without = "a > b: 8, b > a: 2, b > c: 4, c > b: 6"
+    return network_of("a b c", links if latencies else without, "uneven line")
 
 
 @pytest.mark.parametrize(
@@ -176,9 +172,7 @@ def uneven_line(*, latencies: bool = True) -> Topology:
         ("allreduce", None, Fraction(30)),
     ],
 )
-def test_latency_is_that_of_the_way_that_data_goes(
-    collective: str, root: str | None, latency_us: Fraction
-) -> None:
+def test_latency_follows_the_data(collective: str, root: str | None, latency_us: Fraction) -> None:
     """Out from the root of a broadcast, in to that of a reduce."""
     found = expected(uneven_line(), collective, root=root)
     assert found.latency_us == latency_us
@@ -198,9 +192,7 @@ def test_latency_is_that_of_the_way_that_data_goes(
         ("reduce-scatter", None, 6, ("b", "a")),
     ],
 )
-def test_bound_and_cut_are_those_of_the_direction_of_the_data(
-    collective: str, root: str | None, rate: int, link: tuple[str, str]
-) -> None:
+def test_cut_sides(collective: str, root: str | None, rate: int, link: tuple[str, str]) -> None:
     """The slowest link on the way; ForestColl attains it, and the cut is crossed by that link.
 
     In an allgather 2/3 of the data enter a over 2 GB/s; in a reduce-scatter its third does.
@@ -220,22 +212,14 @@ def test_a_root_is_refused_where_there_is_none() -> None:
 
 def test_links_without_latency_add_none() -> None:
     """Link a - b takes 3 us and b - c nothing; c is 3 us from a, and 0 from b."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, 1, 3)
-    builder.link(b, c, 1)
-    line = builder.build("line")
+    line = network_of("a b c", "a - b: 1 3, b - c", "line")
     assert expected(line, "allgather").latency_us == 3
     assert expected(line.without("a - b", "a"), "allgather").latency_us == 0
 
 
 def test_a_network_that_leads_one_way_has_a_broadcast_and_a_reduce() -> None:
     """Along a -> b -> c all get what a has, and c what all have; no allgather is possible."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 2, 1)
-    builder.arc(b, c, 3, 1)
-    line = builder.build("one way")
+    line = network_of("a b c", "a > b: 2 1, b > c: 3 1", "one way")
     for collective, root in (("broadcast", "a"), ("reduce", "c")):
         found = expected(line, collective, root=root)
         assert (found.bounds[0].algbw_gb_s, found.latency_us) == (2, 2)
@@ -331,9 +315,7 @@ def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.Monke
     assert len(begun) == 1
 
 
-def test_an_endless_schedule_leaves_time_for_bounds_and_cuts(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 4 s the schedule gets 3; cuts that take all that is left end at 4 s, not at 4 + 2."""
     topology = load_topology("dgx_h100:boxes=1")
     monkeypatch.setattr("experiments.advice.expected._made", endless)
@@ -368,9 +350,7 @@ def test_programs_for_bounds_and_cuts_get_what_is_left(monkeypatch: pytest.Monke
     assert 5 > told[0] > told[1] > told[2] > told[3] > 0
 
 
-def test_rates_are_of_the_network_where_planes_are_not_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rates_of_unmerged_planes(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the check of merged planes refuses them, all planes are looked at: 900 GB/s too."""
 
     def refuse(_: object) -> None:

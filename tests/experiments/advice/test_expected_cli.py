@@ -1,7 +1,5 @@
 """The command ``forestcoll expected``."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.command_line import document, invoke
@@ -61,7 +59,7 @@ def test_machines_get_the_same_in_json() -> None:
         (["--time-limit", "-1"], "seconds is -1.0; it must be from 0 to 10000000"),
     ],
 )
-def test_bad_questions_are_told_in_one_line(options: list[str], message: str) -> None:
+def test_bad_questions_are_reported_in_one_line(options: list[str], message: str) -> None:
     failed = invoke("expected", "ring:nodes=4", *options)
     assert failed.exit_code == 2
     assert message in failed.stderr

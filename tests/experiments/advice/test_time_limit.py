@@ -1,7 +1,5 @@
 """Work that ends when its time is up."""
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

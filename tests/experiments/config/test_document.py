@@ -1,12 +1,10 @@
 """Experiment files as plain data: read strictly, and with the nearest word in errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
-from experiments.config.document import nearest, read_document
+from experiments.config.document import nearest, read_document, title_of
 from experiments.config.experiment import read_experiment
 from forestcoll.errors import InvalidExperimentError
 
@@ -26,7 +24,7 @@ def test_a_mark_of_the_order_of_bytes_is_passed_over(tmp_path: Path) -> None:
     assert read_document(path).data == {"name": "toy"}
 
 
-def test_a_fault_is_told_with_its_line(tmp_path: Path) -> None:
+def test_a_fault_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("name: toy\nmethods:\n  - ring\n  - tree\n")
     error = read_document(path).fault(("methods", 1), "is odd")
@@ -84,3 +82,10 @@ def test_what_is_no_document_is_refused(tmp_path: Path, text: str, message: str)
         read_document(path)
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_an_experiment_of_the_toolkit_is_called_as_its_file_says() -> None:
+    """Whatever folder it is in; an experiment of one's own has no title there."""
+    assert title_of("bfb-table7") == "Few steps or little time, degree 4 (BFB paper, table 7)"
+    assert title_of("mine") == ""
+    assert title_of("bfb-table") == ""

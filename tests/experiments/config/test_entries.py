@@ -1,7 +1,5 @@
 """Entries of an experiment file, and the values that they stand for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from experiments.config.entries import (
     MethodEntry,
     Range,
     TopologyEntry,
+    TrainEntry,
     text_of,
     values_of,
 )
@@ -204,7 +203,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
         ("10", "simulate holds no keys and values; write some here"),
     ],
 )
-def test_mistakes_in_simulate_are_told(given: str, message: str, tmp_path: Path) -> None:
+def test_mistakes_in_simulate_are_reported(given: str, message: str, tmp_path: Path) -> None:
     path = tmp_path / "toy.yaml"
     path.write_text(SIMULATE + given + "\n")
     with pytest.raises(InvalidExperimentError) as caught:
@@ -264,9 +263,7 @@ def fields_of(experiment: str) -> str:
         ),
     ],
 )
-def test_a_number_beyond_its_bound_is_refused_at_once(
-    tmp_path: Path, text: str, field: str
-) -> None:
+def test_numbers_out_of_bounds_are_refused(tmp_path: Path, text: str, field: str) -> None:
     """With its field: nothing is enumerated first."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
@@ -283,3 +280,30 @@ def test_an_experiment_of_too_many_points_is_refused_before_they_are_made(tmp_pa
     path.write_text(text.replace("nodes: 3", "nodes: {from: 3, to: 1002}"))
     with pytest.raises(InvalidExperimentError, match="has 110000 points; at most 100000 are allow"):
         read_experiment(path)
+
+
+@pytest.mark.parametrize(
+    ("train", "message"),
+    [
+        ({}, "model"),
+        ({"model": "gpt-9"}, "model is 'gpt-9'"),
+        ({"model": ["gemma-2-2b", "gpt-9"]}, "model is 'gpt-9'"),
+        ({"model": "gemma-2-2b", "parallel": "tensor"}, "parallel is 'tensor'"),
+        ({"model": "gemma-2-2b", "tokens": 0}, "tokens is 0"),
+        ({"model": "gemma-2-2b", "tokens": "many"}, "many"),
+        ({"model": "gemma-2-2b", "utilisation": "1.5"}, "utilisation is 1.5"),
+        ({"model": "gemma-2-2b", "bucket": "big"}, "bucket has 'big'"),
+        ({"model": "gemma-2-2b", "optimizer": "adam"}, "optimizer"),
+        (
+            {
+                "model": "gemma-2-2b",
+                "tokens": {"from": 1, "to": 200},
+                "context": {"from": 1, "to": 200},
+            },
+            "over 10000 combinations",
+        ),
+    ],
+)
+def test_wrong_models_of_training_are_refused(train: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValidationError, match=message):
+        TrainEntry.model_validate(train)

@@ -1,7 +1,5 @@
 """Experiment files: the points they stand for, and their mistakes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -93,9 +91,7 @@ def test_quickstart_has_36_points() -> None:
         ),
     ],
 )
-def test_a_mistake_is_one_line_with_its_place_and_the_nearest_word(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message: str) -> None:
     """Every kind of mistake is found before anything runs."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
@@ -139,9 +135,7 @@ def test_a_mistake_is_one_line_with_its_place_and_the_nearest_word(
     ],
     ids=lambda text: text[:80],
 )
-def test_what_yaml_would_guess_or_choke_on_is_one_typed_line(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_ambiguous_yaml_is_one_typed_line(tmp_path: Path, text: str, message: str) -> None:
     """Recursion, depth, digits, octals and infinities: an error here, not a traceback or a row."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
@@ -152,9 +146,7 @@ def test_what_yaml_would_guess_or_choke_on_is_one_typed_line(
     assert len(str(caught.value)) < 400
 
 
-def test_a_malformed_topology_file_is_an_error_before_anything_runs(
-    write_experiment, tmp_path: Path
-) -> None:
+def test_a_malformed_topology_is_an_error_at_once(write_experiment, tmp_path: Path) -> None:
     """Both places are named: where the experiment asks for it, and what is wrong in it."""
     (tmp_path / "mine.yaml").write_text("name: mine\nnods: []\nlinks: []\n")
     path = write_experiment(topologies=[{"file": "mine.yaml"}])
@@ -212,9 +204,7 @@ RINGS = "topologies:\n  - {family: ring, parameters: {nodes: [4, 3]}"
     ],
     ids=lambda text: text[:100],
 )
-def test_what_is_not_there_is_refused_before_anything_runs(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_missing_things_are_refused_at_once(tmp_path: Path, text: str, message: str) -> None:
     """Parts, members and weights are looked up in every network of a sweep."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
@@ -278,9 +268,7 @@ BROADCAST = "collective: broadcast\n"
     ],
     ids=lambda text: text[:80],
 )
-def test_a_collective_that_nobody_does_is_a_mistake(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_a_collective_of_no_method_is_refused(tmp_path: Path, text: str, message: str) -> None:
     """Before anything runs; so is a root where there is none, or one for a single method."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)

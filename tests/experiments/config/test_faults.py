@@ -1,7 +1,5 @@
 """What is wrong with an experiment file, in a line: the place, and the likeliest cause."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -108,9 +106,7 @@ def fault(path: Path) -> str:
         ("", "toy.yaml: the file holds no keys and values"),
     ],
 )
-def test_a_mistake_is_one_line_with_its_place_and_the_nearest_word(
-    tmp_path: Path, text: str, message: str
-) -> None:
+def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message: str) -> None:
     """In our words, not in those of the checker."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
@@ -119,7 +115,7 @@ def test_a_mistake_is_one_line_with_its_place_and_the_nearest_word(
     assert "\n" not in said
 
 
-def test_a_slip_is_told_before_what_it_leaves_missing(tmp_path: Path) -> None:
+def test_a_slip_is_reported_before_what_it_leaves_missing(tmp_path: Path) -> None:
     """A key "topologes" leaves "topologies" out, which would be the first complaint."""
     path = tmp_path / "toy.yaml"
     path.write_text(HEAD + METHODS + "topologes: []\n")

@@ -28,7 +28,7 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
         ("pareto:x=depth,y=depth", "pareto: x and y are both 'depth'; change one"),
     ],
 )
-def test_what_cannot_be_drawn_is_told_with_what_can(text: str, message: str) -> None:
+def test_what_cannot_be_drawn_is_reported_with_what_can(text: str, message: str) -> None:
     with pytest.raises(InvalidExperimentError) as caught:
         parse_figure(text)
     assert str(caught.value).startswith(message)

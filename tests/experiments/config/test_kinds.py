@@ -1,7 +1,5 @@
 """Kinds of figures are declared apart from what draws them, and everybody knows them."""
 
-from __future__ import annotations
-
 import inspect
 import pkgutil
 import subprocess

@@ -1,7 +1,5 @@
 """Functions of a user's own that are not there, or whose modules cannot be imported."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -48,9 +46,7 @@ def test_what_is_not_there_is_said(module: Path, name: str, complaint: str) -> N
         ("import sys; sys.exit('no')\n", "it ends with exit code 1, no"),
     ],
 )
-def test_a_module_that_cannot_be_imported_is_a_line(
-    module: Path, text: str, complaint: str
-) -> None:
+def test_a_failed_import_takes_one_line(module: Path, text: str, complaint: str) -> None:
     """Even if it ends the process."""
     module.write_text(text)
     found = missing("mine:method")
@@ -58,9 +54,7 @@ def test_a_module_that_cannot_be_imported_is_a_line(
     assert "\n" not in found
 
 
-def test_a_module_is_found_where_one_stands_and_hides_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_modules_are_found_and_hide_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """After all other places: a json.py of one's own is not what others mean by it."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine.py").write_text("import json\nmethod = json.dumps\n")
@@ -69,9 +63,7 @@ def test_a_module_is_found_where_one_stands_and_hides_nothing(
     assert search_path().rpartition(os.pathsep)[2] == str(tmp_path)
 
 
-def test_a_module_that_hangs_is_not_waited_for(
-    module: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_module_is_stopped(module: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(own_functions, "IMPORT_S", 0.5)
     module.write_text("import time; time.sleep(60)\n")
     assert missing("mine:method") == "whose module takes over 0.5 s to import; let it do less"

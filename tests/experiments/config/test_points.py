@@ -1,7 +1,5 @@
 """What makes a point that point: what is run, not under which limits."""
 
-from __future__ import annotations
-
 from experiments.config.experiment import read_experiment
 from experiments.config.points import Limits, Point
 

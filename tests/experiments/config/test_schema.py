@@ -1,7 +1,5 @@
 """The JSON schema for editors: current, and of one mind with the reader."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -70,9 +68,7 @@ def test_the_file_that_is_spoilt_below_is_right(write_experiment) -> None:
     ],
     ids=str,
 )
-def test_the_schema_refuses_what_the_reader_refuses(
-    write_experiment, changes: dict[str, object]
-) -> None:
+def test_schema_and_reader_refuse_the_same(write_experiment, changes: dict[str, object]) -> None:
     """A valid file, one thing of which has been spoilt."""
     assert not SCHEMA.is_valid({**GOOD, **changes})
     with pytest.raises(InvalidExperimentError):

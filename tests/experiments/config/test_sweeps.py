@@ -1,7 +1,5 @@
 """The points of an experiment: every choice of one value from each sweep."""
 
-from __future__ import annotations
-
 import itertools
 from pathlib import Path
 
@@ -9,7 +7,8 @@ import yaml
 
 from experiments.config.entries import Experiment
 from experiments.config.experiment import read_experiment
-from experiments.config.sweeps import points_of
+from experiments.config.points import Point
+from experiments.config.sweeps import count_of, points_of
 from forestcoll.topology import load_topology, write_topology
 
 
@@ -74,3 +73,30 @@ def test_the_first_gpu_is_the_root_of_what_has_one(write_experiment) -> None:
     assert root() == root(collective="allreduce") == {None}
     assert root(collective="broadcast") == {0}
     assert root(collective="reduce", root="gpu1") == {"gpu1"}
+
+
+def test_models_of_training_are_swept_after_the_methods(write_experiment) -> None:
+    train = {"model": ["gemma-2-2b", "llama-3-8b"], "tokens": 512, "bucket": ["1MB", "best"]}
+    document = yaml.safe_load(write_experiment(collective="allreduce", train=train).read_text())
+    experiment = Experiment.model_validate(document)
+    points = [each.point for each in points_of(experiment, Path())]
+    plain = Experiment.model_validate({**document, "train": None})
+    assert len(points) == count_of(experiment) == 4 * count_of(plain)
+    assert [point.train["bucket"] for point in points[:2]] == ["1MB", "best"]
+    assert {point.train["tokens"] for point in points} == {512}
+    shown = [(p.shown_parameters["model"], p.shown_parameters["bucket"]) for p in points[:4]]
+    assert shown == list(itertools.product(*(train[name] for name in ("model", "bucket"))))
+    assert "tokens" not in points[0].shown_parameters
+    assert "bucket=1MB" in points[0].series
+    assert points[0].job["train"] == points[0].train
+    assert len({point.identity for point in points}) == len(points)
+
+
+def test_a_model_that_does_not_vary_is_in_the_identity_alone(write_experiment) -> None:
+    def points(**train: object) -> list[Point]:
+        document = yaml.safe_load(write_experiment(collective="allreduce", train=train).read_text())
+        return [each.point for each in points_of(Experiment.model_validate(document), Path())]
+
+    small, large = points(model="gemma-2-2b"), points(model="gemma-2-27b")
+    assert [point.series for point in small] == [point.series for point in large]
+    assert not {point.identity for point in small} & {point.identity for point in large}

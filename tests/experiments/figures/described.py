@@ -1,7 +1,5 @@
 """What a described panel holds, for tests to look at."""
 
-from __future__ import annotations
-
 from experiments.figures.figure import FAILURES, Panel
 
 __all__ = ["lines_of", "marks_of", "published_of"]

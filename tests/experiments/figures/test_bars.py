@@ -1,7 +1,5 @@
 """Bars: one for each method and measure, words where there is none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

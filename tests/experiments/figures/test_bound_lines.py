@@ -1,7 +1,5 @@
 """Bounds of borders by size, and what faults cost, beside the optimum."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -48,7 +46,7 @@ def test_the_optimum_without_faults_is_one() -> None:
     assert lines["optimum without faults"] == [1]
 
 
-def test_a_method_without_a_result_is_told() -> None:
+def test_a_method_without_a_result_is_reported() -> None:
     rows = faulty_rows()
     rows[3] = replace(rows[3], status=Status.TIMEOUT, algbw_gb_s=None)
     figure = fault_costs(rows, "algbw_gb_s")

@@ -1,7 +1,5 @@
 """Shares of stages: parts of a bar that fill it, with the whole beside, published ones below."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -11,7 +9,7 @@ from experiments.results.rows import Status
 from tests.experiments.samples import clusters_of_rows
 
 
-def test_parts_fill_the_bar_and_the_whole_is_told() -> None:
+def test_parts_fill_the_bar_and_the_whole_is_reported() -> None:
     """A quarter and three quarters of 40 ms; the paper's 1024 GPUs and its code's stand below."""
     first = replace(clusters_of_rows()[0], stages_s={"optimality": 0.01, "tree packing": 0.03})
     (panel,) = breakdowns([first]).panels

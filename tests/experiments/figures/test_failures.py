@@ -1,7 +1,5 @@
 """Points without a result, in failure marks and in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures.failures import (
@@ -18,7 +16,7 @@ from experiments.results.rows import Status
 from tests.experiments.samples import clusters_of_rows
 
 
-def test_losses_are_told_with_the_sizes_where_they_are() -> None:
+def test_losses_are_reported_with_the_sizes_where_they_are() -> None:
     """In the order and colour of the methods; of a topology the size is known."""
     rows = clusters_of_rows()
     rows[4] = replace(rows[4], status=Status.TIMEOUT)
@@ -34,7 +32,7 @@ def test_losses_are_told_with_the_sizes_where_they_are() -> None:
     )
 
 
-def test_a_loss_without_a_size_is_told_too() -> None:
+def test_a_loss_without_a_size_is_reported_too() -> None:
     """Of a method that has a result elsewhere: the legend tells of others."""
     done = clusters_of_rows()[0]
     lost = replace(done, gpus=None, topology="another", status=Status.FAILED)
@@ -43,7 +41,7 @@ def test_a_loss_without_a_size_is_told_too() -> None:
     assert never_done([lost], palette_of([done])) == {"forestcoll": "forestcoll: failed"}
 
 
-def test_what_cannot_be_done_in_a_panel_is_told_in_one_line() -> None:
+def test_what_cannot_be_done_in_a_panel_is_reported_in_one_line() -> None:
     """Whatever the size; it is a word, so that it is read in grey. Long lines are broken."""
     row = replace(clusters_of_rows()[0], status=Status.UNSUPPORTED)
     elsewhere = replace(clusters_of_rows()[0], cluster="mi250")
@@ -112,7 +110,7 @@ def test_a_method_without_any_result_is_named_with_what_became_of_it() -> None:
     assert first.name == "late: timeout from 16 GPUs on"
 
 
-def test_methods_without_any_result_are_told_in_the_legend_alone() -> None:
+def test_methods_without_any_result_are_reported_in_the_legend_alone() -> None:
     """Not above the panels, whether by method or by choice of parameters."""
     rows = clusters_of_rows()
     lost = replace(rows[0], parameters={"rings": 2}, status=Status.TIMEOUT)

@@ -1,7 +1,5 @@
 """What a description says of itself."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures.figure import INK, Axis, Failure, Figure, Panel, Point, Series, Style

@@ -1,7 +1,5 @@
 """What the mouse tells."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures import hover
@@ -24,7 +22,7 @@ def test_a_point_tells_method_topology_gpus_time_algbw_and_status() -> None:
     ]
 
 
-def test_repetitions_are_told_by_their_median() -> None:
+def test_repetitions_are_reported_by_their_median() -> None:
     """Of 1, 3 and 8 s that is 3 s; one that failed is counted."""
     rows = [row for row in rings_of_rows((1.0, 3.0, 8.0)) if row.method == "ring"][:3]
     lost = replace(rows[0], status=Status.FAILED, generation_s=None)

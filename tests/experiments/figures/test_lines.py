@@ -1,7 +1,5 @@
 """Lines over sizes, failure marks for what is lost, and published values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Heat maps: a cell for each pair of sides."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

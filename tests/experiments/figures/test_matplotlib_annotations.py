@@ -1,7 +1,5 @@
 """Text in panels: labels clear of markers and of each other, failure marks, notes."""
 
-from __future__ import annotations
-
 import itertools
 
 from matplotlib.transforms import Bbox

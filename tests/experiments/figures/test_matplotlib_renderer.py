@@ -1,7 +1,5 @@
 """Figures on paper: panels, legends, axes; all of it where nothing covers anything."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Panels: titles, groups, published values."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

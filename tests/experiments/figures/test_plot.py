@@ -1,7 +1,5 @@
 """Figures need nothing but rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -37,9 +35,7 @@ def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("sized", [True, False])
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_without_a_value_leave_a_figure_without_a_line(
-    kind: str, sized: bool, tmp_path: Path
-) -> None:
+def test_rows_without_values_draw_no_line(kind: str, sized: bool, tmp_path: Path) -> None:
     """An experiment in which everything failed, maybe before it had a size, can be drawn."""
     rows = [replace(row, status=Status.FAILED, optimum_gb_s=None) for row in some_rows()]
     rows = rows if sized else [replace(row, gpus=None) for row in rows]
@@ -91,9 +87,7 @@ def noting(titles: list[str]) -> Callable[[object, str], pictures.Figure]:
     return render
 
 
-def test_a_figure_of_simulations_says_what_they_assume(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_simulated_figures_state_the_model(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """In its title, once; a figure of anything else does not."""
     titles: list[str] = []
     monkeypatch.setattr("experiments.figures.matplotlib_renderer.render", noting(titles))

@@ -1,7 +1,5 @@
 """Panels for plotly.js: traces, axes, heights; its own classes take them."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Scatters and the front of what none beats."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

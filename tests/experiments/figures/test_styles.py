@@ -1,7 +1,5 @@
 """Each method looks the same in every figure, and like no other."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 

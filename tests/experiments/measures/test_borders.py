@@ -1,7 +1,5 @@
 """Borders: bounds by hand, the same as of cuts, and what rings send twice."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """The optimum of a row is a bound that holds for every method; no row is above it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
@@ -12,21 +10,21 @@ import numpy as np
 import pytest
 
 import experiments.measures.bounds
-import lp.allreduce.best
+import forestcoll.allreduce.allreduce_program
 import lp.alltoall.linear_optimum
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
-from experiments.measures.measured import measured
-from experiments.measures.run_result import RunResult
+from experiments.measures.run_result import RunResult, measured
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
-from forestcoll.core.best_allreduce import Improved
+from forestcoll.allreduce.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import cost
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology
 
@@ -34,9 +32,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.parametrize(("topology", "best", "_"), BETTER, ids=str)
-def test_the_optimum_of_an_allreduce_is_that_of_the_program(
-    topology: Any, best: Fraction, _: Fraction
-) -> None:
+def test_allreduce_optima_are_those_of_the_lp(topology: Any, best: Fraction, _: Fraction) -> None:
     """Where reduce-scatter then allgather is slower: before, rows had up to 160 % of "the optimum".
 
     A method that attains the best has a ratio of 1, whatever proves it.
@@ -74,7 +70,7 @@ def test_a_program_that_does_not_finish_leaves_a_bound(monkeypatch: pytest.Monke
     assert found == UpperBound(Fraction(2), "a partition or cut")
     low = upper_bound(topology, "allreduce", Fraction(2))
     half = Improved(None, None, "did not finish")
-    monkeypatch.setattr(lp.allreduce.best, "proved", lambda *_, **__: half)
+    monkeypatch.setattr(forestcoll.allreduce.allreduce_program, "proved", lambda *_, **__: half)
     assert upper_bound(topology, "allreduce", Fraction(1, 100)) == low
 
 
@@ -163,9 +159,7 @@ def test_networks_in_files_have_bounds_too(tmp_path: Path) -> None:
         ("ring:nodes=4,bidirectional=false", Fraction(1, 6)),  # 4 links; distances 1, 2 and 3
     ],
 )
-def test_the_optimum_of_an_all_to_all_is_exact_where_prices_are_simple(
-    spec: str, pair: Fraction
-) -> None:
+def test_simple_prices_make_an_exact_all_to_all_optimum(spec: str, pair: Fraction) -> None:
     """In units of a link's bandwidth; the data is N times what goes from one GPU to another."""
     topology = load_topology(spec)
     unit = min(link.bandwidth_gb_s for link in topology.links)
@@ -188,9 +182,7 @@ def test_the_bound_of_an_all_to_all_holds_for_any_prices(seed: int) -> None:
     assert found.rate_gb_s <= float(rate) * (1 + 1e-9)
 
 
-def test_an_all_to_all_program_that_does_not_finish_leaves_no_optimum(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unfinished_all_to_all_has_no_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty cell, not a guess; the row has its rate all the same."""
     monkeypatch.setattr(experiments.measures.bounds, "LP_TIME_LIMIT_S", 1e-9)
     topology = load_topology("ring:nodes=4")
@@ -217,11 +209,7 @@ def test_prices_that_round_to_nothing_leave_the_finer_ones() -> None:
 
 def uneven_line() -> Topology:
     """GPUs a, b, c in a row: a -> b 8 GB/s and 2 back, b -> c 4 and 6 back."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, width in ((a, b, 8), (b, a, 2), (b, c, 4), (c, b, 6)):
-        builder.arc(tail, head, width)
-    return builder.build("uneven line")
+    return network_of("a b c", "a > b: 8, b > a: 2, b > c: 4, c > b: 6", "uneven line")
 
 
 @pytest.mark.parametrize(
@@ -232,9 +220,7 @@ def uneven_line() -> Topology:
         (2, 2, 4),  # out: 6, then 2; in: 8, then 4
     ],
 )
-def test_a_rooted_bound_is_of_the_links_in_the_direction_of_the_data(
-    root: int, broadcast: int, reduce: int
-) -> None:
+def test_a_rooted_bound_follows_the_data(root: int, broadcast: int, reduce: int) -> None:
     """From the root everything goes to each GPU, to it everything from each: the slowest link."""
     for collective, rate in (("broadcast", broadcast), ("reduce", reduce)):
         found = upper_bound(uneven_line(), collective, Fraction(1, 100), root)
@@ -261,9 +247,7 @@ def test_shards_in_and_sums_out_have_bounds_of_their_own_direction(
         assert found == UpperBound(rate, "the bottleneck cut")
 
 
-def test_phases_of_different_speed_meet_a_cut_without_a_program(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_unequal_phases_meet_a_cut_without_a_program(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the uneven line: 1/6 s per GB for sums, 1/3 for copies, 1/2 in turn: 2 GB/s.
 
     All enters a over 2 GB/s, so nothing is faster, and no program has to say so. Twice the faster
@@ -273,7 +257,7 @@ def test_phases_of_different_speed_meet_a_cut_without_a_program(
     def unwanted(*_: object, **__: object) -> None:
         raise AssertionError("the cut is met, so no program is needed")
 
-    monkeypatch.setattr(lp.allreduce.best, "proved", unwanted)
+    monkeypatch.setattr(forestcoll.allreduce.allreduce_program, "proved", unwanted)
     found = upper_bound(uneven_line(), "allreduce", Fraction(1, 100))
     assert found == UpperBound(Fraction(2), "a partition or cut")
 
@@ -293,7 +277,11 @@ def test_the_program_s_bound_counts_where_it_is_lower(
     """Cuts prove 2 GB/s of this network, and the combination does not attain it."""
     topology = BETTER[3][0]
     bound = replace(AllreduceBound.of_cut(topology, [0], into=True), algbw_gb_s=rate)
-    monkeypatch.setattr(lp.allreduce.best, "proved", lambda *_, **__: Improved(None, bound, remark))
+    monkeypatch.setattr(
+        forestcoll.allreduce.allreduce_program,
+        "proved",
+        lambda *_, **__: Improved(None, bound, remark),
+    )
     assert upper_bound(topology, "allreduce", Fraction(1, 100)) == expected
 
 
@@ -311,23 +299,15 @@ def test_the_least_of_all_roundings_bounds_an_all_to_all(
 
     What the links' prices cost in all, by what a pair each way pays.
     """
-    builder = TopologyBuilder()
-    a, b = (builder.gpu(name) for name in "ab")
-    builder.arc(a, b, 1)
-    builder.arc(b, a, 3)
     found = SimpleNamespace(price=np.array(prices))
     monkeypatch.setattr(lp.alltoall.linear_optimum, "all_to_all_rate", lambda *_, **__: found)
-    best = upper_bound(builder.build("pair"), "all-to-all", Fraction(1, 100))
+    best = upper_bound(network_of("a b", "a > b, b > a: 3", "pair"), "all-to-all", Fraction(1, 100))
     assert best == UpperBound(2 * rate, "prices of the links")
 
 
 def test_prices_that_all_round_to_nothing_leave_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two GPUs whose links cost next to nothing beside one that leads nowhere."""
-    builder = TopologyBuilder()
-    a, b, aside = builder.gpu("a"), builder.gpu("b"), builder.switch("aside")
-    for tail, head in ((a, b), (b, a), (a, aside), (aside, a)):
-        builder.arc(tail, head, 1)
-    topology = builder.build("aside")
+    topology = network_of("a b [aside]", "a > b aside, b aside > a", "aside")
     (switch,) = topology.switches
     prices = [1.0 if switch in (link.tail, link.head) else 1e-12 for link in topology.links]
     found = SimpleNamespace(price=np.array(prices))

@@ -1,7 +1,5 @@
 """A measure is declared once, and everybody knows it."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil
@@ -37,7 +35,7 @@ from experiments.config.points import Limits, Point
 from experiments.measures.docs import columns
 from experiments.figures.plot import plot
 from experiments.results.comparison import compare
-from experiments.results.comparison_table import table as difference
+from experiments.results.comparison import table as difference
 from experiments.results.frames import read_parquet, write_parquet
 from experiments.results.rows import Row
 from experiments.results.tables import table, write_summary

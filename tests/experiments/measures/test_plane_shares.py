@@ -1,7 +1,5 @@
 """Merged planes have the rate of the real ones, and what claims so wrongly is refused."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,19 +10,16 @@ from baselines.registry import METHODS
 from experiments.measures.plane_shares import check_planes
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import cost, verify
-from forestcoll.topology import SharedCapacity, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import SharedCapacity, Topology, load_topology
 from tests.baselines.planes import split
+from tests.hand_networks import network_of
 
 
 def two_planes() -> Topology:
     """Two GPUs, linked to one switch by 3 GB/s and to another by 1 GB/s."""
-    builder = TopologyBuilder()
-    switches = [builder.switch(f"s{i}", 0) for i in range(2)]
-    for number in range(2):
-        gpu = builder.gpu(f"gpu{number}", 0, number)
-        for switch, bandwidth in zip(switches, (3, 1), strict=True):
-            builder.link(gpu, switch, bandwidth)
-    return builder.build("two planes")
+    return network_of(
+        "[s0]@0 [s1]@0 gpu0@0.0 gpu1@0.1", "gpu0 gpu1 - s0: 3, gpu0 gpu1 - s1", "two planes"
+    )
 
 
 def planes_of(first: str = "3/4", second: str = "1/4") -> Planes:
@@ -120,9 +115,7 @@ def test_shared_capacities_are_not_proved() -> None:
 @pytest.mark.parametrize("parts", [(1, 1), (5, 4)])
 @pytest.mark.parametrize("collective", ["allreduce", "allgather"])
 @pytest.mark.parametrize("spec", ["dgx_h100:boxes=2", "dgx_h100:boxes=1"])
-def test_peers_have_the_same_rate_on_merged_planes(
-    spec: str, collective: str, parts: tuple[int, int]
-) -> None:
+def test_methods_agree_on_merged_planes(spec: str, collective: str, parts: tuple[int, int]) -> None:
     """What is spread over the planes and verified there takes as long as before."""
     real = split(load_topology(spec), parts)
     planes = find_planes(real)

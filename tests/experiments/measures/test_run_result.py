@@ -1,7 +1,5 @@
 """What measures see of a schedule: its costs, its clock, its parts, and what none can beat."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -11,8 +9,9 @@ from baselines.registry import METHODS
 from experiments.config.methods import run_method
 from experiments.measures import run_result as module
 from experiments.measures.bounds import UpperBound
-from experiments.measures.measured import measured
-from experiments.measures.run_result import RunResult
+from experiments.measures.declared import EXACT, MEASURES, SIMULATED
+from experiments.measures.run_result import RunResult, measured, simulated
+from experiments.measures.simulated import Assumptions
 from forestcoll import generate
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.topology import load_topology
@@ -89,9 +88,7 @@ def test_a_schedule_above_its_bound_is_an_error(monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.mark.parametrize(("latency", "known"), [(0, [1024, 2**20, 2**30]), (1, [2**20])])
-def test_a_clock_says_nothing_of_other_sizes_where_latencies_count(
-    latency: int, known: list[int]
-) -> None:
+def test_clocks_with_latency_hold_for_one_size_only(latency: int, known: list[int]) -> None:
     """TACOS's clock is for one size; without latencies its times grow with the size."""
     plain = load_topology("ring:nodes=4")
     links = tuple(replace(link, latency_us=Fraction(latency)) for link in plain.links)
@@ -130,3 +127,52 @@ def test_borders_are_of_gatherings_and_scatterings_alone() -> None:
     assert scattering["border_of_box_gb_s"] == 400
     assert "box_traffic" not in scattering
     assert "border_of_gpu_gb_s" not in measured(made("ring", "dgx_a100:boxes=2", "allreduce"))
+
+
+def ring() -> RunResult:
+    """Of 4 GPUs with 1 GB/s each way: 3 shards over 2 GB/s, 8/3 GB/s."""
+    topology = load_topology("ring:nodes=4")
+    return RunResult(METHODS["ring"].generate(topology), topology, "allgather")
+
+
+def test_exact_numbers_are_text_and_others_are_floats() -> None:
+    found = measured(ring())
+    assert found["algbw"] == found["optimum"] == "8/3"
+    assert found["algbw_gb_s"] == float(Fraction(8, 3))
+    assert type(found["algbw_gb_s"]) is type(found["ratio"]) is float
+    assert all(isinstance(found[name], str) for name in EXACT if name in found)
+
+
+def test_columns_without_a_value_are_left_out() -> None:
+    """Trees have neither a clock nor chunks; steps have no trees."""
+    found = measured(ring())
+    assert None not in found.values()
+    assert not found.keys() & {"algbw_makespan", "chunks", "sizes"}
+    assert found.keys() <= MEASURES.keys()
+    topology = load_topology("complete:nodes=4")
+    steps = RunResult(METHODS["bruck"].generate(topology), topology, "allgather")
+    assert measured(steps).keys() >= {"chunks", "steps"}
+    assert not measured(steps).keys() & {"num_trees", "depth"}
+
+
+def test_what_depends_on_the_size_is_by_size() -> None:
+    """8/3 GB/s take 3/8 us for 1000 bytes and twice that for 2000; nothing is at a finish."""
+    sizes = measured(ring(), (1000, 2000))["sizes"]
+    assert list(sizes) == ["1000", "2000"]
+    assert sizes["1000"] == {"time_pipelined_s": 0.375e-6, "time_synchronous_s": 0.375e-6}
+    assert sizes["2000"]["time_pipelined_s"] == 0.75e-6
+
+
+def test_simulations_come_size_by_size() -> None:
+    """Each time with all that is known; a schedule that has none has a remark instead."""
+    made = ring()
+    assert list(simulated(made, {})) == []
+    asked = replace(made, assumptions=Assumptions.of({"pipeline_chunks": 1}))
+    sizes = measured(asked, (1000, 2000))["sizes"]
+    assert not sizes["1000"].keys() & set(SIMULATED)
+    first, second = (found["sizes"] for found in simulated(asked, sizes))
+    assert first["1000"].keys() >= {"time_pipelined_s", *SIMULATED}
+    assert first["2000"] == sizes["2000"]
+    assert second["1000"] == first["1000"]
+    assert second["2000"]["pipeline_chunks_simulated"] == 1
+    assert second["2000"]["time_simulated_s"] == 2000 / 1e9 / second["2000"]["algbw_simulated_gb_s"]

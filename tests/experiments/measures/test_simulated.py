@@ -1,7 +1,5 @@
 """Simulations as measures: times by hand, their bounds, and schedules that have none."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

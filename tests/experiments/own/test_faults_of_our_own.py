@@ -1,7 +1,5 @@
 """What docs/papers/own-figures.md says of faults is what the kept rows say."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 
@@ -27,9 +25,7 @@ def cost(rows: dict[tuple[str, str], Row], boxes: int, fault: str, method: str) 
     return float(Fraction(best) / Fraction(rows[f"{name} {fault}", method].algbw))
 
 
-def test_forestcoll_attains_the_optimum_of_every_damaged_network(
-    rows: dict[tuple[str, str], Row],
-) -> None:
+def test_forestcoll_is_optimal_on_damaged_networks(rows: dict[tuple[str, str], Row]) -> None:
     """Exactly, and no other method is above it."""
     ours = [row for row in rows.values() if row.method == "forestcoll"]
     assert len(ours) == 18

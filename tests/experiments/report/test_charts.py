@@ -1,7 +1,5 @@
 """The rows tell which figures there are, and what they say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.figures.bound_lines import BORDERS
@@ -43,14 +41,14 @@ def test_clusters_of_one_size_give_bars() -> None:
 def test_simulations_say_so_and_what_they_assume() -> None:
     """Against the size where there are several, else against GPUs, with the size."""
     chart = charts(simulated(1024, 2048))["Simulated algbw against the size of the data"]
-    assert chart.says == "Simulated, not measured. Assumed: alpha 10 us."
+    assert chart.text == "Simulated, not measured. Assumed: alpha 10 us."
     assert len(chart.plots) == 3
     chart = charts(simulated(1024))["Simulated algbw against GPUs"]
-    assert chart.says.endswith("alpha 10 us. Size of the data: 1KB.")
+    assert chart.text.endswith("alpha 10 us. Size of the data: 1KB.")
 
 
 def test_figures_say_what_is_measured_and_what_is_theory() -> None:
-    said = {title: chart.says for title, chart in charts(CLUSTERS).items()}
+    said = {title: chart.text for title, chart in charts(CLUSTERS).items()}
     assert said["Generation time against GPUs"].startswith("Measured: ")
     assert said["Theoretical algbw, pipelined against GPUs"].startswith("Theoretical: ")
 
@@ -60,14 +58,14 @@ def test_published_marks_are_told_from_what_is_ours() -> None:
     size = 2**20
     by_size = {str(n): {"algbw_simulated_gb_s": 3.0} for n in (size, 2 * size)}
     row = replace(CLUSTERS[0], gpus=16, sizes=by_size, simulated="alpha 10 us")
-    says = charts([row])["Simulated algbw against the size of the data"].says
+    says = charts([row])["Simulated algbw against the size of the data"].text
     assert says.startswith("Simulated, not measured. ")
     assert says.endswith(
         "Hollow marks are published measurements on the hardware that their panel is of "
         "(ForestColl slides, algbw on two DGX A100)."
     )
     large = replace(CLUSTERS[0], gpus=1024, topology="dgx_a100:boxes=128")
-    said = {title: chart.says for title, chart in charts([CLUSTERS[0], large]).items()}
+    said = {title: chart.text for title, chart in charts([CLUSTERS[0], large]).items()}
     assert (
         "Hollow marks are published times, measured on other machines ("
         in said["Generation time against GPUs"]

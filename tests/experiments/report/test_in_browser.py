@@ -4,8 +4,6 @@
 set: then they fail.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable, Iterator

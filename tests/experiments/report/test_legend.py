@@ -1,7 +1,5 @@
 """Entries of the legend look as in the panels, and can be seen on a dark ground too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

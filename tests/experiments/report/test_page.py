@@ -1,7 +1,5 @@
 """The page needs nothing, and nothing in rows can change what it is."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -14,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.report.page import page, write_report
+from experiments.report.page import Section, facts, page, write_report
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status
 from forestcoll.errors import ExportError, ForestCollError
@@ -93,7 +91,7 @@ def test_many_panels_are_folded_away() -> None:
     assert made(rows).count("<summary>2 more panels</summary>") == 3
 
 
-def test_what_had_no_result_is_told_in_words() -> None:
+def test_what_had_no_result_is_reported_in_words() -> None:
     """Points are counted and listed; without any figure a line says why."""
     lost = [replace(row, status=Status.FAILED, reason="crash") for row in clusters_of_rows()]
     text = made(lost)
@@ -142,9 +140,7 @@ def test_a_file_that_cannot_be_written_is_one_line(tmp_path: Path, name: str, me
 
 
 @pytest.mark.parametrize("library", ["plotly", "jinja2"])
-def test_without_a_library_the_error_names_the_extra(
-    library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_name_extras(library: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, library, None)
     monkeypatch.delitem(sys.modules, "plotly.offline", raising=False)
     with pytest.raises(ForestCollError, match=rf"{library}; .*'forestcoll\[experiments\]'"):
@@ -160,3 +156,55 @@ def test_thousands_of_rows_are_quick_and_small(tmp_path: Path) -> None:
     file = write_report(sources(rows), tmp_path / "a.html")
     assert time.process_time() - start < 10
     assert file.stat().st_size < 10e6
+
+
+ROWS = clusters_of_rows()
+
+
+def section(rows: list[Row], place: str = "results/toy") -> Section:
+    return Section(Source(place, "toy", "Toys", tuple(rows)))
+
+
+def test_every_trace_belongs_to_an_entry_of_the_legend() -> None:
+    """The entry has the colours, for a light ground and a dark one; texts are kept once."""
+    one = section(ROWS)
+    drawn = one.data()
+    assert [[entry.light, entry.dark] for entry in one.legend] == drawn["colours"]
+    assert sum(len(chart.plots) for chart in one.charts) == len(drawn["panels"])
+    for panel in drawn["panels"]:
+        assert len(panel["entries"]) == len(panel["traces"])
+        assert max(panel["entries"]) < len(one.legend)
+        for trace in panel["traces"]:
+            assert max(trace["customdata"]) < len(drawn["texts"])
+    assert len(set(drawn["texts"])) == len(drawn["texts"])
+
+
+def test_losses_are_listed_and_named_in_the_legend() -> None:
+    """One that never has a result says so there."""
+    one = section(rings_of_rows())
+    assert len(one.losses) == 2
+    assert "unsupported: multitree on ring:nodes=3: no" in one.losses
+    assert "multitree: unsupported" in [entry.words for entry in one.legend]
+
+
+def test_rows_without_any_success_have_no_panel() -> None:
+    one = section([replace(row, status=Status.FAILED, reason="crash") for row in ROWS])
+    assert one.charts == []
+    assert one.data()["panels"] == []
+
+
+def test_facts_are_how_points_ended_where_when_and_by_which_code() -> None:
+    assert facts([*rings_of_rows(), *ROWS[:1]]) == {
+        "Rows": "5: 3 ok, 2 unsupported",
+        "Machines": "here (2 processors); unknown",
+        "Commits": "abc, unknown",
+        "Run": "2026-01-01",
+    }
+
+
+def test_logs_are_found_from_the_page() -> None:
+    """They are in the folder of the rows, whose name may have a dot."""
+    row = replace(ROWS[0], status=Status.FAILED, reason="crash", log="logs/p.log")
+    for place, log in (("results/v1.2", "results/v1.2"), ("results/toy/rows.jsonl", "results/toy")):
+        (loss,) = section([row], place).losses
+        assert f"crash; see {log}/logs/p.log" in loss

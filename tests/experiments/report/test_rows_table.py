@@ -1,7 +1,5 @@
 """The table has every row, as `results show` words it."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Folders, files and folders of folders give experiments with their rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

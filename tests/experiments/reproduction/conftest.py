@@ -1,7 +1,5 @@
 """The numbers of the rows that are kept, read once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

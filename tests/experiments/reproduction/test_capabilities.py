@@ -1,7 +1,5 @@
 """What methods can do, by their rows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from experiments.reproduction.capabilities import capabilities

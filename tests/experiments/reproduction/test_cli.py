@@ -1,7 +1,5 @@
 """``forestcoll reproduction``."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 
@@ -50,9 +48,7 @@ def test_what_is_broken_is_named_in_a_line_and_ends_with_a_code(clone: Path) -> 
     assert isinstance(done.exception, InvalidExperimentError)
 
 
-def test_a_number_that_is_not_known_to_come_out_otherwise_ends_with_a_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_unknown_difference_ends_with_an_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "_missing", lambda found: [])
     monkeypatch.setattr(Coverage, "differences", (Difference("EF5", "algbw", "4", 5),))
     done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
@@ -62,9 +58,7 @@ def test_a_number_that_is_not_known_to_come_out_otherwise_ends_with_a_code(
     assert CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)]).exit_code == 0
 
 
-def test_what_was_run_again_is_compared_from_where_one_stands(
-    clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reruns_are_compared(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The line that is printed works as it stands, from a folder beside the clone."""
     keep(clone, 2)
     stand = tmp_path / "a stand"

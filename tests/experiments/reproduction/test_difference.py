@@ -1,7 +1,5 @@
 """Printed numbers: equal if ours rounds to them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -20,9 +18,7 @@ from tests.experiments.samples import clusters_of_rows
         ("<0.01", 0.02, False),
     ],
 )  # fmt: skip
-def test_ours_is_equal_if_it_rounds_to_what_is_printed(
-    printed: str, ours: float, equal: bool
-) -> None:
+def test_equal_means_rounding_to_the_printed_number(printed: str, ours: float, equal: bool) -> None:
     assert Difference("EF5", "x", printed, ours).equal is equal
 
 

@@ -1,7 +1,5 @@
 """The inventory of what the papers evaluate."""
 
-from __future__ import annotations
-
 from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import PAPERS, Otherwise, read_items
 

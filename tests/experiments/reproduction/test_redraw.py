@@ -1,7 +1,5 @@
 """All figures again, and experiments that fit some hours."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """docs/papers/reproduction.md says what the rows say."""
 
-from __future__ import annotations
-
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.reproduction_page import page_tables, updated
 from tests.experiments.reproduction.conftest import CLONE

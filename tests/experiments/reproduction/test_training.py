@@ -1,7 +1,5 @@
 """The model of training iterations: its two ends by hand, and beside what is printed."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

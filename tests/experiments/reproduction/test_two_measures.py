@@ -1,7 +1,5 @@
 """Figure 14's peers, pipelined and by their own end."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Examples that the papers work out by hand or prove, and that no experiment shows."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

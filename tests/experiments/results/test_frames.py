@@ -1,7 +1,5 @@
 """Rows as typed tables come back as they were."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

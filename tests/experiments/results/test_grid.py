@@ -1,7 +1,5 @@
 """Tables in their four forms."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.results.grid import Format, Grid, show_table
@@ -72,9 +70,7 @@ def test_markdown_and_latex_take_names_as_text() -> None:
 
 
 @pytest.mark.parametrize("form", Format)
-def test_remarks_do_not_get_into_what_is_pasted(
-    form: Format, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_pasted_tables_have_no_remarks(form: Format, capsys: pytest.CaptureFixture[str]) -> None:
     show_table(GRID, form, ["wrote a.csv"])
     out, err = capsys.readouterr()
     pasted = form in (Format.MARKDOWN, Format.LATEX)

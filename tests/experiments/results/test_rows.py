@@ -1,7 +1,5 @@
 """The file of rows survives kills, full disks and rivals."""
 
-from __future__ import annotations
-
 import json
 import math
 import os
@@ -142,9 +140,7 @@ def test_the_last_row_of_a_point_counts() -> None:
         ("parameters", {"effort": -math.inf}, "parameters is -inf; it should be a"),
     ],
 )
-def test_a_column_of_the_wrong_type_is_named(
-    tmp_path: Path, column: str, value: object, message: str
-) -> None:
+def test_wrong_types_are_named(tmp_path: Path, column: str, value: object, message: str) -> None:
     """The reader of the file says so, in one line, instead of pandas later on."""
     path = tmp_path / "rows.jsonl"
     path.write_text(json.dumps({**json.loads(a_row("a").to_json()), column: value}) + "\n")

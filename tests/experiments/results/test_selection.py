@@ -1,7 +1,5 @@
 """Where results are, and which of their rows one wants."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

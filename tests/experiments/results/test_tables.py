@@ -1,7 +1,5 @@
 """Tables for people and for spreadsheets need nothing but rows."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import replace
 from pathlib import Path
@@ -69,12 +67,12 @@ def test_losses_say_why_there_is_no_schedule() -> None:
     ]
 
 
-def test_what_is_not_simulated_is_told() -> None:
+def test_what_is_not_simulated_is_reported() -> None:
     row = replace(some_rows()[0], unsimulated="too many units")
     assert notes([row, row]) == ["not simulated: forestcoll on dgx_a100:boxes=2: too many units"]
 
 
-def test_how_a_baseline_differs_is_told_once_where_it_made_something() -> None:
+def test_how_a_baseline_differs_is_reported_once_where_it_made_something() -> None:
     """Of ForestColl there is nothing to tell, nor of what found nothing."""
     row = some_rows()[0]
     made, lost = replace(row, method="ring"), replace(row, method="tacos", status=Status.FAILED)

@@ -1,7 +1,5 @@
 """Points of small rings, and rows that they might have."""
 
-from __future__ import annotations
-
 from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
 

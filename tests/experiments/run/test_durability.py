@@ -1,7 +1,5 @@
 """``kill -9`` at any moment: the short form of benchmarks/kill_loop.py, and a new user's path."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

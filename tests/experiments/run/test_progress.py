@@ -1,7 +1,5 @@
 """The display of a run, on a terminal and in a file."""
 
-from __future__ import annotations
-
 from io import StringIO
 
 from rich.console import Console

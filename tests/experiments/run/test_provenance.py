@@ -1,7 +1,5 @@
 """Versions, host and commit of a row; looking for them leaves no trace."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess
@@ -64,9 +62,7 @@ def test_the_commit_is_that_of_the_code_and_says_if_it_was_changed(clone: Path) 
     assert commit() == f"{head}+"
 
 
-def test_code_that_is_not_of_the_repository_around_it_has_no_commit(
-    clone: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_foreign_code_has_no_commit(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As where it is installed somewhere inside another one; nor has any without git."""
     other = clone / "site-packages" / "provenance.py"
     other.parent.mkdir()

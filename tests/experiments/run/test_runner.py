@@ -1,9 +1,8 @@
 """Runs: side by side, resumed, on a full disk."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Callable, Generator, Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from typer.testing import CliRunner
@@ -12,7 +11,8 @@ from experiments.config.experiment import read_experiment
 from experiments.config.points import Point, Status
 from experiments.results.rows import Row, RowFile, read_rows
 from experiments.run.plan import gpus_of, make_plan
-from experiments.run.runner import run_points
+from experiments.run.runner import run_points, with_log
+from tests.experiments.samples import clusters_of_rows as some_rows
 
 SIZES = [{"family": "ring", "parameters": {"nodes": [3, 4, 5]}}]
 
@@ -45,9 +45,7 @@ def test_a_run_goes_on_where_it_was_killed(write_experiment, log, tmp_path: Path
     assert [row.point for row in read_rows(path)] == [point.identity for point in points]
 
 
-def test_a_full_disk_is_an_error_and_no_half_row(
-    app, write_experiment, harness, tmp_path: Path
-) -> None:
+def test_a_full_disk_leaves_no_half_row(app, write_experiment, harness, tmp_path: Path) -> None:
     """No file may exceed 1500 bytes, so the second row does not fit: exit code 2.
 
     What was finished stays; with room again, the next run finishes the rest.
@@ -87,9 +85,7 @@ class Slow(Pretended):
             yield Row.of(point, {**ending, **known})
 
 
-def test_a_method_that_hit_a_limit_is_spared_what_follows(
-    write_experiment, log, tmp_path: Path
-) -> None:
+def test_larger_points_are_skipped_after_a_limit(write_experiment, log, tmp_path: Path) -> None:
     """With ``once``: its rows say so, others go on; with higher limits, and without it, all run."""
     methods = [{"name": "forestcoll"}, {"name": "ring"}]
     limits = {"seconds": 1, "once": True}
@@ -143,3 +139,24 @@ def test_a_smaller_network_that_is_added_later_runs(write_experiment, log, tmp_p
         ["", "over 1 s"],
         ["", "over 1 s", "not run: over 1 s on ring:nodes=4", "over 1 s"],
     ]
+
+
+def test_a_failure_s_words_are_in_a_file_that_the_row_names(tmp_path: Path) -> None:
+    """Not in the row itself, which is for machines; the file says which point it is of."""
+    failed = replace(some_rows()[0], status=Status.FAILED, reason="it broke", stderr="Traceback\n")
+    row = with_log(failed, tmp_path)
+    assert row.log == "logs/p.log"
+    assert "stderr" not in row.as_dict()
+    text = (tmp_path / row.log).read_text()
+    assert text.startswith("forestcoll on dgx_a100:boxes=2, allgather, 2026-")
+    assert text.endswith("\nit broke\n\nTraceback\n")
+    assert Row.from_json(row.to_json()) == row
+
+
+def test_a_point_that_is_well_again_has_no_log(tmp_path: Path) -> None:
+    """An old file would speak of a failure that is none any more."""
+    row = some_rows()[0]
+    file = tmp_path / str(with_log(replace(row, stderr="x"), tmp_path).log)
+    assert file.exists()
+    assert with_log(row, tmp_path) == row
+    assert not file.exists()

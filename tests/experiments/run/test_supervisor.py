@@ -1,7 +1,5 @@
 """Points run in processes of their own: whatever becomes of one is a row, and nobody is left."""
 
-from __future__ import annotations
-
 import os
 import time
 from pathlib import Path
@@ -10,9 +8,9 @@ import pytest
 
 from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
-from experiments.run.processes import runs
 from experiments.run.supervisor import run_point
 from forestcoll.generation import STAGES
+from tests.experiments.run.ended import ended
 
 
 def a_point(method: str, *, limits: Limits | None = None, **parameters: str) -> Point:
@@ -110,7 +108,7 @@ def test_a_timeout_ends_all_children(method: str, tmp_path: Path) -> None:
     row, seconds = run_and_time(a_point(method, limits=Limits(0.5, 4.0), note=str(note)))
     assert row.status is Status.TIMEOUT
     assert seconds < 1.5
-    assert not runs(int(note.read_text()))
+    assert ended(int(note.read_text()))
 
 
 def test_children_that_a_method_leaves_behind_are_ended(tmp_path: Path) -> None:
@@ -118,7 +116,7 @@ def test_children_that_a_method_leaves_behind_are_ended(tmp_path: Path) -> None:
     note = tmp_path / "child"
     row = run_point(a_point("zoo:leaves_children", note=str(note)), ignore)
     assert row.status is Status.OK
-    assert not runs(int(note.read_text()))
+    assert ended(int(note.read_text()))
 
 
 @pytest.mark.parametrize("method", ["zoo:allocates", "zoo:allocates_in_child"])
@@ -158,4 +156,4 @@ def test_a_killed_watchdog_leaves_nobody(tmp_path: Path) -> None:
     note = tmp_path / "child"
     row = run_point(a_point("zoo:kills_its_watchdog", note=str(note)), ignore)
     assert (row.status, row.reason, row.killed) == (Status.FAILED, "killed by signal 9", True)
-    assert not runs(int(note.read_text()))
+    assert ended(int(note.read_text()))

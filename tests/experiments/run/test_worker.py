@@ -1,7 +1,5 @@
 """The work of a point, in this process: what becomes a result, and what a status."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -88,18 +86,14 @@ def test_weights_are_part_of_what_is_asked() -> None:
         ("teccl", {"group": "gpu0,gpu2"}, "has GPUs outside of the group"),
     ],
 )
-def test_what_a_method_does_not_take_is_a_row(
-    method: str, more: dict[str, object], reason: str
-) -> None:
+def test_unsupported_points_are_rows(method: str, more: dict[str, object], reason: str) -> None:
     """Never a gap, and never a schedule of something else."""
     found = columns(method, **{"collective": "allgather", "source": "ring:nodes=4", **more})
     assert found["status"] == Status.UNSUPPORTED
     assert reason in str(found["reason"])
 
 
-def test_weights_that_a_schedule_does_not_have_are_a_failure(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_other_weights_than_asked_are_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*arguments: object, weights: object, **more: object) -> object:
         ask: Callable[..., object] = run_method
         return ask(*arguments, **more)

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import DisconnectedError
+from forestcoll.solver.linear_program import Vector
 from lp.allgather.arborescence import cheapest_arborescence
-from lp.solver.linear_program import Vector
 
 
 def priced(price: Vector, parent: list[int]) -> float:

@@ -10,9 +10,10 @@ from forestcoll.errors import (
     InvalidTopologyError,
     TimeLimitError,
 )
-from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.solver.solve import available_methods
+from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.allgather.linear_optimum import AllgatherLp, allgather_rate, build, extract, solve
-from lp.solver.solve import available_methods
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum
 
@@ -76,12 +77,9 @@ def test_a_switch_sends_no_more_than_it_receives() -> None:
 
     Flows to each GPU by itself would allow x = 1.
     """
-    lossless = TopologyBuilder()
-    switch = lossless.switch("w")
-    for name in ("a", "b", "c"):
-        lossless.arc(lossless.gpu(name), switch, 1)
-        lossless.arc(switch, name, 2)
-    found = allgather_rate(lossless.build("sends more"), seconds=30)
+    found = allgather_rate(
+        network_of("[w] a b c", "a b c > w, w > a b c: 2", "sends more"), seconds=30
+    )
     assert found.rate_gb_s == pytest.approx(0.5, rel=RELATIVE)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
+from forestcoll.allreduce.result import AGREEMENT, combination_algbw
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 from lp.allreduce.reference import allreduce_reference, build
-from lp.allreduce.result import AGREEMENT, combination_algbw
-from lp.solver.linear_program import Settings
 from tests.lp.networks import line
 
 SETTINGS = Settings(seconds=60)

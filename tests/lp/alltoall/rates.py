@@ -1,22 +1,20 @@
 """Networks whose all-to-all rate is known, and how to ask for it."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from forestcoll.schedule import verify
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import (
     Topology,
-    TopologyBuilder,
     load_topology,
 )
 from lp.alltoall.demands import Demands
 from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
 from lp.alltoall.path_schedule import schedule_of
-from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 
 SETTINGS = Settings(seconds=60, method="highs-ipm")
 
@@ -45,11 +43,8 @@ def uni(gpus: int) -> Topology:
 
 
 def line(bandwidths: tuple[int, int]) -> Topology:
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    for i, bandwidth in enumerate(bandwidths):
-        builder.link(gpus[i], gpus[i + 1], bandwidth)
-    return builder.build("line")
+    links = (f"gpu{i} - gpu{i + 1}: {bandwidth}" for i, bandwidth in enumerate(bandwidths))
+    return network_of("gpu0..2", ", ".join(links), "line")
 
 
 SYMMETRIC = [

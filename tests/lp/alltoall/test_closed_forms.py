@@ -1,7 +1,5 @@
 """Bounds on all-to-alls in closed form."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """All-to-alls to within 1 + eps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """What is asked for, checked."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import (

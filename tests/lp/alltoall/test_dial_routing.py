@@ -5,9 +5,10 @@ import time
 import numpy as np
 import pytest
 
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from lp.alltoall.demands import Demands, demands_of
 from lp.alltoall.dial_routing import LateError, route
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
@@ -21,14 +22,7 @@ def kept(demands: Demands, load: np.ndarray) -> np.ndarray:
 
 def diamond() -> Topology:
     """GPU a sends to b over u or over v."""
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    builder.gpu("b")
-    for switch in "uv":
-        builder.switch(switch)
-        builder.link("a", switch, 1)
-        builder.link(switch, "b", 1)
-    return builder.build("diamond")
+    return network_of("a b [u] [v]", "a - u v, u v - b", "diamond")
 
 
 def shares(prices: tuple[float, float], tau: float) -> tuple[float, float]:
@@ -96,7 +90,7 @@ def test_loads_are_the_slope_of_the_price() -> None:
         assert (there.value - here.value) / 1e-6 == pytest.approx(here.load[link], rel=1e-3)
 
 
-def test_paths_too_dear_for_floats_are_told() -> None:
+def test_paths_too_dear_for_floats_are_reported() -> None:
     """exp(-1000) is 0."""
     demands = demands_of(load_topology("ring:nodes=3"))
     assert route(demands, np.ones(6), 1e-3) is None

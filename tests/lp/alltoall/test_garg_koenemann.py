@@ -1,7 +1,5 @@
 """Phases of multiplicative weights."""
 
-from __future__ import annotations
-
 import math
 import time
 

@@ -1,7 +1,5 @@
 """The all-to-all optimum: published rates, by hand, and proved on random networks."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -16,8 +14,9 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.schedule import cost, verify
+from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.solve import solve
 from forestcoll.topology import (
-    TopologyBuilder,
     line_graph,
     load_topology,
 )
@@ -27,8 +26,7 @@ from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate, build, extract
 from lp.alltoall.path_schedule import schedule_of
-from lp.solver.linear_program import Settings
-from lp.solver.solve import solve
+from tests.hand_networks import network_of
 from tests.lp.alltoall.rates import (
     BIPARTITE,
     SETTINGS,
@@ -190,11 +188,8 @@ def test_the_limit_counts_the_search_for_symmetries() -> None:
 
 
 def test_a_network_without_links_has_no_rate() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    builder.gpu("b")
     with pytest.raises(DisconnectedError, match="no path"):
-        all_to_all_rate(builder.build("apart"), settings=SETTINGS)
+        all_to_all_rate(network_of("a b", "", "apart"), settings=SETTINGS)
 
 
 def test_a_solver_at_its_limit_leaves_the_best_bound() -> None:

@@ -1,7 +1,5 @@
 """Flows made schedules."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import (
@@ -10,7 +8,6 @@ from forestcoll.errors import (
 )
 from forestcoll.schedule import verify
 from forestcoll.topology import (
-    TopologyBuilder,
     cartesian_power,
     load_topology,
 )
@@ -18,6 +15,7 @@ from lp.alltoall.concurrent_flow import approximate_flow
 from lp.alltoall.demands import demands_of
 from lp.alltoall.linear_optimum import all_to_all_rate
 from lp.alltoall.path_schedule import largest_remainders, schedule_of
+from tests.hand_networks import network_of
 from tests.lp.alltoall.rates import (
     SETTINGS,
     optimum,
@@ -51,9 +49,7 @@ def test_a_coarse_whole_costs_what_the_schedule_says(whole: int) -> None:
 
 
 def test_a_demand_without_a_path_is_refused() -> None:
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    topology = builder.build("one way")
+    topology = network_of("a b", "a > b", "one way")
     with pytest.raises(DisconnectedError, match="b has 1 for a but no path"):
         all_to_all_rate(topology, settings=SETTINGS)
     one_way = optimum(topology, amount=[[0, 1], [0, 0]])

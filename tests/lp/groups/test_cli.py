@@ -1,27 +1,13 @@
 """The command ``forestcoll groups``."""
 
-import pkgutil
-import tomllib
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
-from forestcoll.cli import shell
 from forestcoll.schedule import read_schedule, verify
-from tests.command_line import ROOT, assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 NAME = "groups"
-
-
-@pytest.fixture(autouse=True)
-def _command(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As the entry point of pyproject.toml adds it, installed or not."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    value = project["entry-points"]["forestcoll.commands"][NAME]
-    assert callable(pkgutil.resolve_name(value))
-    entry = EntryPoint(NAME, value, "forestcoll.commands")
-    monkeypatch.setattr(shell, "_plugins", lambda: {NAME: entry})
 
 
 def test_rates_are_shown_and_forests_written(tmp_path: Path) -> None:
@@ -56,6 +42,4 @@ def test_all_groups_of_a_kind(by: str, groups: int, rate: str) -> None:
     ],
 )
 def test_what_is_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
-    result = invoke(NAME, "dgx_a100:boxes=2", *arguments)
-    assert result.exit_code == code
-    assert_one_line(result.stderr, message)
+    assert_refused(message, NAME, "dgx_a100:boxes=2", *arguments, code=code)

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.solve import solve
 from forestcoll.topology.groups import group
 from lp.groups.group_program import GroupsProgram
-from lp.solver.linear_program import Settings
-from lp.solver.solve import solve
 from tests.lp.networks import line, star
 
 SETTINGS = Settings(seconds=20)

@@ -10,10 +10,10 @@ from forestcoll.errors import (
     InvalidParameterError,
     VerificationError,
 )
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 from lp.groups.result import ConcurrentGroups, ProcessGroup, check_concurrent, rate_of
 from lp.groups.sharing import concurrent_groups, groups_by_index
-from lp.solver.linear_program import Settings
 
 SETTINGS = Settings(seconds=60)
 

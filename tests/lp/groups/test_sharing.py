@@ -16,12 +16,12 @@ from forestcoll.errors import (
     InvalidParameterError,
     TimeLimitError,
 )
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from lp.groups.result import check_concurrent
 from lp.groups.sharing import concurrent_groups, groups_by_box, groups_by_index
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.modelling import solve_stated
-from lp.solver.solve import solve
+from lp.modelling import solve_stated
 from tests.random_topologies import KINDS, random_topology
 
 SETTINGS = Settings(seconds=60)
@@ -45,9 +45,7 @@ RELATIVE = 1e-7
         ("mi250:boxes=2", groups_by_index, Fraction(16)),
     ],
 )
-def test_the_hand_calculated_rate_is_bound_and_attained(
-    spec: str, grouping: Any, rate: Fraction
-) -> None:
+def test_hand_calculated_rates_are_attained(spec: str, grouping: Any, rate: Fraction) -> None:
     """The rate is that of a cut counted by hand, and the forests attain it exactly."""
     topology = load_topology(spec)
     found = concurrent_groups(topology, grouping(topology), SETTINGS)
@@ -175,7 +173,7 @@ def test_members_that_cannot_reach_each_other_are_named() -> None:
     assert concurrent_groups(topology, {"x": ["a", "b"]}, SETTINGS).rate_gb_s == 1
 
 
-def test_at_the_time_limit_the_best_bound_is_told() -> None:
+def test_at_the_time_limit_the_best_bound_is_reported() -> None:
     """Before any solution: a GPU takes 325 GB/s, here of a single other member."""
     topology = load_topology("dgx_a100:boxes=2")
     with pytest.raises(TimeLimitError, match="at most 325 GB/s") as caught:

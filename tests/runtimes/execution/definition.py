@@ -4,8 +4,6 @@ As ``python -m tests.runtimes.execution.definition BACKEND FILE``, one of the pr
 that the library's own collectives, which the real comparison trusts, do what their definition says.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

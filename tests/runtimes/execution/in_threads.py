@@ -1,14 +1,12 @@
 """A transport whose processes are threads, for plans without any library."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from queue import SimpleQueue
 from threading import Thread
 
 import numpy as np
 
-from forestcoll.runtimes.execution.carrying_out import Process
+from forestcoll.runtimes.execution.one_rank import Process
 from forestcoll.runtimes.execution.rank_plan import RankPlan
 from forestcoll.runtimes.execution.transport import Values
 

@@ -1,7 +1,5 @@
 """Programs between real processes over MPI, beside MPI's own collectives."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -144,7 +142,7 @@ def test_ctrl_c_stops_every_rank(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_process_that_is_killed_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_is_killed_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """The launcher's words for it, without its banner."""
     code = "import os; os.kill(os.getpid(), 9)"
     monkeypatch.setattr(execution, "_WORKER", ("-c", code))
@@ -152,7 +150,7 @@ def test_a_process_that_is_killed_is_told(monkeypatch: pytest.MonkeyPatch) -> No
         run_tasks(tasks_of(silent()), Backend.MPI)
 
 
-def test_a_process_that_cannot_begin_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_cannot_begin_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execution, "_WORKER", ("-c", "raise ImportError('no MPI')"))
     with pytest.raises(ExecutionError, match="a process failed, it ended with 1: ImportError: no"):
         run_tasks(tasks_of(silent()), Backend.MPI)
@@ -181,6 +179,6 @@ def test_a_library_that_is_not_there_is_told(backend: str, monkeypatch: pytest.M
         ({"seconds": 0}, "the limit in seconds is 0"),
     ],
 )
-def test_mistakes_are_told(parameters: dict[str, object], message: str) -> None:
+def test_mistakes_are_reported(parameters: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         execute(allreduce(), **parameters)  # type: ignore[arg-type]

@@ -1,7 +1,5 @@
 """Processes that end together."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

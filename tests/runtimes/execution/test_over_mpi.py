@@ -1,7 +1,5 @@
 """MPI's own collectives, which real runs are compared with, and its messages."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

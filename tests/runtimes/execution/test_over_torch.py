@@ -1,7 +1,5 @@
 """The same through torch.distributed, where torch is installed."""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

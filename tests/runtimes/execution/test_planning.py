@@ -1,7 +1,5 @@
 """Plans of ranks out of programs: by hand, and carried out in threads."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from dataclasses import replace
 

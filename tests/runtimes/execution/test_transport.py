@@ -1,7 +1,5 @@
 """Ways to reach other processes: each has a module, which is loaded when it is asked for."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys
@@ -17,9 +15,7 @@ OFFERED = {name for name in vars(Transport) if not name.startswith("_")}
 
 
 @pytest.mark.parametrize("backend", Backend)
-def test_a_backend_is_opened_by_its_module(
-    backend: Backend, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_backends_open_by_module(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     module = SimpleNamespace(joined=lambda meeting: ("joined", meeting))
     monkeypatch.setitem(sys.modules, f"forestcoll.runtimes.execution.over_{backend}", module)
     assert open_transport(backend, "there") == ("joined", "there")

@@ -1,10 +1,9 @@
 """What each collective promises, of two GPUs, by hand."""
 
-from __future__ import annotations
-
 import pytest
 
-from forestcoll.runtimes.interpretation.collective_results import Promise, initial
+from forestcoll.errors import InvalidParameterError
+from forestcoll.runtimes.interpretation.collective_results import Promise, initial, root_of
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.interpretation.multisets import NOTHING, Multisets
 from forestcoll.runtimes.msccl import parse_algorithm
@@ -48,7 +47,7 @@ def test_only_the_root_of_a_broadcast_has_data() -> None:
     assert found.tolist() == [NOTHING, NOTHING, 5, 6, NOTHING, NOTHING, 7, 8]
 
 
-def test_wrong_data_is_told_with_its_way_back() -> None:
+def test_wrong_data_is_reported_with_its_way_back() -> None:
     """GPU 0's second chunk comes through scratch where the first one should."""
     gpus = [
         [Block(1).step("s", "i1"), Block().step("cpy", "i0", "o0", 2)],
@@ -69,3 +68,28 @@ def test_an_input_that_is_only_read_is_as_it_was() -> None:
     )
     (changed,) = found(text).findings
     assert (changed.kind, changed.line) == (Kind.INPUT, line_of(text, 0, 0, 1))
+
+
+def nobody(arriving: bool) -> set[int]:
+    raise AssertionError("is not asked for")
+
+
+def test_only_a_broadcast_and_a_reduce_have_one() -> None:
+    assert root_of("allgather", 4, None, nobody) == -1
+    assert root_of("reduce", 4, 3, nobody) == 3
+    with pytest.raises(InvalidParameterError, match="this is an allgather"):
+        root_of("allgather", 4, 0, nobody)
+    with pytest.raises(InvalidParameterError, match="the root is 4; it must be from 0 to 3"):
+        root_of("broadcast", 4, 4, nobody)
+
+
+def test_nothing_comes_to_a_root_or_leaves_it() -> None:
+    """At the one end of a broadcast, or the other of a reduce."""
+    ends = {True: {1, 2}, False: {0, 1}}
+    assert root_of("broadcast", 3, None, ends.__getitem__) == 0
+    assert root_of("reduce", 3, None, ends.__getitem__) == 2
+
+
+def test_a_root_that_is_not_plain_is_asked_for() -> None:
+    with pytest.raises(InvalidParameterError, match=r"2 of 4 GPUs receive nothing.*give it"):
+        root_of("broadcast", 4, None, lambda arriving: {1, 2})

@@ -1,7 +1,5 @@
 """Findings: where, and whether they make an algorithm wrong."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind, Place
 
 

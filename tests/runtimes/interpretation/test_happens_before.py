@@ -1,6 +1,6 @@
 """Order that holds whatever the speeds."""
 
-from __future__ import annotations
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.interpretation import happens_before as module
-from forestcoll.runtimes.interpretation.happens_before import happens_before
+from forestcoll.runtimes.interpretation.happens_before import happens_before, neighbours
 from forestcoll.runtimes.interpretation.precedence import Edges, levels_of
 
 SIZE = 12
@@ -54,3 +54,41 @@ def test_what_is_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     two = np.arange(2)
     with pytest.raises(InvalidScheduleError, match="too many to check"):
         happens_before(Edges(none, none, none), two * 0, two, two * 0, two[:1], two[1:])
+
+
+ACCESSES = st.lists(st.tuples(st.integers(0, 2), st.booleans()), max_size=12).map(
+    lambda some: sorted(some, key=lambda one: one[0])
+)
+
+
+def pairs_of(accesses: list[tuple[int, bool]]) -> list[tuple[int, int]]:
+    cell = np.array([one for one, _ in accesses], dtype=np.int64)
+    writes = np.array([write for _, write in accesses], dtype=np.bool_)
+    return sorted(zip(*(ends.tolist() for ends in neighbours(cell, writes)), strict=True))
+
+
+@given(ACCESSES)
+def test_chains_of_these_pairs_order_all_pairs_of_which_one_writes(
+    accesses: list[tuple[int, bool]],
+) -> None:
+    """No pair is of two cells or of two reads, and what they imply is each pair with a write."""
+    size = len(accesses)
+    reached = np.zeros((size, size), dtype=bool)
+    for one, other in pairs_of(accesses):
+        assert one < other
+        assert accesses[one][0] == accesses[other][0]
+        assert accesses[one][1] or accesses[other][1]
+        reached[one, other] = True
+    for middle in range(size):
+        reached |= np.outer(reached[:, middle], reached[middle])
+    for one in range(size):
+        for other in range(one + 1, size):
+            same = accesses[one][0] == accesses[other][0]
+            if same and (accesses[one][1] or accesses[other][1]):
+                assert reached[one, other]
+
+
+def test_a_chain_of_writes_is_tested_link_by_link() -> None:
+    """A read between two writes is tested with both, and the writes with each other."""
+    assert pairs_of([(0, True)] * 4) == list(pairwise(range(4)))
+    assert pairs_of([(0, True), (0, False), (0, True)]) == [(0, 1), (0, 2), (1, 2)]

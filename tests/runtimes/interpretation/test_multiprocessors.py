@@ -1,7 +1,5 @@
 """The threadblocks that run at once on the machines that there are."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import InvalidParameterError

@@ -1,7 +1,5 @@
 """Sums of inputs, told from one another exactly."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

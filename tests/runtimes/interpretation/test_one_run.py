@@ -1,7 +1,5 @@
 """Data that moves, chunk by chunk."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from forestcoll.runtimes.interpretation.multisets import NOTHING, Multisets
@@ -9,9 +7,8 @@ from forestcoll.runtimes.interpretation.one_run import Memory, Units, execute, n
 from forestcoll.runtimes.interpretation.precedence import levels_of
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import actions_of
-from forestcoll.runtimes.msccl.interpreter.buffer_cells import cells_of
+from forestcoll.runtimes.msccl.interpreter.buffer_cells import cells_of, units_of
 from forestcoll.runtimes.msccl.interpreter.call_sizes import Cut
-from forestcoll.runtimes.msccl.interpreter.chunk_units import units_of
 from forestcoll.runtimes.msccl.interpreter.fifos import pairs_of
 from forestcoll.runtimes.msccl.interpreter.merged_steps import merge
 from forestcoll.runtimes.msccl.interpreter.step_precedence import edges_of

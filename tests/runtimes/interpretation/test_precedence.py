@@ -1,7 +1,5 @@
 """The level of each action, above all of its predecessors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

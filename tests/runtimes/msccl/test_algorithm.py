@@ -1,7 +1,5 @@
 """What an algorithm of MSCCL is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from forestcoll.runtimes.msccl import ALIASES, COLLECTIVES, parse_algorithm

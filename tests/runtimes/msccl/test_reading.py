@@ -1,7 +1,5 @@
 """Reading files that nobody vouches for."""
 
-from __future__ import annotations
-
 import time
 import tracemalloc
 from pathlib import Path
@@ -88,7 +86,7 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize("key", REQUIRED)
-def test_what_the_executor_misses_is_assumed_and_told(key: str, tmp_path: Path) -> None:
+def test_what_the_executor_misses_is_assumed_and_reported(key: str, tmp_path: Path) -> None:
     """Read strictly, it is refused."""
     path = tmp_path / "short.xml"
     path.write_text(TEXT.replace(f" {key}=", " unknown=", 1))
@@ -117,9 +115,7 @@ def test_the_chunks_that_are_assumed_are_those_of_the_larger_buffer() -> None:
         ("</algo>", "<more/></algo>", "more is no element of MSCCL", 14),
     ],
 )
-def test_what_the_executor_reads_otherwise_is_told(
-    old: str, new: str, message: str, line: int
-) -> None:
+def test_other_readings_are_reported(old: str, new: str, message: str, line: int) -> None:
     (remark,) = parse_algorithm(TEXT.replace(old, new, 1)).remarks
     assert message in remark.message
     assert (remark.line, remark.missing) == (line, "")
@@ -174,9 +170,7 @@ def test_what_is_no_algorithm_is_refused_in_its_line(old: str, new: str, message
     assert len(str(raised.value)) < 300
 
 
-def test_what_cannot_be_read_or_is_too_large_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InvalidScheduleError, match=r"none\.xml: cannot be read: no such file"):
         read_algorithm(tmp_path / "none.xml")
     with pytest.raises(InvalidScheduleError, match="cannot be read: is a directory"):

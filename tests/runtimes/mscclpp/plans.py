@@ -1,7 +1,5 @@
 """Plans of MSCCL++ written by hand, and changes of a line."""
 
-from __future__ import annotations
-
 import copy
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Small files as TE-CCL, TACCL and SCCL write them, made by hand."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,8 +10,8 @@ from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.runtimes.scoring.peers.sccl_algorithm import read_sccl_algorithm
 from forestcoll.runtimes.scoring.peers.teccl_output import read_teccl_output
 from forestcoll.topology import Topology
-from forestcoll.topology.builder import TopologyBuilder
-from forestcoll.topology.documents import Document, parse_json
+from forestcoll.topology.reading.documents import Document, parse_json
+from tests.hand_networks import network_of
 
 __all__ = [
     "allreduce_of_a_ring",
@@ -91,13 +89,7 @@ def teccl_all_to_all(demands: dict[tuple[int, int, int], list[list[str]]]) -> di
 
 def star_with_a_link() -> Topology:
     """GPUs a, b, c at a switch, 2 GB/s each way, and a link of 1 GB/s between a and b."""
-    builder = TopologyBuilder()
-    builder.switch("s")
-    for gpu in "abc":
-        builder.gpu(gpu)
-        builder.link(gpu, "s", 2)
-    builder.link("a", "b", 1)
-    return builder.build("star with a link")
+    return network_of("[s] a b c", "a b c - s: 2, a - b", "star with a link")
 
 
 # --- SCCL and TACCL ------------------------------------------------------------------------------

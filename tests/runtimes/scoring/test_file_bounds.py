@@ -1,11 +1,9 @@
 """What no file is above: optima, and bounds that hold of anybody's schedule."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
+from itertools import chain, combinations, product
 
 import pytest
 
@@ -13,11 +11,18 @@ from baselines.registry import METHODS
 from forestcoll import cost, optimum
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import Limits
-from forestcoll.runtimes.scoring.file_bounds import bound_of
+from forestcoll.runtimes.scoring.file_bounds import (
+    MOST_NODES,
+    FileBound,
+    bound_of,
+    measured,
+    narrowest_sets,
+)
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -39,10 +44,8 @@ def test_of_one_phase_it_is_the_optimum() -> None:
 
 
 def test_a_single_gpu_has_none() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     for collective in ("allgather", "allreduce", "all-to-all"):
-        assert bound_of(builder.build("alone"), collective) is None
+        assert bound_of(network_of("alone", "", "alone"), collective) is None
 
 
 def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> None:
@@ -52,15 +55,7 @@ def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> 
     1/2 GB/s. Were s marked as copying, all data must leave a: 1 GB/s, attained by no schedule in
     which it forwards.
     """
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    builder.switch("s")
-    builder.arc("a", "s", 1)
-    for gpu in "bc":
-        builder.arc("s", gpu, 2)
-        builder.arc(gpu, "a", 9)
-    topology = builder.build("fan")
+    topology = network_of("a b c [s]", "a > s, s > b c: 2, b c > a: 9", "fan")
     found = bound_of(topology, "broadcast", [1, 0, 0])
     assert (found.algbw_gb_s, found.optimal) == (Fraction(1, 2), True)
     assert found.algbw_gb_s == optimum(topology, weights=[1, 0, 0]).algbw_gb_s
@@ -155,3 +150,48 @@ def test_the_bound_of_an_all_to_all_is_never_below_the_program(seed: int) -> Non
     rate = all_to_all_rate(topology, settings=Settings(seconds=20)).rate_gb_s
     found = bound_of(topology, "all-to-all")
     assert float(found.algbw_gb_s) >= topology.num_compute * rate * (1 - 1e-6)
+
+
+def out_of(topology: Topology, nodes: tuple[int, ...]) -> Fraction:
+    wide = (e.bandwidth_gb_s for e in topology.links if e.tail in nodes and e.head not in nodes)
+    return sum(wide, start=Fraction(0))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_none_with_as_many_gpus_is_narrower(seed: int) -> None:
+    topology = random_topology(seed, KINDS[seed % len(KINDS)])
+    every = range(len(topology.nodes))
+    least: dict[int, Fraction] = {}
+    for nodes in chain.from_iterable(combinations(every, size) for size in every):
+        gpus = sum(not topology.nodes[node].is_switch for node in nodes)
+        least[gpus] = min(least.get(gpus, out_of(topology, nodes)), out_of(topology, nodes))
+    found = narrowest_sets(topology)
+    assert [out_of(topology, nodes) for nodes in found] == [
+        least[gpus] for gpus in range(1, topology.num_compute)
+    ]
+
+
+def test_a_larger_network_has_too_many() -> None:
+    assert narrowest_sets(load_topology(f"ring:nodes={MOST_NODES}"))
+    assert narrowest_sets(load_topology(f"ring:nodes={MOST_NODES + 1}")) == []
+
+
+BOUND = FileBound(Fraction(4), True, "by hand", "any")
+
+
+def test_the_first_of_the_busiest_links_decides() -> None:
+    """Links 0 and 2 of a ring of 3 carry 1/2 of the data at 1 GB/s: 2 GB/s, half of the bound."""
+    ring = load_topology("ring:nodes=3")
+    loads = [Fraction(0)] * len(ring.links)
+    loads[2] = loads[4] = Fraction(1, 2)
+    found = measured(ring, loads, BOUND)
+    link = ring.links[2]
+    assert found.algbw_gb_s == 2
+    assert found.share == Fraction(1, 2)
+    assert found.busiest_link == (ring.nodes[link.tail].name, ring.nodes[link.head].name)
+
+
+def test_where_nothing_is_sent_there_is_no_rate_and_no_share() -> None:
+    ring = load_topology("ring:nodes=3")
+    found = measured(ring, [Fraction(0)] * len(ring.links), BOUND)
+    assert (found.algbw_gb_s, found.busiest_link, found.share) == (None, None, None)

@@ -1,7 +1,5 @@
 """Loads of transfers over paths of fewest links, by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -10,17 +8,12 @@ from forestcoll.errors import CapacityOverflowError, UnsupportedError
 from forestcoll.runtimes.scoring.least_hops import loads_between, paths_between
 from forestcoll.topology import Topology
 from forestcoll.topology.builder import TopologyBuilder
+from tests.hand_networks import network_of
 
 
 def network(switches: str, *links: tuple[str, str, int]) -> Topology:
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    for switch in switches:
-        builder.switch(switch)
-    for one, other, width in links:
-        builder.link(one, other, width)
-    return builder.build("by hand")
+    drawn = " ".join(f"[{switch}]" for switch in switches)
+    return network_of(f"a b c {drawn}", ", ".join(f"{u} - {v}: {width}" for u, v, width in links))
 
 
 def loads(topology: Topology, sent: dict[tuple[int, int], int]) -> dict[str, Fraction]:

@@ -1,7 +1,5 @@
 """What steps put on the links: exact, whatever is looked at together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

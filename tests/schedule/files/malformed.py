@@ -1,7 +1,5 @@
 """Schedule files to spoil, ways to spoil them, and what is said of each."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +10,6 @@ import pytest
 
 from forestcoll.errors import ForestCollError, InvalidScheduleError
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
-from forestcoll.schedule.forest import Forest
 from tests.schedule.made.hand import leaves4
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -20,18 +17,27 @@ DOCS = Path(__file__).parents[3] / "docs"
 SCHEMA = json.loads((DOCS / "schemas" / "schedule.schema.json").read_text(encoding="utf-8"))
 
 
-def assert_equal(one: Forest, other: Forest) -> None:
-    """Everything a forest holds is the same, to the type of its arrays."""
+def arrays_of(forest: object) -> dict[str, Any]:
+    """All arrays that a forest holds, by name."""
+    parts: dict[str, Any] = {}
+    for name, value in vars(forest).items():
+        if isinstance(value, np.ndarray):
+            parts[name] = value
+        elif name in ("sets", "shapes", "links", "routes"):
+            parts |= {f"{name}.{key}": array for key, array in arrays_of(value).items()}
+    return parts
+
+
+def assert_equal(one: Any, other: Any) -> None:
+    """Everything the forests hold is the same, to the type of their arrays."""
+    assert type(one) is type(other)
     for name in ("topology", "method", "k", "congestion", "optimum"):
         assert getattr(one, name) == getattr(other, name), name
-    pairs = [
-        (getattr(one, name), getattr(other, name)) for name in ("root", "multiplicity", "parent")
-    ]
-    for name in ("tail", "head", "first_path", "multiplicity", "first_hop", "hop"):
-        pairs.append((getattr(one.routes, name), getattr(other.routes, name)))
-    for mine, yours in pairs:
-        assert mine.dtype == yours.dtype
-        assert np.array_equal(mine, yours)
+    mine, yours = arrays_of(one), arrays_of(other)
+    assert mine.keys() == yours.keys()
+    for name, array in mine.items():
+        assert array.dtype == yours[name].dtype, name
+        assert np.array_equal(array, yours[name]), name
 
 
 def spoil(tmp_path: Path, change: Callable[[dict[str, Any]], object]) -> Path:

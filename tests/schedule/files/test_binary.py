@@ -10,40 +10,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from forestcoll.errors import ExportError, ForestCollError, InvalidScheduleError, VerificationError
+from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.generation import generate
 from forestcoll.schedule.files.schedule_files import read_schedule, write_schedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
+from tests.schedule.files.malformed import assert_equal, refused
 from tests.schedule.made.hand import FORESTS, leaves4
 from tests.schedule.made.types import TYPES, schedule
 
 Arrays = dict[str, Any]
-
-
-def arrays_of(forest: object) -> dict[str, Any]:
-    """All arrays that a forest holds, by name."""
-    parts: dict[str, Any] = {}
-    for name, value in vars(forest).items():
-        if isinstance(value, np.ndarray):
-            parts[name] = value
-        elif name in ("sets", "shapes", "links", "routes"):
-            parts |= {f"{name}.{key}": array for key, array in arrays_of(value).items()}
-    return parts
-
-
-def assert_equal(one: Any, other: Any) -> None:
-    """Everything the forests hold is the same, to the type of their arrays."""
-    assert type(one) is type(other)
-    for name in ("topology", "method", "k", "congestion", "optimum"):
-        assert getattr(one, name) == getattr(other, name), name
-    mine, yours = arrays_of(one), arrays_of(other)
-    assert mine.keys() == yours.keys()
-    for name, array in mine.items():
-        assert array.dtype == yours[name].dtype, name
-        assert np.array_equal(array, yours[name]), name
 
 
 def spoil(path: Path, change: Callable[[Arrays], object], save: Any = np.savez) -> Path:
@@ -54,16 +32,6 @@ def spoil(path: Path, change: Callable[[Arrays], object], save: Any = np.savez) 
     change(arrays)
     save(path, **arrays)
     return path
-
-
-def refused(path: Path, kind: type[ForestCollError] = InvalidScheduleError) -> str:
-    """Read a file, which must fail in one line that starts with its name; return the rest."""
-    with pytest.raises(kind) as caught:
-        read_schedule(path)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert message.startswith(f"{path}: ")
-    return message.removeprefix(f"{path}: ")
 
 
 @pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
@@ -152,9 +120,7 @@ def head(old: bytes, new: bytes) -> Callable[[Arrays], object]:
         (head(b'"explicit"', b'"factored"'), "array links.head is missing; the arrays of this"),
     ],
 )
-def test_what_is_not_in_the_format_is_refused(
-    change: Callable[[Arrays], object], message: str, tmp_path: Path
-) -> None:
+def test_bad_arrays(change: Callable[[Arrays], object], message: str, tmp_path: Path) -> None:
     assert refused(spoil(tmp_path / "spoiled.npz", change)).startswith(message)
 
 
@@ -251,10 +217,3 @@ def test_damaged_files_are_refused_or_judged(factored: bool, tmp_path: Path) -> 
             message = str(error)
             assert "\n" not in message
     assert refusals > 200
-
-
-def test_factored_forests_are_not_written_as_json(tmp_path: Path) -> None:
-    forest = as_factored(leaves4())
-    with pytest.raises(ExportError, match=r"a factored forest needs a name that ends in \.npz"):
-        write_schedule(forest, tmp_path / "schedule.json")
-    assert not list(tmp_path.iterdir())

@@ -1,7 +1,5 @@
 """Bounds of allreduces, and prices of optima, in files."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -56,9 +54,7 @@ def test_the_bound_goes_with_the_file(suffix: str, tmp_path: Path) -> None:
         (lambda b: b["potentials"][0].update(reduce=None), r"bound.potentials\[0\].reduce is"),
     ],
 )
-def test_what_is_not_in_the_format_is_told(
-    change: Callable[[Any], Any], message: str, tmp_path: Path
-) -> None:
+def test_faults_are_named(change: Callable[[Any], Any], message: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     write_schedule(schedule(), path)
     document = json.loads(path.read_text())
@@ -106,9 +102,7 @@ def test_a_bound_is_read_as_it_is_written() -> None:
     ("network", "options"),
     [(fan(), {"collective": "broadcast", "root": "r"}), (half_duplex(), {})],
 )
-def test_a_file_keeps_the_prices_of_an_optimum(
-    network: Topology, options: Any, ending: str, tmp_path: Path
-):
+def test_files_keep_prices(network: Topology, options: Any, ending: str, tmp_path: Path):
     forest, path = generate(network, **options).schedule, tmp_path / f"schedule{ending}"
     write_schedule(forest, path)
     known = read_schedule(path)

@@ -1,7 +1,5 @@
 """Files of every collective: an exact round trip in both formats, and refusals by field."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import fields
@@ -211,9 +209,7 @@ def test_malformed_files_are_refused_by_field(fault: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("name", "prefix"), [("reduce", ""), ("allreduce", "phase reduce: ")])
-def test_a_contribution_counted_twice_is_found_on_the_way_in(
-    name: str, prefix: str, tmp_path: Path
-) -> None:
+def test_a_double_contribution_is_found_on_reading(name: str, prefix: str, tmp_path: Path) -> None:
     """A GPU that sends its sum to two others: the arrays of a forest could not hold that."""
     path = tmp_path / "schedule.json"
     write_schedule(schedule_of(name), path)

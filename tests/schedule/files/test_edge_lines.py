@@ -1,7 +1,5 @@
 """Edges read line by line are those that are read in full, whatever is done to a file."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

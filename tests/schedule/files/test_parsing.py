@@ -1,7 +1,5 @@
 """Schedule files as a whole: what they hold, and what is none."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
@@ -31,9 +29,7 @@ from tests.schedule.made.types import TYPES, schedule
         (b"9" * 5000, "thousands of digits"),
     ],
 )
-def test_what_is_no_schedule_at_all_is_refused(
-    content: bytes, message: str, tmp_path: Path
-) -> None:
+def test_files_without_a_schedule_are_refused(content: bytes, message: str, tmp_path: Path) -> None:
     path = tmp_path / "schedule.json"
     path.write_bytes(content)
     assert re.search(message, refused(path))

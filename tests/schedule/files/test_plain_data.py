@@ -1,7 +1,5 @@
 """JSON read quickly is JSON read in full: the same data, and the same words where it is wrong."""
 
-from __future__ import annotations
-
 import gc
 from collections.abc import Callable
 from pathlib import Path
@@ -79,13 +77,13 @@ def test_any_data_is_the_same(value: Any) -> None:
 
 
 @pytest.mark.parametrize("text", FAULTS)
-def test_faults_are_told_as_the_full_reader_tells_them(text: str) -> None:
+def test_faults_are_reported_as_the_full_reader_tells_them(text: str) -> None:
     assert told(lambda: read_document(text.encode(), lambda data: data)) == told(
         lambda: full_document(text)
     )
 
 
-def test_numbers_with_a_point_in_trees_are_told_as_they_are_written(tmp_path: Path) -> None:
+def test_numbers_with_a_point_in_trees_are_reported_as_they_are_written(tmp_path: Path) -> None:
     """The quick parser leaves them; what is told comes from the full one."""
     path = tmp_path / "schedule.json"
     write_schedule(leaves4(), path)

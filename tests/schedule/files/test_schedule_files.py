@@ -170,9 +170,7 @@ def test_schema_refuses_what_the_reader_refuses(tmp_path: Path) -> None:
 MARK = '"format": "forestcoll-schedule"'
 
 
-def test_junk_is_refused_before_it_is_parsed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_junk_is_refused_before_parsing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """2 MB without our mark; what is as large and has it goes on to be parsed."""
     path = tmp_path / "junk.json"
     path.write_text("[" + "0," * 10**6 + "0]")
@@ -194,9 +192,7 @@ def test_junk_with_our_mark_is_refused_by_the_number_of_its_values(tmp_path: Pat
         read_schedule(path)
 
 
-def test_a_file_over_the_limit_is_neither_read_nor_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_large_files_are_refused_both_ways(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The way out is npz; nothing is left of what was begun."""
     path = tmp_path / "schedule.json"
     write_schedule(star3(), path)

@@ -45,6 +45,16 @@ FAULTS: dict[str, tuple[str, Change, str]] = {
         lambda d: d["chunks"][0].update(size=0),
         r"chunks\[0\]\.size is 0; it must be between 1 and",
     ),
+    "a chunk in part": (
+        "BFB on K(2,2)",
+        lambda d: d["chunks"][0].update(size=1.5),
+        r"chunks\[0\]\.size is 1\.5; it must be an integer",
+    ),
+    "a step in part": (
+        "BFB on K(2,2)",
+        lambda d: d["sends"][0].__setitem__(0, 1.5),
+        r"sends\[0\], step, is 1\.5; it must be an integer",
+    ),
     "a root in an allreduce": (
         "an allreduce rooted unit by unit",
         lambda d: d["chunks"][0].update(root=0),

@@ -1,7 +1,5 @@
 """Trees, routes and walks: from lists to arrays, or refused by the entry that is wrong."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -13,7 +11,7 @@ import pytest
 
 from forestcoll.errors import InvalidScheduleError, VerificationError
 from forestcoll.schedule import read_schedule, verify, write_schedule
-from forestcoll.schedule.files.header_parsing import Head
+from forestcoll.schedule.files.header import Head
 from forestcoll.schedule.files.tree_parsing import parse_routes, parse_trees
 from tests.schedule.files.malformed import TREES, assert_equal, refused, spoil
 from tests.schedule.made.hand import leaves4, star3

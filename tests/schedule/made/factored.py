@@ -1,7 +1,5 @@
 """Factored forests of clusters and of random networks, and their verdicts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache

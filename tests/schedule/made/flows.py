@@ -1,7 +1,5 @@
 """Flow schedules by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

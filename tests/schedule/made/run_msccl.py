@@ -5,8 +5,6 @@ the data are in it; a queue holds so many chunks; a threadblock does its steps i
 pass, each pass on buffers of its own.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter, deque
 from dataclasses import dataclass, field

@@ -7,8 +7,6 @@ signals (not relaxed) or its launch ends. Each GPU begins its next launch whenev
 buffers are filled then, with inputs of that launch, and looked at when it ends.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator

@@ -1,7 +1,7 @@
 """Step schedules by hand, of every collective, and what they cost link by link."""
 
-from __future__ import annotations
-
+import contextlib
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -9,8 +9,19 @@ from fractions import Fraction
 import numpy as np
 
 from baselines import METHODS
-from forestcoll.schedule import Chunks, Clock, Send, StepSchedule, lockstep
-from forestcoll.topology import load_topology
+from forestcoll.errors import VerificationError
+from forestcoll.schedule import (
+    Chunks,
+    Clock,
+    Path,
+    Routes,
+    Send,
+    Sends,
+    StepSchedule,
+    lockstep,
+    verify,
+)
+from forestcoll.topology import Topology, load_topology
 from tests.schedule.made.programs import by_hand
 
 
@@ -93,3 +104,33 @@ def busiest(times: list[dict[tuple[int, int], Fraction]]) -> Fraction:
         for hop, time in step.items():
             total[hop] = total.get(hop, Fraction(0)) + time
     return max(total.values())
+
+
+def with_clock(made: StepSchedule, **changes: object) -> StepSchedule:
+    """The schedule with some columns of its clock changed by functions of them."""
+    assert made.clock is not None
+    return replace(made, clock=replace(made.clock, **changes))
+
+
+def plus(column: np.ndarray, row: int, by: int) -> np.ndarray:
+    changed = column.copy()
+    changed[row] += by
+    return changed
+
+
+def broadcast(
+    net: Topology, sends: Sends, ways: list[Path], chunks: Chunks | None = None
+) -> StepSchedule:
+    """From GPU 0 to GPU 1."""
+    made = chunks or Chunks.equal([0], whole=1)
+    return StepSchedule(net, "by hand", "broadcast", made, sends, Routes.from_paths({(0, 1): ways}))
+
+
+def peak(made: StepSchedule) -> int:
+    """Bytes that a proof takes, or a refusal."""
+    tracemalloc.start()
+    with contextlib.suppress(VerificationError):
+        verify(made)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return most

@@ -1,7 +1,5 @@
 """A small schedule of every type there is, for tests that say something of all."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import cache
 from typing import Any

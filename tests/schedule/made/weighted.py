@@ -1,7 +1,5 @@
 """Step schedules of unequal parts."""
 
-from __future__ import annotations
-
 from forestcoll import generate
 from forestcoll.schedule import StepSchedule, lockstep
 from forestcoll.topology import Topology, load_topology

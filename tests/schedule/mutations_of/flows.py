@@ -1,7 +1,5 @@
 """Flow schedules with one thing wrong, and what verify says of each."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Algorithms of MSCCL with one thing wrong: what people who write them by hand get wrong."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import replace

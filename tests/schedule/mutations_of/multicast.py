@@ -13,7 +13,7 @@ import numpy as np
 from forestcoll.generation import generate
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import MulticastForest, Walks
-from forestcoll.topology.builder import TopologyBuilder
+from tests.hand_networks import network_of
 
 Rows = list[list[tuple[int, ...]]]
 Walk = Callable[..., tuple[int, ...]]
@@ -21,15 +21,7 @@ Walk = Callable[..., tuple[int, ...]]
 
 def box(reduction: bool = False) -> MulticastForest:
     """GPUs a to d on a switch w that can copy and on one, x, that cannot; 9 and 1 GB/s."""
-    builder = TopologyBuilder()
-    for gpu in "abcd":
-        builder.gpu(gpu)
-    builder.switch("w", multicast=True)
-    builder.switch("x")
-    for gpu in "abcd":
-        builder.link(gpu, "w", 9)
-        builder.link(gpu, "x", 1)
-    topology = builder.build("box")
+    topology = network_of("a b c d [w*] [x]", "a b c d - w: 9, a b c d - x", "box")
     forest = generate(topology, collective="reduce-scatter" if reduction else "allgather").schedule
     return multicast(forest)
 

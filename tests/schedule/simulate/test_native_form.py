@@ -1,7 +1,5 @@
 """Programs as the native simulator takes them, and the classes that it finds."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -37,9 +35,7 @@ def _both_ways(form: NativeForm, pipeline_chunks: int, lockstep: bool) -> list[i
 @pytest.mark.parametrize(
     "spec", ["dgx_a100:boxes=2", "torus:dims=3x3", "hypercube:dimension=3", "mi250:boxes=1"]
 )
-def test_classes_take_what_their_transfers_take(
-    spec: str, pipeline_chunks: int, lockstep: bool
-) -> None:
+def test_classes_equal_their_transfers(spec: str, pipeline_chunks: int, lockstep: bool) -> None:
     """Up to a few ticks: sums of the same rates round differently."""
     for collective in ("allgather", "allreduce"):
         form = NativeForm(

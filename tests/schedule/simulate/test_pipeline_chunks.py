@@ -1,7 +1,5 @@
 """Number of pipeline chunks: the formula where it holds, and never worse than what was tried."""
 
-from __future__ import annotations
-
 import math
 import random
 from dataclasses import replace
@@ -21,6 +19,7 @@ from forestcoll.schedule.simulate import (
     best_chunk_count,
 )
 from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
 
 GB = 10**9
@@ -94,11 +93,9 @@ def test_one_piece_where_nothing_else_can_be() -> None:
         ).pipeline_chunks
         == 1
     )
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     assert (
         best_chunk_count(
-            Simulator(compile_program(generate(builder.build("one")).schedule)), GB
+            Simulator(compile_program(generate(network_of("alone", "", "one")).schedule)), GB
         ).time_s
         == 0
     )

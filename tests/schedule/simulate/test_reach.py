@@ -1,7 +1,5 @@
 """The least latency: of the way between the two GPUs farthest apart."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise, permutations
 
@@ -11,6 +9,7 @@ from forestcoll import compile_program, generate, group, load_topology
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
@@ -83,11 +82,7 @@ def test_who_has_no_data_is_not_waited_for() -> None:
 
 def test_a_gpu_outside_the_group_pays_alpha_when_it_forwards() -> None:
     """As it does when it takes part: one byte over two hops."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{i}") for i in range(3)]
-    for one, next_ in pairwise(names):
-        builder.link(one, next_, 1)
-    ends = group(builder.build("line"), ["g0", "g2"])
+    ends = group(network_of("g0..2", "g0 - g1, g1 - g2", "line"), ["g0", "g2"])
     model = AlphaBeta(alpha_us=10)
     assert least_latency_s(ends, "allgather", model) == pytest.approx(20e-6)
     found = Simulator(compile_program(generate(ends).schedule)).run(1, model)

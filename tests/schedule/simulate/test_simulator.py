@@ -1,7 +1,5 @@
 """Simulations: the arithmetic of textbooks and papers, an exact reference, simpy, the bounds."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction
@@ -23,6 +21,7 @@ from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
 from tests.reference.simulation import fair_finish_s, jobs_of
 from tests.reference.simulation_simpy import first_come_s, shared_links_s
@@ -143,9 +142,7 @@ STATIC = [
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), STATIC)
-def test_in_lockstep_one_piece_takes_the_time_synchronous(
-    method: str, collective: str, name: str
-) -> None:
+def test_lockstep_takes_the_synchronous_time(method: str, collective: str, name: str) -> None:
     """Of every method, unless a step needs itself, as where switches pass on what comes in.
 
     Where trees have several ways over a link, the cost divides them evenly and a program does not.
@@ -432,11 +429,7 @@ def test_a_clock_that_goes_on_for_ages_is_refused() -> None:
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
     """First come, first served: a slow way into a fast link leaves it to others meanwhile."""
-    builder = TopologyBuilder()
-    a, b, c, d, s = *(builder.gpu(name) for name in "abcd"), builder.switch("s")
-    for tail, head, speed in ((a, s, 1), (b, s, 100), (s, c, 100), (c, d, 1)):
-        builder.link(tail, head, speed)
-    topology = builder.build("slow and fast")
+    topology = network_of("a b c d [s]", "a - s, b - s: 100, s - c: 100, c - d", "slow and fast")
     at = topology.position_of
     ways = [("asc", 0), ("bsc", 1), ("cd", 1)]
     paths = [tuple(at[name] for name in way) for way, _ in ways]
@@ -469,7 +462,7 @@ def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
     assert found.time_s == pytest.approx(0.2525)
 
 
-def test_transfers_that_wait_for_each_other_are_told() -> None:
+def test_transfers_that_wait_for_each_other_are_reported() -> None:
     """A message with a transfer that needs one that needs another of the message."""
     program = compile_program(generate(line(4), collective="broadcast", root=0).schedule)
     circle = replace(program, message=np.array([0, -1, 0], dtype=np.int32))
@@ -478,7 +471,7 @@ def test_transfers_that_wait_for_each_other_are_told() -> None:
             Simulator(circle).run(GB, AlphaBeta(sharing=sharing))
 
 
-def test_progress_is_told_and_stops_it() -> None:
+def test_progress_is_reported_and_stops_it() -> None:
     """Whatever it raises comes through."""
     simulator = Simulator(compile_program(generate(load_topology("mi250:boxes=2")).schedule))
     told: list[tuple[int, int]] = []

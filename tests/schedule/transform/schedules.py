@@ -6,18 +6,13 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.schedule import Chunks, Clock, Path, Routes, Send, Sends, StepSchedule
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 
 
 def line() -> Topology:
     """Three GPUs: a -> b -> c with 2 and 1 GB/s, and back with 4 and 8."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.arc(a, b, 2)
-    builder.arc(b, c, 1)
-    builder.arc(b, a, 4)
-    builder.arc(c, b, 8)
-    return builder.build("line")
+    return network_of("a b c", "a > b: 2, b > c, b > a: 4, c > b: 8", "line")
 
 
 def direct(topology: Topology, collective: str, chunks: Chunks, sends: Sends) -> StepSchedule:
@@ -52,11 +47,6 @@ def swap(topology: Topology, ways: dict[tuple[int, int], tuple[Path, ...]]) -> S
 
 def on_spines(*, latency: int = 0) -> tuple[Topology, dict[tuple[int, int], list[tuple[int, ...]]]]:
     """Two GPUs, two switches between them, and the ways from each to the other."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    one, two = builder.switch("one"), builder.switch("two")
-    for gpu in (a, b):
-        builder.link(gpu, one, 1, 1)
-        builder.link(gpu, two, 1, 1 + latency)
     ways = {(0, 1): [(0, 2, 1), (0, 3, 1)], (1, 0): [(1, 2, 0), (1, 3, 0)]}
-    return builder.build("two ways"), ways
+    links = f"a b - one: 1 1, a b - two: 1 {1 + latency}"
+    return network_of("a b [one] [two]", links, "two ways"), ways

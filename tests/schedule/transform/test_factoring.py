@@ -1,7 +1,5 @@
 """Explicit forests held as factored ones: nothing changes, and nothing wrong is hidden."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

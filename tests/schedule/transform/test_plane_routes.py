@@ -1,26 +1,20 @@
 """Paths of merged planes laid over the real ones: no link carries more than its part."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from forestcoll import generate, load_topology, optimum, verify
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.transform.plane_routes import paths_over_planes, split_edges
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
+from tests.hand_networks import network_of
 
 
 def on_planes(widths: tuple[int, ...], gpus: int = 8) -> Topology:
     """GPUs on as many planes as there are widths, each as wide to all."""
-    builder = TopologyBuilder()
-    planes = [builder.switch(f"plane{i}") for i in range(len(widths))]
-    for rank in range(gpus):
-        gpu = builder.gpu(f"g{rank}")
-        for plane, width in zip(planes, widths, strict=True):
-            builder.link(gpu, plane, width)
-    return builder.build("planes")
+    links = (f"g0..{gpus - 1} - plane{i}: {width}" for i, width in enumerate(widths))
+    return network_of(f"[plane0..{len(widths) - 1}] g0..{gpus - 1}", ", ".join(links), "planes")
 
 
 @pytest.mark.parametrize("weights", [(1, 1), (1, 2), (5, 5, 4, 4), (1,) * 18, (3, 1, 1)])
@@ -57,16 +51,7 @@ def test_paths_are_cut_where_a_plane_is_full() -> None:
 
 def test_a_path_twice_through_merged_planes_is_cut_at_both() -> None:
     """g0 - X - hub - X - g1, X of two planes, a tree each: in and out of the hub by either."""
-    builder = TopologyBuilder()
-    planes = [builder.switch(f"x{i}") for i in range(2)]
-    for name in ("g0", "g1"):
-        gpu = builder.gpu(name)
-        for plane in planes:
-            builder.link(gpu, plane, 1)
-    hub = builder.switch("hub")
-    for plane in planes:
-        builder.link(hub, plane, 1)
-    merged = merged_planes(builder.build("twice"))
+    merged = merged_planes(network_of("[x0] [x1] g0 g1 [hub]", "g0 g1 hub - x0 x1", "twice"))
     x, g0, g1, h = (merged.merged.position_of[name] for name in ("x0", "g0", "g1", "hub"))
     routes = Routes.from_paths({(0, 1): [Path((g0, x, h, x, g1), 2)]})
     laid = paths_over_planes(routes, merged)

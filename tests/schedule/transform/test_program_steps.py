@@ -1,7 +1,5 @@
 """Programs as steps: as early as what they need allows."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

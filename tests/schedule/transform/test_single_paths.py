@@ -1,7 +1,5 @@
 """Transfers divided over the paths of their links, and the paths of two schedules together."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -23,9 +23,7 @@ def test_a_single_gpu_in_lockstep_has_nothing_to_send(collective: str) -> None:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 @pytest.mark.parametrize("seed", range(8))
-def test_lockstep_of_a_forest_delivers_and_is_no_faster(
-    seed: int, kind: str, collective: str
-) -> None:
+def test_lockstep_delivers_no_faster(seed: int, kind: str, collective: str) -> None:
     """Hop by hop the same data crosses the same links, but the steps wait for each other."""
     forest = generate(random_topology(seed, kind), collective=collective).schedule
     phases = forest.phases if isinstance(forest, Allreduce) else (forest,)

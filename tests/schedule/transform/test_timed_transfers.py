@@ -1,7 +1,5 @@
 """Schedules of every kind as transfers over one path each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -11,7 +9,7 @@ from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, Chunks, FlowSchedule, Path, Routes, Send
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.sends import TimedSend
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.transform.timed_transfers import (
     Plan,
     in_windows,

@@ -1,7 +1,5 @@
 """How a spoilt forest is refused."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import VerificationError

@@ -1,7 +1,5 @@
 """Whether arrays can be read at all: shapes, types, ranges, rows."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction

@@ -12,7 +12,7 @@ from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import Allreduce, FlowSchedule, lockstep
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.verdict import AllreduceVerdict
 from forestcoll.topology import Topology, load_topology
@@ -50,7 +50,7 @@ def test_the_phase_that_is_wrong_is_named() -> None:
         (Allreduce(lockstep(ring3()), ring3()), "phases of an allreduce, not StepSchedule"),
     ],
 )
-def test_what_is_no_schedule_is_told_by_its_type(found: Any, message: str) -> None:
+def test_what_is_no_schedule_is_reported_by_its_type(found: Any, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         verify(found)
 
@@ -75,7 +75,7 @@ def test_an_allreduce_of_one_gpu_takes_no_time_and_has_no_rate() -> None:
     assert verdict.optimal
 
 
-def test_the_model_of_a_bound_is_told_with_it() -> None:
+def test_the_model_of_a_bound_is_reported_with_it() -> None:
     """A ring of four both ways: each piece is summed up at one GPU."""
     made = generate(load_topology("ring:nodes=4"), collective="allreduce").schedule
     verdict = verify(made)

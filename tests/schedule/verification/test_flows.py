@@ -1,7 +1,5 @@
 """Flow schedules: what verify accepts, and what it refuses."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

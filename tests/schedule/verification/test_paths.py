@@ -1,7 +1,5 @@
 """Paths: over links of the network, as many as trees, none overloaded."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -53,7 +51,7 @@ def test_path_from_a_gpu_to_itself_is_an_error() -> None:
     assert "logical link a -> a" in message
 
 
-def test_the_first_of_the_links_that_are_loaded_most_is_told() -> None:
+def test_the_first_of_the_links_that_are_loaded_most_is_reported() -> None:
     """Loads over bandwidths, exactly; where nothing is loaded, the first link."""
     net = star3().topology
     names = [(net.nodes[link.tail].name, net.nodes[link.head].name) for link in net.links]

@@ -1,7 +1,5 @@
 """What prices prove, added up without the code that finds them; false ones refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

@@ -1,13 +1,11 @@
 """Verdicts say what was checked, in numbers worked out by hand."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll import generate
 from forestcoll.schedule import Allreduce
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import Topology, load_topology
 from tests.schedule.made.hand import leaves4

@@ -1,7 +1,5 @@
 """The machines of TE-CCL, counted by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Circulants, counted by hand or against networkx."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import re

@@ -1,7 +1,5 @@
 """The numbers of the hardware, and what they come to in a network."""
 
-from __future__ import annotations
-
 from collections import Counter
 from fractions import Fraction
 

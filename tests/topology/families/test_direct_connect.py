@@ -1,7 +1,5 @@
 """Networks of two sides and the diamond, counted by hand or against networkx."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import networkx as nx

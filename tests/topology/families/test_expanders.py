@@ -1,7 +1,5 @@
 """Random regular graphs: regular, connected, the same for a seed, and expanding."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

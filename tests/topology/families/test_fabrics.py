@@ -1,7 +1,5 @@
 """Regular networks, counted by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import networkx as nx

@@ -1,7 +1,5 @@
 """Hamming graphs, twisted hypercubes and twisted tori, against networkx and published facts."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """What parameters may be: read from text or values, shown so that they read back."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -57,9 +55,7 @@ EITHER = Either("nearest", OFFSETS)
         (EITHER, "7+1", (7, 1), "7+1"),
     ],
 )
-def test_text_and_values_read_alike_and_read_back(
-    kind: Kind, written: object, value: object, shown: str
-) -> None:
+def test_text_and_values_read_alike(kind: Kind, written: object, value: object, shown: str) -> None:
     """The value is of its own type, whatever it was read from."""
     read = kind.read(written)
     assert (read, type(read)) == (value, type(value))

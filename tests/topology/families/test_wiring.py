@@ -1,7 +1,5 @@
 """GPUs by number and by place, and links between them."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import InvalidTopologyError

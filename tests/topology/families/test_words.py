@@ -1,7 +1,5 @@
 """Graphs of words, counted by hand or against what defines them."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 

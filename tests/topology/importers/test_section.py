@@ -1,15 +1,13 @@
 """Fields of other tools' files, read one by one."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.documents import parse_json, parse_yaml
 from forestcoll.topology.families.values import Amount, Count
 from forestcoll.topology.importers.section import Section
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 
 GPUS = Count("GPUs of a box")
 BANDWIDTH = Amount("GB/s of a link")

@@ -1,7 +1,5 @@
 """Topologies of TACCL: the network a file describes, and how faulty ones are refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from fractions import Fraction
@@ -10,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from forestcoll.topology import Topology, load_topology, validate
-from forestcoll.topology.documents import parse_json
 from forestcoll.topology.families.constants import DGX1_LINKS
 from forestcoll.topology.importers.taccl_input import is_taccl, topology_from_taccl
+from forestcoll.topology.reading.documents import parse_json
 from tests.topology.texts import GOOD, fault, read
 
 NDV2 = """\
@@ -316,9 +314,7 @@ LINES = "links, betas, invbws"
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_the_field_and_the_remedy(
-    tmp_path: Path, changes: dict[str, object], message: str
-) -> None:
+def test_field_faults(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     assert message in fault(tmp_path, changed(NDV2, **changes), "topo.json")
 
 
@@ -355,7 +351,5 @@ def test_what_is_wrong_is_said_with_the_field_and_the_remedy(
         ({"nnodes": 2}, "nnodes is 2, but the boxes have no NICs to meet by; add nics_per_node"),
     ],
 )
-def test_what_is_wrong_with_matrices_is_said_with_the_place(
-    tmp_path: Path, changes: dict[str, object], message: str
-) -> None:
+def test_matrix_faults(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     assert message in fault(tmp_path, changed(json.dumps(CUSTOM), **changes), "topo.json")

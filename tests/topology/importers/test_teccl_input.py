@@ -1,15 +1,13 @@
 """Inputs of TE-CCL: which machine they name, and how faulty ones are refused."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 
 import pytest
 
 from forestcoll.topology import load_topology
-from forestcoll.topology.documents import parse_json
 from forestcoll.topology.importers.teccl_input import is_teccl, topology_from_teccl
+from forestcoll.topology.reading.documents import parse_json
 from tests.topology.texts import GOOD, fault, read
 
 WHOLE = """\

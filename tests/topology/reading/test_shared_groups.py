@@ -1,7 +1,5 @@
 """Shared capacities in files: read in every form, written and read back equal, faults named."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -12,9 +10,9 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import SharedCapacity, Topology, TopologyBuilder, load_topology
-from forestcoll.topology.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.files import read_topology, topology_json, topology_yaml
 from forestcoll.topology.format import topology_document, topology_from_document, topology_schema
+from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.reading.yaml_lines import yaml_lines
 
 SCHEMA = jsonschema.Draft202012Validator(topology_schema())
@@ -117,7 +115,7 @@ def test_faults_name_the_line_the_field_and_the_remedy(old, new, said):
     assert "\n" not in str(error.value)
 
 
-def test_one_of_many_faults_is_told():
+def test_one_of_many_faults_is_reported():
     """A list of 300,000 wrong links: one line, at once."""
     document = parse_yaml(BOX, "box.yaml").data
     assert isinstance(document, dict)

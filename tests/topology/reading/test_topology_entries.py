@@ -1,13 +1,11 @@
 """Entries checked piece by piece; each fault by itself is in tests/topology/test_format.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 from forestcoll.topology.reading.topology_entries import checked_entry
 
 
@@ -35,7 +33,7 @@ def test_a_fault_in_a_later_piece_has_its_own_place() -> None:
         checked_entry(Document(document, "net"))
 
 
-def test_of_a_million_faults_one_is_told_and_few_are_kept() -> None:
+def test_of_a_million_faults_one_is_reported_and_few_are_kept() -> None:
     """A thousand entries that are no mappings are told with one, 999 more; then it stops."""
     with pytest.raises(InvalidTopologyError, match=r"\(and 1000 more\)$"):
         checked_entry(Document({"name": "net", "nodes": [1] * 10**6}, "net"))

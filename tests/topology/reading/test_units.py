@@ -1,7 +1,5 @@
 """Units of bandwidth and latency, exactly."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Files as text, within bounds."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -31,9 +29,7 @@ def test_a_file_too_large_is_refused_without_reading_it(tmp_path: Path) -> None:
     ("content", "problem"),
     [(b"\xe9", "not text in UTF-8; save it as such"), (None, "cannot be read: no such file")],
 )
-def test_faults_are_of_the_class_that_the_caller_names(
-    tmp_path: Path, content: bytes | None, problem: str
-) -> None:
+def test_faults_have_the_named_class(tmp_path: Path, content: bytes | None, problem: str) -> None:
     path = tmp_path / "net.yaml"
     if content is not None:
         path.write_bytes(content)

@@ -1,7 +1,5 @@
 """YAML with an entry a line: the same values and lines as from the YAML parser, or none."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

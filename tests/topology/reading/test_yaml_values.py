@@ -1,7 +1,5 @@
 """Any YAML of plain values, with its lines and its bounds."""
 
-from __future__ import annotations
-
 import pytest
 import yaml
 

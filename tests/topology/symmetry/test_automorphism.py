@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
+from forestcoll.allreduce.cutting_planes import allreduce_optimum
 from forestcoll.errors import InvalidParameterError
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import TopologyBuilder, load_topology
 from forestcoll.topology.symmetry.automorphism import (
     Orbits,
@@ -12,8 +14,6 @@ from forestcoll.topology.symmetry.automorphism import (
     no_symmetry,
     orbits_under,
 )
-from lp.allreduce.cutting_planes import allreduce_optimum
-from lp.solver.linear_program import Settings
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 from tests.random_topologies import KINDS, random_topology
 

@@ -1,7 +1,5 @@
 """Parallel planes: what is merged, and how each merged link splits into the real ones."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -10,17 +8,14 @@ import pytest
 from forestcoll import load_topology, optimum
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.symmetry.parallel_planes import Planes, merged_capacities, merged_planes
+from tests.hand_networks import network_of
 
 
 def h100_by_cables() -> Topology:
     """8 GPUs with 5, 5, 4 and 4 NVLinks of 25 GB/s to four NVSwitches that copy: 450 GB/s each."""
-    builder = TopologyBuilder()
-    switches = [builder.switch(f"nv{i}", multicast=True) for i in range(4)]
-    for rank in range(8):
-        gpu = builder.gpu(f"g{rank}")
-        for switch, cables in zip(switches, (5, 5, 4, 4), strict=True):
-            builder.link(gpu, switch, 25 * cables)
-    return builder.build("H100 by cables")
+    return network_of(
+        "[nv0..3*] g0..7", "g0..7 - nv0 nv1: 125, g0..7 - nv2 nv3: 100", "H100 by cables"
+    )
 
 
 def check_exact(planes: Planes) -> None:
@@ -105,32 +100,23 @@ def test_other_proportions_are_no_planes(widths: tuple[tuple[int, int], ...]) ->
 
 def test_one_direction_in_other_proportions_is_no_plane() -> None:
     """Equal links out of two switches, unequal ones into them."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
-    for number, into in enumerate((20, 30)):
-        switch = builder.switch(f"s{number}")
-        for gpu in gpus:
-            builder.arc(gpu, switch, into)
-            builder.arc(switch, gpu, 20)
-    assert merged_planes(builder.build("unlike inwards")).is_trivial
+    assert merged_planes(
+        network_of(
+            "g0 g1 [s0] [s1]", "g0 g1 > s0: 20, s0 s1 > g0 g1: 20, g0 g1 > s1: 30", "unlike inwards"
+        )
+    ).is_trivial
 
 
 def test_links_between_two_merged_switches_split_by_the_product_of_their_shares() -> None:
     """2 leaf planes (1/3, 2/3) and 2 spines (1/4, 3/4): 12 GB/s splits into 1, 3, 2 and 6."""
-    builder = TopologyBuilder()
-    leaves = [builder.switch(f"leaf{i}") for i in range(2)]
-    spines = [builder.switch(f"spine{i}") for i in range(2)]
-    for rank in range(2):
-        gpu = builder.gpu(f"g{rank}")
-        for leaf, width in zip(leaves, (3, 6), strict=True):
-            builder.link(gpu, leaf, width)
-    far = builder.gpu("far")
-    for spine, width in zip(spines, (2, 6), strict=True):
-        builder.link(far, spine, width)
-    for leaf, row in zip(leaves, ((1, 3), (2, 6)), strict=True):
-        for spine, width in zip(spines, row, strict=True):
-            builder.link(leaf, spine, width)
-    planes = merged_planes(builder.build("two layers of planes"))
+    planes = merged_planes(
+        network_of(
+            "[leaf0] [leaf1] [spine0] [spine1] g0 g1 far",
+            "g0 g1 - leaf0: 3, g0 g1 - leaf1: 6, far leaf1 - spine0: 2, far leaf1 - spine1: 6, "
+            "leaf0 - spine0, leaf0 - spine1: 3",
+            "two layers of planes",
+        )
+    )
     check_exact(planes)
     place = planes.merged.position_of
     between = planes.merged.link_between[place["leaf0"], place["spine0"]]
@@ -140,13 +126,9 @@ def test_links_between_two_merged_switches_split_by_the_product_of_their_shares(
 
 
 def test_a_merged_link_has_the_greatest_latency() -> None:
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
-    for number, latency in enumerate((1, 5)):
-        switch = builder.switch(f"s{number}")
-        for gpu in gpus:
-            builder.link(gpu, switch, 10, latency)
-    merged = merged_planes(builder.build("far planes")).merged
+    merged = merged_planes(
+        network_of("g0 g1 [s0] [s1]", "g0 g1 - s0: 10 1, g0 g1 - s1: 10 5", "far planes")
+    ).merged
     assert {(link.bandwidth_gb_s, link.latency_us) for link in merged.links} == {(20, 5)}
 
 
@@ -163,13 +145,7 @@ def test_switches_with_shared_capacities_stay_apart() -> None:
 
 def test_capacities_that_are_no_shares_are_not_merged() -> None:
     """Planes of 1 and 2 GB/s: 0 and 1 trees, as floor(b / 2), are not a third and two thirds."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
-    for plane in (1, 2):
-        builder.switch(f"s{plane}")
-        for gpu in gpus:
-            builder.link(gpu, f"s{plane}", plane)
-    planes = merged_planes(builder.build("1 and 2"))
+    planes = merged_planes(network_of("g0 g1 [s1] [s2]", "g0 g1 - s1, g0 g1 - s2: 2", "1 and 2"))
     links = planes.topology.links
     half = np.array([int(link.bandwidth_gb_s // 2) for link in links])
     assert merged_capacities(planes, half) is None

@@ -1,7 +1,5 @@
 """Symmetries that leave a GPU in place."""
 
-from __future__ import annotations
-
 from forestcoll.topology import (
     load_topology,
 )

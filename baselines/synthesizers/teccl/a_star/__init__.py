@@ -1,3 +1,3 @@
-"""TE-CCL in rounds of a few epochs: ``standing`` (where chunks are when one begins),
-``round_program`` (what it is to bring), ``a_star`` (one after another).
+"""TE-CCL in rounds of a few epochs: ``round_program`` (state and program of a round), ``a_star``
+(the rounds).
 """

@@ -1,21 +1,19 @@
 """TE-CCL's A*: schedules of many epochs, built in rounds of a few epochs.
 
-Problem: bring all chunks to all who want them, by a program for some epochs after another.
-Input:   a network in epochs, chunks, how many epochs a round has, a solver, limits, a gap.
+Problem: deliver all chunks by a sequence of small programs.
 Output:  the transfers of all rounds.
-Cost:    a program of K epochs a round; the epochs may be more than the fewest.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.2 and appendix D, called A* there. Its public
-         code fails beyond 15 epochs and can report fewer epochs than are possible; here the epochs
-         are those of the transfers, put together and checked as any others.
+Cost:    a program of K epochs a round; the total may exceed the fewest epochs.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.2 and appendix D. The public code fails beyond
+         15 epochs and can report fewer epochs than are possible. Here the epochs are counted from
+         the transfers of all rounds, which are checked like any others.
 
-Ours besides:
+Additions of ours:
 
-- A round in which all could be brought there is first asked for just that, in ever fewer epochs. So
-  where one round is enough the epochs are the fewest, if the solver gets that far.
-- A round that brings no chunk to who wants it, and none nearer, is thrown away, and done again with
-  a chunk to be brought there whatever else, in as many epochs as the longest way takes.
-- A round's program is solved with bounded work (of CP-SAT; of the others, for a share of the time,
-  if there is a limit), not to the end.
+- If one round could deliver everything, its program asks for that first, in fewer and fewer epochs.
+  So where one round is enough, the epochs are the fewest unless the solver stops early.
+- A round that neither delivers a chunk nor brings one nearer is repeated with as many epochs as the
+  longest path, and with a constraint that some chunk is delivered.
+- Each round's program gets bounded work (CP-SAT) or a share of the time (other solvers).
 """
 
 from __future__ import annotations
@@ -24,8 +22,7 @@ import math
 import time
 from dataclasses import dataclass, field
 
-from baselines.synthesizers.teccl.a_star.round_program import write_round
-from baselines.synthesizers.teccl.a_star.standing import Standing
+from baselines.synthesizers.teccl.a_star.round_program import Standing, write_round
 from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
@@ -43,20 +40,20 @@ from forestcoll.problem.limits import Limits
 __all__ = ["by_rounds", "shortest_round"]
 
 _WORK = 20.0
-"""Of CP-SAT's deterministic seconds, for a round's reward."""
+"""CP-SAT's deterministic seconds for the reward of a round."""
 
 _LAST_WORK = 4.0
-"""The same for a round that may be the last."""
+"""CP-SAT's deterministic seconds for a round that may be the last."""
 
 _LEAST_SECONDS = 0.1
-"""No round gets less of the clock, while there is any."""
+"""Least time of a round, while there is any left."""
 
 _GROWTH = 4.0
-"""Of the work, as long as nothing is found."""
+"""Factor on the work, as long as nothing is found."""
 
 
 def shortest_round(network: EpochNetwork) -> int:
-    """Return the fewest epochs of a round: all arrives in the same round or the next."""
+    """Return the fewest epochs of a round: each chunk arrives in the same round or the next."""
     return max(arc.span for arc in network.arcs) + 1
 
 
@@ -70,17 +67,17 @@ def by_rounds(
 ) -> Found:
     """Find a schedule by rounds of so many epochs.
 
-    ``gap`` is that of a round's reward. The bound of what is returned is from distances and the cut
-    alone.
+    ``gap`` is the relative gap of a round's reward. The bound of the result comes from distances
+    and the bottleneck cut alone.
 
     Raises
     ------
     InvalidParameterError
         If the slowest link takes more epochs than a round has.
     DisconnectedError
-        If no path leads from a GPU to another that wants its chunk.
+        If no path leads from a GPU to another that needs its chunk.
     TimeLimitError
-        If the time is up.
+        If time is up.
     """
     shortest = shortest_round(network)
     if epochs < shortest:
@@ -89,8 +86,7 @@ def by_rounds(
             f"{network.topology.name}"
         )
     least = least_epochs(network, demand)
-    deadline = time.monotonic() + (math.inf if limits.seconds is None else limits.seconds)
-    rounds = _Rounds(network, demand, epochs, solver, deadline, limits.threads, gap, least)
+    rounds = _Rounds(network, demand, epochs, solver, limits.deadline, limits.threads, gap, least)
     kept = needed(network, demand, rounds.run())
     return Found(kept, epochs_taken(network, kept), least)
 
@@ -110,7 +106,6 @@ class _Rounds:
     far: list[list[int]] = field(default_factory=list)
 
     def run(self) -> tuple[Sent, ...]:
-        """Go on until everybody has, or will have, what he wants."""
         ranks = range(self.network.topology.num_compute)
         self.far = [earliest(self.network, rank, backwards=True) for rank in ranks]
         while True:
@@ -126,7 +121,7 @@ class _Rounds:
         return Standing.of(self.network, self.demand, sent, begin)
 
     def _last(self, standing: Standing) -> list[Sent] | None:
-        """Bring all there in this round, in as few epochs as can be; None if it is too short."""
+        """Deliver everything in this round, in the fewest epochs; None if it is too short."""
         found, epochs, in_air = None, self.epochs, standing.in_air(self.demand)
         while self.begin + epochs >= self.least and (found is None or epochs >= in_air):
             program = write_round(self.network, self.demand, standing, self.far, epochs, last=True)
@@ -138,7 +133,7 @@ class _Rounds:
         return None if found is None else self._moved(found)
 
     def _go_on(self, standing: Standing) -> None:
-        """Do a round; at least a chunk is where it is wanted, or nearer, after it."""
+        """Do a round that delivers a chunk or brings one nearer."""
         epochs = self.epochs
         before = self._missing(standing)
         program = write_round(self.network, self.demand, standing, self.far, epochs)
@@ -158,7 +153,7 @@ class _Rounds:
         self.begin += epochs
 
     def _missing(self, standing: Standing) -> tuple[int, int]:
-        """Count what is wanted still, and how far it is in all."""
+        """Count the missing deliveries, and add up their distances."""
         distances = [
             min(self.far[rank][node] for node in standing.had[chunk])
             for chunk, ranks in enumerate(standing.wanting(self.demand))
@@ -167,13 +162,13 @@ class _Rounds:
         return len(distances), sum(distances)
 
     def _longest_way(self) -> int:
-        """Return in how many epochs any chunk can go anywhere, once links are no longer busy."""
+        """Return epochs enough for any chunk to reach any GPU, once links are idle."""
         ways = zip(self.demand.roots, self.demand.wants, strict=True)
         windows = max(group.window for group in self.network.groups)
         return windows + max(self.far[rank][root] for root, ranks in ways for rank in ranks)
 
     def _solved(self, program: EpochProgram) -> tuple[Sent, ...]:
-        """Work ever harder, until there is anything."""
+        """Increase the work until there is a solution."""
         work = _WORK
         while True:
             answer = self._solve(program, work)
@@ -188,12 +183,12 @@ class _Rounds:
             work *= _GROWTH
 
     def _solve(self, program: EpochProgram, work: float) -> Answer:
-        """Give a round as much time as all those that must follow."""
+        """Solve with an equal share of the time for this round and those that must follow."""
         rounds = max(1, math.ceil((self.least - self.begin) / self.epochs))
         left = self.deadline - time.monotonic()
         seconds = max(left / (rounds + 1), min(left, _LEAST_SECONDS))
         return solve(program, self.solver, Effort(seconds, work, self.threads, self.gap))
 
     def _moved(self, sent: list[Sent] | tuple[Sent, ...]) -> list[Sent]:
-        """Count epochs from the beginning of all."""
+        """Count the epochs of transfers from the start of the first round."""
         return [(chunk, i, epoch + self.begin) for chunk, i, epoch in sent]

@@ -1,45 +1,106 @@
-"""TE-CCL's program for one round of A*: some epochs, from the present places of chunks.
+"""TE-CCL's program for one round of A*: some epochs, from the present state of all chunks.
 
-Problem: in K epochs bring chunks to who wants them, and the others nearer; or bring all there.
-Input:   a network in epochs, chunks, what rounds before have sent, K.
-Output:  a program in epochs from the beginning of the round.
-Cost:    chunks x arcs x K variables, and chunks x who still wants them x distances x epochs that
-         the slowest link needs.
+Problem: within K epochs deliver chunks and bring others nearer; or, in a last round, deliver all.
+Output:  a program in epochs from the start of the round.
+Cost:    chunks x arcs x K variables, and one for each chunk, open destination, distance and epoch
+         of the look-ahead.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.2 and appendix D.
 
-- Look-ahead: what is held is followed beyond the round's last epoch, until all that was sent in it
-  has arrived (the paper's Q). The next round begins with it: chunks in the air, chunks in switches
-  that must pass them on, links that are still busy.
-- Objective: within the round the sum of 1 / (k + 1) for each chunk that somebody obtains by the end
-  of epoch k; and for each epoch k' of the look-ahead, from 0, 1 / (k' + 1) for each that somebody
-  has, gamma / ((k' + 1) (1 + FW)) for one that is FW away from there.
-- FW is in epochs, transmission with latency, as in the public code; the text has the latency only,
-  by which all is equally far where there is none.
+- Look-ahead: chunks are followed beyond the last epoch until all transfers of the round arrive (the
+  paper's Q). The next round starts from there, with chunks in flight, chunks in switches that must
+  pass them on, and links that are still busy. The paper omits busy links at the border of rounds.
+- Objective: within the round, 1 / (k + 1) for each delivery by the end of epoch k. In epoch k' of
+  the look-ahead, from 0, 1 / (k' + 1) for each delivered chunk, and gamma / ((k' + 1) (1 + FW)) for
+  a chunk at distance FW from its destination.
+- FW counts transmission and latency in epochs, as in the public code. The text counts the latency
+  only, so without latencies all distances would be equal.
 
-In the paper the places of chunks on their way to a GPU are counted together (P), and a chunk that
-is in several counts several times. Here it counts once, where it is nearest.
+The paper adds up all places of a chunk on its way (P), so a chunk in several places counts several
+times. Here it counts once, at its nearest place.
 """
 
 from __future__ import annotations
 
-import heapq
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
 
-from baselines.synthesizers.teccl.a_star.standing import Standing
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.milp.epoch_program import NEVER, EpochProgram, Row
+from baselines.synthesizers.teccl.milp.epoch_program import (
+    NEVER,
+    EpochProgram,
+    Row,
+    Sent,
+    VariablesByEpoch,
+    first_times,
+    limit_loads,
+)
 
-__all__ = ["GAMMA", "write_round"]
+__all__ = ["GAMMA", "Standing", "write_round"]
+
+_AT_ONCE = -NEVER
+"""The time from which a root has its chunk."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """State at the start of a round; times are in epochs from then.
+
+    Parameters
+    ----------
+    had : tuple of dict
+        For each chunk, the nodes that have it or will have it, and from when.
+    came, gone : Counter
+        Arrivals at switches without buffers, and what these have passed on, by chunk, switch and
+        time.
+    busy : Counter
+        Transfers by arc and epoch, all below 0.
+    """
+
+    had: tuple[dict[int, int], ...]
+    came: Counter[tuple[int, int, int]] = field(repr=False)
+    gone: Counter[tuple[int, int, int]] = field(repr=False)
+    busy: Counter[tuple[int, int]] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, network: EpochNetwork, demand: Demand, sent: Iterable[Sent], begin: int
+    ) -> Standing:
+        """Return the state at the start of an epoch, after these transfers."""
+        had = tuple({root: _AT_ONCE} for root in demand.roots)
+        standing = cls(had, Counter(), Counter(), Counter())
+        for chunk, i, epoch in sent:
+            arc, k = network.arcs[i], epoch - begin
+            there = k + arc.span + 1
+            standing.busy[i, k] += 1
+            if network.holds(arc.head):
+                at = standing.had[chunk]
+                at[arc.head] = min(there, at.get(arc.head, there))
+            else:
+                standing.came[chunk, arc.head, there] += 1
+            if not network.holds(arc.tail):
+                standing.gone[chunk, arc.tail, k + 1 - arc.offset] += 1
+        return standing
+
+    def wanting(self, demand: Demand) -> list[list[int]]:
+        """Return the ranks that still need each chunk and are not about to receive it."""
+        return [
+            sorted(ranks - had.keys()) for ranks, had in zip(demand.wants, self.had, strict=True)
+        ]
+
+    def in_air(self, demand: Demand) -> int:
+        """Return when the last transfer to a destination arrives; <= 0 if none is in flight."""
+        pairs = zip(demand.wants, self.had, strict=True)
+        return max((had[rank] for ranks, had in pairs for rank in ranks & had.keys()), default=0)
+
 
 GAMMA = Fraction(1, 2)
-"""What a chunk is worth next to where it is wanted, to one that is there; the paper: below 1."""
+"""Value of a chunk next to its destination, relative to a delivered one; the paper: below 1."""
 _Place = tuple[int, tuple[int, ...]]
-"""A node, and the variables of which one at least says that the chunk is there."""
+"""A node, and variables of which at least one is 1 if the chunk is there."""
 
 
 def write_round(
@@ -51,34 +112,33 @@ def write_round(
     *,
     last: bool = False,
 ) -> EpochProgram:
-    """Write the program of a round down.
+    """Write the program of a round.
 
     Parameters
     ----------
-    network : EpochNetwork
-    demand : Demand
-    standing : Standing
     far : sequence of sequence of int
-        By rank, how many epochs it is from each node.
+        By rank, the distance of each node in epochs.
     epochs : int
         K.
     last : bool
-        All is to be where it is wanted when the round ends, without an objective.
+        Whether all chunks must be delivered in the round, without an objective.
     """
     program = EpochProgram(epochs, objective=None if last else {})
+    loads: list[VariablesByEpoch] = [{} for _ in network.arcs]
     for chunk, wants in enumerate(standing.wanting(demand)):
         if wants:
-            _Chunk(program, network, chunk, wants, standing, far, last).write()
-    _limit_loads(program, network, standing.busy)
+            _Chunk(program, network, loads, chunk, wants, standing, far, last).write()
+    limit_loads(program, network, loads, standing.busy)
     return program
 
 
 @dataclass
 class _Chunk:
-    """What is said of one chunk."""
+    """Variables and rows of one chunk."""
 
     program: EpochProgram
     network: EpochNetwork
+    loads: Sequence[VariablesByEpoch]
     chunk: int
     wants: list[int]
     standing: Standing
@@ -90,7 +150,9 @@ class _Chunk:
 
     def write(self) -> None:
         had = self.standing.had[self.chunk]
-        first = self._earliest()
+        starts = [(max(0, time), node) for node, time in had.items()]
+        starts += [(t, v) for chunk, v, t in self.standing.came if chunk == self.chunk]
+        first = first_times(self.network, starts)
         if self.last and any(first[rank] > self.program.epochs for rank in self.wants):
             self.program.impossible = True
             return
@@ -110,29 +172,11 @@ class _Chunk:
 
     @property
     def _end(self) -> int:
-        """When all that was sent in the round has arrived."""
+        """The epoch by which all transfers of the round have arrived."""
         return self.program.epochs + max(arc.span for arc in self.network.arcs)
 
-    def _earliest(self) -> list[int]:
-        """When the chunk can be at each node; times of switches as they come in."""
-        first = [NEVER] * self.network.nodes
-        queue = [(max(0, time), node) for node, time in self.standing.had[self.chunk].items()]
-        queue += [(t, v) for (chunk, v, t), _ in self.standing.came.items() if chunk == self.chunk]
-        heapq.heapify(queue)
-        out_of = self.network.out_of()
-        while queue:
-            now, node = heapq.heappop(queue)
-            if now >= first[node]:
-                continue
-            first[node] = now
-            for i in out_of[node]:
-                arc = self.network.arcs[i]
-                then = max(now + arc.offset - 1, 0) + arc.span + 1
-                heapq.heappush(queue, (then, arc.head))
-        return first
-
     def _send(self, i: int, first: list[int], near: list[int]) -> None:
-        """Make the variables of an arc; nothing is sent to who has it by then."""
+        """Make the variables of an arc, except for a head that will have the chunk by then."""
         arc, program = self.network.arcs[i], self.program
         if near[arc.head] >= NEVER or first[arc.tail] >= NEVER:
             return
@@ -140,18 +184,17 @@ class _Chunk:
         if self.last:
             latest = min(latest, program.epochs - near[arc.head] - arc.span - 1)
         there = self.standing.had[self.chunk].get(arc.head, NEVER)
+        # Useless if an earlier round delivers the chunk to the head by then.
         latest = min(latest, there - arc.span - 2)
         for epoch in range(max(0, first[arc.tail] + arc.offset - 1), latest + 1):
             variable = program.new()
             program.sent[self.chunk, i, epoch] = variable
             self.departures[arc.tail, epoch + 1 - arc.offset].append(variable)
             self.arrivals[arc.head, epoch + arc.span + 1].append(variable)
+            self.loads[i].setdefault(epoch, []).append(variable)
 
     def _hold(self, node: int, first: int) -> None:
-        """A node has a chunk once it has come, and sends only what it has.
-
-        One that will get it from an earlier round may get it sooner.
-        """
+        """State that a node has a chunk once it has arrived, and sends only what it has."""
         program = self.program
         until = min(self._end, self.standing.had[self.chunk].get(node, NEVER) - 1)
         held: int | None = None
@@ -167,7 +210,7 @@ class _Chunk:
                 self.places[time][node] = program.held[self.chunk, node, time] = held
 
     def _pass_on(self, node: int) -> None:
-        """A switch without a buffer passes on what has just come in, in this round or before."""
+        """State that a switch without a buffer passes on arrivals, also those of earlier rounds."""
         copies, standing = self.network.copies(node), self.standing
         for time in sorted({time for tail, time in self.departures if tail == node}):
             came = tuple(self.arrivals.get((node, time), ()))
@@ -188,7 +231,6 @@ class _Chunk:
             self.program.rows.append(Row((held,), (), 1, equal=True))
 
     def _obtain(self) -> None:
-        """What is obtained within the round."""
         for rank in self.wants:
             for time in range(1, self.program.epochs + 1):
                 held = self.program.held.get((self.chunk, rank, time))
@@ -196,7 +238,7 @@ class _Chunk:
                     self._add(held, Fraction(1, time))
 
     def _approach(self) -> None:
-        """What is there in the epochs of the look-ahead, or nearer than it was."""
+        """Reward deliveries in the look-ahead, and chunks that are nearer than before."""
         had = self.standing.had[self.chunk]
         for time in range(self.program.epochs, self._end + 1):
             share = Fraction(1, time - self.program.epochs + 1)
@@ -207,7 +249,7 @@ class _Chunk:
                 self._reward(rank, share, best, at)
 
     def _in_switches(self, time: int) -> list[_Place]:
-        """Return the switches that are to pass on in the next round what comes in at a time."""
+        """Return the switches that pass on in the next round the arrivals of a time."""
         return [
             (node, tuple(came))
             for (node, when), came in self.arrivals.items()
@@ -219,9 +261,12 @@ class _Chunk:
         return all(time - 1 + offset >= self.program.epochs for offset in leaving)
 
     def _reward(self, rank: int, share: Fraction, best: Fraction, at: list[_Place]) -> None:
-        """Make a variable for each distance that is less than the best: that it is reached."""
+        """Make a variable for each distance below the present one: whether it is reached."""
         worth = {node: self._worth(node, rank) for node, _ in at}
+        # Places no nearer than the best at the start of the round bring no reward.
         levels = sorted({w for w in worth.values() if w > best} | {best}, reverse=True)
+        # The gains of all levels down to the nearest place reached add up to the value of that
+        # place.
         for level, following in pairwise(levels):
             within = tuple(x for node, came in at if worth[node] >= level for x in came)
             gain = share * (level - following)
@@ -238,20 +283,3 @@ class _Chunk:
     def _add(self, variable: int, worth: Fraction) -> None:
         assert self.program.objective is not None
         self.program.objective[variable] = self.program.objective.get(variable, 0) + worth
-
-
-def _limit_loads(
-    program: EpochProgram, network: EpochNetwork, busy: Counter[tuple[int, int]]
-) -> None:
-    """Keep every group within its capacity in every window that ends in the round."""
-    on: dict[tuple[int, int], list[int]] = defaultdict(list)
-    for (_, i, epoch), variable in program.sent.items():
-        on[i, epoch].append(variable)
-    for group in network.groups:
-        for end in range(program.epochs):
-            window = range(end + 1 - group.window, end + 1)
-            pairs = [(i, epoch) for i in group.arcs for epoch in window]
-            together = tuple(x for pair in pairs for x in on.get(pair, ()))
-            left = group.capacity - sum(busy[pair] for pair in pairs if pair[1] < 0)
-            if len(together) > left:
-                program.rows.append(Row(together, (), left))

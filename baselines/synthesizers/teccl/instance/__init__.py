@@ -1,6 +1,5 @@
 """Input of TE-CCL: a network in epochs, and a demand for chunks.
 
-To read: ``epochs`` (a topology in epochs), ``hyper_edges`` (switches replaced), ``slowdowns``
-(links that are slow for a time), ``buffers`` (few slots), ``commodities`` (chunks and who wants
-them).
+To read: ``epochs`` (a topology in epochs, with limited buffers), ``hyper_edges`` (switches
+replaced), ``slowdowns`` (links that are slow for some epochs), ``commodities`` (the demand).
 """

@@ -1,11 +1,6 @@
 """The demand of TE-CCL: chunks, their sources and their destinations.
 
-Problem: turn a collective into demands D(s, d, c).
-Input:   a topology, an allgather, broadcast or all-to-all, chunks per source (or per pair).
-Output:  for each chunk its source and the ranks that want it; the chunks as schedules have them.
-Cost:    one entry a chunk.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 2 and 3.1: "an allgather wants every chunk
-         everywhere, an all-to-all a chunk of its own of each source".
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 2 and 3.1: the demand matrix D(s, d, c).
 """
 
 from __future__ import annotations
@@ -23,16 +18,16 @@ __all__ = ["Demand", "demand_of"]
 
 @dataclass(frozen=True)
 class Demand:
-    """Chunks, all of one size.
+    """Chunks of one size.
 
     Parameters
     ----------
     chunks : Chunks
-        ``chunks.root`` has each at first.
+        ``chunks.root`` is the source of each.
     wants : tuple of frozenset of int
-        The ranks that want each chunk, without its root.
+        The ranks that need each chunk, without its root.
     chunk_kb : Fraction
-        In 1000 bytes.
+        Size in 1000 bytes.
     """
 
     chunks: Chunks
@@ -45,14 +40,14 @@ class Demand:
         return tuple(self.chunks.root.tolist())
 
     def part(self, first: int, end: int) -> Demand:
-        """Return some of the chunks, as the whole of the data."""
+        """Return the demand for some of the chunks, as the whole of the data."""
         cut, some = self.chunks, slice(first, end)
         chunks = Chunks(cut.size[some], end - first, cut.root[some], cut.target[some])
         return Demand(chunks, self.wants[some], self.chunk_kb)
 
     @classmethod
     def joined(cls, parts: Sequence[Demand]) -> Demand:
-        """Put demands for chunks of one size one behind the other: the sum of their matrices."""
+        """Concatenate demands for chunks of one size: the sum of their matrices."""
         size, root, target = (
             np.concatenate([getattr(part.chunks, name) for part in parts])
             for name in ("size", "root", "target")
@@ -65,19 +60,18 @@ class Demand:
 
 
 def demand_of(gpus: int, collective: str, chunks: int, size_bytes: int, root: int = 0) -> Demand:
-    """Cut the data and say who wants it.
+    """Cut the data into chunks with destinations.
 
     Parameters
     ----------
-    gpus : int
     collective : str
         "allgather", "broadcast" or "all-to-all".
     chunks : int
-        C, of each source; of an all-to-all for each pair.
+        C of each source; in an all-to-all, of each pair.
     size_bytes : int
-        M, as schedules have it: of an all-to-all what a GPU sends in all, to itself too.
+        M as in schedules: in an all-to-all, all that a GPU sends, including its own part.
     root : int
-        Of a broadcast.
+        Source of a broadcast.
     """
     everyone = frozenset(range(gpus))
     if collective == "all-to-all":

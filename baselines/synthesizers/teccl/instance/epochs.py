@@ -1,27 +1,36 @@
-"""TE-CCL's view of a network: epochs, link capacities an epoch, and switch models.
+"""TE-CCL's view of a network: epochs, link capacities an epoch, switch models and limited buffers.
 
-Problem: say in whole epochs how long a chunk keeps a link busy, when it arrives, and how many
-         chunks a link takes.
-Input:   a topology with bandwidths and latencies; the size of a chunk; how long an epoch is; the
-         rule for crossing switches.
-Output:  arcs and groups of arcs that share a capacity, in whole numbers.
+Problem: in whole epochs, how long a chunk occupies a link, when it arrives, and how many chunks a
+         link carries.
+Output:  arcs, and groups of arcs that share a capacity, in whole numbers.
 Cost:    linear; with hyper-edges a product for each switch.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 3.1 and 5, appendices C and F. Sent in epoch k,
-         a chunk keeps its link busy for kappa = ceil(1 / (T tau)) epochs, and with alpha it has
-         arrived by the end of epoch k + kappa - 1 + ceil(alpha / tau). The last term is what the
-         text leaves out where it says "as for alpha"; the public code has it.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), sections 3.1 and 5, appendices B, C and F. A chunk sent
+         in epoch k occupies its link for kappa = ceil(1 / (T tau)) epochs. With latency alpha it
+         has arrived by the end of epoch k + kappa - 1 + ceil(alpha / tau). The text omits the last
+         term; the public code has it.
 
-Rules for crossing (``CROSSINGS``), of which every figure must say which it uses:
+Rules for crossing a switch (``CROSSINGS``); every figure must name its rule:
 
-- "stored": as the paper writes it; each hop is a transmission, every latency counts.
-- "rounded": latencies of a tenth of an epoch or less count as none.
-- "through": these besides, and a switch passes on what is still coming in, so that the way through
-  it takes one transmission; as in the public code and the paper's figures.
+- "stored": as in the paper; each hop is a transmission, every latency counts.
+- "rounded": latencies of at most a tenth of an epoch count as 0.
+- "through": also, a switch passes on a chunk while it arrives, so the path through it takes one
+  transmission; as in the public code and the paper's figures.
 
-Hyper-edges (appendix C) are printed without a latency; here they have that of both links.
+The paper prints hyper-edges (appendix C) without a latency; here they have that of both links. In
+the public code a chunk may leave on a slower link without delay; here it arrives when the slower
+link is done.
 
-Where the public code lets what comes in fast leave on a slower link without waiting for it, we let
-it arrive when the slower link is done.
+Limited buffers (appendix B): with X for removed chunks, B[k] = B[k-1] - X[k-1] + arrivals, and the
+sum of B over all chunks is at most L at every node in every epoch. Read literally:
+
+- Every chunk in B takes a slot, at GPUs and at switches that store, including a GPU's own chunks.
+  It has these in the first epoch, and may drop them and receive them again.
+- A GPU reads a chunk that it needs on arrival, with or without a slot (R, not B). To send it on, it
+  needs a slot.
+- A dropped chunk may arrive again, and be sent again.
+- "passing", the printed rule: a chunk is sent in epoch k if it was in the buffer in epoch k - 1 or
+  arrives by its end, even if it is dropped then. What is sent on at once takes no slot.
+- "kept": a chunk is sent in epoch k only if it is in the buffer in epoch k.
 """
 
 from __future__ import annotations
@@ -30,24 +39,56 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import pairwise
 
-from baselines.synthesizers.teccl.instance.buffers import Buffers
+from baselines.networks.switch_free import latency_us
 from baselines.synthesizers.teccl.instance.hyper_edges import without_switches
 from baselines.synthesizers.teccl.instance.slowdowns import Slowdown, limits_of
 from forestcoll.errors import DisconnectedError
 from forestcoll.topology.model import Node, Topology
 
-__all__ = ["CROSSINGS", "EPOCHS", "SWITCHES", "Arc", "EpochNetwork", "Group", "epoch_us"]
+__all__ = [
+    "BUFFERING",
+    "CROSSINGS",
+    "EPOCHS",
+    "SWITCHES",
+    "Arc",
+    "Buffers",
+    "EpochNetwork",
+    "Group",
+    "epoch_us",
+]
+
+BUFFERING = ("passing", "kept")
+"""Rules for the chunks that a node with limited buffers may send."""
+
+
+@dataclass(frozen=True, slots=True)
+class Buffers:
+    """Limit on the chunks that every node with a buffer can hold.
+
+    Parameters
+    ----------
+    slots : int
+        L, in chunks.
+    kept : bool
+        Whether a chunk that is sent in an epoch needs a slot in it.
+    again : bool
+        Whether a dropped chunk may arrive again, as in the paper.
+    """
+
+    slots: int
+    kept: bool = False
+    again: bool = True
+
 
 CROSSINGS = ("through", "rounded", "stored")
 """Rules for crossing a switch."""
 
 SWITCHES = ("nodes", "hyper-edges")
-"""What becomes of switches: nodes without buffers, or links between all that they join."""
+"""Models of switches: nodes without buffers, or links between all neighbours."""
 
 EPOCHS = ("fastest", "slowest")
-"""On which link a chunk takes an epoch."""
+"""The link on which a chunk takes one epoch."""
 
 _NEGLIGIBLE = Fraction(1, 10)  # of an epoch; a latency, where small ones are dropped
 _LATENCIES_RULE = 200  # epochs in a latency, beyond which epochs are made longer
@@ -56,21 +97,21 @@ _LONGER = 5  # times
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A way for chunks from end to end.
+    """A path for chunks between two ends.
 
     Parameters
     ----------
     path : tuple of int
-        The ends that it leads over, the first its tail, the last its head.
+        The ends on it, from the tail to the head.
     busy : int
-        kappa: the epochs that a chunk takes to leave.
+        kappa: the epochs for which a chunk occupies it.
     lag : int
-        Epochs from then until it has arrived.
+        Epochs from then until the chunk has arrived.
     offset : int
-        From the epoch at whose end a chunk has arrived at the tail to that in which it can be sent
-        on; of GPUs and of switches that store the earliest, of others the only one.
+        Epochs from the arrival at the tail to the departure: the least at GPUs and switches that
+        store, the only one at other switches.
     dropped_us : Fraction
-        The latency that is not counted.
+        Latency that does not count.
     """
 
     path: tuple[int, ...]
@@ -81,26 +122,25 @@ class Arc:
 
     @property
     def tail(self) -> int:
-        """The end that sends."""
+        """The sender."""
         return self.path[0]
 
     @property
     def head(self) -> int:
-        """The end that receives."""
+        """The receiver."""
         return self.path[-1]
 
     @property
     def span(self) -> int:
-        """From the epoch in which a chunk is sent to the one at whose end it has arrived."""
+        """Epochs from the one in which a chunk is sent to the one at whose end it has arrived."""
         return self.busy - 1 + self.lag
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Arcs that take ``capacity`` chunks together in any ``window`` epochs in a row.
+    """Arcs that carry at most ``capacity`` chunks together in any ``window`` consecutive epochs.
 
-    ``slowed`` has the epochs from which on the link is too slow for as many in a window, and for
-    how many it is fast enough.
+    ``slowed`` lists epochs from which a window carries fewer chunks, and how many.
     """
 
     arcs: tuple[int, ...]
@@ -115,14 +155,12 @@ class EpochNetwork:
 
     Parameters
     ----------
-    topology : Topology
     epoch_us : Fraction
         tau.
-    arcs : tuple of Arc
     groups : tuple of Group
-        Every arc is in one at least.
+        Every arc is in at least one.
     buffers : Buffers, optional
-        What nodes can hold, if not everything.
+        Limits of buffers, if any.
     """
 
     topology: Topology = field(repr=False)
@@ -137,20 +175,20 @@ class EpochNetwork:
         return len(self.topology.ends)
 
     def holds(self, node: int) -> bool:
-        """Whether a node keeps what it gets: a GPU, or a switch that stores and copies."""
+        """Whether a node keeps chunks: a GPU, or a switch that stores and copies."""
         at = self.topology.nodes[self.topology.ends[node]]
         return node < self.topology.num_compute or (at.stores and at.multicast)
 
     def copies(self, node: int) -> bool:
-        """Whether a switch may send on to several."""
+        """Whether a switch may send a chunk to several nodes."""
         return self.topology.nodes[self.topology.ends[node]].multicast
 
     def out_of(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the arcs that leave it."""
+        """Return the arcs out of each node."""
         return _lists(self.nodes, [arc.tail for arc in self.arcs])
 
     def into(self) -> tuple[tuple[int, ...], ...]:
-        """For each node the arcs that lead to it."""
+        """Return the arcs into each node."""
         return _lists(self.nodes, [arc.head for arc in self.arcs])
 
     @classmethod
@@ -168,20 +206,17 @@ class EpochNetwork:
 
         Parameters
         ----------
-        topology : Topology
         chunk_kb : Fraction
             Size of a chunk, in 1000 bytes.
         epoch : Fraction
             tau, in microseconds.
         crossing, switches : str
             Of ``CROSSINGS`` and ``SWITCHES``.
-        slowdowns : sequence of Slowdown
-        buffers : Buffers, optional
 
         Raises
         ------
         UnsupportedError
-            If there is to be a hyper-edge through switches in a row, or of links of two bandwidths.
+            If a hyper-edge would pass several switches, or links of two bandwidths.
         """
         if switches == "hyper-edges":
             ways, sharing = without_switches(topology)
@@ -190,11 +225,13 @@ class EpochNetwork:
             ways = [((place[e.tail], place[e.head]), i) for i, e in enumerate(topology.links)]
             sharing = {i: [i] for i in range(len(ways))}
         per_epoch = [e.bandwidth_gb_s * epoch / chunk_kb for e in topology.links]
-        rounded = _Rounded(topology, epoch, crossing, tuple(map(_busy, per_epoch)))
+        busy = tuple(max(1, math.ceil(1 / each)) for each in per_epoch)
+        rounded = _Rounded(topology, epoch, crossing, busy)
         arcs = tuple(rounded.arc(path, link) for path, link in ways)
         groups = []
         for link, members in sharing.items():
             window = max(arcs[i].busy for i in members)
+            # Appendix F: any kappa epochs carry kappa T tau chunks, rounded down to whole ones.
             capacity = math.floor(window * per_epoch[link])
             slowed = limits_of(link, slowdowns, per_epoch[link], window)
             groups.append(Group(tuple(members), window, capacity, slowed))
@@ -202,9 +239,9 @@ class EpochNetwork:
 
 
 def epoch_us(topology: Topology, chunk_kb: Fraction, which: str) -> Fraction:
-    """Return how long a chunk takes on the fastest or slowest link, in microseconds.
+    """Return the time of a chunk on the fastest or slowest link, in microseconds.
 
-    Five times that if some latency is more than 200 of it (section 5).
+    Five times that if some latency is more than 200 times as long (section 5).
 
     Raises
     ------
@@ -226,13 +263,9 @@ def _lists(nodes: int, ends: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     return tuple(map(tuple, lists))
 
 
-def _busy(per_epoch: Fraction) -> int:
-    return max(1, math.ceil(1 / per_epoch))
-
-
 @dataclass(frozen=True, slots=True)
 class _Rounded:
-    """How links become arcs; ``busy`` is by link."""
+    """Conversion of links to arcs; ``busy`` is by link."""
 
     topology: Topology
     epoch: Fraction
@@ -240,10 +273,8 @@ class _Rounded:
     busy: tuple[int, ...]
 
     def arc(self, path: tuple[int, ...], link: int) -> Arc:
-        """Make the arc of a path, one of whose links, all of one bandwidth, is given."""
-        ends = self.topology.ends
-        hops = [self.topology.link_between[ends[a], ends[b]] for a, b in pairwise(path)]
-        latency = sum((hop.latency_us for hop in hops), Fraction(0))
+        """Make the arc of a path, given one of its links, all of one bandwidth."""
+        latency = latency_us(self.topology, (self.topology.ends[v] for v in path))
         dropped = self.crossing != "stored" and latency <= _NEGLIGIBLE * self.epoch
         return Arc(
             path=path,
@@ -254,10 +285,10 @@ class _Rounded:
         )
 
     def _offset(self, path: tuple[int, ...], busy: int) -> int:
-        """As late as the last of what comes in needs, and no later.
+        """Return the least offset for which even the slowest arrival is complete.
 
-        From a switch that copies to another it is an epoch more: if copies went on at once, two
-        such could have a chunk from each other that nobody sent.
+        From a switch that copies to another it is an epoch more. If copies left at once, two such
+        switches could receive a chunk from each other that nobody sent.
         """
         tail, head = path[0], path[-1]
         if self.crossing != "through" or self._stores(tail):

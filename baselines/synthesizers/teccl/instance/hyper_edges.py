@@ -1,10 +1,8 @@
 """Hyper-edges: links between all neighbours of a switch, which replace the switch.
 
-Problem: do without switches.
-Input:   a topology.
 Output:  the paths between GPUs, directly or over a switch, and which of them share a link.
 Cost:    a product for each switch.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix C, as TACCL does.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix C, after TACCL.
 """
 
 from __future__ import annotations
@@ -21,13 +19,13 @@ __all__ = ["without_switches"]
 def without_switches(
     topology: Topology,
 ) -> tuple[list[tuple[tuple[int, ...], int]], dict[int, list[int]]]:
-    """Return paths, each with one of its links, and for each link those that it is on.
+    """Return paths, each with one of its links, and for each link the paths over it.
 
     Raises
     ------
     UnsupportedError
-        If there are switches in a row, or one with links of two bandwidths, or into which links
-        lead with two latencies: chunks sent at once would meet others on the links out of it.
+        For switches in a row, a switch with links of two bandwidths, or one with incoming links of
+        two latencies: chunks sent at once would collide on the links out of it.
     """
     place = {node: end for end, node in enumerate(topology.ends)}
     index = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
@@ -50,7 +48,6 @@ def without_switches(
 
 
 def _check_in_step(topology: Topology, path: tuple[int, ...]) -> None:
-    """Refuse a switch that some GPUs reach sooner than others."""
     if len(path) < 3:
         return
     into = {link.latency_us for link in topology.links if link.head == path[1]}
@@ -63,7 +60,7 @@ def _check_in_step(topology: Topology, path: tuple[int, ...]) -> None:
 
 
 def _paths(topology: Topology, switches: set[int]) -> Iterator[tuple[int, ...]]:
-    """Links between GPUs, then ways over one switch between GPUs that no link joins."""
+    """Yield links between GPUs, then paths over one switch between GPUs that no link joins."""
     for link in topology.links:
         if link.tail in switches and link.head in switches:
             raise UnsupportedError(

@@ -1,16 +1,14 @@
 """Temporary slowdowns: link bandwidths that depend on the epoch.
 
-Problem: read which links have which part of their bandwidth in which epochs, and find out how many
-         chunks they take then.
 Input:   ``"b0.gpu0 - b0.gpu1 x 1/2 from 3 to 5; gpu* -> switch x 0 from 0 to 1"``: both ways or
          one, names or patterns, a factor from 0 to 1, the first and the last epoch, from 0 up.
-Output:  slowdowns; for a link the epochs in which fewer chunks can be sent, and how many.
+Output:  slowdowns; for a link the epochs in which it carries fewer chunks, and how many.
 Cost:    links x statements x epochs.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: T may depend on k. With appendix F a chunk
-         that is sent in epoch k keeps its link busy for kappa epochs, so what counts is the sum
-         over these, rounded down. Where several statements meet, the slowest counts.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: T may depend on k. By appendix F a chunk
+         occupies its link for kappa epochs, so the capacity is the sum over these, rounded down.
+         If several statements meet, the slowest counts.
 
-The factor is at most 1: what keeps within the slowed links is possible on the whole network.
+The factor is at most 1, so a schedule within the slowed links is valid on the whole network.
 """
 
 from __future__ import annotations
@@ -29,7 +27,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["LATEST", "Slowdown", "limits_of", "slowdowns_of"]
 
 LATEST = 10_000
-"""The last epoch that may be named."""
+"""The last epoch that a statement may name."""
 
 _FORM = "'a - b x 1/2 from 3 to 5' (or 'a -> b' for one way), with ';' between several"
 
@@ -47,14 +45,12 @@ class Slowdown:
     Parameters
     ----------
     links : frozenset of int
-        Of the topology, by number.
-    first_epoch, last_epoch : int
-    factor : Fraction
+        Numbers in the topology.
 
     Raises
     ------
     InvalidParameterError
-        If the factor is not from 0 to 1, or the epochs are none.
+        If the factor is not from 0 to 1, or the epochs do not go up.
     """
 
     links: frozenset[int]
@@ -75,12 +71,12 @@ class Slowdown:
 
 
 def slowdowns_of(text: str, topology: Topology) -> tuple[Slowdown, ...]:
-    """Read which links are slow when; nothing in an empty text.
+    """Read statements of slow links; nothing from an empty text.
 
     Raises
     ------
     InvalidParameterError
-        If a statement has another form, no link is like it, or a number is out of its range.
+        If a statement has another form, matches no link, or has a number out of its range.
 
     Examples
     --------
@@ -120,16 +116,14 @@ def _like(name: str, pattern: str) -> bool:
 def limits_of(
     link: int, slowdowns: Sequence[Slowdown], per_epoch: Fraction, window: int
 ) -> tuple[tuple[int, int], ...]:
-    """Return the epochs from which on a link takes fewer chunks than ever, and how many.
+    """Return the epochs from which a window of a link carries fewer chunks, and how many.
 
     Parameters
     ----------
-    link : int
-    slowdowns : sequence of Slowdown
     per_epoch : Fraction
-        T tau, chunks that it takes in an epoch.
+        T tau, the chunks that it carries in an epoch.
     window : int
-        kappa, epochs for which a chunk keeps it busy.
+        kappa, the epochs for which a chunk occupies it.
     """
     part: dict[int, Fraction] = {}
     for slow in slowdowns:

@@ -1,28 +1,26 @@
 """TE-CCL's linear program for demands without copies: flow by source, link and epoch.
 
-Problem: move all data to the ranks that want it in K epochs, over as few arcs as that allows.
-Input:   a network in epochs, chunks that one rank each wants, K.
-Output:  rows over real variables.
+Problem: deliver all data in K epochs, over as few arcs as that allows.
 Cost:    sources x (arcs + GPUs) x epochs variables, whatever the number of chunks.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1: an all-to-all copies nothing, so it needs
-         neither whole numbers nor an index for chunks, but only whose data it is.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1: an all-to-all copies nothing, so the
+         program needs neither whole numbers nor an index of chunks, only the source of the data.
 
     sent[s, a, k]   chunks of source s that are sent on arc a in epoch k (F)
-    held[s, n, k]   those that GPU n keeps from the beginning of epoch k to that of the next (B)
+    held[s, n, k]   those that GPU n keeps from the start of epoch k to that of the next (B)
 
-- What comes to a node by the beginning of an epoch is kept or sent: at GPUs; a switch without a
-  buffer sends it all in the epoch that fits.
-- What d wants of s is at d after the last epoch. The paper takes it away as it comes (R), which
-  only its objective needs.
-- In any window of a group's length at most what its link carries in that time, as in appendix F
-  and the public code; other than whole chunks, parts use all of it.
+- Conservation: a GPU keeps or sends what has arrived by the start of an epoch. A switch without a
+  buffer sends all of it in the one epoch that fits.
+- Destinations: after the last epoch, d has all data of s for d. The paper removes it on arrival
+  (R), which only its objective needs.
+- Capacity: in any window of a group at most what its link carries in that time, as in appendix F
+  and the public code. Fractions of chunks use all of it, unlike whole chunks.
 
-The paper's own program "needs nothing" of that (section 5): what leaves in an epoch is whatever
-part of a chunk fits, and has left at its end. :func:`without_windows` makes such a network.
+In the paper's own program (section 5) any fraction of a chunk that fits leaves within one epoch.
+:func:`without_windows` makes such a network.
 
-A source never needs its own data back. K is what is to be small, so it is searched for, and the
-paper's reward for early arrivals is left out; the sum of all ``sent`` in its place keeps away what
-serves nobody, and takes the solver a tenth of the time that it takes without an objective.
+A source never receives its own data. K is minimised by a search, so the paper's reward for early
+arrivals is left out. The sum of all ``sent`` replaces it: it removes useless flow, and the solver
+takes a tenth of its time without an objective.
 """
 
 from __future__ import annotations
@@ -40,7 +38,7 @@ from baselines.synthesizers.teccl.milp.epoch_program import earliest
 from forestcoll.errors import UnsupportedError
 
 if TYPE_CHECKING:
-    from lp.solver.linear_program import Program
+    from forestcoll.solver.linear_program import Program
 
 __all__ = ["FlowProgram", "amounts", "capacity", "without_windows", "write"]
 
@@ -50,18 +48,17 @@ _Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class FlowProgram:
-    """A linear program and what its columns mean: transfers first, then what is kept.
+    """A linear program with the meaning of its columns: transfers first, then kept data.
 
     Parameters
     ----------
     epochs : int
         K.
     amount : int array of shape (N, N)
-        Chunks that each rank has for each other.
+        Chunks from each rank to each other.
     source, arc, epoch : int arrays, one entry a transfer
     keeper : int array of shape (H, 3)
-        Source, node and time of what is kept.
-    program : Program
+        Source, node and time of kept data.
     """
 
     epochs: int
@@ -74,12 +71,12 @@ class FlowProgram:
 
 
 def amounts(network: EpochNetwork, demand: Demand) -> _Ints:
-    """Count the chunks that each rank has for each other.
+    """Count the chunks from each rank to each other.
 
     Raises
     ------
     UnsupportedError
-        If several ranks want one chunk.
+        If several ranks need one chunk.
     """
     gpus = network.topology.num_compute
     amount = np.zeros((gpus, gpus), dtype=np.int64)
@@ -95,7 +92,7 @@ def amounts(network: EpochNetwork, demand: Demand) -> _Ints:
 
 
 def capacity(network: EpochNetwork, demand: Demand, group: Group) -> float:
-    """Return the chunks, and parts of chunks, that a group takes in a window."""
+    """Return the chunks, with fractions, that a group carries in a window."""
     path = network.arcs[group.arcs[0]].path
     ends = network.topology.ends
     link = network.topology.link_between[ends[path[0]], ends[path[1]]]
@@ -103,19 +100,19 @@ def capacity(network: EpochNetwork, demand: Demand, group: Group) -> float:
 
 
 def without_windows(network: EpochNetwork) -> EpochNetwork:
-    """Return a network on which parts of chunks have left at the end of their epoch."""
+    """Return a network on which fractions of chunks leave within their epoch."""
     arcs = (replace(arc, busy=1, offset=min(max(arc.offset, 0), 1)) for arc in network.arcs)
     groups = (replace(group, window=1) for group in network.groups)
     return replace(network, arcs=tuple(arcs), groups=tuple(groups))
 
 
 def write(network: EpochNetwork, demand: Demand, epochs: int) -> FlowProgram:
-    """Write the program down for so many epochs.
+    """Write the program for a number of epochs.
 
     Raises
     ------
     UnsupportedError
-        If several ranks want one chunk, or for hyper-edges, which stand for switches that copy.
+        If several ranks need one chunk, or for hyper-edges, which stand for switches that copy.
     """
     if any(len(arc.path) > 2 for arc in network.arcs):
         raise UnsupportedError(
@@ -140,7 +137,7 @@ def write(network: EpochNetwork, demand: Demand, epochs: int) -> FlowProgram:
 
 @dataclass(frozen=True, slots=True)
 class _Places:
-    """Numbers for what is at a node at a time, time after time."""
+    """Numbers of (source, node, time), consecutive in time."""
 
     nodes: int
     epochs: int
@@ -150,7 +147,7 @@ class _Places:
 
 
 def _transfers(network: EpochNetwork, amount: _Ints, epochs: int) -> Iterator[tuple[int, int, int]]:
-    """Yield source, arc and epoch of all that is in time to get to somebody who wants it."""
+    """Yield source, arc and epoch of all transfers that can still reach a destination in time."""
     left = [earliest(network, d, backwards=True) for d in range(len(amount))]
     for source in range(len(amount)):
         first = earliest(network, source)
@@ -163,7 +160,7 @@ def _transfers(network: EpochNetwork, amount: _Ints, epochs: int) -> Iterator[tu
 
 
 def _keepers(network: EpochNetwork, amount: _Ints, epochs: int) -> _Ints:
-    """Return source, node and time of what may be kept for an epoch."""
+    """Return source, node and time of data that may be kept for an epoch."""
     kept = [
         (source, node, time)
         for source in np.flatnonzero(amount.any(axis=1)).tolist()
@@ -177,7 +174,7 @@ def _keepers(network: EpochNetwork, amount: _Ints, epochs: int) -> _Ints:
 def _balances(
     network: EpochNetwork, amount: _Ints, sent: _Ints, keeper: _Ints, epochs: int
 ) -> tuple[tuple[_Ints, _Ints, _Floats], _Floats]:
-    """Return the entries of a row for each place, and what more comes to it than leaves it."""
+    """Return the entries of one row a place, and its excess of arrivals over departures."""
     source, arc, epoch = sent.T
     tail, head, offset, span = np.array(
         [(a.tail, a.head, a.offset, a.span) for a in network.arcs], dtype=np.int64
@@ -190,6 +187,8 @@ def _balances(
     senders = np.flatnonzero(amount.any(axis=1))
     ends = [place(senders, senders, 0 * senders), place(roots, targets, 0 * roots + epochs)]
     used = np.unique(np.concatenate([came, left, kept, kept + 1, *ends]))
+    # Section 4.1, conservation: arrivals and kept data in, departures and kept data out. A source
+    # starts with all its data; each destination keeps its share after the last epoch.
     due = np.zeros(len(used))
     due[np.searchsorted(used, np.concatenate(ends))] = np.concatenate(
         [-amount.sum(axis=1)[senders], amount[roots, targets]]
@@ -204,7 +203,7 @@ def _balances(
 def _loads(
     network: EpochNetwork, demand: Demand, arc: _Ints, epoch: _Ints
 ) -> tuple[tuple[_Ints, _Ints], _Floats]:
-    """Return rows and columns of what shares a window, and what each window takes."""
+    """Return rows and columns of the transfers in each window, and the windows' capacities."""
     groups = network.groups
     of_arc = np.empty(len(network.arcs), dtype=np.int64)
     for number, group in enumerate(groups):
@@ -213,6 +212,7 @@ def _loads(
     most = np.array([capacity(network, demand, group) for group in groups])
     many = window[of_arc[arc]]
     column = np.repeat(np.arange(len(arc)), many)
+    # A transfer in epoch k is in the windows that end in epochs k to k + window - 1.
     later = np.arange(len(column)) - np.repeat(np.cumsum(many) - many, many)
     latest = int(epoch.max(initial=0)) + int(window.max()) + 1
     windows = of_arc[arc][column] * latest + epoch[column] + later
@@ -228,10 +228,10 @@ def _stated(
     limits: _Floats,
     cost: _Floats,
 ) -> Program:
-    """Put matrix, balances (first) and limits (after them) together."""
+    """Assemble the program: first the balances, then the limits."""
     import scipy.sparse as sp
 
-    from lp.solver.linear_program import Program
+    from forestcoll.solver.linear_program import Program
 
     return Program(
         cost=cost,

@@ -1,23 +1,26 @@
 """Exact conversion of a flow in epochs into a clocked schedule.
 
-Problem: cut every pair's data into whole units, one interval of them for each way, and make the
-         clock as much slower as rounding asks for.
-Input:   a network in epochs, chunks, the ways of a flow.
-Output:  a step schedule whose ends are GPUs and switches; the factor of its clock.
-Cost:    linear in the transfers of all ways, after sorting.
-Source:  largest remainders, as :mod:`lp.alltoall.path_schedule` has them; otherwise none.
+Problem: decompose the flow of each source into paths, assign each an interval of whole units, and
+         slow the clock by as much as the rounding needs.
+Output:  a step schedule whose ends are GPUs and switches.
+Cost:    a path for each transfer at most; linear in the transfers of all paths, after sorting.
+Source:  flow decomposition; Liu et al., TE-CCL (SIGCOMM 2024), section 4.1, search backwards from
+         the destinations as for whole chunks. Largest remainders as in
+         :mod:`lp.alltoall.path_schedule`.
 
-What is sent in epoch k on an arc that is busy for b epochs leaves at an even rate over these. So at
-any moment its rate is 1 / (b tau) of what a window holds, and within the link's bandwidth where
-the window is within its capacity. A pair's data is a chunk of ``PARTS`` units for each chunk that
-it had; each way's interval is off by less than one unit. By how much the fullest window is then too
-full is computed in whole numbers, and all times are made longer by it: a factor near 1.
+Between two transfers of a path the data waits at a GPU. Data that returns to a GPU waits there
+instead. Data sent in epoch k on an arc that is busy for b epochs leaves at an even rate over these.
+So its rate is always 1 / (b tau) of the load of a window, and within the bandwidth of the link if
+the window is within its capacity. Each chunk of a pair has ``PARTS`` units, so the interval of a
+path is off by less than one unit. The excess of the fullest window is computed in whole numbers,
+and all times are multiplied by it: a factor near 1.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -25,11 +28,145 @@ import numpy as np
 from baselines.synthesizers.teccl.conversion import Move, clocked
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.lp.flow_paths import Way
+from baselines.synthesizers.teccl.lp.lp_horizon import Flow
+from forestcoll.errors import SolverError
 from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
 
-__all__ = ["PARTS", "moves_of", "schedule_of", "stretch"]
+__all__ = ["PARTS", "Way", "moves_of", "schedule_of", "stretch", "ways"]
+
+Way = tuple[tuple[int, int], ...]
+"""Arcs with the epochs in which they are used."""
+
+_NEGLIGIBLE = 1e-9
+"""Chunks that a solver's tolerance may leave over."""
+
+_MISSING = 1e-6
+"""Share of a pair's data that may lack a path."""
+
+_State = tuple[int, int]
+"""A node and a time."""
+
+
+def ways(network: EpochNetwork, flow: Flow) -> Iterator[tuple[int, int, dict[Way, float]]]:
+    """Yield each source and destination with the amounts of its paths.
+
+    Raises
+    ------
+    SolverError
+        If the flow does not deliver what a destination is due.
+    """
+    amount = flow.program.amount
+    for source in np.flatnonzero(amount.any(axis=1)).tolist():
+        left = _residual(network, flow, source)
+        for target in np.flatnonzero(amount[source]).tolist():
+            due = float(amount[source, target])
+            missing, found = due, defaultdict[Way, float](float)
+            while missing > _NEGLIGIBLE:
+                trail = left.trail_to((target, flow.epochs))
+                if trail is None:
+                    break
+                share = min(missing, left.room(trail))
+                left.take(trail, share)
+                found[_straight(network, source, left.sends(trail))] += share
+                missing -= share
+            if missing > _MISSING * due:
+                raise SolverError(
+                    f"teccl: the flow from rank {source} leaves {missing:.3g} chunks for rank "
+                    f"{target} without a way"
+                )
+            yield source, target, dict(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Residual:
+    """The rest of a source's flow: for each state, the amounts that arrive by each column.
+
+    ``sent`` has the arc and epoch of columns that are transfers, ``before`` the state from which
+    each column leads.
+    """
+
+    root: _State
+    into: dict[_State, dict[int, float]]
+    before: dict[int, _State]
+    sent: dict[int, tuple[int, int]]
+
+    def trail_to(self, target: _State) -> list[tuple[_State, int]] | None:
+        """Follow the fullest columns back to the root, without cycles that take no time.
+
+        Returns states with the columns by which they are reached, the last first; None if there is
+        no trail.
+        """
+        trail: list[tuple[_State, int]] = []
+        place = {target: 0}
+        state = target
+        while state != self.root:
+            entering = self.into.get(state)
+            if not entering:
+                return None
+            column = max(entering, key=entering.__getitem__)
+            trail.append((state, column))
+            state = self.before[column]
+            if state in place:
+                trip = trail[place[state] :]
+                self.take(trip, self.room(trip))
+                del trail[place[state] :]
+                place = {state: at for state, at in place.items() if at <= len(trail)}
+            else:
+                place[state] = len(trail)
+        return trail
+
+    def room(self, trail: list[tuple[_State, int]]) -> float:
+        """Return the least amount on a trail."""
+        return min(self.into[state][column] for state, column in trail)
+
+    def take(self, trail: list[tuple[_State, int]], amount: float) -> None:
+        """Subtract an amount from a trail."""
+        for state, column in trail:
+            self.into[state][column] -= amount
+            if self.into[state][column] <= _NEGLIGIBLE:
+                del self.into[state][column]
+
+    def sends(self, trail: list[tuple[_State, int]]) -> list[tuple[int, int]]:
+        """Return the transfers of a trail in order of time."""
+        return [self.sent[column] for _, column in reversed(trail) if column in self.sent]
+
+
+def _residual(network: EpochNetwork, flow: Flow, source: int) -> _Residual:
+    program = flow.program
+    left = _Residual((source, 0), defaultdict(dict), {}, {})
+    mine = np.flatnonzero(
+        (program.source == source) & (flow.x[: len(program.source)] > _NEGLIGIBLE)
+    )
+    for column in mine.tolist():
+        i, epoch = int(program.arc[column]), int(program.epoch[column])
+        arc = network.arcs[i]
+        left.sent[column] = i, epoch
+        left.before[column] = arc.tail, epoch + 1 - arc.offset
+        left.into[arc.head, epoch + arc.span + 1][column] = float(flow.x[column])
+    kept = flow.x[len(program.source) :]
+    for row in np.flatnonzero((program.keeper[:, 0] == source) & (kept > _NEGLIGIBLE)).tolist():
+        _, node, time = program.keeper[row].tolist()
+        column = len(program.source) + row
+        left.before[column] = node, time
+        left.into[node, time + 1][column] = float(kept[row])
+    return left
+
+
+def _straight(network: EpochNetwork, source: int, sends: list[tuple[int, int]]) -> Way:
+    """Drop the transfers between two visits of a node that keeps data."""
+    trail: list[tuple[int, int]] = []
+    seen = {source: 0}
+    for send in sends:
+        trail.append(send)
+        head = network.arcs[send[0]].head
+        if head in seen:
+            del trail[seen[head] :]
+            seen = {node: at for node, at in seen.items() if at <= len(trail)}
+        elif network.holds(head):
+            seen[head] = len(trail)
+    return tuple(trail)
+
 
 PARTS = 720_720
 """The least common multiple of 1 to 16."""
@@ -41,7 +178,7 @@ def schedule_of(
     found: Iterable[tuple[int, int, dict[Way, float]]],
     size_bytes: int,
 ) -> StepSchedule:
-    """Deal the data out to the ways of :func:`flow_paths.ways` and put it on the clock."""
+    """Assign the data to the paths of :func:`ways`, and put it on the clock."""
     chunks, moves = moves_of(network, demand, found)
     slower = stretch(network, chunks, moves, size_bytes)
     return clocked(network, chunks, moves, "all-to-all", size_bytes, slower)
@@ -50,7 +187,7 @@ def schedule_of(
 def moves_of(
     network: EpochNetwork, demand: Demand, found: Iterable[tuple[int, int, dict[Way, float]]]
 ) -> tuple[Chunks, list[Move]]:
-    """Give each way an interval of its pair's units; neighbours that move alike move together."""
+    """Assign each path an interval of its pair's units; merge adjacent ones with equal moves."""
     from lp.alltoall.path_schedule import largest_remainders
 
     pairs: list[tuple[int, int]] = []
@@ -69,7 +206,6 @@ def moves_of(
 
 
 def _moves(network: EpochNetwork, chunk: int, dealt: Iterable[tuple[Way, int]]) -> list[Move]:
-    """Return the moves of one pair's data."""
     parts: dict[tuple[int, int, Fraction], list[list[int]]] = defaultdict(list)
     first = 0
     for way, units in dealt:
@@ -93,7 +229,7 @@ def _moves(network: EpochNetwork, chunk: int, dealt: Iterable[tuple[Way, int]]) 
 def stretch(
     network: EpochNetwork, chunks: Chunks, moves: Sequence[Move], size_bytes: int
 ) -> Fraction:
-    """Return by how much slower a clock has to go for the fullest window; 1 if it need not."""
+    """Return the factor on the clock that the fullest window needs; at least 1."""
     load: dict[tuple[int, int], int] = defaultdict(int)
     for move in moves:
         assert move.amount is not None

@@ -1,16 +1,14 @@
 """Fewest epochs of the linear program.
 
-Problem: the least K for which the program has a solution; if K epochs will do, K + 1 will.
-Input:   a network in epochs, chunks that one rank each wants, a solver, limits.
-Output:  the flow of the fewest epochs found, and the number below which there is none.
-Cost:    a linear program for each K that is tried, about twice the logarithm of what the bound is
-         off.
+Problem: the least K for which the program has a solution; then every larger K has one.
+Output:  the flow of the fewest epochs found, and a lower bound.
+Cost:    a linear program for each K that is tried, about twice the logarithm of the bound's error.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1 and appendix E. K goes up from a bound in
-         growing steps, then between what is too few and what will do by bisection.
+         growing steps, then by bisection.
 
-The bound is the larger of what distances ask for and what an all-to-all without epochs takes at
-least (:mod:`lp.alltoall`), as its prices prove: of K epochs the average over time is such a flow.
-That K epochs are too few is the solver's word, in floats, within ``TOLERANCE``.
+The bound is the larger of the distances and the optimum of an all-to-all without epochs
+(:mod:`lp.alltoall`), as proved by its prices: the average over time of a flow in K epochs is such a
+flow. That K epochs are too few is proved by the solver in floats, within ``TOLERANCE``.
 """
 
 from __future__ import annotations
@@ -25,29 +23,25 @@ import numpy.typing as npt
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.lp.flow_program import FlowProgram, amounts, write
-from baselines.synthesizers.teccl.milp.horizon import Tell, least_epochs
+from baselines.synthesizers.teccl.milp.horizon import Tell, least_epochs, nothing_found
 from forestcoll.errors import InfeasibleError, TimeLimitError
-from forestcoll.problem.limits import Limits
+from forestcoll.problem.limits import MOST_SECONDS, Limits
 
 __all__ = ["TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows", "within_epochs"]
 
 TOLERANCE = 1e-9
-"""By how much a row may be off, as :class:`lp.solver.linear_program.Settings` has it."""
+"""Row tolerance of :class:`forestcoll.solver.linear_program.Settings`."""
 
 _SAFE = 1e-9
-"""Of a bound that is computed in floats, before it is rounded up."""
-
-_LONG = 1e7  # seconds, for solvers that must be given a limit
+"""Relative error of a bound in floats, subtracted before it is rounded up."""
 
 
 @dataclass(frozen=True)
 class Flow:
-    """A solution, and what is known of shorter ones.
+    """A solution, and a lower bound on the epochs.
 
     Parameters
     ----------
-    program : FlowProgram
-        Of so many epochs.
     x : float array, one entry a column of the program
     bound : int
         There is no solution in fewer epochs.
@@ -59,25 +53,25 @@ class Flow:
 
     @property
     def epochs(self) -> int:
-        """Until all has arrived."""
+        """Epochs until all data has arrived."""
         return self.program.epochs
 
 
 def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits) -> int:
-    """Return a number of epochs that no solution goes below, from distances and the bandwidths.
+    """Return a lower bound on the epochs, from distances and bandwidths.
 
     From distances alone if there is no time.
 
     Raises
     ------
     DisconnectedError
-        If somebody wants a chunk of a GPU from which no path leads there.
+        If no path leads from a GPU to another that needs its data.
     """
+    from forestcoll.solver.linear_program import Settings
     from lp.alltoall.linear_optimum import all_to_all_rate
-    from lp.solver.linear_program import Settings
 
     least = least_epochs(network, demand)
-    seconds = min(limits.seconds, _LONG) if limits.seconds is not None else _LONG
+    seconds = MOST_SECONDS if limits.seconds is None else limits.seconds
     if seconds <= 0:
         return least
     settings = Settings(method="highs-ipm", seconds=seconds, threads=limits.threads)
@@ -99,7 +93,7 @@ def within_epochs(
     InfeasibleError
         If there is none.
     TimeLimitError
-        If the time is up.
+        If time is up.
     """
     search = _Search(network, demand, solver, limits)
     least = least_epochs_of_flows(network, demand, limits)
@@ -128,42 +122,41 @@ def fewest_epochs(
 ) -> Flow:
     """Search for the least number of epochs.
 
-    The fewest found when the time is up, with the bound that is known by then. ``tell`` is called
-    with the epochs found, if any, and known to be needed.
+    At the limit it returns the fewest epochs found. ``tell`` is called with the epochs found, if
+    any, and the lower bound.
 
     Raises
     ------
     DisconnectedError
-        If somebody wants a chunk of a GPU from which no path leads there.
+        If no path leads from a GPU to another that needs its data.
     TimeLimitError
-        If nothing has been found by then; its ``bound`` is the number of epochs still open.
+        If nothing was found; its ``bound`` is the least number of epochs still open.
     """
     search = _Search(network, demand, solver, limits)
     return search.run(least_epochs_of_flows(network, demand, limits), tell)
 
 
 class _Search:
-    """What has been found, and the time that is left."""
-
     def __init__(self, network: EpochNetwork, demand: Demand, solver: str, limits: Limits) -> None:
         self.network = network
         self.demand = demand
         self.method = "gurobi" if solver == "gurobi" else "highs"
         self.limits = limits
-        given = math.inf if limits.seconds is None else limits.seconds
-        self.deadline = time.monotonic() + given
+        self.deadline = limits.deadline
         self.best: Flow | None = None
 
     def run(self, bound: int, tell: Tell) -> Flow:
-        """Go up in growing steps, then halve what is left."""
         step = 1
         tell(None, bound)
         try:
+            # Steps double from the bound, so the largest program tried is small if the bound is
+            # good.
             while not self.works(bound + step - 1):
                 bound += step
                 step *= 2
                 tell(None, bound)
             assert self.best is not None
+            # Infeasible below the bound, feasible at best.epochs: bisection keeps both.
             while bound < self.best.epochs:
                 tell(self.best.epochs, bound)
                 middle = (bound + self.best.epochs) // 2
@@ -171,22 +164,22 @@ class _Search:
                     bound = middle + 1
         except TimeLimitError:
             if self.best is None:
-                raise _no_time(self.network, bound) from None
+                raise nothing_found(self.network, bound) from None
         tell(self.best.epochs, bound)
         return Flow(self.best.program, self.best.x, bound)
 
     def works(self, epochs: int) -> bool:
         """Solve for so many epochs, and keep the flow if there is one."""
-        from lp.solver.linear_program import Settings
-        from lp.solver.solve import solve
+        from forestcoll.solver.linear_program import Settings
+        from forestcoll.solver.solve import solve
 
         stated = write(self.network, self.demand, epochs)
         left = self.deadline - time.monotonic()
         if left <= 0:
-            raise _no_time(self.network, epochs)
+            raise nothing_found(self.network, epochs)
         settings = Settings(
             method=self.method,
-            seconds=min(left, _LONG),
+            seconds=min(left, MOST_SECONDS),
             threads=self.limits.threads,
             tolerance=TOLERANCE,
         )
@@ -196,11 +189,3 @@ class _Search:
             return False
         self.best = Flow(stated, found.x, 0)
         return True
-
-
-def _no_time(network: EpochNetwork, bound: int) -> TimeLimitError:
-    return TimeLimitError(
-        f"teccl: nothing found on {network.topology.name} in the time given; {bound} epochs or "
-        f"more are still open",
-        bound=bound,
-    )

@@ -2,5 +2,5 @@
 
 To read: ``epoch_program`` (the rows for a number of epochs), ``solvers``, ``greedy`` (a first
 solution), ``horizon`` (the fewest epochs), ``reward`` (the paper's objective), ``epoch_count``
-(epochs that will do).
+(a sufficient number of epochs).
 """

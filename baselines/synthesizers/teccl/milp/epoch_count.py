@@ -1,18 +1,17 @@
 """Estimate of a sufficient number of epochs, from coarse epochs.
 
-Problem: a number of epochs K, of length tau, for which there is a schedule; not the least.
-Input:   an instance for any length of epochs; tau; a solver, limits.
+Problem: a number K of epochs of length tau for which there is a schedule; not the least.
 Output:  K; or a schedule of K epochs.
 Cost:    three small programs for each total time that is tried.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, algorithm 1: total times from a list, each
-         in 4, 8 and 12 epochs; the first that has a schedule, over tau, rounded up, is K.
+         in 4, 8 and 12 epochs; K is the first that has a schedule, over tau, rounded up.
 
-The list is the caller's there; here it begins with what distances and the cut allow and grows by a
-quarter. A program that is not decided after a little work counts as one without a schedule.
+The paper's list is given; here it begins with the bound of distances and the cut, and grows by a
+quarter. A program that is undecided after little work counts as infeasible.
 
-In the paper K is an upper bound of the least number. It need not be: coarse epochs waste less
-where a link takes a fraction of an epoch, and forget latencies that finer ones count. So K is made
-no less than the bound from below, and where it is proved to be too small it grows by a quarter.
+In the paper K is an upper bound of the least number. It need not be: coarse epochs waste less where
+a link takes a fraction of an epoch, and drop latencies that finer ones count. So K is at least the
+lower bound, and where it is proved too small it grows by a quarter.
 """
 
 from __future__ import annotations
@@ -27,31 +26,30 @@ from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import write
-from baselines.synthesizers.teccl.milp.horizon import Found, least_epochs
+from baselines.synthesizers.teccl.milp.horizon import Found, least_epochs, nothing_found
 from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
-from forestcoll.errors import TimeLimitError
 from forestcoll.problem.limits import Limits
 
 __all__ = ["COUNTS", "Estimate", "estimated_epochs", "within_estimate"]
 
 COUNTS = (4, 8, 12)
-"""Epochs in a total time."""
+"""Numbers of coarse epochs."""
 
 _GROWTH = Fraction(5, 4)
 
 _WORK = 2.0
-"""Of CP-SAT's deterministic seconds, for a coarse program."""
+"""CP-SAT's deterministic seconds for a coarse program."""
 
 _SECONDS = 2.0
-"""The same for the other solvers, of the clock."""
+"""Seconds for other solvers."""
 
 Rounded = Callable[[Fraction], EpochNetwork]
-"""The network in epochs of a length in microseconds."""
+"""Returns the network in epochs of a length in microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What algorithm 1 finds.
+    """Result of algorithm 1.
 
     Parameters
     ----------
@@ -60,7 +58,7 @@ class Estimate:
     total_us : Fraction
         The total time for which there is a schedule in coarse epochs.
     coarse : int
-        How many.
+        The number of these.
     """
 
     epochs: int
@@ -76,21 +74,18 @@ def estimated_epochs(
     Parameters
     ----------
     rounded : callable
-        Gives the network in epochs of any length.
-    demand : Demand
+        Returns the network in epochs of any length.
     epoch : Fraction
         tau, in microseconds.
-    solver : str
-    limits : Limits
 
     Raises
     ------
     DisconnectedError
-        If no path leads from a GPU to another that wants its chunk.
+        If no path leads from a GPU to another that needs its chunk.
     TimeLimitError
-        If the time is up.
+        If time is up.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     fine = rounded(epoch)
     least = least_epochs(fine, demand)
     total = least * epoch
@@ -98,7 +93,7 @@ def estimated_epochs(
         for count in COUNTS:
             left = deadline - time.monotonic()
             if left <= 0:
-                raise _too_late(fine, least)
+                raise nothing_found(fine, least)
             coarse = rounded(total / count)
             if _has_schedule(coarse, demand, count, solver, left, limits.threads):
                 return Estimate(max(least, math.ceil(total / epoch)), total, count)
@@ -116,12 +111,12 @@ def _has_schedule(
 def within_estimate(
     rounded: Rounded, demand: Demand, epoch: Fraction, solver: str, limits: Limits
 ) -> tuple[int, Found]:
-    """Find a schedule of no more epochs than the estimate, or of a quarter more, and so on.
+    """Find a schedule within the estimate, or within a quarter more epochs, and so on.
 
-    Parameters and errors as of :func:`estimated_epochs`. Returns K, and the schedule, which may
+    Parameters and errors as for :func:`estimated_epochs`. Returns K, and the schedule, which may
     take fewer.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     epochs = estimated_epochs(rounded, demand, epoch, solver, limits).epochs
     network = rounded(epoch)
     bound = least_epochs(network, demand)
@@ -134,16 +129,4 @@ def within_estimate(
         if answer.outcome is Outcome.INFEASIBLE:
             bound = epochs + 1
             epochs = math.ceil(epochs * _GROWTH)
-    raise _too_late(network, bound)
-
-
-def _too_late(network: EpochNetwork, bound: int) -> TimeLimitError:
-    return TimeLimitError(
-        f"teccl: nothing found on {network.topology.name} in the time given; {bound} epochs or "
-        f"more are still open",
-        bound=bound,
-    )
-
-
-def _seconds(limits: Limits) -> float:
-    return math.inf if limits.seconds is None else limits.seconds
+    raise nothing_found(network, bound)

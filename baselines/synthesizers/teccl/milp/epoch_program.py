@@ -1,28 +1,27 @@
 """TE-CCL's integer program for a number of epochs: chunks by link and epoch.
 
-Problem: move all chunks to all who want them in K epochs.
-Input:   a network in epochs, chunks with their sources and destinations, K.
-Output:  rows over variables that are 0 or 1, for whichever solver.
+Problem: deliver all chunks in K epochs.
+Output:  rows over variables that are 0 or 1, for any solver.
 Cost:    chunks x arcs x epochs variables, without those that no solution needs.
 Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conservation with copies,
-         buffers, destinations, switches; appendices A (first epoch) and F (windows of epochs).
+         buffers, destinations, switches; appendices A (first epoch), B and F (windows of epochs).
 
     held[q, n, k]   node n has chunk q when epoch k begins (B)
     sent[q, a, k]   chunk q is sent on arc a in epoch k (F)
 
-- held[k + 1] = held[k] + what arrives at the end of epoch k: no node needs a chunk twice, so
-  that both are 0 or 1 (in the paper buffers may count a chunk twice, which serves nothing).
-- sent[q, a, k] <= held[q, tail, k]; out of a switch without a buffer each copy, or all together
-  where it does not copy, <= what has come in by the epoch that fits.
-- With few slots (:mod:`baselines.synthesizers.teccl.instance.buffers`): held[k + 1] <= held[k] +
-  what arrives at the end of epoch k, so that a chunk may be dropped and come again; what a node has
-  in all is at most its slots; somebody who wants a chunk gets it once or more.
-- In any window of a group's length at most its capacity; where the link is slow for a time, from
-  each epoch on at most what it carries in a window.
-- A chunk is where it is wanted after the last epoch.
+- Buffers: held[k + 1] = held[k] + arrivals at the end of epoch k. No node needs a chunk twice, so
+  both are 0 or 1. The paper's buffers may count a chunk twice, which gains nothing.
+- Conservation with copies: sent[q, a, k] <= held[q, tail, k]. Out of a switch without a buffer each
+  copy, or their sum if it does not copy, is at most the arrivals by the epoch that fits.
+- Few slots (:mod:`baselines.synthesizers.teccl.instance.epochs`): held[k + 1] <= held[k] +
+  arrivals, since a chunk may be dropped and arrive again. The sum at a node is at most its slots,
+  and each destination receives the chunk at least once.
+- Capacity: in any window of a group at most its capacity; while a link is slow, at most what it
+  carries in a window from each such epoch.
+- Destinations have their chunks after the last epoch.
 
-Nothing is there before it can be; nothing is sent that could not reach somebody who wants it in
-time. Neither takes a solution away that is not another one's with useless transfers.
+Variables exist only from the earliest time at which a chunk can be at a node, and only if it can
+still reach a destination in time. Every solution without useless transfers remains.
 """
 
 from __future__ import annotations
@@ -30,34 +29,45 @@ from __future__ import annotations
 import heapq
 import math
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from types import MappingProxyType
 from typing import NamedTuple
 
-from baselines.synthesizers.teccl.instance.buffers import Buffers
 from baselines.synthesizers.teccl.instance.commodities import Demand
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
+from baselines.synthesizers.teccl.instance.epochs import Buffers, EpochNetwork
 from forestcoll.errors import TimeLimitError
 
-__all__ = ["NEVER", "EpochProgram", "Held", "Row", "Sent", "earliest", "write"]
+__all__ = [
+    "NEVER",
+    "EpochProgram",
+    "Held",
+    "Row",
+    "Sent",
+    "VariablesByEpoch",
+    "earliest",
+    "first_times",
+    "limit_loads",
+    "write",
+]
 
 NEVER = 1 << 60
-"""The epoch of what cannot be reached."""
+"""Epoch of unreachable nodes."""
 
 Sent = tuple[int, int, int]
 """Chunk, arc, epoch."""
 
 Held = tuple[int, int, int]
-"""Chunk, node, the epoch that begins."""
+"""Chunk, node, and the epoch that begins."""
 
 
-_Timed = dict[int, list[int]]
+VariablesByEpoch = dict[int, list[int]]
 """Variables by epoch."""
 
 
 class Row(NamedTuple):
-    """The sum of ``plus`` less that of ``minus`` is at most ``bound``, or equal to it."""
+    """The sum of ``plus`` minus that of ``minus`` is at most ``bound``, or equal to it."""
 
     plus: tuple[int, ...]
     minus: tuple[int, ...]
@@ -76,19 +86,17 @@ class EpochProgram:
     size : int
         Number of variables.
     sent : mapping
-        The variable of each transfer that may be.
-    rows : list of Row
+        The variable of each possible transfer.
     stored : mapping
-        With few slots, the variables of what is in a node's buffer in an epoch.
+        With few slots, the variables of the chunks in a node's buffer in an epoch.
     impossible : bool
-        Whether a chunk cannot be where it is wanted in time, whatever else happens.
+        Whether some chunk cannot arrive in time.
     held : mapping
-        The variable of each chunk that a node may have before the last epoch is over.
+        The variable of each chunk at a node before the last epoch is over.
     objective : mapping, optional
-        What each variable is worth; the sum is to be as large as can be. Without one any solution
-        will do.
+        Value of each variable, to be maximised. Without one, any solution is accepted.
     constant : Fraction
-        What the objective is worth besides.
+        Constant of the objective.
     """
 
     epochs: int
@@ -110,24 +118,31 @@ class EpochProgram:
 def earliest(network: EpochNetwork, root: int, *, backwards: bool = False) -> list[int]:
     """Return the first epoch before which a chunk of a rank can be at each node.
 
-    Of a switch without a buffer, that after the one at whose end it has come in. ``backwards``: of
-    the root instead, with every arc reversed; what is left to go to it from each node.
+    At a switch without a buffer: the epoch after the one at whose end it arrives. ``backwards``:
+    the epochs from each node to the root, on the network with every arc reversed.
     """
+    return first_times(network, [(0, root)], backwards=backwards)
+
+
+def first_times(
+    network: EpochNetwork, starts: Iterable[tuple[int, int]], *, backwards: bool = False
+) -> list[int]:
+    """Return the same for a chunk that is at several nodes, from (time, node) of each on."""
     arcs = network.into() if backwards else network.out_of()
     first = [NEVER] * network.nodes
-    first[root] = 0
-    queue = [(0, root)]
+    queue = sorted(starts)
     while queue:
         now, node = heapq.heappop(queue)
-        if now > first[node]:
+        if now >= first[node]:
             continue
+        first[node] = now
         for i in arcs[node]:
             arc = network.arcs[i]
             there = arc.tail if backwards else arc.head
-            then = now + arc.offset + arc.span
-            if then < first[there]:
-                first[there] = then
-                heapq.heappush(queue, (then, there))
+            # No epoch is before the first, even where a switch passes on what is still arriving.
+            sent = now + arc.offset - 1 if backwards else max(now + arc.offset - 1, 0)
+            if sent + arc.span + 1 < first[there]:
+                heapq.heappush(queue, (sent + arc.span + 1, there))
     return first
 
 
@@ -139,46 +154,41 @@ def write(
     due: Sequence[int] = (),
     deadline: float = math.inf,
 ) -> EpochProgram:
-    """Write the program down for so many epochs.
+    """Write the program for a number of epochs.
 
     Parameters
     ----------
-    network : EpochNetwork
-    demand : Demand
-    epochs : int
     due : sequence of int
-        Of the first chunks, in how many epochs these have to arrive instead.
+        For the first chunks, their own numbers of epochs.
     deadline : float
-        Of the clock ``time.monotonic``.
+        By the clock ``time.monotonic``.
 
     Raises
     ------
     TimeLimitError
-        If it is past the deadline before all is written.
+        If the deadline passes before the program is written.
     """
     program = EpochProgram(max(epochs, *due, 0))
     reached = {root: earliest(network, root) for root in set(demand.roots)}
-    left = {rank: earliest(network, rank, backwards=True) for rank in _all(demand.wants)}
-    loads: list[_Timed] = [{} for _ in network.arcs]
+    targets = sorted(frozenset().union(*demand.wants))
+    left = {rank: earliest(network, rank, backwards=True) for rank in targets}
+    loads: list[VariablesByEpoch] = [{} for _ in network.arcs]
     for chunk, (root, wants) in enumerate(zip(demand.roots, demand.wants, strict=True)):
         _check_time(network, deadline)
         last = due[chunk] if chunk < len(due) else epochs
         if any(reached[root][rank] > last for rank in wants):
             program.impossible = True
             return program
+        # A copy is useful if it can still reach any one destination in time.
         near = list(map(min, zip(*(left[rank] for rank in wants), strict=True)))
         _Chunk(program, network, loads, chunk, last, root, wants, reached[root], near).write()
     _check_time(network, deadline)
-    _limit_loads(program, network, loads)
+    limit_loads(program, network, loads)
     if network.buffers is not None:
         for together in program.stored.values():
             if len(together) > network.buffers.slots:
                 program.rows.append(Row(tuple(together), (), network.buffers.slots))
     return program
-
-
-def _all(wants: Iterable[frozenset[int]]) -> list[int]:
-    return sorted({rank for ranks in wants for rank in ranks})
 
 
 def _check_time(network: EpochNetwork, deadline: float) -> None:
@@ -189,13 +199,13 @@ def _check_time(network: EpochNetwork, deadline: float) -> None:
 
 
 class _Chunk:
-    """What is said of one chunk; times at nodes as :func:`earliest` has them."""
+    """Variables and rows of one chunk; times at nodes as in :func:`earliest`."""
 
     def __init__(
         self,
         program: EpochProgram,
         network: EpochNetwork,
-        loads: Sequence[_Timed],
+        loads: Sequence[VariablesByEpoch],
         chunk: int,
         last: int,
         root: int,
@@ -206,8 +216,8 @@ class _Chunk:
         self.program, self.network, self.loads = program, network, loads
         self.chunk, self.last, self.root, self.wants = chunk, last, root, wants
         self.first, self.near = first, near
-        self.arrivals: list[_Timed] = [{} for _ in range(network.nodes)]
-        self.departures: list[_Timed] = [{} for _ in range(network.nodes)]
+        self.arrivals: list[VariablesByEpoch] = [{} for _ in range(network.nodes)]
+        self.departures: list[VariablesByEpoch] = [{} for _ in range(network.nodes)]
 
     def write(self) -> None:
         for i in range(len(self.network.arcs)):
@@ -224,12 +234,13 @@ class _Chunk:
                 self._pass_on(node)
 
     def _send(self, i: int) -> None:
-        """Make the variables of an arc."""
         arc, program, chunk = self.network.arcs[i], self.program, self.chunk
         few = self.network.buffers
         if arc.head == self.root and (few is None or not few.again):
             return
         leaves, comes = 1 - arc.offset, arc.span + 1
+        # Appendix A: no transfer before the chunk can be at the tail, or too late for all
+        # destinations.
         begin = self.first[arc.tail] - leaves
         end = self.last - self.near[arc.head] - comes + 1
         gone, came, load = self.departures[arc.tail], self.arrivals[arc.head], self.loads[i]
@@ -241,13 +252,14 @@ class _Chunk:
         program.size += max(0, end - begin)
 
     def _hold(self, node: int) -> None:
-        """A node has a chunk once it has come, and sends only what it has."""
+        """State that a node has a chunk once it has arrived, and sends only what it has."""
         rows, epochs = self.program.rows, self.last
         came, gone = self.arrivals[node], self.departures[node]
         last = epochs if node in self.wants else max(gone, default=-1)
         before: tuple[int, ...] = ()
         for now in range(self.first[node], last + 1):
             here = (*before, *came.get(now, ()))
+            # Destinations (R = D after the last epoch): the last buffer is 1, not a variable.
             if now == epochs:
                 rows.append(Row(here, (), 1, equal=True))
                 return
@@ -257,9 +269,11 @@ class _Chunk:
             rows.extend(Row((variable,), before, 0) for variable in gone.get(now, ()))
 
     def _store(self, node: int, few: Buffers) -> None:
-        """A node with few slots has a chunk for as long as it does not drop it."""
+        """State that a node with few slots has a chunk until it drops it."""
         program, rows = self.program, self.program.rows
         came, gone = self.arrivals[node], self.departures[node]
+        # A destination reads a chunk on arrival, with or without a slot, so arrivals count, not
+        # buffers.
         ever = tuple(variable for variables in came.values() for variable in variables)
         if node in self.wants:
             rows.append(Row((), ever, -1))
@@ -279,23 +293,39 @@ class _Chunk:
             before = (held,)
 
     def _pass_on(self, node: int) -> None:
-        """A switch without a buffer passes on what has just come in."""
+        """State that a switch without a buffer passes on what has just arrived."""
         came, copies = self.arrivals[node], self.network.copies(node)
         for now, gone in sorted(self.departures[node].items()):
             here = tuple(came.get(now, ()))
+            # A switch without copies conserves flow: the sum of departures is at most that of
+            # arrivals.
             each = [(variable,) for variable in gone] if copies else [tuple(gone)]
             self.program.rows.extend(Row(together, here, 0) for together in each)
 
 
-def _limit_loads(program: EpochProgram, network: EpochNetwork, loads: Sequence[_Timed]) -> None:
-    """Keep every group within its capacity in every window."""
+def limit_loads(
+    program: EpochProgram,
+    network: EpochNetwork,
+    loads: Sequence[VariablesByEpoch],
+    busy: Mapping[tuple[int, int], int] = MappingProxyType({}),
+) -> None:
+    """Keep every group within its capacity in every window.
+
+    ``loads`` are by arc; ``busy`` counts earlier transfers by arc and epoch, below 0.
+    """
     for group in network.groups:
         on = [loads[i] for i in group.arcs]
         for end in range(program.epochs):
-            window = range(max(0, end + 1 - group.window), end + 1)
+            # Appendix F: a chunk occupies its link for a window, so all epochs of the window add
+            # up.
+            window = range(end + 1 - group.window, end + 1)
             together = tuple(x for load in on for epoch in window for x in load.get(epoch, ()))
-            if len(together) > group.capacity:
-                program.rows.append(Row(together, (), group.capacity))
+            left = group.capacity
+            if busy:
+                left -= sum(busy.get((i, epoch), 0) for i in group.arcs for epoch in window)
+            # A row that 0/1 variables cannot violate is left out.
+            if len(together) > left:
+                program.rows.append(Row(together, (), left))
         for epoch, capacity in group.slowed:
             together = tuple(x for load in on for x in load.get(epoch, ()))
             if len(together) > capacity:

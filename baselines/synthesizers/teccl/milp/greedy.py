@@ -1,15 +1,13 @@
 """Greedy first solution, epoch by epoch.
 
-Problem: some solution, fast, so that a search over the number of epochs begins with one.
-Input:   a network in epochs, chunks with their sources and destinations.
-Output:  transfers; they keep every capacity, but may take more epochs than needed.
-Cost:    ways between neighbours x epochs x chunks, vectorised over the chunks.
-Source:  our own; TACOS (Won et al., MICRO 2024) matches chunks and links over time in this manner.
+Problem: some solution, fast, as a start for the search over the number of epochs.
+Output:  transfers within every capacity, perhaps in more epochs than needed.
+Cost:    paths between neighbours x epochs x chunks, vectorised over the chunks.
+Source:  ours; TACOS (Won et al., MICRO 2024) matches chunks and links over time in this manner.
 
-A way leads from a node that holds to the next, over switches that do not, in one go. When an epoch
-begins, each way that is free takes the chunk that its head would else get last: as far as
-distances tell, without looking at what else is under way. It takes none that would come sooner
-from elsewhere.
+A path leads from a node with a buffer to the next, over switches without one. At the start of an
+epoch, each free path takes the chunk that its head would otherwise receive last, judged by
+distances alone. It takes no chunk that would arrive sooner from elsewhere.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from forestcoll.errors import TimeLimitError
 __all__ = ["greedy_sends"]
 
 _MOST_WAYS = 8
-"""Between two nodes."""
+"""Paths between two nodes."""
 
 Ints = npt.NDArray[np.int64]
 
@@ -40,7 +38,7 @@ _NEVER = 1 << 40
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """Arcs in a row, each with the epochs after which a chunk goes on it, and until it is there."""
+    """Arcs in a row, each with the epochs until it is used; and the epochs until arrival."""
 
     tail: int
     head: int
@@ -51,9 +49,9 @@ class _Way:
 def greedy_sends(
     network: EpochNetwork, demand: Demand, deadline: float = math.inf
 ) -> tuple[Sent, ...]:
-    """Send what can be sent until all have what they want.
+    """Send chunks until all destinations have theirs, which must be reachable.
 
-    ``deadline`` is a time of :func:`time.monotonic`. All must be reachable.
+    ``deadline`` is a time of :func:`time.monotonic`.
 
     Raises
     ------
@@ -75,7 +73,7 @@ def greedy_sends(
 
 
 def _ways(network: EpochNetwork) -> Iterator[_Way]:
-    """From node to node that holds, over each switch once; of two nodes the shortest few."""
+    """Yield the shortest few paths between nodes with buffers, each switch at most once."""
     out_of = network.out_of()
     for tail in filter(network.holds, range(network.nodes)):
         found: dict[int, list[_Way]] = {}
@@ -98,7 +96,7 @@ def _ways(network: EpochNetwork) -> Iterator[_Way]:
 
 
 class _Loads:
-    """What every group of arcs carries in which epochs."""
+    """Epochs in which every group of arcs carries a chunk."""
 
     def __init__(self, network: EpochNetwork) -> None:
         self._groups = network.groups
@@ -109,7 +107,7 @@ class _Loads:
         self._used: list[list[int]] = [[] for _ in network.groups]
 
     def takes(self, arc: int, epoch: int) -> bool:
-        """Whether an arc takes one chunk more in an epoch."""
+        """Whether an arc can carry one more chunk in an epoch."""
         return all(self._group_takes(number, epoch) for number in self._of[arc])
 
     def add(self, arc: int, epoch: int) -> None:
@@ -128,7 +126,7 @@ class _Loads:
 
 
 class _Sweep:
-    """What has been sent so far, and when each chunk is or will be at each node."""
+    """Transfers so far, and when each chunk arrives at each node."""
 
     def __init__(self, network: EpochNetwork, demand: Demand) -> None:
         self._network = network
@@ -155,7 +153,7 @@ class _Sweep:
             self._arrive(chunk, root)
 
     def begin(self, now: int) -> None:
-        """Look at what has come when an epoch begins."""
+        """Register the arrivals at the start of an epoch."""
         self._now = now
         for chunk, node in self._coming.pop(now, ()):
             del self._going[chunk][node]
@@ -165,7 +163,7 @@ class _Sweep:
                 np.minimum(self._due[chunk], when + self._distance[there], out=self._due[chunk])
 
     def use(self, way: _Way) -> None:
-        """Send as many chunks over a way as it takes now."""
+        """Send as many chunks over a path as it can carry now."""
         while (chunk := self._best(way)) is not None:
             self._send(chunk, way)
 
@@ -174,7 +172,7 @@ class _Sweep:
         np.minimum(self._near[chunk], self._distance[node], out=self._near[chunk])
 
     def _best(self, way: _Way) -> int | None:
-        """Of the chunks that fit, that which the head would else get last."""
+        """Return the chunk that fits and that the head would otherwise receive last."""
         could = self._here[:, way.tail] & ~self._promised[:, way.head]
         for i, epoch in way.arcs:
             on = self._on.get((i, self._now + epoch), ())
@@ -203,9 +201,9 @@ class _Sweep:
         return int(which[np.lexsort((fewest, -gains))[0]])
 
     def _gain_by_relay(self, way: _Way, which: Ints, near: Ints, due: Ints) -> Ints:
-        """0 where a chunk comes nearer to somebody who wants it; else -1.
+        """Return 0 where a chunk comes nearer to a destination, else -1.
 
-        As near as from where it is, and nearer than from where it is going.
+        Nearer means: as near as from its present places, and nearer than from where it is going.
         """
         if self._wanted[which, way.head].all():
             return np.full(len(which), -1)

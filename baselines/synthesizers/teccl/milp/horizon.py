@@ -1,16 +1,15 @@
 """Fewest epochs of the integer program: an upper and a lower bound that meet.
 
 Problem: the least K for which the program has a solution.
-Input:   a network in epochs, chunks, a solver, limits.
-Output:  the transfers of the fewest epochs found, and the number below which there are none.
+Output:  the transfers of the fewest epochs found, and a lower bound.
 Cost:    a program for each K that is tried.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a K that will do by longer and longer
-         times in few epochs; with early solutions a search over K gives the least. Here K goes up
-         from what distances and the bottleneck cut allow, and down from a greedy solution.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), appendix E, finds a sufficient K by growing times in few
+         epochs. Here K goes up from the bound of distances and the bottleneck cut, and down from a
+         greedy solution.
 
-No schedule is faster than the bottleneck cut allows, whatever switches copy: of every chunk that
-is wanted outside of a set of nodes that has it, a copy at least must leave the set. An epoch
-carries no more than a link does in that time, so K epochs take as long as the optimum at least.
+No schedule is faster than the bottleneck cut, whatever switches copy: of every chunk that is needed
+outside a node set that has it, at least one copy leaves the set. An epoch carries no more than a
+link does in that time, so K epochs take at least as long as the optimum.
 """
 
 from __future__ import annotations
@@ -36,34 +35,36 @@ __all__ = [
     "MOST_TRANSFERS",
     "Found",
     "Tell",
+    "check_found",
     "fewest_epochs",
     "least_epochs",
+    "nothing_found",
     "within_epochs",
     "without_repeats",
 ]
 
 _FIRST_WORK = 1.0
-"""Of CP-SAT's deterministic seconds, for the first look at a number of epochs."""
+"""CP-SAT's deterministic seconds for the first try of a number of epochs."""
 
 _GROWTH = 4.0
 
 MOST_TRANSFERS = 2_000_000
-"""Chunks times arcs times epochs, of a program that is written down."""
+"""Limit of chunks times arcs times epochs for which a program is written."""
 
 Tell = Callable[[int | None, int], None]
-"""Called with the epochs found, if any, and proved to be needed."""
+"""Called with the epochs found, if any, and the lower bound."""
 
 
 @dataclass(frozen=True)
 class Found:
-    """A solution, and what is known of shorter ones.
+    """A solution, and a lower bound on the epochs.
 
     Parameters
     ----------
     kept : dict
         The transfers, as of :func:`baselines.synthesizers.teccl.cleaning.needed`.
     epochs : int
-        Until all has arrived.
+        Epochs until all chunks have arrived.
     bound : int
         Proved: there is no solution in fewer epochs.
     """
@@ -74,12 +75,12 @@ class Found:
 
 
 def least_epochs(network: EpochNetwork, demand: Demand) -> int:
-    """Return a number of epochs that no solution goes below, from distances and the cut.
+    """Return a lower bound on the epochs, from distances and the cut.
 
     Raises
     ------
     DisconnectedError
-        If somebody wants a chunk of a GPU from which no path leads there.
+        If no path leads from a GPU to another that needs its chunk.
     """
     reached = {root: earliest(network, root) for root in set(demand.roots)}
     ways = zip(demand.roots, demand.wants, strict=True)
@@ -93,7 +94,7 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
 
 
 def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
-    """The time that the bottleneck cut takes, for the chunks that everybody wants."""
+    """Return the time of the bottleneck cut, for the chunks that all GPUs need."""
     topology = network.topology
     into, out = topology.ingress_gb_s, topology.egress_gb_s
     if any(out[switch] > into[switch] for switch in topology.switches):
@@ -115,27 +116,43 @@ def within_epochs(
     limits: Limits,
     due: tuple[int, ...] = (),
 ) -> Found:
-    """Find a solution in so many epochs, or for the first chunks in those that are given.
+    """Find a solution in so many epochs; ``due`` has the epochs of the first chunks.
 
     Raises
     ------
     InfeasibleError
         If it is proved that there is none.
     TimeLimitError
-        If the time is up.
+        If time is up.
     """
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     goal = _Goal(network, demand, solver, due)
-    name, least = network.topology.name, goal.least()
+    least = goal.least()
     answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least:
-        effort = Effort(threads=limits.threads)
-        answer = goal.answer(epochs, effort, deadline)
-    if answer.outcome is Outcome.INFEASIBLE:
-        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
-    if answer.outcome is Outcome.OPEN:
-        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+        answer = goal.answer(epochs, Effort(threads=limits.threads), deadline)
+    check_found(answer.outcome, network, epochs)
     return goal.found(answer.sent, least)
+
+
+def check_found(outcome: Outcome, network: EpochNetwork, epochs: int) -> None:
+    """Raise InfeasibleError or TimeLimitError unless a solution of so many epochs was found."""
+    name = network.topology.name
+    if outcome is Outcome.INFEASIBLE:
+        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
+    if outcome is Outcome.OPEN:
+        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+
+
+def nothing_found(
+    network: EpochNetwork, bound: int, limit: str = "in the time given"
+) -> TimeLimitError:
+    """Return the error of a search that ended with nothing, at a lower bound on the epochs."""
+    return TimeLimitError(
+        f"teccl: nothing found on {network.topology.name} {limit}; {bound} epochs or more are "
+        f"still open",
+        bound=bound,
+    )
 
 
 def fewest_epochs(
@@ -148,19 +165,19 @@ def fewest_epochs(
     symmetry: bool = False,
     due: tuple[int, ...] = (),
 ) -> Found:
-    """Search for the least number of epochs, where the first chunks arrive in those given.
+    """Search for the least number of epochs; ``due`` has the epochs of the first chunks.
 
-    The fewest found when the time is up, or the work (CP-SAT's deterministic seconds) spent, or the
-    program too large, with the bound that is proved by then. ``tell`` is called with the epochs
-    found, if any, and proved.
+    It ends at the time limit, after the given work (CP-SAT's deterministic seconds), or if the
+    program is too large, with the fewest epochs found. ``tell`` is called with the epochs found, if
+    any, and the lower bound.
 
     Raises
     ------
     TimeLimitError
-        If nothing has been found by then; its ``bound`` is the number of epochs still open.
+        If nothing was found; its ``bound`` is the least number of epochs still open.
     """
     goal = _Goal(network, demand, solver, due)
-    deadline = time.monotonic() + _seconds(limits)
+    deadline = limits.deadline
     search = _Search(goal, deadline, work, Effort(threads=limits.threads, symmetry=symmetry), tell)
     return search.run(goal.least())
 
@@ -173,10 +190,10 @@ def without_repeats(
     limits: Limits,
     due: tuple[int, ...] = (),
 ) -> dict[Sent, Sent | None]:
-    """Return transfers of as many epochs in which no node gets a chunk twice, as schedules ask.
+    """Return transfers of as many epochs in which no node receives a chunk twice, for schedules.
 
-    With few slots, and if a solution has repeats, one without is looked for. If none is found, the
-    repeats are left out: the schedule then holds more than there are slots.
+    With few slots, a solution with repeats is replaced by one without. If none is found, repeats
+    are left out, and the schedule holds more chunks than there are slots.
     """
     few = network.buffers
     if few is None:
@@ -193,9 +210,9 @@ def without_repeats(
 
 @dataclass(frozen=True)
 class _Goal:
-    """What is searched for; the first chunks are ``due`` in the epochs that it has.
+    """A search problem; the first chunks are ``due`` in the epochs given there.
 
-    Epochs are counted until the chunks behind those that are due have arrived.
+    Epochs are counted until the other chunks have arrived.
     """
 
     network: EpochNetwork
@@ -208,12 +225,12 @@ class _Goal:
         return least_epochs(self.network, rest)
 
     def is_large(self, epochs: int) -> bool:
-        """Whether the program would take gigabytes; then the search ends."""
+        """Whether the program would take gigabytes."""
         size = len(self.demand.roots) * len(self.network.arcs) * epochs
         return size > MOST_TRANSFERS
 
     def answer(self, epochs: int, effort: Effort, deadline: float) -> Answer:
-        """Write the program down and solve it, all before the deadline."""
+        """Write and solve the program before the deadline."""
         try:
             program = write(self.network, self.demand, epochs, due=self.due, deadline=deadline)
         except TimeLimitError:
@@ -236,7 +253,7 @@ class _Search:
     best: Found | None = None
 
     def run(self, bound: int) -> Found:
-        """Look at the bound and at what is above it in turn, ever harder."""
+        """Try the bound and a larger number in turn, with growing work."""
         self._tell(bound)
         self._begin()
         work = _FIRST_WORK if self.goal.solver in ("cp-sat", "either") else math.inf
@@ -246,6 +263,7 @@ class _Search:
             late = time.monotonic() >= self.deadline or self.left <= 0
             if late or self.goal.is_large(bound):
                 return self._stopped(bound)
+            # A solution at the bound is optimal; a proof that there is none raises the bound.
             outcome = self._try(bound, work)
             if outcome is Outcome.INFEASIBLE:
                 bound += 1
@@ -256,6 +274,7 @@ class _Search:
                 above = max(bound, above) + max(1, above // 4)
             else:
                 above = self.best.epochs - 1
+            # A larger number is easier to satisfy: it gives a first or a better upper bound.
             if above > bound and self.left > 0 and not self.goal.is_large(above):
                 self._try(above, work)
             work *= _GROWTH
@@ -267,7 +286,7 @@ class _Search:
         self.tell(None if self.best is None else self.best.epochs, bound)
 
     def _begin(self) -> None:
-        """Send greedily, where nothing is in the way."""
+        """Start from a greedy solution, unless slow links, buffers or due chunks rule it out."""
         network, demand = self.goal.network, self.goal.demand
         slowed = any(group.slowed for group in network.groups)
         if slowed or self.goal.due or network.buffers is not None:
@@ -285,13 +304,5 @@ class _Search:
 
     def _stopped(self, bound: int) -> Found:
         if self.best is None:
-            raise TimeLimitError(
-                f"teccl: nothing found on {self.goal.network.topology.name} within the limits; "
-                f"{bound} epochs or more are still open",
-                bound=bound,
-            )
+            raise nothing_found(self.goal.network, bound, "within the limits")
         return Found(self.best.kept, self.best.epochs, bound)
-
-
-def _seconds(limits: Limits) -> float:
-    return math.inf if limits.seconds is None else limits.seconds

@@ -1,13 +1,11 @@
 """TE-CCL's own objective: earlier arrivals of chunks are worth more.
 
-Problem: maximise the sum, over all who want a chunk and all epochs k by whose end they have it, of
-         1 / (k + 1), k from 0, among the schedules of K epochs.
-Input:   a network in epochs, chunks, K, a solver, limits, a gap.
-Output:  the transfers, what they are worth, what none are worth more than.
-Cost:    a program, which takes a solver longer than to find any solution.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1 (the objective) and section 6 (stopped
-         where the gap is 30 %). The printed sum is over sources and destinations; over chunks is
-         understood. Of most reward is not of the fewest epochs: for these K must be the least.
+Problem: among the schedules of K epochs, maximise the sum of 1 / (k + 1) over all destinations and
+         all epochs k, from 0, by whose end they have their chunks.
+Cost:    a program that takes a solver longer than any solution.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1 (the objective) and section 6 (stopped at a
+         gap of 30 %). The printed sum is over sources and destinations; the sum over chunks is
+         implied. The largest reward need not have the fewest epochs: for these K must be the least.
 """
 
 from __future__ import annotations
@@ -21,9 +19,8 @@ from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import EpochProgram, Sent, write
-from baselines.synthesizers.teccl.milp.horizon import least_epochs
-from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, Status, solve
-from forestcoll.errors import InfeasibleError, TimeLimitError
+from baselines.synthesizers.teccl.milp.horizon import check_found, least_epochs
+from baselines.synthesizers.teccl.milp.solvers import Answer, Effort, Outcome, Status, solve
 from forestcoll.problem.limits import Limits
 
 __all__ = ["Rewarded", "most_reward", "set_reward"]
@@ -31,20 +28,20 @@ __all__ = ["Rewarded", "most_reward", "set_reward"]
 
 @dataclass(frozen=True)
 class Rewarded:
-    """A solution and what is known of it.
+    """A solution with its reward.
 
     Parameters
     ----------
     kept : dict
         The transfers, as of :func:`baselines.synthesizers.teccl.cleaning.needed`.
     epochs : int
-        Until all has arrived.
+        Epochs until all chunks have arrived.
     status : Status
-        Whether it is optimal, or within the gap, or what there was at the limit.
+        Whether it is optimal, within the gap, or the result at a limit.
     value : Fraction
-        The solver's solution's, which the transfers reach without those that serve nobody.
+        Reward of the solver's solution; the useful transfers alone have the same.
     bound : float
-        No schedule of so many epochs is worth more.
+        Upper bound on the reward of any schedule of so many epochs.
     """
 
     kept: dict[Sent, Sent | None] = field(repr=False)
@@ -55,9 +52,9 @@ class Rewarded:
 
 
 def set_reward(program: EpochProgram, demand: Demand) -> None:
-    """Make the sum of 1 / (k + 1) the objective of a program that delivers all by its end.
+    """Make the sum of 1 / (k + 1) the objective of a program that delivers all chunks.
 
-    What is held when epoch k + 1 begins has been obtained by the end of epoch k.
+    A chunk held when epoch k + 1 begins was obtained by the end of epoch k.
     """
     wanted = [(chunk, rank) for chunk, ranks in enumerate(demand.wants) for rank in ranks]
     program.objective = {
@@ -66,6 +63,7 @@ def set_reward(program: EpochProgram, demand: Demand) -> None:
         for time in range(1, program.epochs)
         if (chunk, rank, time) in program.held
     }
+    # All chunks are there after the last epoch, so its terms are the same in every solution.
     program.constant = Fraction(len(wanted), program.epochs)
 
 
@@ -78,29 +76,26 @@ def most_reward(
     gap: float = 0.0,
     hint: Collection[Sent] = (),
 ) -> Rewarded:
-    """Find the schedule of most reward in so many epochs.
+    """Find the schedule of the largest reward in so many epochs.
 
-    When the time is up, what has been found by then. ``hint``: transfers of a schedule of so many
-    epochs or fewer.
+    At the time limit it returns the best found. ``hint``: transfers of a schedule of at most so
+    many epochs.
 
     Raises
     ------
     InfeasibleError
         If it is proved that so many epochs are too few.
     TimeLimitError
-        If nothing has been found when the time is up.
+        If nothing was found in time.
     """
-    name, answer = network.topology.name, None
+    answer = Answer(Outcome.INFEASIBLE)
     if epochs >= least_epochs(network, demand):
         program = write(network, demand, epochs)
         set_reward(program, demand)
         seconds = math.inf if limits.seconds is None else limits.seconds
         effort = Effort(seconds, threads=limits.threads, gap=gap)
         answer = solve(program, solver, effort, hint)
-    if answer is None or answer.outcome is Outcome.INFEASIBLE:
-        raise InfeasibleError(f"teccl: proved that {epochs} epochs are too few on {name}")
-    if answer.outcome is Outcome.OPEN:
-        raise TimeLimitError(f"teccl: no answer for {epochs} epochs on {name} in the time given")
+    check_found(answer.outcome, network, epochs)
     assert answer.status is not None
     assert answer.value is not None
     assert answer.bound is not None

@@ -1,20 +1,15 @@
 """Solvers of the integer program: OR-Tools' CP-SAT, HiGHS, or Gurobi where it is installed.
 
-Problem: find values of 0 and 1 that satisfy all rows, of the largest objective if there is one, or
-         prove that there are none.
-Input:   the rows and the objective; the solver; how long, on how many threads, how near to the
-         largest; transfers to begin with.
-Output:  the transfers, what they are worth, and what no others are worth more than; or the proof
-         that there are none; or neither, if the time is up.
-Cost:    the solver's.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 6 uses Gurobi, stopped at a gap of 30 % where it
-         takes long. The rows are small whole numbers, so a point that a solver of linear programs
-         rounds is looked at again, row by row. That there is none CP-SAT proves in whole numbers,
-         HiGHS and Gurobi within their tolerances.
+Problem: values 0 and 1 that satisfy all rows and maximise the objective, if there is one.
+Output:  the transfers, their value and an upper bound; or a proof that there are none; or neither,
+         if time is up.
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 6, use Gurobi, stopped at a gap of 30 % if it
+         takes long. Rows are small whole numbers, so the rounded point of a linear-programming
+         solver is checked row by row. CP-SAT proves infeasibility in whole numbers, HiGHS and
+         Gurobi within their tolerances.
 
-CP-SAT's objective is in whole numbers: ours times the least common multiple of its denominators
-where that is small, else times a power of two and rounded down. Then the bound allows for what
-rounding takes away.
+CP-SAT's objective is in whole numbers: the least common multiple of the denominators if that is
+small, otherwise a power of two, rounded down. Then the bound includes the loss by rounding.
 """
 
 from __future__ import annotations
@@ -25,30 +20,33 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from baselines.synthesizers.teccl.milp.epoch_program import EpochProgram, Row, Sent
 from forestcoll.errors import InfeasibleError, SolverError, TimeLimitError
+from forestcoll.problem.limits import MOST_SECONDS
+
+if TYPE_CHECKING:
+    from forestcoll.solver.linear_program import Program
 
 __all__ = ["SOLVERS", "Answer", "Effort", "Outcome", "Status", "solve"]
 
 SOLVERS = ("cp-sat", "highs", "gurobi", "either")
-"""The last: CP-SAT, and HiGHS for as long where that has no answer."""
-
-_LONG = 1e7  # seconds, for solvers that must be given a limit
+""""either": CP-SAT, then HiGHS for as long if CP-SAT has no answer."""
 
 _SECOND = 1.0
 
 _LARGEST = 1 << 40
-"""The most that CP-SAT's objective may come to."""
+"""Largest value of CP-SAT's objective."""
 
 _EQUAL = 1e-9
-"""Objective and bound are the same if they differ by no more, relatively."""
+"""Relative difference below which an objective and its bound count as equal."""
 
 
 class Outcome(StrEnum):
-    """What is known of a number of epochs."""
+    """Result for a number of epochs."""
 
     FOUND = "found"
     INFEASIBLE = "infeasible"
@@ -56,7 +54,7 @@ class Outcome(StrEnum):
 
 
 class Status(StrEnum):
-    """What is known of a solution's objective."""
+    """Quality of a solution's objective."""
 
     OPTIMAL = "optimal"
     GAP = "within the gap"
@@ -65,19 +63,18 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much one call may take.
+    """Limits of one call.
 
     Parameters
     ----------
     seconds : float
-        Of the clock; infinite without a limit.
+        Wall-clock time; infinite without a limit.
     work : float
-        In CP-SAT's deterministic seconds, so that whoever has time enough gets the same answer.
-    threads : int
+        CP-SAT's deterministic seconds: a limit with a reproducible result.
     gap : float
-        By how much the bound may be above the objective, relatively to the objective; below 1.
+        Relative gap between bound and objective; below 1.
     symmetry : bool
-        Whether CP-SAT is to look for symmetries and use them.
+        Whether CP-SAT detects and uses symmetries.
     """
 
     seconds: float = math.inf
@@ -89,20 +86,19 @@ class Effort:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a solver says of a program.
+    """A solver's answer for a program.
 
     Parameters
     ----------
-    outcome : Outcome
     sent : tuple of Sent
-        The transfers, if the outcome is that they were found.
+        The transfers, if found.
     status : Status, optional
-        If they were found and there is an objective. "within the gap" is also what rounding leaves
-        open.
+        If they were found and there is an objective. "within the gap" includes the loss by
+        rounding.
     value : Fraction, optional
-        The objective of the transfers, then.
+        Objective of the transfers.
     bound : float, optional
-        What no transfers are worth more than, then.
+        Upper bound on the objective.
     """
 
     outcome: Outcome
@@ -114,7 +110,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """Values of the variables; the bound is without the objective's constant."""
+    """Values of the variables; the bound excludes the objective's constant."""
 
     values: list[int]
     bound: float = math.inf
@@ -128,20 +124,17 @@ def solve(
 
     Parameters
     ----------
-    program : EpochProgram
     solver : str
         One of ``SOLVERS``.
-    effort : Effort
     hint : collection of Sent
-        Transfers of a solution, of this program or one like it, to begin with. CP-SAT takes them;
-        the others have no use for them here.
+        Transfers of a solution of this or a similar program, to start from. Only CP-SAT uses them.
 
     Raises
     ------
     UnsupportedError
         If the solver is not installed.
     SolverError
-        If it stops without an answer, or its answer breaks a row.
+        If it stops without an answer, or its answer violates a row.
     """
     if program.impossible:
         return Answer(Outcome.INFEASIBLE)
@@ -155,6 +148,7 @@ def solve(
         point = _mixed(program, solver, effort)
     if isinstance(point, Outcome):
         return Answer(point)
+    # Values of HiGHS and Gurobi are rounded floats, so every row is checked in whole numbers.
     for row in program.rows:
         total = sum(point.values[i] for i in row.plus) - sum(point.values[i] for i in row.minus)
         if total > row.bound or (row.equal and total < row.bound):
@@ -173,7 +167,7 @@ def solve(
 
 
 def _either(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> Answer:
-    """Give HiGHS as much time as CP-SAT has had, a second at least, or what is left."""
+    """Run HiGHS for as long as CP-SAT took, at least a second, or for the rest of the time."""
     began = time.monotonic()
     endless = effort.work == math.inf
     first = replace(effort, seconds=effort.seconds / 2) if endless else effort
@@ -223,7 +217,7 @@ def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _P
 
 
 def _whole(objective: Mapping[int, Fraction]) -> tuple[dict[int, int], int, int]:
-    """Return an objective in whole numbers, how many times as large it is, and what it lacks."""
+    """Return an objective in whole numbers, its scale, and the largest loss by rounding."""
     most = sum(abs(worth) for worth in objective.values())
     scale = math.lcm(*(worth.denominator for worth in objective.values()))
     if most * scale <= _LARGEST:
@@ -233,12 +227,12 @@ def _whole(objective: Mapping[int, Fraction]) -> tuple[dict[int, int], int, int]
 
 
 def _text(program: EpochProgram) -> str:
-    """The rows as CP-SAT reads them: four times as fast as a call for each."""
+    """Return the rows as text for CP-SAT: four times as fast as a call for each."""
     return "variables{domain:[0,1]}" * program.size + "".join(map(_constraint, program.rows))
 
 
 def _constraint(row: Row) -> str:
-    """Write a row down in the form that suits the solver best."""
+    """Write a row in the constraint type that suits the solver best."""
     if row.bound == 1 and not row.minus:
         kind = "exactly_one" if row.equal else "at_most_one"
         return f"constraints{{{kind}{{literals:{[*row.plus]}}}}}"
@@ -252,11 +246,10 @@ def _constraint(row: Row) -> str:
     )
 
 
-def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outcome:
+def _as_matrix(program: EpochProgram) -> Program:
     import scipy.sparse as sp
 
-    from lp.solver.linear_program import Program, Settings, Solution
-    from lp.solver.solve import solve as solve_program
+    from forestcoll.solver.linear_program import Program
 
     entries = [
         (r, i, sign)
@@ -269,7 +262,7 @@ def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outco
     cost = np.zeros(size)
     for i, worth in (program.objective or {}).items():
         cost[i] = worth
-    written = Program(
+    return Program(
         cost=cost,
         matrix=sp.coo_array((signs, (rows, columns)), shape=(len(program.rows), size)),
         row_lower=np.array([row.bound if row.equal else -np.inf for row in program.rows]),
@@ -279,14 +272,20 @@ def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outco
         maximise=True,
         whole=np.ones(size, dtype=np.bool_),
     )
+
+
+def _mixed(program: EpochProgram, solver: str, effort: Effort) -> _Point | Outcome:
+    from forestcoll.solver.linear_program import Settings, Solution
+    from forestcoll.solver.solve import solve as solve_program
+
     settings = Settings(
         method=solver,
-        seconds=min(effort.seconds, _LONG),
+        seconds=min(effort.seconds, MOST_SECONDS),
         threads=effort.threads,
         gap=max(effort.gap, _EQUAL),
     )
     try:
-        found = solve_program(written, settings)
+        found = solve_program(_as_matrix(program), settings)
     except InfeasibleError:
         return Outcome.INFEASIBLE
     except TimeLimitError as error:

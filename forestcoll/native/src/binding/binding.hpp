@@ -1,87 +1,18 @@
-// Shared by all binding files: arrays in and out, and running without the GIL.
+// Shared by the binding files of the core: arrays of several stages, and the functions of each.
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
-#include <nanobind/stl/optional.h>
-#include <nanobind/stl/tuple.h>
 
 #include <cstdint>
-#include <optional>
 #include <tuple>
-#include <utility>
 #include <vector>
 
-#include "forestcoll/common/errors.hpp"
-#include "forestcoll/common/progress.hpp"
+#include "forestcoll/binding/arrays.hpp"
 #include "forestcoll/common/types.hpp"
 #include "forestcoll/edge_splitting/edge_splitting.hpp"
 #include "forestcoll/tight_sets/tight_sets.hpp"
 
 namespace forestcoll {
-
-namespace nb = nanobind;
-
-template <typename T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>, nb::c_contig>;
-template <typename T>
-using OutRows = nb::ndarray<nb::numpy, T, nb::ndim<2>, nb::c_contig>;
-using Callback = std::optional<nb::typed<nb::callable, void(std::int64_t, std::int64_t)>>;
-
-template <typename T>
-std::vector<T> vector_of(const In<T>& array) {
-  return {array.data(), array.data() + array.size()};
-}
-
-template <typename T>
-nb::capsule keep(std::vector<T>* data) {
-  return nb::capsule(data, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-}
-
-template <typename T>
-Out<T> array_of(std::vector<T> values) {
-  auto* data = new std::vector<T>(std::move(values));
-  return Out<T>(data->data(), {data->size()}, keep(data));
-}
-
-template <typename T>
-OutRows<T> rows_of(std::vector<T> values, std::size_t columns) {
-  const std::size_t rows = columns == 0 ? 0 : values.size() / columns;
-  auto* data = new std::vector<T>(std::move(values));
-  return OutRows<T>(data->data(), {rows, columns}, keep(data));
-}
-
-template <typename Rows, typename Get>
-auto column(const Rows& rows, Get get) {
-  std::vector<std::decay_t<decltype(get(*rows.begin()))>> values;
-  values.reserve(rows.size());
-  for (const auto& row : rows) values.push_back(get(row));
-  return array_of(std::move(values));
-}
-
-inline std::vector<Arc> arcs_of(const In<NodeId>& tail, const In<NodeId>& head,
-                                const In<Amount>& capacity) {
-  if (tail.size() != head.size() || tail.size() != capacity.size()) {
-    throw InvalidInput("tail, head and capacity differ in length");
-  }
-  std::vector<Arc> arcs(tail.size());
-  for (std::size_t i = 0; i < arcs.size(); ++i) arcs[i] = {tail(i), head(i), capacity(i)};
-  return arcs;
-}
-
-// Runs without the GIL; takes it at intervals to report and to check for Ctrl-C.
-template <typename Work>
-auto run(const Callback& callback, Work work) {
-  Progress progress([&callback](std::int64_t done, std::int64_t total) {
-    nb::gil_scoped_acquire gil;
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (callback) (*callback)(done, total);
-  });
-  nb::gil_scoped_release release;
-  return work(std::move(progress));
-}
 
 // Logical links (tail, head, capacity) and the splits that made them (via, from, to, amount).
 inline auto removal_arrays(const std::vector<Arc>& logical, const std::vector<Split>& splits) {
@@ -107,11 +38,9 @@ void bind_tree_packing(nb::module_& m);
 void bind_assembly(nb::module_& m);
 void bind_path_recovery(nb::module_& m);
 void bind_paper(nb::module_& m);
-void bind_bfb(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_bounded_depth(nb::module_& m);
-void bind_multitree(nb::module_& m);
-void bind_tacos(nb::module_& m);
-void bind_shortcuts(nb::module_& m);
+// All of them, and the translation of errors.
+void bind_core(nb::module_& m);
 
 }  // namespace forestcoll

@@ -1,12 +1,13 @@
 """Buffer operations of each piece: where it is sent from and where it is stored.
 
 Problem: a piece carries its sender's part and its dependencies; the buffer may by then hold more.
-Input:   chains of pieces, and the names of the values that they carry.
+Input:   chains of pieces in their order.
 Output:  sends, receives and local copies, chain by chain, in a correct order.
-Cost:    linear in the pieces, unless several versions of them are alive.
-Source:  ours. A receive makes a new version. The exporter writes it to the place of the result, or
-         to scratch if none is due. It takes another place while an older version there is still to
-         be sent. So no version is lost, and none is added late.
+Cost:    linear in the pieces, unless several versions of them are alive; a sort of dependencies.
+Source:  ours. Equal sums have equal names: a base and the set of its summands; a copy has the name
+         of its original. A receive makes a new version. The exporter writes it to the place of the
+         result, or to scratch if none is due. It takes another place while an older version there
+         is still to be sent. So no version is lost, and none is added late.
 """
 
 from __future__ import annotations
@@ -15,12 +16,66 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import ExportError, UnsupportedError
 from forestcoll.runtimes.data_layout import Layout
-from forestcoll.runtimes.msccl.exporter.piece_values import NOTHING, Values
 from forestcoll.runtimes.transfer_pieces import Piece
 
-__all__ = ["Operation", "Place", "Version", "operations_of"]
+__all__ = ["NOTHING", "Operation", "Place", "Values", "Version", "operations_of", "values_of"]
+
+
+NOTHING = 0
+"""What a GPU has of a chunk of which it has no part."""
+
+
+@dataclass(slots=True)
+class Values:
+    """Names of sums.
+
+    Attributes
+    ----------
+    brought : list of int
+        By piece.
+    """
+
+    layout: Layout
+    pieces: Sequence[Piece]
+    brought: list[int] = field(default_factory=list)
+    _names: dict[tuple[int, tuple[int, ...]], int] = field(default_factory=dict)
+    _sums: dict[int, tuple[int, tuple[int, ...]]] = field(default_factory=dict)
+
+    def own(self, gpu: int, chunk: int) -> int:
+        """Name the initial value of a chunk at a GPU."""
+        return NOTHING if self.layout.own(gpu, chunk) is None else -1 - gpu
+
+    def applied(self, value: int, piece: int) -> int:
+        """Name the value after a piece is received."""
+        brought = self.brought[piece]
+        if not self.pieces[piece].adds or value == NOTHING:
+            return brought
+        base, added = self._sums.get(value, (value, ()))
+        parts = base, tuple(sorted((*added, brought)))
+        name = self._names.setdefault(parts, len(self._names) + 1)
+        self._sums[name] = parts
+        return name
+
+
+def values_of(pieces: Sequence[Piece], layout: Layout) -> Values:
+    """Name the values that pieces carry.
+
+    Raises ExportError if a GPU sends data that it does not have.
+    """
+    values = Values(layout, pieces)
+    for piece in pieces:
+        value = values.own(piece.tail, piece.chunk)
+        for need in piece.needs:
+            value = values.applied(value, need)
+        if value == NOTHING:
+            raise ExportError(
+                f"rank {piece.tail} sends what it does not have, of chunk {piece.chunk}; verify "
+                f"the schedule first"
+            )
+        values.brought.append(value)
+    return values
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,8 +93,6 @@ class Version:
 
     Attributes
     ----------
-    value : int
-    place : Place
     reads : int
         How often it is read.
     due : bool
@@ -58,13 +111,10 @@ class Operation:
 
     Parameters
     ----------
-    gpu : int
     kind : str
         "s", "r", "rrc" or "cpy", as in :class:`forestcoll.runtimes.msccl.algorithm.Instruction`.
     piece : int
         The piece that is sent or received; in a copy the last one received, or -1 for none.
-    size : int
-    source, target : Version or None
     """
 
     gpu: int
@@ -90,10 +140,7 @@ def operations_of(
 ) -> list[list[Operation]]:
     """Return the operations of each chain.
 
-    Raises
-    ------
-    UnsupportedError
-        If a GPU sends a sum that never forms in its buffers.
+    Raises UnsupportedError if a GPU sends a sum that never forms in its buffers.
     """
     buffers = _Buffers(pieces, values, layout)
     return [[each for piece in chain for each in buffers.carry(piece)] for chain in chains]
@@ -118,7 +165,6 @@ class _Buffers:
                     held.versions[place] = held.latest
 
     def carry(self, number: int) -> list[Operation]:
-        """Send a piece."""
         piece = self.pieces[number]
         done = [self._send(number, piece), self._receive(number, piece)]
         for gpu in (piece.tail, piece.head):

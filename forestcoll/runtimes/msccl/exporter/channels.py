@@ -81,6 +81,7 @@ class Queues:
             self.onward.get(one, other) != other or self.origin.get(other, one) != one
             for one, other in pairwise(path)
         )
+        # The limit of threadblocks comes first, or the file would not load at all.
         fullest, channel = max(self.load[one] for one in path), path[0].channel
         if self.thrifty:
             return crowded, len(new), breaks, fullest, channel

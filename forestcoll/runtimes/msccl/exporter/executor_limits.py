@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from forestcoll.errors import ExportError
-from forestcoll.runtimes.excess import Excess
+from forestcoll.runtimes.export_limits import Excess, first_broken
 from forestcoll.runtimes.msccl.algorithm import Algorithm
 
 __all__ = [
@@ -52,7 +52,6 @@ class Needs:
     ----------
     chunks : int
         In a buffer.
-    channels : int
     channel_threadblocks : int
         Of a GPU, that send or receive on one channel.
     threadblocks : int
@@ -84,7 +83,7 @@ class Needs:
             Excess("steps of a threadblock", self.steps, BLOCK_STEPS),
             Excess("elements for a GPU in the file", self.elements, GPU_ELEMENTS),
         )
-        return next((one for one in found if one.needed > one.most), None)
+        return first_broken(found)
 
 
 def excess_of(algorithm: Algorithm) -> Excess | None:
@@ -116,10 +115,7 @@ def excess_of(algorithm: Algorithm) -> Excess | None:
 def check_limits(algorithm: Algorithm) -> None:
     """Reject an algorithm that the runtime would reject.
 
-    Raises
-    ------
-    ExportError
-        If it breaks a limit.
+    Raises ExportError if it breaks a limit.
     """
     excess = excess_of(algorithm)
     if excess is not None:

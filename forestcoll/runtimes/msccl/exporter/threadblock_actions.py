@@ -47,11 +47,8 @@ class Action:
 
     Parameters
     ----------
-    gpu : int
-    block : Block
     kind : str
         As of :class:`forestcoll.runtimes.msccl.algorithm.Instruction`, no "nop".
-    count : int
     source, target : Spot or None
         What is read and what is written.
     """
@@ -74,7 +71,6 @@ class _Ends:
     receives: dict[Queue, Block]
 
     def block(self, operation: Operation) -> Block:
-        """Return the threadblock of an operation."""
         piece = self.pieces[operation.piece]
         queue = Queue(self.channel[operation.piece], piece.tail, piece.head)
         return self.sends[queue] if operation.kind == "s" else self.receives[queue]
@@ -150,6 +146,7 @@ def _scratch(
     """Lay out scratch; return the offset of each place and the size at each GPU."""
     size: dict[_Held, int] = {}
     for draft in (draft for each in drafts for draft in each):
+        # A sum that only this action's own send reads need not be written.
         if draft.kind == "rrcs" and _is_read_once(draft.target):
             draft.kind, draft.target = "rrs", None
         for held in (draft.source, draft.target):
@@ -157,6 +154,7 @@ def _scratch(
                 place = held.place
                 size[draft.gpu, place.buffer, place.chunk, place.first] = draft.size
     many, offset = [0] * layout.gpus, dict[_Held, int]()
+    # Sorted, pieces of a chunk lie side by side, so that their chains can be joined.
     for key in sorted(size):
         offset[key] = many[key[0]]
         many[key[0]] += size[key]

@@ -40,7 +40,6 @@ class _Gpu:
         self.chunks: dict[tuple[str, int], _Chunk] = {}
 
     def number(self, action: Action) -> int:
-        """Number the threadblock of an action."""
         if action.block not in self.block:
             self.block[action.block] = len(self.last)
             self.last.append(-1)
@@ -59,6 +58,7 @@ def waits_of(actions: Sequence[Action], layout: Layout) -> list[list[int]]:
         clock += [-1] * (len(gpu.last) - len(clock))
         clock[mine] = number
         found = []
+        # The latest first: its clock often shows that the earlier ones are done.
         for one in sorted(before, reverse=True):
             theirs = block_of[one]
             if clock[theirs] < one:

@@ -24,8 +24,6 @@ class Actions:
 
     Parameters
     ----------
-    steps : MergedSteps
-    slices : int
     step, first_chunk, count : ndarray (actions of a slice,)
         The step of each action, its first chunk in the step, and its number of chunks.
     """

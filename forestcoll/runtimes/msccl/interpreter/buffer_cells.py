@@ -1,4 +1,4 @@
-"""Cell numbers for each chunk of each buffer of each GPU, with in-place aliasing.
+"""Cell numbers for each chunk of each buffer of each GPU, and the chunks that actions move.
 
 In place, an allgather's input is its part of the output, a reduce-scatter's output is its part of
 the input, and all other collectives have one buffer for input and output.
@@ -12,10 +12,21 @@ import numpy as np
 
 from forestcoll.runtimes.interpretation.cells import Bools, Cells, Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
+from forestcoll.runtimes.interpretation.one_run import Units
 from forestcoll.runtimes.msccl.algorithm import ALIASES, Algorithm
-from forestcoll.runtimes.msccl.interpreter.merged_steps import BUFFERS, READS, WRITES, MergedSteps
+from forestcoll.runtimes.msccl.interpreter.actions import Actions
+from forestcoll.runtimes.msccl.interpreter.fifos import Pairs
+from forestcoll.runtimes.msccl.interpreter.merged_steps import (
+    ADDS,
+    BUFFERS,
+    POPS,
+    READS,
+    WRITES,
+    MergedSteps,
+)
 
-__all__ = ["cells_of", "check_bounds", "collective_of", "parts_of"]
+__all__ = ["cells_of", "check_bounds", "collective_of", "parts_of", "units_of"]
+
 
 _WORDS = ("input", "output", "scratch")
 
@@ -92,3 +103,36 @@ def check_bounds(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
                 f"{real}"
             )
             yield Finding.at(Kind.BOUNDS, message, steps.place(step))
+
+
+def units_of(actions: Actions, pairs: Pairs, cells: Cells) -> Units:
+    """Return the chunks that are moved, of all slices."""
+    steps, each = actions.steps, actions.each
+    count = np.tile(actions.count, actions.slices)
+    action = np.repeat(np.arange(each * actions.slices), count)
+    start = np.cumsum(count) - count
+    nth = np.arange(action.size) - start[action]
+    step = actions.step[action % each]
+    chunk = actions.first_chunk[action % each] + nth
+    all_cells = cells.size * actions.slices
+    shift = action // each * cells.size
+    kind = steps.kind[step]
+    source = _cell(cells, steps, step, steps.source, steps.source_offset) + chunk + shift
+    target = _cell(cells, steps, step, steps.target, steps.target_offset) + chunk + shift
+    nowhere = all_cells + action.size
+    push = pairs.push[action]
+    carried = (push >= 0) & (nth < count[push])
+    taken = np.where(carried, all_cells + start[push] + nth, nowhere)
+    adds_source = ADDS[kind]
+    own = np.where(adds_source, target, source)
+    return Units(
+        action,
+        first=np.where(POPS[kind], taken, own),
+        second=np.where(adds_source, source, -1),
+        target=np.where(WRITES[kind], target, -1),
+        cells=all_cells,
+    )
+
+
+def _cell(cells: Cells, steps: MergedSteps, step: Ints, buffer: Ints, offset: Ints) -> Ints:
+    return cells.base[steps.gpu[step], buffer[step]] + offset[step]

@@ -39,7 +39,6 @@ class Cut:
         Chunks of a step in one transfer.
     slices : int
         Number of runs of the program; two stand for any larger number.
-    words : str
     """
 
     at_once: int

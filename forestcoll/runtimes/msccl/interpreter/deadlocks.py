@@ -8,7 +8,7 @@ import numpy as np
 
 from forestcoll.runtimes.interpretation.cells import Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
-from forestcoll.runtimes.interpretation.precedence import Edges, Reason
+from forestcoll.runtimes.interpretation.precedence import Edges, Reason, dead_waits
 from forestcoll.runtimes.msccl.interpreter.actions import Actions
 
 __all__ = ["find_deadlocks"]
@@ -20,26 +20,13 @@ def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Fin
     """Report each cycle of waits, and each wait that nothing ends, once.
 
     Every deadlocked threadblock stands at one action, which waits for something that never comes,
-    or for another deadlocked threadblock. So the waits lead from each of them to a wait that
-    nothing ends, or into a cycle.
+    or for another deadlocked threadblock.
     """
     heads = _stuck_at(actions, levels)
-    deadlocked = len(heads)
-    seen: dict[int, int] = {}
-    for number, start in enumerate(heads):
-        way: list[tuple[int, int]] = []
-        block: int | None = start
-        while block is not None and block not in seen:
-            seen[block] = number
-            edge = _cause(edges, levels, heads[block])
-            way.append((heads[block], edge))
-            tail = int(edges.tail[edge])
-            block = None if tail < 0 else int(actions.block[tail % actions.each])
-        if block is None:
-            yield _told(actions, edges, way[-1:], deadlocked)
-        elif seen[block] == number:
-            starts = [actions.block[action % actions.each] for action, _ in way].index(block)
-            yield _told(actions, edges, way[starts:], deadlocked)
+    for way in dead_waits(
+        edges, levels, heads, lambda action: int(actions.block[action % actions.each])
+    ):
+        yield _told(actions, edges, way, len(heads))
 
 
 def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
@@ -47,14 +34,6 @@ def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
     left = np.flatnonzero(levels < 0)
     blocks, first = np.unique(actions.block[left % actions.each], return_index=True)
     return dict(zip(blocks.tolist(), left[first].tolist(), strict=True))
-
-
-def _cause(edges: Edges, levels: Ints, action: int) -> int:
-    """Return an edge into an action from one that never runs, preferably from nothing at all."""
-    open_edges = [
-        edge for edge in edges.into(action) if edges.tail[edge] < 0 or levels[edges.tail[edge]] < 0
-    ]
-    return min(open_edges, key=lambda edge: (edges.tail[edge] >= 0, edge))
 
 
 def _told(
@@ -74,7 +53,6 @@ def _told(
 
 
 def _reason(actions: Actions, edges: Edges, action: int, edge: int) -> str:
-    """Describe what an action waits for."""
     tail, reason = int(edges.tail[edge]), edges.reason[edge]
     steps = actions.steps
     block = steps.block[actions.step_of(action)]

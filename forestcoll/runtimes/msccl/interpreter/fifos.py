@@ -113,23 +113,17 @@ def _looked_up(keys: Ints, among: Ints, values: Ints) -> Ints:
 def check_pairs(actions: Actions, pairs: Pairs) -> Iterator[Finding]:
     """Report unmatched sends and receives of the first slice, and pairs of unequal counts."""
     steps = actions.steps
-    one_slice = slice(0, actions.each)
-    for action in np.flatnonzero(actions.pops & ~_within(pairs.push[one_slice], actions.each)):
-        place = steps.place(actions.step[action])
-        block = actions.block[action]
-        message = (
-            f"{steps.name(actions.step[action])}: receives what GPU {steps.receive[block]} does "
-            f"not send over channel {steps.channel[block]}"
-        )
-        yield Finding.at(Kind.PAIRING, message, place)
-    for action in np.flatnonzero(actions.pushes & ~_within(pairs.pop[one_slice], actions.each)):
-        place = steps.place(actions.step[action])
-        block = actions.block[action]
-        message = (
-            f"{steps.name(actions.step[action])}: sends what GPU {steps.send[block]} does not "
-            f"receive over channel {steps.channel[block]}"
-        )
-        yield Finding.at(Kind.PAIRING, message, place)
+    for which, partner, peer, does, lacks in (
+        (actions.pops, pairs.push, steps.receive, "receives", "send"),
+        (actions.pushes, pairs.pop, steps.send, "sends", "receive"),
+    ):
+        for action in np.flatnonzero(which & ~_within(partner[: actions.each], actions.each)):
+            step, block = actions.step[action], actions.block[action]
+            message = (
+                f"{steps.name(step)}: {does} what GPU {peer[block]} does not {lacks} over channel "
+                f"{steps.channel[block]}"
+            )
+            yield Finding.at(Kind.PAIRING, message, steps.place(step))
     yield from _unlike(actions, pairs)
 
 

@@ -1,12 +1,12 @@
 """Merged steps: arrays of steps as the executor keeps them, without nops.
 
 Problem: the executor has no nops: the next step takes over a nop's wait, and must have a wait
-    itself. Consecutive reductions into one place become one, with the count of the last. A step
-    with dependents publishes a counter that counts waits and steps
-Input: the threadblocks of an algorithm
-Output: an entry for each step that moves data, and for each wait
-Cost: one pass
-Source: the parser and the kernel of the current executor (Azure/msccl-executor-nccl)
+         itself. Consecutive reductions into one place become one, with the count of the last. A
+         step with dependents publishes a counter that counts waits and steps.
+Input:   the threadblocks of an algorithm.
+Output:  an entry for each step that moves data, and for each wait.
+Cost:    one pass.
+Source:  the parser and the kernel of the current executor (Azure/msccl-executor-nccl).
 """
 
 from __future__ import annotations
@@ -205,6 +205,7 @@ class _Merger:
                 "ignores the file; give it one of the nop's waits"
             )
             self.findings.append(Finding.at(Kind.DEPENDENCY, message, place))
+        # The step itself does the first wait; each other one takes a number of its own.
         self.counter += max(0, len(self.pending) - 1)
         for block, counter in self.pending:
             there = block < self.blocks
@@ -228,7 +229,6 @@ class _Merger:
 
 
 def _is_continued(before: Instruction | None, one: Instruction) -> bool:
-    """Whether the executor merges two reductions."""
     return (
         before is not None
         and before.kind == one.kind == "re"

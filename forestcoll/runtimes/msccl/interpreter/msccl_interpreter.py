@@ -1,11 +1,11 @@
 """MSCCL interpreter: execute an algorithm on the CPU and report errors with their places.
 
 Problem: does a program end, at any speeds of its threadblocks, with the data that its collective
-    promises, and does the executor accept it
-Input: an algorithm
-Output: findings
-Cost: a second or two for each hundred thousand steps
-Source: the parser and the kernel of the current executor; docs/runtime-files.md
+         promises, and does the executor accept it?
+Input:   an algorithm.
+Output:  findings.
+Cost:    a second or two for each hundred thousand steps.
+Source:  the parser and the kernel of the current executor; docs/runtime-files.md.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from forestcoll.runtimes.interpretation.collective_results import (
     find_changed_inputs,
     find_wrong_data,
     initial,
+    root_of,
 )
 from forestcoll.runtimes.interpretation.findings import (
     Collected,
@@ -33,15 +34,17 @@ from forestcoll.runtimes.interpretation.findings import (
 from forestcoll.runtimes.interpretation.multisets import Multisets
 from forestcoll.runtimes.interpretation.one_run import MOST_ACTIONS, Units, execute
 from forestcoll.runtimes.interpretation.precedence import Edges, levels_of
-from forestcoll.runtimes.interpretation.roots import root_of
 from forestcoll.runtimes.msccl.algorithm import Algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import Actions, actions_of, how_many
-from forestcoll.runtimes.msccl.interpreter.buffer_cells import cells_of, check_bounds, collective_of
+from forestcoll.runtimes.msccl.interpreter.buffer_cells import (
+    cells_of,
+    check_bounds,
+    collective_of,
+    units_of,
+)
 from forestcoll.runtimes.msccl.interpreter.call_sizes import FIFO_DEPTH, MOST_COUNT, Cut, cuts_of
-from forestcoll.runtimes.msccl.interpreter.chunk_units import units_of
 from forestcoll.runtimes.msccl.interpreter.deadlocks import find_deadlocks
 from forestcoll.runtimes.msccl.interpreter.fifos import Pairs, check_pairs, pairs_of
-from forestcoll.runtimes.msccl.interpreter.flags import check_waits
 from forestcoll.runtimes.msccl.interpreter.merged_steps import POPS, PUSHES, MergedSteps, merge
 from forestcoll.runtimes.msccl.interpreter.races import find_overlaps, find_races
 from forestcoll.runtimes.msccl.interpreter.runtime_limits import (
@@ -49,7 +52,7 @@ from forestcoll.runtimes.msccl.interpreter.runtime_limits import (
     check_limits,
     check_steps,
 )
-from forestcoll.runtimes.msccl.interpreter.step_precedence import edges_of
+from forestcoll.runtimes.msccl.interpreter.step_precedence import check_waits, edges_of
 
 __all__ = ["interpret"]
 
@@ -61,7 +64,6 @@ def interpret(
 
     Parameters
     ----------
-    algorithm : Algorithm
     root : int, optional
         Of a broadcast or reduce; by default, the only GPU that receives, or sends, nothing.
     most_blocks : int, optional
@@ -100,7 +102,6 @@ def _unlike_counts(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding
 
 
 def _static(algorithm: Algorithm, steps: MergedSteps, most_blocks: int | None) -> Iterator[Finding]:
-    """Run the checks that need no execution."""
     yield from first_of(check_limits(algorithm, most_blocks))
     yield from first_of(check_connections(algorithm))
     yield from first_of(check_steps(steps))
@@ -184,6 +185,7 @@ class _Run:
                 yield replace(one, message=words + one.message)
 
     def _races(self, units: Units) -> Iterator[Finding]:
+        # In small calls a step makes one transfer, so full FIFOs make senders wait for less.
         at_any_size = replace(self._pairs, room=self._pairs.room_at_any_size)
         return find_races(self.actions, units, edges_of(self.actions, at_any_size), self._levels)
 
@@ -197,6 +199,7 @@ class _Run:
             actions.slices,
         )
         yield from first_of(find_overlaps(actions, units, levels))
+        # After a deadlock the data is incomplete in any case.
         if (levels < 0).any():
             return
         multisets = Multisets(promise.gpus, max(1, promise.chunks))
@@ -207,8 +210,6 @@ class _Run:
 
 
 def _root(algorithm: Algorithm, given: int | None) -> int:
-    """Return the root of a broadcast or reduce, -1 for others."""
-
     def busy(arriving: bool) -> set[int]:
         steps = merge(algorithm)
         moving = POPS if arriving else PUSHES

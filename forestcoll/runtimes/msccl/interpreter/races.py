@@ -1,13 +1,13 @@
 """Data races: unordered actions at one chunk, at least one of which writes.
 
-Problem: does the result depend on the speeds of threadblocks
-Input: the reads and writes of each action, and the precedence of actions
-Output: the pairs of steps that race
-Cost: for each chunk, only neighbours in the order of the run are tested: a read and the write
-    before it, a write and the reads and the write before it. If all of these are ordered, so are
-    all other pairs; so if there is a race, one of these pairs races
-Source: slices hold different bytes, so actions of two slices do not race. A later slice has all
-    order that the first has and more, so the first one decides
+Problem: does the result depend on the speeds of threadblocks?
+Input:   the reads and writes of each action, and the precedence of actions.
+Output:  the pairs of steps that race.
+Cost:    for each chunk, only neighbours in the order of the run are tested: a read and the write
+         before it, a write and the reads and the write before it. If all of these are ordered, so
+         are all other pairs; so if there is a race, one of these pairs races.
+Source:  slices hold different bytes, so actions of two slices do not race. A later slice has all
+         order that the first has and more, so the first one decides.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ import numpy as np
 
 from forestcoll.runtimes.interpretation.cells import Bools, Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
-from forestcoll.runtimes.interpretation.happens_before import happens_before
-from forestcoll.runtimes.interpretation.neighbours import neighbours
+from forestcoll.runtimes.interpretation.happens_before import happens_before, neighbours
 from forestcoll.runtimes.interpretation.one_run import Units
 from forestcoll.runtimes.interpretation.precedence import Edges
 from forestcoll.runtimes.msccl.interpreter.actions import Actions
@@ -45,7 +44,6 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
     ----------
     actions : Actions
         Of the largest call, which has the most transfers.
-    units : Units
     edges : Edges
         The precedence that holds at all sizes.
     levels : ndarray (actions,)

@@ -1,12 +1,17 @@
-"""Links between threadblocks: channels to other GPUs, semaphores within one GPU.
+"""Signals between threadblocks, with channels to other GPUs and semaphores within one GPU.
 
-Problem: the n-th channel from one GPU to another must end where the n-th one back begins.
-Input:   the phases of all threadblocks.
-Output:  pairs of threadblocks with a channel, pairs with a semaphore, and greetings at a launch.
-Cost:    linear in signals and writes, with sorts.
-Source:  ours. Two threadblocks that signal each other, in either direction, share one channel. A
-         writer to another GPU waits until a threadblock there, which it signals, reports its
-         launch.
+Problem: the dependencies of an action belong to other threadblocks; the n-th channel from one GPU
+         to another must end where the n-th one back begins.
+Input:   actions, each with its threadblock and its level.
+Output:  for each threadblock its phases (the actions of one level), with the threadblocks that it
+         waits for before and signals after; channels, semaphores, and greetings at a launch.
+Cost:    linear in dependencies, signals and writes, with sorts.
+Source:  ours. A threadblock executes its phases by level, and every dependency has a lower level.
+         So an unfinished phase of the lowest level can always proceed, and nothing deadlocks. A
+         signal is sent only if it tells the receiver something new, and each signal has one wait.
+         So a launch leaves the difference of counters unchanged. Two threadblocks that signal each
+         other, in either direction, share one channel. A writer to another GPU waits until a
+         threadblock there, which it signals, reports its launch.
 """
 
 from __future__ import annotations
@@ -16,12 +21,62 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
-from forestcoll.runtimes.excess import Excess
+from forestcoll.runtimes.export_limits import Excess, first_broken
+from forestcoll.runtimes.mscclpp.exporter.data_actions import Action
 from forestcoll.runtimes.mscclpp.exporter.loader_limits import BLOCK_CHANNELS
-from forestcoll.runtimes.mscclpp.exporter.signals import Phase
 from forestcoll.runtimes.mscclpp.exporter.teams import Block
 
-__all__ = ["Channels", "Wiring", "channels_of", "wired"]
+__all__ = ["Channels", "Phase", "Wiring", "channels_of", "phases_of", "wired"]
+
+
+@dataclass(slots=True)
+class Phase:
+    """The actions of a threadblock at one level.
+
+    Attributes
+    ----------
+    waits : list of Block
+        Threadblocks whose signals it waits for first.
+    signals : list of Block
+        Threadblocks that it signals at the end.
+    """
+
+    waits: list[Block] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
+    signals: list[Block] = field(default_factory=list)
+
+
+def phases_of(
+    actions: Sequence[Action], block: Mapping[Action, Block]
+) -> dict[Block, dict[int, Phase]]:
+    """Return the phases of each threadblock, by level, in their order."""
+    phases = defaultdict[Block, dict[int, Phase]](dict)
+    for action in sorted(actions, key=lambda one: one.level):
+        phases[block[action]].setdefault(action.level, Phase()).actions.append(action)
+    for (sender, receiver), needed in sorted(_needed(actions, block).items()):
+        # A signal tells of all levels up to its own, so a later need may be met already.
+        known = -1
+        for level in sorted(needed):
+            if needed[level] > known:
+                known = needed[level]
+                phases[sender][known].signals.append(receiver)
+                phases[receiver][level].waits.append(sender)
+    return dict(phases)
+
+
+def _needed(
+    actions: Sequence[Action], block: Mapping[Action, Block]
+) -> dict[tuple[Block, Block], dict[int, int]]:
+    """Return, for each pair of threadblocks, the level that each level of the other needs."""
+    found = defaultdict[tuple[Block, Block], dict[int, int]](dict)
+    for action in actions:
+        mine = block[action]
+        for need in action.needs:
+            theirs = block[need]
+            if theirs != mine:
+                levels = found[theirs, mine]
+                levels[action.level] = max(levels.get(action.level, -1), need.level)
+    return dict(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +85,6 @@ class Wiring:
 
     Parameters
     ----------
-    phases : mapping
     place : dict
         The number of each threadblock at its GPU.
     links : dict
@@ -58,7 +112,7 @@ class Wiring:
             Excess("threadblocks of a GPU", max(at.values()) * instances, most_threadblocks),
             Excess("channels of a threadblock", channels, BLOCK_CHANNELS),
         )
-        return next((one for one in found if one.needed > one.most), None)
+        return first_broken(found)
 
 
 def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:

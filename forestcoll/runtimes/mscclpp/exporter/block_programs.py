@@ -65,6 +65,7 @@ def gpus_of(
             for block in at[gpu]
         ]
         many = wiring.shared.get(gpu, 0) * instances
+        # Semaphores start at 0, so that each acquire waits for a release of the same launch.
         found.append(
             PlanGpu(
                 *chunks,
@@ -100,12 +101,10 @@ class _Numbers(dict[T, int]):
     """Numbers things in the order of first use."""
 
     def of(self, one: T) -> int:
-        """Return the number of a thing."""
         return self.setdefault(one, len(self))
 
     @property
     def numbers(self) -> tuple[T, ...]:
-        """The things in the order of their numbers."""
         return tuple(self)
 
 
@@ -115,7 +114,6 @@ class _Names:
 
     Parameters
     ----------
-    channels : Channels
     remote : _Numbers
         Buffers of other GPUs, in the order of first use.
     groups : mapping
@@ -147,7 +145,6 @@ class _Writer:
         self.touched = set[tuple[bool, str, int]]()
 
     def threadblock(self) -> PlanThreadblock:
-        """Write the whole threadblock."""
         greets = [
             other
             for other in self.wiring.links.get(self.block, [])
@@ -194,7 +191,7 @@ class _Writer:
     def _signal(self, others: Sequence[Block]) -> None:
         if not others:
             return
-        self._nop()
+        self._nop()  # a single thread signals for all, so all must be done
         inside = [one for one in others if one.gpu == self.block.gpu]
         self._share("sem_release", [(self.block, one) for one in inside])
         self._tell("signal", [one for one in others if one.gpu != self.block.gpu])

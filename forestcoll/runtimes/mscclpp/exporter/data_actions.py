@@ -33,13 +33,11 @@ class Slot:
 
     Attributes
     ----------
-    gpu : int
     peer : int
         The sender whose data it holds in scratch, or the GPU itself for its own sums; OWN for the
         own part; DUE for the result.
     layer : int
         Number of the slot among those of this sender.
-    chunk, first, size : int
     """
 
     gpu: int
@@ -68,7 +66,6 @@ class Action:
         For a put, at another GPU.
     also : list of Slot
         Further targets of a multicast by a switch.
-    needs : list of Action
     level : int
         Above the levels of its dependencies.
     """
@@ -122,7 +119,6 @@ def actions_of(ways: Ways, layout: Layout) -> list[Action]:
 
 
 def _set_levels(actions: Sequence[Action]) -> None:
-    """Give each action a level above those of its dependencies."""
     for action in _sorted(actions):
         action.level = 1 + max((need.level for need in action.needs), default=-1)
 
@@ -166,7 +162,6 @@ class _Place:
             self.coming[pieces[number].head].append(number)
 
     def actions(self) -> list[Action]:
-        """Return all actions of this place."""
         alike = Alike.of(self.ways, self.numbers)
         for number in self.numbers:
             if number in self.arrivals or number in alike.fused:
@@ -181,6 +176,8 @@ class _Place:
             self.arrivals[number] = put, target
         for gpu in sorted({*self.coming, *self._due_at()}):
             self._settle(gpu)
+        # In this order: results are in their places before stores are ordered, and scratch is
+        # reused when all readers are known.
         self._order_stores()
         self._reuse_scratch()
         self._add_ends()
@@ -269,7 +266,6 @@ class _Place:
         return [gpu for gpu in gpus if self.layout.result(gpu, self.chunk) is not None]
 
     def _settle(self, gpu: int) -> None:
-        """Put the result into its place."""
         if self.layout.result(gpu, self.chunk) is None:
             return
         key = self._key(gpu, self.coming[gpu])
@@ -349,7 +345,6 @@ class _Place:
         )
 
     def _move(self, version: _Version, slot: Slot) -> None:
-        """Move a value to another slot."""
         assert version.action is not None
         old, version.slot, version.action.target = version.slot, slot, slot
         for reader in version.readers:

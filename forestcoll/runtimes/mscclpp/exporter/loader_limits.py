@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from forestcoll.runtimes.excess import Excess
+from forestcoll.runtimes.export_limits import Excess, first_broken
 from forestcoll.runtimes.mscclpp.execution_plan import Plan
 
 __all__ = [
@@ -42,7 +42,7 @@ def excess_of(plan: Plan, most_threadblocks: int = GPU_THREADBLOCKS) -> Excess |
         Excess("threadblocks of a GPU", _most_blocks(plan), most_threadblocks),
         *_of_blocks(plan),
     )
-    return next((one for one in found if one.needed > one.most), None)
+    return first_broken(found)
 
 
 def _most_blocks(plan: Plan) -> int:

@@ -21,9 +21,9 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.runtimes.data_layout import Layout, layout_of
-from forestcoll.runtimes.excess import Excess
+from forestcoll.runtimes.export_limits import Excess, check_options
 from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES, Plan
-from forestcoll.runtimes.mscclpp.exporter.block_links import wired
+from forestcoll.runtimes.mscclpp.exporter.block_links import phases_of, wired
 from forestcoll.runtimes.mscclpp.exporter.block_programs import Place, gpus_of
 from forestcoll.runtimes.mscclpp.exporter.data_actions import DUE, OWN, Action, Slot, actions_of
 from forestcoll.runtimes.mscclpp.exporter.loader_limits import (
@@ -31,16 +31,16 @@ from forestcoll.runtimes.mscclpp.exporter.loader_limits import (
     MOST_BUFFER_BYTES,
     excess_of,
 )
-from forestcoll.runtimes.mscclpp.exporter.signals import phases_of
 from forestcoll.runtimes.mscclpp.exporter.switch_pieces import through_switches
 from forestcoll.runtimes.mscclpp.exporter.teams import Fullness, blocks_of
-from forestcoll.runtimes.mscclpp.plan_writing import written_plan
+from forestcoll.runtimes.mscclpp.writing import written_plan
 from forestcoll.runtimes.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.program import Program
 
 __all__ = ["MscclppOptions", "to_mscclpp"]
 
 _TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the order to try them
+# Fuller threadblocks first: fewer of them must run at once.
 _FULLNESS = (Fullness(14, 56), Fullness(10, 40), Fullness(6, 25))
 _ALIGNMENT = 16
 _LETTERS, _DIGITS = 200, 8  # of a name, and of what tells it from others
@@ -71,22 +71,10 @@ class MscclppOptions:
     max_bytes: int = 0
 
     def __post_init__(self) -> None:
-        for name, least in (
-            ("threadblocks", 1),
-            ("instances", 1),
-            ("min_bytes", 0),
-            ("max_bytes", 0),
-        ):
-            value = getattr(self, name)
-            if value < least:
-                raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
+        check_options(self, "threadblocks", "instances")
         if self.min_bytes >= 2**31:
             raise InvalidParameterError(
                 f"min_bytes is {self.min_bytes}; the runtime reads 31 bits, so at most 2^31 - 1"
-            )
-        if 0 < self.max_bytes < self.min_bytes:
-            raise InvalidParameterError(
-                f"max_bytes is {self.max_bytes}, less than min_bytes, {self.min_bytes}"
             )
 
 
@@ -97,7 +85,6 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     ----------
     program : Program
         Of a correct schedule; :func:`forestcoll.schedule.verify` proves that.
-    options : MscclppOptions, optional
 
     Raises
     ------
@@ -160,7 +147,6 @@ class _Draft:
 
     @property
     def name(self) -> str:
-        """The name of the plan."""
         program = self.program
         return f"{program.method}-{program.collective}-{program.topology.name}"
 
@@ -229,7 +215,6 @@ class _Scratch:
             self.many[key[0]] += slots[key]
 
     def where(self, slot: Slot, instance: int) -> Place:
-        """Return the place of a slot in one instance."""
         layout = self._layout
         if slot.peer >= 0:
             key = slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first

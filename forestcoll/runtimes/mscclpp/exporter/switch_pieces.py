@@ -26,7 +26,6 @@ class Ways:
 
     Parameters
     ----------
-    pieces : list of Piece
     copies, sums : mapping
         A number that pieces share if they leave one GPU, or arrive at one GPU, together.
     """
@@ -39,10 +38,8 @@ class Ways:
 def through_switches(pieces: Sequence[Piece], topology: Topology) -> Ways:
     """Route pieces through switches.
 
-    Raises
-    ------
-    UnsupportedError
-        If a switch reduces parts that it then sends as a copy, or joins GPUs of several boxes.
+    Raises UnsupportedError if a switch reduces parts that it then sends as a copy, or joins GPUs of
+    several boxes.
     """
     gpus = topology.num_compute
     if all(max(piece.tail, piece.head) < gpus for piece in pieces):
@@ -118,10 +115,8 @@ class Alike:
     def of(cls, ways: Ways, numbers: Sequence[int]) -> Alike:
         """Sort pieces by their labels.
 
-        Raises
-        ------
-        UnsupportedError
-            If a switch reduces a sum that it does not multicast to all GPUs that contribute.
+        Raises UnsupportedError if a switch reduces a sum that it does not multicast to all GPUs
+        that contribute.
         """
         copies, sums = (_by_label(numbers, labels) for labels in (ways.copies, ways.sums))
         fused = set[int]()

@@ -50,7 +50,6 @@ class _Load:
     actions: int = 0
 
     def fits(self, peers: set[int], level: int, most: Fullness) -> bool:
-        """Whether one more action fits."""
         levels = len(self.levels | {level})
         many = _PHASE * levels + max(0, self.actions + 1 - levels) // 4
         return len(self.peers | peers) <= most.peers and many <= most.operations

@@ -1,11 +1,11 @@
 """Reads, sums and writes of data operations: single parts of chunks, in the order of a run.
 
-Problem: operations add up many operands and write to many places
-Input: data operations, cells of spans
-Output: units for :mod:`forestcoll.runtimes.interpretation.one_run`; the accesses to each cell
-Cost: linear in the parts that are moved
-Source: the kernel of MSCCL++: an operation adds its sources up in their order, then writes the sum
-    to all its targets; a switch adds up what all its GPUs have, and writes to all of them
+Problem: operations add up many operands and write to many places.
+Input:   data operations, cells of spans.
+Output:  units for :mod:`forestcoll.runtimes.interpretation.one_run`; the accesses to each cell.
+Cost:    linear in the parts that are moved.
+Source:  the kernel of MSCCL++: an operation adds its sources up in their order, then writes the sum
+         to all its targets; a switch adds up what all its GPUs have, and writes to all of them.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from forestcoll.runtimes.interpretation.cells import Bools, Ints
 from forestcoll.runtimes.interpretation.findings import Place
 from forestcoll.runtimes.interpretation.one_run import Units
 from forestcoll.runtimes.mscclpp.execution_plan import Span
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import PlanCells, Range
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import Data, PlanNodes
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells, Range
+from forestcoll.runtimes.mscclpp.interpreter.nodes import Data, PlanNodes
 
 __all__ = ["Accesses", "DataTransfers", "Touch", "data_moves_of"]
 
@@ -61,7 +61,6 @@ class DataTransfers:
 
     Parameters
     ----------
-    nodes : PlanNodes
     units : Units
         Their actions are rows, which are single additions or copies of one operation.
     data : ndarray (rows,)
@@ -70,7 +69,6 @@ class DataTransfers:
         -1 for rows that never run.
     accesses : Accesses
         Of the rows that run.
-    touches : tuple of Touch
     """
 
     nodes: PlanNodes
@@ -132,7 +130,7 @@ def data_moves_of(layout: PlanCells, nodes: PlanNodes, levels: Ints) -> DataTran
     units = Units(action, spread(first), spread(second), spread(target), cells)
     node = np.array([each.node for each in nodes.data], dtype=np.int64)
     level = levels[node[data]]
-    longest = int(turn.max(initial=0)) + 1
+    longest = int(turn.max(initial=0)) + 1  # rows of an operation run within its level, by turn
     accesses = _accesses(units, data, level, lane[action] + nth)
     return DataTransfers(
         nodes,
@@ -202,9 +200,9 @@ def _touches(layout: PlanCells, number: int, data: Data) -> list[Touch]:
 
 
 def _accesses(units: Units, data: Ints, level: Ints, lane: Ints) -> Accesses:
-    """Return the accesses of all rows that run."""
     done = np.flatnonzero(level[units.action] >= 0)
     parts = [
+        # From ``cells`` on, operands are sums on their way, which are in no buffer.
         (done[units.first[done] < units.cells], units.first, False),
         (done[units.second[done] >= 0], units.second, False),
         (done[units.target[done] >= 0], units.target, True),

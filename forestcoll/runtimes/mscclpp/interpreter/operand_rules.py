@@ -1,10 +1,11 @@
 """Operand rules of MSCCL++ operations, and the operations that the interpreter refuses.
 
-Problem: the loader checks almost nothing, and the kernel's behaviour is unclear for some operations
-Input: the operations of a plan
-Output: operations that cannot be executed here, with the reason; invalid operands
-Cost: one pass
-Source: the kernel of MSCCL++ (microsoft/mscclpp, after v0.10)
+Problem: the loader checks almost nothing, and the kernel's behaviour is unclear for some
+         operations.
+Input:   the operations of a plan.
+Output:  operations that cannot be executed here, with the reason; invalid operands.
+Cost:    one pass.
+Source:  the kernel of MSCCL++ (microsoft/mscclpp, after v0.10).
 """
 
 from __future__ import annotations
@@ -70,7 +71,6 @@ def refusals(plan: Plan) -> Iterator[str]:
 
 
 def _refusal(one: Operation) -> str:
-    """Return the reason why an operation cannot be executed; empty if it can."""
     if one.kind in _PACKETS:
         return "packets are not modelled, of which readers wait for flags in the data"
     if one.channel_type == "port":

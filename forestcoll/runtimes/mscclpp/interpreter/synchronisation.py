@@ -1,14 +1,14 @@
 """Synchronisation edges: channels, semaphores and barriers, matched by their counts.
 
-Problem: counters only count, so a wait does not name its signal
-Input: signals, waits, acquires, releases and barriers
-Output: edges, each strong (earlier writes are visible after it) or weak (earlier actions are over);
-    imbalances, which would change the counts of a later launch
-Cost: one pass
-Source: the k-th wait at one end of a channel returns when k signals have come from the other end.
-    If one threadblock orders those of each end, this is the k-th signal at any speeds. Otherwise
-    the file is refused, since the signal of a wait is ambiguous. Counters are never reset, so a
-    launch must wait for as many signals as it sends
+Problem: counters only count, so a wait does not name its signal.
+Input:   signals, waits, acquires, releases and barriers.
+Output:  edges, each strong (earlier writes are visible after it) or weak (earlier actions are
+         over); imbalances, which would change the counts of a later launch.
+Cost:    one pass.
+Source:  the k-th wait at one end of a channel returns when k signals have come from the other end.
+         If one threadblock orders those of each end, this is the k-th signal at any speeds.
+         Otherwise the file is refused, since the signal of a wait is ambiguous. Counters are never
+         reset, so a launch must wait for as many signals as it sends.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from itertools import pairwise
 from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
 from forestcoll.runtimes.mscclpp.execution_plan import Plan
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import Meeting, PlanNodes, Sync
+from forestcoll.runtimes.mscclpp.interpreter.nodes import Meeting, PlanNodes, Sync
 
 __all__ = ["Links", "Why", "counterparts", "links_of"]
 
@@ -72,10 +72,7 @@ def counterparts(plan: Plan) -> dict[_Side, _Side]:
 def links_of(plan: Plan, nodes: PlanNodes) -> Links:
     """Match all signals and waits.
 
-    Raises
-    ------
-    UnsupportedError
-        If the signal of a wait is ambiguous.
+    Raises UnsupportedError if the signal of a wait is ambiguous.
     """
     links = Links()
     _check_one_order(nodes)
@@ -153,7 +150,7 @@ def _semaphores(plan: Plan, nodes: PlanNodes, links: Links) -> None:
         releases, acquires = nodes.releases.get(side, []), nodes.acquires.get(side, [])
         at_first = plan.gpus[side[0]].semaphores[side[1]]
         for place, acquire in enumerate(acquires):
-            needed = place - at_first
+            needed = place - at_first  # the first ones pass by the value it starts with
             if needed >= 0:
                 tail = releases[needed].node if needed < len(releases) else -1
                 links.add(tail, acquire.node, Why.SEMAPHORE)

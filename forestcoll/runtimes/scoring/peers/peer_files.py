@@ -4,7 +4,6 @@ Problem: is an untrusted JSON file TE-CCL's, TACCL's or SCCL's?
 Input:   a path.
 Output:  the transfers in it, or an error that names the file, the field and what is known.
 Cost:    one pass; MOST_BYTES at most.
-Source:  none.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
 from forestcoll.runtimes.scoring.peers.sccl_algorithm import is_sccl_algorithm, read_sccl_algorithm
 from forestcoll.runtimes.scoring.peers.teccl_output import is_teccl_output, read_teccl_output
-from forestcoll.topology.documents import Document, parse_json
+from forestcoll.topology.reading.documents import Document, parse_json
 
 __all__ = ["MOST_BYTES", "is_json", "read_peer_file"]
 
@@ -29,10 +28,7 @@ _START = 1000  # bytes, in which the first sign is
 def is_json(path: Path) -> bool:
     """Return whether a file begins like a JSON object or list.
 
-    Raises
-    ------
-    InvalidScheduleError
-        If the file cannot be read.
+    Raises InvalidScheduleError if the file cannot be read.
     """
     start = read_start(path, _START, InvalidScheduleError).removeprefix(b"\xef\xbb\xbf")
     return start.strip(b" \t\r\n")[:1] in (b"{", b"[")

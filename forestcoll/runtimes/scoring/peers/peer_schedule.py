@@ -6,7 +6,9 @@ Output:  a step schedule; errors of the file remain, for ``verify`` to find.
 Cost:    a sort, and a search for the paths into each GPU.
 Source:  none. Paths are those of :mod:`forestcoll.runtimes.scoring.least_hops`. A transfer that
          the file sends through switches takes a path through one, even if a direct link exists. In
-         an allgather, switches marked ``multicast`` multicast (``switch_copies``).
+         an allgather, a transfer through switches marked ``multicast`` alone is split into one
+         send to each switch and one from it to each receiver, as TE-CCL's ``switch_copy`` does.
+         All parts keep the step of the whole: a switch forwards data as it arrives.
 
 Empty steps are left out: only their order counts. If a pair has direct and switched transfers, each
 takes the first path of its kind, because all transfers of a pair share its routes.
@@ -16,19 +18,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.runtimes.scoring.least_hops import Pair, paths_between
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
-from forestcoll.runtimes.scoring.peers.switch_copies import Ways, cut_at_copying_switches
-from forestcoll.schedule.forest import Routes
+from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["as_the_file_has_it", "peer_schedule"]
+__all__ = ["Ways", "as_the_file_has_it", "cut_at_copying_switches", "peer_schedule"]
 
 
 def peer_schedule(
@@ -38,8 +42,6 @@ def peer_schedule(
 
     Parameters
     ----------
-    transfers : PeerTransfers
-    topology : Topology
     order : sequence of int, optional
         The rank in the topology of each GPU of the file; by default, the same number.
 
@@ -143,3 +145,55 @@ def _naming_paths(
     return Sends(
         sends.step, sends.chunk, sends.tail, sends.head, sends.reduce, sends.interval, path
     )
+
+
+Ways = dict[Pair, tuple[Path, ...]]
+
+
+def cut_at_copying_switches(
+    topology: Topology, sends: Sends, through: npt.NDArray[np.bool_], switched: Ways
+) -> tuple[Sends, npt.NDArray[np.bool_], Ways, Ways]:
+    """Split transfers of whole chunks at multicast switches.
+
+    Parameters
+    ----------
+    sends : Sends
+        Whole chunks.
+    through : bool array
+        Whether the file sends each transfer through switches.
+    switched : mapping of pairs to paths
+        Paths of the transfers through switches.
+
+    Returns
+    -------
+    tuple
+        The transfers, the mark of those still through switches, their paths, and the links of the
+        parts. Unchanged transfers come first, in their order.
+    """
+    nodes = {
+        pair: paths[0].nodes
+        for pair, paths in switched.items()
+        if len(paths) == 1 and all(topology.nodes[v].multicast for v in paths[0].nodes[1:-1])
+    }
+    pairs = list(zip(sends.tail.tolist(), sends.head.tolist(), strict=True))
+    cut = np.array([pair in nodes for pair in pairs], dtype=np.bool_) & through
+    if not cut.any():
+        return sends, through, switched, {}
+    end_of = {node: end for end, node in enumerate(topology.ends)}
+    parts: dict[tuple[int, int, int, int, int], Pair] = {}
+    for number in np.flatnonzero(cut).tolist():
+        step, chunk = int(sends.step[number]), int(sends.chunk[number])
+        for tail, head in pairwise(nodes[pairs[number]]):
+            ends = end_of[tail], end_of[head]
+            last = number if not topology.nodes[head].is_switch else -1  # two of these are told
+            parts[step, chunk, *ends, last] = (tail, head)
+    kept = np.flatnonzero(~cut)
+    joined = Sends.joined([replace(sends.taken(kept), interval=None), _whole_sends(list(parts))])
+    left = {pair: paths for pair, paths in switched.items() if pair not in nodes}
+    links: Ways = {(key[2], key[3]): (Path(link, 1),) for key, link in parts.items()}
+    return joined, np.append(through[kept], np.zeros(len(parts), dtype=np.bool_)), left, links
+
+
+def _whole_sends(parts: list[tuple[int, int, int, int, int]]) -> Sends:
+    step, chunk, tail, head, _ = np.array(parts, dtype=np.int64).T.astype(np.int32)
+    return Sends(step, chunk, tail, head, np.zeros(len(parts), dtype=np.bool_))

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerSend, PeerTransfers
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_sccl_algorithm", "read_sccl_algorithm"]
 
@@ -178,7 +178,6 @@ def _is_number(value: object) -> bool:
 
 
 def _items(document: Document, value: object, nodes: int) -> dict[int, _Item]:
-    """Return the items of all addresses, in ascending order."""
     pre: dict[int, list[int]] = defaultdict(list)
     post: dict[int, frozenset[int]] = {}
     for number, item in enumerate(_list(document, value, "collective", "chunks")):

@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerSend, PeerTransfers
-from forestcoll.topology.documents import Document
+from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_teccl_output", "read_teccl_output"]
 
@@ -161,7 +161,6 @@ def _check_all_sent(sent: set[tuple[int, int]], gpus: Sequence[int], count: int)
 
 
 def _check_ends(document: Document, hop: _Hop, rank: Mapping[int, int], *where: str | int) -> None:
-    """Check that both ends are GPUs, and distinct."""
     if hop.tail == hop.head:
         raise document.fault(where, f"leads from {hop.tail} to itself")
     for end in (hop.tail, hop.head):
@@ -226,7 +225,6 @@ def _all_to_all(document: Document) -> PeerTransfers:
 
 
 def _demands(document: Document) -> Iterator[_Demand]:
-    """Yield the demands of a document, with their paths."""
     assert isinstance(document.data, dict), "is_teccl_output"
     name = _field(document.data, _PATHS)
     if name is None:

@@ -1,7 +1,5 @@
 """Random networks of GPUs, and what is known of them without the native core."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

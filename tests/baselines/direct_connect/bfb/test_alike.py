@@ -1,7 +1,5 @@
 """Symmetries as the native code takes them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -4,8 +4,6 @@ Its ticks are lost in the text that we have, its crosses and conditions are not.
 crossed nor under a condition counts as ticked, and is found to be so.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import pytest
@@ -13,8 +11,8 @@ import pytest
 from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.breadth_first import broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
-from baselines.direct_connect.bfb.found import SEARCHED
 from baselines.direct_connect.bfb.node_program import NodePrograms
+from baselines.direct_connect.bfb.optimal_search import SEARCHED
 from baselines.direct_connect.bfb.reverse_symmetry import mirrored
 from baselines.direct_connect.bfb.theory import least_steps, why_not_optimal
 from forestcoll.topology import Topology, load_topology
@@ -99,7 +97,7 @@ def test_steps_are_the_printed_ones_or_the_fewest(base: Base) -> None:
 
 @rows
 def test_breadth_first_broadcasts_are_optimal_where_the_row_says(base: Base) -> None:
-    """Theorem 17; where they are not, but something else is, test_found.py has that."""
+    """Theorem 17; where they are not, but something else is, test_optimal_search.py has that."""
     network = network_of(load_topology(base.spec))
     best = why_not_optimal(broadcast_times(network, Alike.none(base.nodes))) is None
     assert best == (base.optimal and base.breadth_first)

@@ -1,7 +1,5 @@
 """Breadth-first broadcasts as a method: valid, in as few steps as the diameter, balanced."""
 
-from __future__ import annotations
-
 import random
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Exact times, and the pieces that attain them."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np

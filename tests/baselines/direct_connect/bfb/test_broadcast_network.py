@@ -1,7 +1,5 @@
 """Links and latencies in whole numbers, exactly."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Schedules by the names of networks: what their bases have, carried over."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 

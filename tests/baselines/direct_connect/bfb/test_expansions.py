@@ -1,7 +1,5 @@
 """Schedules carried over to larger networks take what the theorems say."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

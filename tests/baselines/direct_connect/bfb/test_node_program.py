@@ -1,15 +1,14 @@
 """The linear programs of the paper, and the same times by flows."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.breadth_first import broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
 from baselines.direct_connect.bfb.node_program import NodePrograms
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import random_network
+from tests.hand_networks import network_of
 from tests.random_topologies import seeds
 
 
@@ -28,15 +27,13 @@ def test_every_program_has_the_value_that_the_flows_have(seed: int, num_bytes: i
 
 def test_the_second_example_of_figure_5() -> None:
     """Two sources over three links, of which the middle one serves both: 2/3."""
-    builder = TopologyBuilder()
-    for i, name in enumerate(("v1", "v2", "w1", "w2", "w3", "u")):
-        builder.gpu(name, index=i)
-    for tail, heads in {"v1": "w1 w2", "v2": "w2 w3", "w1": "u", "w2": "u", "w3": "u"}.items():
-        for head in heads.split():
-            builder.arc(tail, head, 1)
-    builder.arc("u", "v1", 1)
-    builder.arc("u", "v2", 1)
-    network = BroadcastNetwork.of(builder.build("figure 5"))
+    network = BroadcastNetwork.of(
+        network_of(
+            "v1@.0 v2@.1 w1@.2 w2@.3 w3@.4 u@.5",
+            "v1 > w1 w2, v2 > w2 w3, w1..3 > u, u > v1 v2",
+            "figure 5",
+        )
+    )
     u = 5
     assert NodePrograms.of(network).time(u, 1) == pytest.approx(2 / 3)
 

@@ -1,10 +1,8 @@
 """The search finds what there is, and proves where there is nothing."""
 
-from __future__ import annotations
-
 import pytest
 
-from baselines.direct_connect.bfb.optimal_search import bandwidth_optimal
+from baselines.direct_connect.bfb.optimal_search import SEARCHED, bandwidth_optimal, stored_schedule
 from forestcoll.errors import InfeasibleError, TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
@@ -43,3 +41,22 @@ def test_a_limit_is_kept() -> None:
     topology = load_topology("modified_de_bruijn:degree=4,length=2")
     with pytest.raises(TimeLimitError, match="nothing was found"):
         bandwidth_optimal(topology, 3, 4, Limits(seconds=0.001))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("spec", SEARCHED)
+def test_what_is_kept_is_valid_and_bandwidth_optimal(spec: str, reverse: bool) -> None:
+    """(N - 1) / N M / B, in the steps of table 9."""
+    topology = load_topology(spec)
+    topology = topology.reversed() if reverse else topology
+    made = stored_schedule(topology)
+    assert made is not None
+    verify(made)
+    nodes = topology.num_compute
+    assert made.topology == topology
+    assert made.num_steps == SEARCHED[spec][1]
+    assert synchronous(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
+
+
+def test_nothing_is_kept_of_others() -> None:
+    assert stored_schedule(load_topology("ring:nodes=4")) is None

@@ -1,15 +1,14 @@
 """Networks like their reverse, and what that is good for."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from baselines.direct_connect.bfb.bfb import generate
-from baselines.direct_connect.bfb.reverse_symmetry import carried_over, mirrored, reduce_scatter_of
+from baselines.direct_connect.bfb.reverse_symmetry import carried_over, mirrored
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import verify
 from forestcoll.schedule.cost_model import synchronous
+from forestcoll.schedule.transform import time_reversed
 from forestcoll.topology import load_topology
 
 
@@ -31,8 +30,9 @@ def test_the_reduce_scatter_takes_as_long_as_the_allgather(spec: str) -> None:
     links = {(link.tail, link.head): link.bandwidth_gb_s for link in topology.links}
     assert {(int(place[h]), int(place[t])): b for (t, h), b in links.items()} == links
     gather = generate(topology)
-    verify(carried_over(gather, place, topology.reversed()))
-    reduction = reduce_scatter_of(gather, place)
+    reverse = carried_over(gather, place, topology.reversed())
+    verify(reverse)
+    reduction = time_reversed(reverse, topology)
     verify(reduction)
     assert reduction.collective == "reduce-scatter"
     assert reduction.num_steps == gather.num_steps

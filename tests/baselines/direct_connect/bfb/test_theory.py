@@ -1,11 +1,10 @@
 """Bounds, and tests of optimality against each other and by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 
 from baselines.direct_connect.bfb.alike import Alike
@@ -13,11 +12,9 @@ from baselines.direct_connect.bfb.bfb import generate
 from baselines.direct_connect.bfb.breadth_first import BroadcastTimes, broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
 from baselines.direct_connect.bfb.theory import (
-    intersection_numbers,
     least_steps,
     least_steps_both_ways,
     least_time,
-    moore_bound,
     why_not_optimal,
 )
 from forestcoll.errors import InvalidParameterError
@@ -29,12 +26,6 @@ from tests.baselines.direct_connect.bfb.networks import hops
 def times_of(spec: str) -> BroadcastTimes:
     network = BroadcastNetwork.of(load_topology(spec))
     return broadcast_times(network, Alike.none(network.topology.num_compute))
-
-
-def test_moore_s_bound() -> None:
-    """1 + 4 + 16 = 21; a ring one way grows by one a step."""
-    assert [moore_bound(4, steps) for steps in range(4)] == [1, 5, 21, 85]
-    assert [moore_bound(1, steps) for steps in range(4)] == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(
@@ -109,6 +100,32 @@ def test_theorem_19_is_hall_s_condition(spec: str) -> None:
                 for links in combinations(tails, count)
             )
             assert times.at(row, step) == worst
+
+
+def intersection_numbers(hops: npt.NDArray[np.int64]) -> list[tuple[int, int, int]] | None:
+    """Return N_x, a_x and b_x for x = 1, 2, ... if all three are constants (Theorem 18).
+
+    N_x counts the nodes x away from u; a_x those of them that are x - 1 from a neighbour w of u;
+    b_x the neighbours of u that are x - 1 from a node v x away. If there are such numbers, on an
+    undirected graph, sending 1 / b_x of each shard over each link that leads to it is optimal.
+
+    Parameters
+    ----------
+    hops : int64 array, N x N
+        Of a graph whose links go both ways.
+    """
+    found = []
+    near = hops == 1
+    for x in range(1, int(hops.max()) + 1):
+        at, before = hops == x, hops == x - 1
+        spheres = np.unique(at.sum(axis=1))
+        # Pairs of u and w, of u and v: the nodes at x from the one and x - 1 from the other.
+        shared = np.unique((at.astype(np.int64) @ before.astype(np.int64))[near])
+        leading = np.unique((near.astype(np.int64) @ before.astype(np.int64))[at])
+        if max(len(spheres), len(shared), len(leading)) > 1:
+            return None
+        found.append((int(spheres[0]), int(shared[0]), int(leading[0])))
+    return found
 
 
 def test_intersection_numbers_of_the_octahedron_and_of_none() -> None:

@@ -1,6 +1,5 @@
 """Blink on what ForestColl's switch removal leaves, and how far ForestColl is ahead of it."""
 
-from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
@@ -13,11 +12,10 @@ from forestcoll import generate
 from forestcoll.errors import (
     InvalidParameterError,
     UnsupportedError,
-    VerificationError,
 )
 from forestcoll.schedule import Allreduce, Forest, cost, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
-from tests.baselines.single_root import ROOTED_MUTATIONS, least_max_flow, phases, verified
+from tests.baselines.single_root import least_max_flow, phases, verified
 from tests.strategies import topologies
 
 SPECS = [
@@ -143,14 +141,6 @@ def test_the_logical_links_are_made_of_physical_bandwidth() -> None:
             assert used <= topology.link_between[hop].bandwidth_gb_s
 
 
-@pytest.mark.parametrize("mutation", ROOTED_MUTATIONS, ids=lambda mutation: mutation.__name__)
-def test_a_spoilt_broadcast_is_rejected(mutation: Callable[[Forest], Forest]) -> None:
-    forest = blink_switch.generate(load_topology(TWO_BOXES["8+8"]))
-    assert isinstance(forest, Forest)
-    with pytest.raises(VerificationError, match=ROOTED_MUTATIONS[mutation]):
-        verify(mutation(forest))
-
-
 def test_what_cannot_be_done_is_typed() -> None:
     alone = Topology("alone", (Node("gpu", NodeKind.COMPUTE),), ())
     apart = Topology("apart", (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE)), ())
@@ -193,8 +183,6 @@ def test_switches_that_cannot_be_removed_are_unsupported(root: str | None) -> No
         ("as sa bs sb at bt ta", "allreduce"),
     ],
 )
-def test_switches_that_are_not_balanced_are_removed_too(
-    root: str | None, ends: str, collective: str
-) -> None:
+def test_unbalanced_switches_are_removed(root: str | None, ends: str, collective: str) -> None:
     """Switch t has 1 GB/s in and 2 out, or the reverse: what it cannot use is left out."""
     verify(blink_switch.generate(wired(ends), collective, root=root))

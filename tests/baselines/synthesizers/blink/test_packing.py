@@ -7,8 +7,8 @@ import pytest
 from baselines.synthesizers.blink.packing import Network, Packing, fewest, many, pack
 from forestcoll.problem.limits import Limits
 from forestcoll.topology import Topology, load_topology
+from tests.baselines.dgx1 import dgx1
 from tests.baselines.single_root import (
-    dgx1,
     least_max_flow,
 )
 

@@ -72,9 +72,7 @@ def test_the_default_enters_each_a100_box_once(boxes: int, algbw_gb_s: Fraction)
 @pytest.mark.parametrize(
     ("boxes", "algbw_gb_s"), [(2, 200), (3, 150), (4, 200), (8, 200), (11, Fraction(1100, 7))]
 )
-def test_senders_in_the_order_of_joining_enter_a_box_twice(
-    boxes: int, algbw_gb_s: int | Fraction
-) -> None:
+def test_senders_in_order_enter_a_box_twice(boxes: int, algbw_gb_s: int | Fraction) -> None:
     """The root sends over its NIC again before a GPU inside the last box gets to send.
 
     N trees over 8 B NICs make B a NIC, algbw = 8 B / (B / 25), where B divides what the GPUs of
@@ -113,9 +111,7 @@ def test_every_reading_delivers(reading: dict[str, str]) -> None:
         verify(generate(load_topology(spec), "allreduce", **reading))
 
 
-def test_a_second_reading_is_grown_only_where_it_may_be_faster(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_second_reading_runs_only_if_useful(monkeypatch: pytest.MonkeyPatch) -> None:
     """On three boxes of A100 16 shards enter each box over all its NICs in 200 GB/s; on MI250 not
     all of the ingress is in use.
     """

@@ -11,6 +11,7 @@ from baselines.synthesizers.multitree.tree_growth import CHILDREN, PORTS, Growth
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, sized_topology
 from tests.reference import multitree as reference
 
@@ -118,13 +119,7 @@ def test_the_next_number_is_that_after_the_sender(child: str, first: int) -> Non
 
     It goes to 3 first, or to 1, and this one on to the other.
     """
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}") for i in range(4)]
-    switch = builder.switch("w")
-    builder.link(gpus[0], gpus[2], 1)
-    for gpu, width in ((2, 1), (1, 9), (3, 9)):
-        builder.link(gpus[gpu], switch, width)
-    topology = builder.build("beyond")
+    topology = network_of("gpu0..3 [w]", "gpu0 - gpu2, gpu2 - w, gpu1 gpu3 - w: 9", "beyond")
     assert grow_trees(topology, Fraction(1), child, "widest").parent[0, first] == 2
 
 

@@ -7,8 +7,9 @@ import pytest
 
 from baselines.synthesizers.sccl.network import Bounds, bounds, bounds_of_pairs, direct
 from forestcoll.errors import UnsupportedError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.dgx1 import NVLINKS, dgx1
+from tests.hand_networks import network_of
 
 
 def test_dgx1_is_the_hybrid_cube_mesh() -> None:
@@ -21,11 +22,7 @@ def test_dgx1_is_the_hybrid_cube_mesh() -> None:
 
 def line() -> Topology:
     """A = b - c: 20 and 30 GB/s."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, 20)
-    builder.link(b, c, 30)
-    return builder.build("line")
+    return network_of("a b c", "a - b: 20, b - c: 30", "line")
 
 
 def test_the_unit_is_the_widest_of_which_all_links_have_whole_numbers() -> None:
@@ -89,9 +86,7 @@ def test_the_bound_counts_what_a_host_takes_in() -> None:
 
 
 def one_way() -> Topology:
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    return builder.build("one way")
+    return network_of("a b", "a > b", "one way")
 
 
 def test_rounds_are_whole_and_no_fewer_than_steps() -> None:

@@ -1,7 +1,5 @@
 """Small random networks of boxes, and sketches that fit them."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Small things to route, and random ones."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The best messages against all ways to cut the rows of links between boxes."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -19,8 +17,8 @@ from forestcoll.errors import (
     InvalidParameterError,
     SolverError,
 )
+from forestcoll.solver.linear_program import Program, Settings, Solution
 from forestcoll.topology import load_topology
-from lp.solver.linear_program import Program, Settings, Solution
 from tests.baselines.synthesizers.taccl.instances import random_routes, routing_of, two_boxes
 
 SETTINGS = Settings(seconds=60)

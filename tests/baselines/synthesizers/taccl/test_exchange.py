@@ -1,7 +1,5 @@
 """Chunks of an allgather and of an all-to-all."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.synthesizers.taccl.exchange import exchange_of
@@ -30,17 +28,13 @@ class TestChunks:
         pairs = gpus if collective == "allgather" else gpus * (gpus - 1)
         assert len(exchange) == len(exchange.target) == pairs * parts
 
-    def test_the_number_of_a_chunk_is_found_from_its_ends(
-        self, collective: str, gpus: int, parts: int
-    ) -> None:
+    def test_ends_give_the_number_of_a_chunk(self, collective: str, gpus: int, parts: int) -> None:
         exchange = exchange_of(collective, gpus, parts)
         ends = zip(exchange.source, exchange.target, strict=True)
         for chunk, (source, target) in enumerate(ends):
             assert exchange.number(source, target, chunk % parts) == chunk
 
-    def test_destinations_are_those_who_want_it(
-        self, collective: str, gpus: int, parts: int
-    ) -> None:
+    def test_destinations_want_the_chunk(self, collective: str, gpus: int, parts: int) -> None:
         exchange = exchange_of(collective, gpus, parts)
         for chunk, source in enumerate(exchange.source):
             wanting = [place for place in range(gpus) if exchange.wanted(chunk, place)]

@@ -14,8 +14,9 @@ from baselines.synthesizers.taccl.least_time import least_time
 from baselines.synthesizers.taccl.logical_network import LogicalNetwork
 from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_files import find_sketch
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.synthesizers.taccl.boxes import random_boxes
+from tests.hand_networks import network_of
 
 
 def laid(spec: str, sketch: str, chunk_kb: int = 1) -> LogicalNetwork:
@@ -71,11 +72,7 @@ def test_of_links_that_share_a_port_the_fastest_counts() -> None:
 
 
 def one_way() -> Topology:
-    builder = TopologyBuilder()
-    builder.gpu("gpu0")
-    builder.gpu("gpu1")
-    builder.arc("gpu0", "gpu1", 1)
-    return builder.build("one way")
+    return network_of("gpu0 gpu1", "gpu0 > gpu1", "one way")
 
 
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
@@ -86,9 +83,7 @@ def one_way() -> Topology:
         (load_topology("mi250:boxes=2"), Sketch("into a box", (2,))),
     ],
 )
-def test_where_nothing_leads_in_there_is_no_time(
-    topology: Topology, sketch: Sketch, collective: str
-) -> None:
+def test_unreachable_gpus_have_no_time(topology: Topology, sketch: Sketch, collective: str) -> None:
     network = LogicalNetwork.of(topology, sketch, Fraction(1))
     exchange = exchange_of(collective, network.gpus, 1)
     assert least_time(network, exchange, busy(network)) is None

@@ -1,7 +1,5 @@
 """Logical links and ports: by hand, and never more than the network carries."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from dataclasses import replace
@@ -17,6 +15,7 @@ from baselines.synthesizers.taccl.sketch_files import find_sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.synthesizers.taccl.boxes import random_boxes
+from tests.hand_networks import network_of
 
 KB = Fraction(1)
 
@@ -132,15 +131,12 @@ class TestBoxesOnSwitches:
 
 def one_nic_a_box() -> Topology:
     """Two boxes of two GPUs; NICs are joined by 10 GB/s, and 6 back."""
-    builder = TopologyBuilder()
-    for box in (0, 1):
-        nic = builder.switch(f"nic{box}", box)
-        for i in (0, 1):
-            builder.link(builder.gpu(f"{box}.{i}", box, i), nic, 100, 1)
-        builder.link(f"{box}.0", f"{box}.1", 50, "1/2")
-    builder.arc("nic0", "nic1", 10, 3)
-    builder.arc("nic1", "nic0", 6, 4)
-    return builder.build("one NIC a box")
+    return network_of(
+        "[nic0]@0 0.0@0.0 0.1@0.1 [nic1]@1 1.0@1.0 1.1@1.1",
+        "0.0 0.1 - nic0: 100 1, 0.0 - 0.1: 50 1/2, 1.0 1.1 - nic1: 100 1, 1.0 - 1.1: 50 1/2, "
+        "nic0 > nic1: 10 3, nic1 > nic0: 6 4",
+        "one NIC a box",
+    )
 
 
 class TestSharedNic:
@@ -152,9 +148,7 @@ class TestSharedNic:
             ({"connections": {1: (0,)}}, 1),
         ],
     )
-    def test_it_is_divided_by_the_links_that_use_it(
-        self, fields: dict[str, object], users: int
-    ) -> None:
+    def test_its_users_divide_it(self, fields: dict[str, object], users: int) -> None:
         asked = replace(Sketch("sketch.yaml", (2,)), **fields)  # type: ignore[arg-type]
         network = LogicalNetwork.of(one_nic_a_box(), asked, KB)
         across = remote(network)
@@ -196,14 +190,11 @@ def test_what_a_box_sends_by_a_switch_shares_a_link_as_far_as_it_can_be_at_once(
 
 def test_links_of_unlike_length_take_the_longest_latency_and_both_bandwidths() -> None:
     """Two switches between two GPUs: 10 + 10 GB/s, 2 or 7 us."""
-    builder = TopologyBuilder()
-    for i in (0, 1):
-        builder.gpu(f"gpu{i}", 0, i)
-    for switch, latency in (("near", 1), ("far", "7/2")):
-        builder.switch(switch)
-        for i in (0, 1):
-            builder.link(f"gpu{i}", switch, 10, latency)
-    topology = builder.build("two switches")
+    topology = network_of(
+        "gpu0@0.0 gpu1@0.1 [near] [far]",
+        "gpu0 gpu1 - near: 10 1, gpu0 gpu1 - far: 10 7/2",
+        "two switches",
+    )
     network = LogicalNetwork.of(topology, sketch(1, 2), KB)
     for link in network.links:
         assert len(link.paths) == 2
@@ -212,15 +203,11 @@ def test_links_of_unlike_length_take_the_longest_latency_and_both_bandwidths() -
 
 def test_links_stay_as_they_are_but_for_those_between_gpus_of_a_switch() -> None:
     """GPUs 0 to 2 are on it, and 0 and 1 have a link, which is then their way; 3 hangs on 2."""
-    builder = TopologyBuilder()
-    builder.switch("switch")
-    for i in range(4):
-        builder.gpu(f"gpu{i}", 0, i)
-        if i < 3:
-            builder.link(f"gpu{i}", "switch", 10)
-    builder.link("gpu0", "gpu1", 4)
-    builder.link("gpu2", "gpu3", 5)
-    topology = builder.build("three on a switch")
+    topology = network_of(
+        "[switch] gpu0@0.0 gpu1@0.1 gpu2@0.2 gpu3@0.3",
+        "gpu0..2 - switch: 10, gpu0 - gpu1: 4, gpu2 - gpu3: 5",
+        "three on a switch",
+    )
     network = LogicalNetwork.of(topology, sketch(1, 3), KB)
     rate = {(link.tail, link.head): 1 / link.busy_us for link in network.links}
     assert len(network.links) == len(rate)
@@ -390,9 +377,7 @@ def test_sources_of_one_who_does_not_send_are_refused() -> None:
         ),
     ],
 )
-def test_links_that_are_not_there_are_refused(
-    field: str, ends: str, asked: dict[str, object]
-) -> None:
+def test_missing_links_are_refused(field: str, ends: str, asked: dict[str, object]) -> None:
     """Of two NDv2 chassis only GPU 0 sends and GPU 1 receives."""
     message = (
         f"^sketch.yaml: {field} joins two GPUs that no link and no switch joins: .*from {ends} "

@@ -1,7 +1,5 @@
 """Orders against the same rule by sorting all candidates anew each time."""
 
-from __future__ import annotations
-
 import heapq
 from types import SimpleNamespace
 
@@ -86,9 +84,7 @@ def plainly(routing: Routing, routes: ChunkRoutes, heuristic: str) -> list[Trans
     "spec", ["ring:nodes=5", "paper_example", "rail_optimized:boxes=3,gpus_per_box=2"]
 )
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
-def test_the_order_is_that_of_sorting_again_each_time(
-    spec: str, heuristic: str, collective: str
-) -> None:
+def test_the_order_equals_repeated_sorting(spec: str, heuristic: str, collective: str) -> None:
     routing = routing_of(spec, collective)
     for seed in range(2):
         routes = random_routes(routing, seed)
@@ -97,9 +93,7 @@ def test_the_order_is_that_of_sorting_again_each_time(
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
 @pytest.mark.parametrize("spec", SPECS)
-def test_every_transfer_is_there_once_behind_what_brings_its_chunk(
-    spec: str, heuristic: str
-) -> None:
+def test_each_transfer_follows_the_arrival_of_its_chunk(spec: str, heuristic: str) -> None:
     routing = routing_of(spec, chunks=2)
     routes = random_routes(routing, 7)
     order = ordered(routing, routes, heuristic)
@@ -127,9 +121,7 @@ def test_the_public_code_s_choice_is_by_the_kind_of_network(spec: str, heuristic
 
 
 @pytest.mark.parametrize("heuristic", HEURISTICS)
-def test_what_waits_for_a_link_is_not_ranked_anew_for_each_that_goes_before(
-    heuristic: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_waiting_transfers_keep_their_rank(heuristic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of 100 chunks of each of 4 GPUs in a row up to 300 wait for a link, and few are first."""
     arcs = [(u, v) for u in range(4) for v in range(4) if abs(u - v) == 1]
     routing = routing_of(arcs_of(arcs, 4), chunks=100)

@@ -1,7 +1,5 @@
 """What routes are worth, against sums by hand, and which links chunks may take."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -12,7 +10,7 @@ from baselines.synthesizers.taccl.routing import Routing
 from baselines.synthesizers.taccl.sketch import sketch_of
 from forestcoll.errors import InfeasibleError, InvalidParameterError
 from forestcoll.topology import load_topology
-from forestcoll.topology.documents import parse_yaml
+from forestcoll.topology.reading.documents import parse_yaml
 from tests.baselines.synthesizers.taccl.instances import (
     SPECS,
     arcs_of,
@@ -118,7 +116,7 @@ def test_whole_microseconds_are_rounded_down_where_something_is_left() -> None:
     assert whole.cost == small.cost
 
 
-def test_a_network_that_cannot_be_crossed_is_told() -> None:
+def test_a_network_that_cannot_be_crossed_is_reported() -> None:
     text = (
         "nnodes: 2\nintranode_sketch: {strategy: none}\ninternode_sketch: {strategy: relay, "
         'internode_conn: {"0": [0]}}\nsymmetry_offsets: []\nhyperparameters: {input_chunkup: 1}'
@@ -139,9 +137,7 @@ def test_a_network_that_cannot_be_crossed_is_told() -> None:
         ([(0, 1), (1, 0), (2, 3), (3, 2)], 2, "into box 0 of arcs; allow more in internode_sketch"),
     ],
 )
-def test_what_has_no_way_in_is_named_with_the_field(
-    arcs: list[tuple[int, ...]], boxes: int, message: str
-) -> None:
+def test_unreachable_gpus_are_named(arcs: list[tuple[int, ...]], boxes: int, message: str) -> None:
     with pytest.raises(InfeasibleError, match=message):
         plain(arcs_of(arcs, 4, boxes)).check()
 
@@ -154,14 +150,14 @@ def test_what_gets_nowhere_is_named_with_who_does_not_get_it(collective: str) ->
         plain(topology, collective).check()
 
 
-def test_a_chunk_that_may_take_no_link_is_told() -> None:
+def test_a_chunk_that_may_take_no_link_is_reported() -> None:
     """Of two boxes GPUs 0 alone are joined to anything: from GPU 1 nothing leads anywhere."""
     topology = arcs_of([(0, 2), (2, 0), (0, 1), (2, 3)], 4, boxes=2)
     with pytest.raises(InfeasibleError, match="what g1 has get to g0; allow more links in intra"):
         plain(topology, "all-to-all", connections={0: (0,)}).check()
 
 
-def test_after_what_time_a_chunk_is_there_is_told_by_the_links_that_it_may_take() -> None:
+def test_after_what_time_a_chunk_is_there_is_reported_by_the_links_that_it_may_take() -> None:
     """In an all-to-all the slow link is the shortest path, though two fast ones are sooner."""
     topology = arcs_of([(0, 1, 1), (0, 2, 100), (2, 1, 100), (1, 0, 100), (2, 0, 1), (1, 2, 1)], 3)
     routing = plain(topology, "all-to-all")

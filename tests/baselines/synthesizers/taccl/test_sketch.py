@@ -1,7 +1,5 @@
 """Sketches in text: every field, TACCL's own files, and how faulty ones are refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -10,7 +8,7 @@ import pytest
 
 from baselines.synthesizers.taccl.sketch import Sketch, sketch_of
 from forestcoll.errors import InvalidParameterError
-from forestcoll.topology.documents import parse_json, parse_yaml
+from forestcoll.topology.reading.documents import parse_json, parse_yaml
 
 WHOLE = """\
 nnodes: [4, 2, 4]
@@ -135,9 +133,7 @@ def test_the_published_sketch_of_two_dgx2() -> None:
     "connections",
     [{1: (0,), 3: (2,)}, {0: (1,)}, {0: (0,), 1: (1,)}, {0: (1, 2), 3: (4, 5)}, {}],
 )
-def test_turned_twice_a_sketch_of_senders_with_receivers_of_their_own_is_the_same(
-    connections: Mapping[int, tuple[int, ...]],
-) -> None:
+def test_reversing_a_sketch_twice_restores_it(connections: Mapping[int, tuple[int, ...]]) -> None:
     sources = {sender: (sender, 7) for sender in connections}
     for sketch in (
         Sketch("s", (2,), connections=connections),
@@ -327,9 +323,7 @@ GPUS = "it must be a list of GPUs, [0, 1]"
         ),
     ],
 )
-def test_what_is_wrong_is_said_with_the_line_the_field_and_the_remedy(
-    line: int, text: str, message: str
-) -> None:
+def test_errors_name_line_field_and_remedy(line: int, text: str, message: str) -> None:
     assert message in fault(changed(line, text))
 
 

@@ -1,7 +1,5 @@
 """Sketches by name, by file and drawn; those that are shipped fit what they are for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
@@ -16,6 +14,7 @@ from baselines.synthesizers.taccl.sketch_symmetry import classes_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 TEXTS = {
     ".yaml": """\
@@ -96,9 +95,7 @@ def test_a_file_is_read_by_its_ending(tmp_path: Path, name: str) -> None:
         (".json", "{", "", ", line 2: not valid JSON"),
     ],
 )
-def test_a_fault_in_a_file_is_told_with_the_file(
-    tmp_path: Path, suffix: str, old: str, new: str, message: str
-) -> None:
+def test_faults_name_files(tmp_path: Path, suffix: str, old: str, new: str, message: str) -> None:
     path = tmp_path / f"mine{suffix}"
     path.write_text(TEXTS[suffix].replace(old, new, 1), encoding="utf-8")
     with pytest.raises(InvalidParameterError) as caught:
@@ -206,9 +203,7 @@ def test_what_is_drawn(
         ((), ((1, 2), (2, 0))),
     ],
 )
-def test_what_is_turned_has_links_as_fast(
-    slow: tuple[str, ...], symmetry: tuple[tuple[int, int], ...]
-) -> None:
+def test_images_are_as_fast(slow: tuple[str, ...], symmetry: tuple[tuple[int, int], ...]) -> None:
     """A square of two boxes: its boxes differ, or what its numbers have between boxes."""
     builder = TopologyBuilder()
     for box in (0, 1):
@@ -221,32 +216,26 @@ def test_what_is_turned_has_links_as_fast(
 
 def test_who_reaches_its_like_sends_and_nobody_else() -> None:
     """All reach GPUs 0 and 1 of the other box; the third is left out, as nobody reaches it."""
-    builder = TopologyBuilder()
-    builder.switch("net")
-    for box in (0, 1):
-        builder.switch(f"switch{box}")
-        for i in range(3):
-            gpu = builder.gpu(f"{box}.{i}", box, i)
-            builder.link(gpu, f"switch{box}", 10)
-            builder.arc(gpu, "net", 1)
-            if i < 2:
-                builder.arc("net", gpu, 1)
-    sketch = drawn(builder.build("two receivers"))
+    sketch = drawn(
+        network_of(
+            "[net] [switch0] 0.0@0.0 0.1@0.1 0.2@0.2 [switch1] 1.0@1.0 1.1@1.1 1.2@1.2",
+            "0.0..2 - switch0: 10, 1.0..2 - switch1: 10, 0.0..2 1.0..2 > net, net > 0.0..1 1.0..1",
+            "two receivers",
+        )
+    )
     assert sketch.connections == {0: (0,), 1: (1,)}
 
 
 def test_where_neither_links_nor_switches_join_a_box_nothing_is_drawn() -> None:
     """A line from GPU 0 to 2, one way, and a switch for two of them."""
-    builder = TopologyBuilder()
-    for i in range(3):
-        builder.gpu(f"gpu{i}", 0, i)
-    builder.arc("gpu0", "gpu1", 1)
-    builder.arc("gpu1", "gpu2", 1)
-    builder.switch("switch")
-    for i in (0, 2):
-        builder.link(f"gpu{i}", "switch", 1)
     with pytest.raises(UnsupportedError) as caught:
-        drawn(builder.build("half a ring"))
+        drawn(
+            network_of(
+                "gpu0@0.0 gpu1@0.1 gpu2@0.2 [switch]",
+                "gpu0 > gpu1, gpu1 > gpu2, gpu0 gpu2 - switch",
+                "half a ring",
+            )
+        )
     assert str(caught.value) == (
         "unsupported: half a ring: neither do links join all GPUs of a box nor switches any two of "
         "them, so taccl draws no sketch of it; write one"
@@ -262,13 +251,8 @@ def test_a_dead_nic_of_one_box_keeps_its_number_from_sending_in_all() -> None:
 
 def test_boxes_that_reach_no_others_have_no_sketch() -> None:
     """A chain of three boxes: the ends do not reach each other by links."""
-    builder = TopologyBuilder()
-    for box in range(3):
-        builder.gpu(f"{box}.0", box, 0)
-    builder.link("0.0", "1.0", 1)
-    builder.link("1.0", "2.0", 1)
     with pytest.raises(UnsupportedError, match="no GPU of a box reaches the same GPU"):
-        drawn(builder.build("chain"))
+        drawn(network_of("0.0@0.0 1.0@1.0 2.0@2.0", "0.0 - 1.0, 1.0 - 2.0", "chain"))
 
 
 def test_links_that_differ_by_less_than_ticks_tell_are_no_symmetry() -> None:

@@ -1,7 +1,5 @@
 """Classes of what is done alike: by hand, against their closure, and offsets that are none."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
 from fractions import Fraction
@@ -15,7 +13,8 @@ from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_files import drawn
 from baselines.synthesizers.taccl.sketch_symmetry import classes_of
 from forestcoll.errors import InvalidParameterError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 Symmetry = tuple[tuple[int, int], ...]
 
@@ -37,12 +36,8 @@ def boxes_of_two(boxes: int) -> Topology:
 
 
 def line(*bandwidths: int) -> Topology:
-    builder = TopologyBuilder()
-    for i in range(len(bandwidths) + 1):
-        builder.gpu(f"gpu{i}")
-    for i, bandwidth in enumerate(bandwidths):
-        builder.link(f"gpu{i}", f"gpu{i + 1}", bandwidth)
-    return builder.build("line")
+    links = (f"gpu{i} - gpu{i + 1}: {bandwidth}" for i, bandwidth in enumerate(bandwidths))
+    return network_of(f"gpu0..{len(bandwidths)}", ", ".join(links), "line")
 
 
 def transposed(place: int, offset: int, size: int) -> int:
@@ -110,9 +105,7 @@ def expected(
         (load_topology("hypercube:dimension=3"), ((4, 8),), 1),
     ],
 )
-def test_classes_are_the_closure_of_the_offsets(
-    topology: Topology, symmetry: Symmetry, planes: int, collective: str
-) -> None:
+def test_classes(topology: Topology, symmetry: Symmetry, planes: int, collective: str) -> None:
     network, sketch = laid(topology, symmetry, planes)
     for parts in (1, 2):
         exchange = exchange_of(collective, network.gpus, parts)
@@ -173,9 +166,7 @@ def test_an_offset_of_whole_boxes_among_all_is_passed_over_where_there_is_one(of
 @pytest.mark.parametrize(
     ("symmetry", "shown"), [((1, 4), "[1, 4]"), ((2, 8), "[2, 8]"), ((7, 0), "[7, all]")]
 )
-def test_a_size_that_does_not_divide_all_gpus_or_is_passed_by_the_offset_is_refused(
-    symmetry: tuple[int, int], shown: str
-) -> None:
+def test_symmetry_sizes_and_offsets_are_checked(symmetry: tuple[int, int], shown: str) -> None:
     network, sketch = laid(boxes_of_two(3), (symmetry,))
     with pytest.raises(InvalidParameterError) as caught:
         classes_of(network, exchange_of("allgather", 6, 1), sketch)
@@ -203,9 +194,7 @@ def test_a_size_that_does_not_divide_all_gpus_or_is_passed_by_the_offset_is_refu
         ),
     ],
 )
-def test_an_offset_that_the_links_do_not_have_is_refused(
-    topology: Topology, symmetry: tuple[int, int], message: str
-) -> None:
+def test_unsupported_offsets(topology: Topology, symmetry: tuple[int, int], message: str) -> None:
     network, sketch = laid(topology, (symmetry,))
     with pytest.raises(InvalidParameterError) as caught:
         classes_of(network, exchange_of("allgather", 4, 1), sketch)
@@ -214,12 +203,9 @@ def test_an_offset_that_the_links_do_not_have_is_refused(
 
 def test_links_with_one_sum_of_another_latency_are_no_images() -> None:
     """1 us of latency and 1/2 us a chunk are not 1/2 us and 1 us."""
-    builder = TopologyBuilder()
-    for i in range(2):
-        builder.gpu(f"gpu{i}")
-    builder.arc("gpu0", "gpu1", 2, 1)
-    builder.arc("gpu1", "gpu0", 1, "1/2")
-    network, sketch = laid(builder.build("pair"), ((1, 0),))
+    network, sketch = laid(
+        network_of("gpu0 gpu1", "gpu0 > gpu1: 2 1, gpu1 > gpu0: 1 1/2", "pair"), ((1, 0),)
+    )
     message = r"of 1 \+ 1/2 us a chunk, to gpu1 -> gpu0, where there is one of 1/2 \+ 1 us a chunk"
     with pytest.raises(InvalidParameterError, match=message):
         classes_of(network, exchange_of("allgather", 2, 1), sketch)

@@ -1,7 +1,5 @@
 """The stages together: what they report, and what is left when the time is up."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -20,8 +18,8 @@ from forestcoll.errors import (
     TimeLimitError,
 )
 from forestcoll.problem.limits import Limits
-from lp.solver.linear_program import Program, Settings, Solution
-from lp.solver.solve import solve
+from forestcoll.solver.linear_program import Program, Settings, Solution
+from forestcoll.solver.solve import solve
 from tests.baselines.synthesizers.taccl.instances import arcs_of, plain, routing_of, two_boxes
 
 
@@ -36,7 +34,7 @@ def run(routing, heuristics=HEURISTICS, optima=0, gap=1e-3, seconds=None):
     return best_times(routing, effort, "allgather", report), told
 
 
-def test_the_stages_are_told_in_turn() -> None:
+def test_the_stages_are_reported_in_turn() -> None:
     times, told = run(routing_of("paper_example"))
     assert [*told] == ["routing", "messages", "finish"]
     assert told["finish"].incumbent == float(times.finish_us)
@@ -92,7 +90,7 @@ def test_ways_in_a_box_that_take_far_longer_than_those_between_are_found() -> No
     assert times.finish_us > 0
 
 
-def test_a_symmetry_that_leaves_no_routes_is_told() -> None:
+def test_a_symmetry_that_leaves_no_routes_is_reported() -> None:
     """GPUs of a box turn while only GPU 0 sends and GPU 1 receives."""
     routing = routing_of("dgx_a100:boxes=2", pattern="", connections={0: (1,)}, symmetry=((1, 8),))
     with pytest.raises(InfeasibleError, match="allow more links, or less symmetry"):
@@ -114,9 +112,7 @@ def test_searches_that_end_without_a_proof_are_no_proof(monkeypatch: pytest.Monk
     assert given[-1] > 900
 
 
-def test_a_horizon_that_is_ruled_out_at_last_is_followed_by_another(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_infeasible_horizon_is_extended(monkeypatch: pytest.MonkeyPatch) -> None:
     """A solver that first finds nothing, then that four times the least is too little."""
     asked: list[Program] = []
 
@@ -134,7 +130,7 @@ def test_a_horizon_that_is_ruled_out_at_last_is_followed_by_another(
 
 
 @pytest.mark.parametrize("error", [SolverError, InvalidParameterError])
-def test_a_solver_that_gives_up_is_told_with_how_far_costs_are_apart(
+def test_a_solver_that_gives_up_is_reported_with_how_far_costs_are_apart(
     error: type[ForestCollError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(program: Program, settings: Settings) -> Solution:
@@ -145,9 +141,7 @@ def test_a_solver_that_gives_up_is_told_with_how_far_costs_are_apart(
         run(routing_of(two_boxes(latency=100, gpus=2)))
 
 
-def test_what_a_solver_gives_up_on_is_solved_less_strictly(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_failed_solve_is_repeated_less_strictly(monkeypatch: pytest.MonkeyPatch) -> None:
     """As HiGHS does with a "Solve error" where one link is ten billion times as fast as another."""
     asked: list[float] = []
 

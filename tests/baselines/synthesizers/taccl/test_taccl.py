@@ -1,7 +1,5 @@
 """TACCL as a method: the reference results of its public code, and what it refuses."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -18,6 +16,7 @@ from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder
 from forestcoll.topology.files import read_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 NVLINK = "nvlink_bandwidth=1000/46,nvlink_latency=0"
 
@@ -162,10 +161,8 @@ def test_parameters_out_of_range_are_refused(asked: dict, text: str) -> None:
 def test_what_it_does_not_do_is_unsupported() -> None:
     with pytest.raises(UnsupportedError, match="taccl has no broadcast"):
         generate(load_topology("dgx_a100:boxes=1"), "broadcast")
-    builder = TopologyBuilder()
-    builder.gpu("gpu0")
     with pytest.raises(UnsupportedError, match="has 1 GPUs"):
-        generate(builder.build("alone"))
+        generate(network_of("gpu0", "", "alone"))
 
 
 def pairs(local: int = 20, remote: int = 4) -> Topology:
@@ -258,7 +255,7 @@ def test_more_chunks_than_fit_are_unsupported_at_once() -> None:
 
 
 @pytest.mark.parametrize("collective", [*GATHERING, "all-to-all"])
-def test_a_sketch_that_leaves_a_gpu_out_is_told(collective: str, tmp_path: Path) -> None:
+def test_a_sketch_that_leaves_a_gpu_out_is_reported(collective: str, tmp_path: Path) -> None:
     """Of GPUs on a switch, with no links but those between the boxes, of one GPU each."""
     for number, (boxes, remote) in enumerate(
         [(1, ""), (2, 'internode_sketch: {strategy: relay, internode_conn: {"0": [0]}}\n')]

@@ -61,9 +61,7 @@ def test_random_trials_are_those_of_the_reference(kind: str) -> None:
         ("ring:nodes=70,bidirectional=false", (1, 1, 1, 2), 1),
     ],
 )
-def test_trials_on_larger_networks_are_those_of_the_reference(
-    spec: str, ticks: tuple[int, ...], chunks: int, maximum: bool
-) -> None:
+def test_larger_trials_agree(spec: str, ticks: tuple[int, ...], chunks: int, maximum: bool) -> None:
     """More than 64 chunks take several words, many links into a GPU a deep tree of unions."""
     gpus, links = timed(spec, *ticks)
     assert check_against_the_reference(gpus, links, chunks, 7, maximum).is_complete
@@ -156,9 +154,7 @@ def timed(spec: str, *ticks: int) -> tuple[int, list[TimedLink]]:
         ("ring:nodes=5", (1, 4, 2), 2),
     ],
 )
-def test_greedy_trials_are_those_of_the_literal_rules(
-    spec: str, ticks: tuple[int, ...], chunks: int
-) -> None:
+def test_greedy_trials_follow_the_rules(spec: str, ticks: tuple[int, ...], chunks: int) -> None:
     """120 runs each: mean finish and transfers per link agree within four standard errors."""
     gpus, links = timed(spec, *ticks)
 

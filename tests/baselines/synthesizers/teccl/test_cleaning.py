@@ -1,7 +1,5 @@
 """Useless transfers go; what is needed stays, with what it passes on."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

@@ -1,7 +1,5 @@
 """Solutions in epochs as schedules with a clock."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest

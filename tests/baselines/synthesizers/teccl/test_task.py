@@ -1,7 +1,5 @@
 """What is asked for: refused where it makes no sense, told where it is searched for."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -85,9 +83,7 @@ def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> N
         ("allgather", False, "cp-sat", "cp-sat"),
     ],
 )
-def test_the_solver_that_is_told_is_the_one_that_ran(
-    collective: str, whole: bool, asked: str, told: str
-) -> None:
+def test_the_reported_solver_ran(collective: str, whole: bool, asked: str, told: str) -> None:
     """CP-SAT has no linear programs: HiGHS stands in for it."""
     heard: list[Search] = []
     task = Task(**(ASKED | {"collective": collective, "milp": whole, "solver": asked}))

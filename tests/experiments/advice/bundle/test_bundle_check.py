@@ -1,7 +1,5 @@
 """Whether a bundle is whole."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +7,13 @@ from typing import Any
 
 import pytest
 
-from experiments.advice.bundle.bundle_check import faults_in
+from experiments.advice.bundle.bundle_check import READERS, faults_in
 from experiments.advice.bundle.bundling import Bundling
+from forestcoll import compile_program, generate
+from forestcoll.errors import ForestCollError
+from forestcoll.runtimes.formats import export
+from forestcoll.runtimes.msccl.exporter import MscclOptions
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from tests.experiments.advice.bundle.tuned_ring import rewritten, tuned
 
 
@@ -26,7 +29,7 @@ def test_a_whole_one_has_no_fault(bundle: Path) -> None:
     assert ticks == [(0, 2), (1, 2)]
 
 
-def test_a_file_that_was_changed_is_told_and_executed(bundle: Path) -> None:
+def test_a_file_that_was_changed_is_reported_and_executed(bundle: Path) -> None:
     """By its sum; even if that is changed with it by what it does."""
     file = bundle / "msccl" / "01-direct.xml"
     file.write_text(file.read_text().replace('dstoff="1"', 'dstoff="0"'))
@@ -38,12 +41,12 @@ def test_a_file_that_was_changed_is_told_and_executed(bundle: Path) -> None:
     assert any("msccl/01-direct.xml is wrong: " in fault for fault in faults_in(bundle))
 
 
-def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
+def test_files_that_are_lost_or_strange_are_reported(bundle: Path) -> None:
     (bundle / "msccl" / "01-direct.xml").unlink()
     (bundle / "msccl" / "02-bfb.xml").write_text("{}")
     (bundle / "msccl" / "notes.txt").write_text("x")
     told = "\n".join(faults_in(bundle))
-    assert "msccl/notes.txt is in no range; the runtime reads whatever is in its folder" in told
+    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in told
     assert "msccl/01-direct.xml cannot be read: no such file" in told
     assert "msccl/02-bfb.xml cannot be read: " in told
 
@@ -61,8 +64,55 @@ def test_files_that_are_lost_or_strange_are_told(bundle: Path) -> None:
         (lambda index: index.update(runtime="nccl"), "its files are for 'nccl', which is none"),
     ],
 )
-def test_an_index_of_something_else_is_told(
-    bundle: Path, change: Callable[[dict[str, Any]], object], told: str
-) -> None:
+def test_other_indexes(bundle: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
     rewritten(bundle, change)
     assert any(told in fault for fault in faults_in(bundle, execute=False))
+
+
+SIZES: Any = {"min_bytes": 1024, "max_bytes": 4096}
+
+
+def test_an_xml_says_its_sizes_and_is_executed() -> None:
+    text = export(
+        compile_program(generate("ring:nodes=4").schedule), MscclOptions(protocol="LL", **SIZES)
+    ).text
+    found = READERS["msccl"](text, None, True)
+    assert (found.min_bytes, found.max_bytes) == (1024, 4096)
+    assert (found.protocol, found.gpus, found.collective) == ("LL", 4, "allgather")
+    assert found.executed
+    assert not found.wrong
+    assert READERS["msccl"](text, None, False).executed == ()
+
+
+def test_a_plan_says_its_sizes_and_is_executed_in_place_and_out_of_place() -> None:
+    """16 bytes a chunk at least, four chunks: a multiple of 64 bytes."""
+    program = compile_program(generate("complete:nodes=4", collective="allreduce").schedule)
+    text = export(program, MscclppOptions(**SIZES)).text
+    found = READERS["mscclpp"](text, None, True)
+    assert (found.min_bytes, found.max_bytes, found.chunks) == (1024, 4096, 64)
+    assert (found.protocol, found.gpus, found.collective) == ("Simple", 4, "allreduce")
+    assert len(found.executed) == 2
+    assert not found.wrong
+    assert READERS["mscclpp"](text, None, False).executed == ()
+    moved = text.replace('"index":1', '"index":0')
+    assert moved != text
+    assert READERS["mscclpp"](moved, None, True).wrong
+
+
+def test_what_is_wrong_is_said() -> None:
+    text = export(compile_program(generate("ring:nodes=4").schedule), MscclOptions()).text
+    found = READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, True)
+    assert found.wrong
+    assert not READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, False).wrong
+
+
+def test_the_root_is_that_of_the_collective() -> None:
+    schedule = generate("ring:nodes=4", collective="broadcast", root=2).schedule
+    text = export(compile_program(schedule), MscclOptions()).text
+    assert not READERS["msccl"](text, 2, True).wrong
+    assert READERS["msccl"](text, 1, True).wrong
+
+
+def test_what_is_no_xml_is_an_error() -> None:
+    with pytest.raises(ForestCollError):
+        READERS["msccl"]("{}", None, True)

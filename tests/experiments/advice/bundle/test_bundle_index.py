@@ -1,7 +1,5 @@
 """The index of a bundle, and its schema."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -34,6 +32,6 @@ def test_what_is_written_fits_the_schema_and_is_read_back(tmp_path: Path) -> Non
         read_bundle(place)
 
 
-def test_a_folder_without_one_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_one_is_reported(tmp_path: Path) -> None:
     with pytest.raises(InvalidScheduleError, match=r"has no index\.json, so it is no bundle"):
         read_bundle(tmp_path)

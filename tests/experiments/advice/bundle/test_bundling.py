@@ -1,7 +1,5 @@
 """Bundles: a file for each range of sizes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -55,9 +53,7 @@ def test_a_bundle_of_plans_is_right(folder: Path, tmp_path: Path) -> None:
     assert list(faults_in(tmp_path / "bundle")) == []
 
 
-def test_what_does_not_fit_gets_the_next_best(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_get_next(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A GPU that sends to 5 others has 11 threadblocks; one in a ring 5, with its copy."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 8)
     made = Bundling(folder, tmp_path / "bundle").run()
@@ -69,9 +65,7 @@ def test_what_does_not_fit_gets_the_next_best(
     assert list(faults_in(tmp_path / "bundle")) == []
 
 
-def test_where_nothing_fits_the_range_is_open(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_misfits_leave_a_gap(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     made = Bundling(folder, tmp_path / "bundle").run()
     assert [one.file for one in made.ranges] == [None, None]
@@ -97,9 +91,7 @@ def test_a_format_without_sizes_has_them_in_the_index(folder: Path, tmp_path: Pa
     assert list(faults_in(tmp_path / "bundle")) == []
 
 
-def test_who_is_interrupted_goes_on(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupts_resume(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first file is kept, there is no bundle; then only the second is exported."""
     exports: list[Any] = []
     export = bundling.export
@@ -149,6 +141,6 @@ def test_a_wrong_file_is_not_written(
     assert not (tmp_path / "bundle").exists()
 
 
-def test_bad_questions_are_told(folder: Path, tmp_path: Path) -> None:
+def test_bad_questions_are_reported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameterError, match="the multiple of elements is 0"):
         Bundling(folder, tmp_path / "bundle", multiple_of=0)

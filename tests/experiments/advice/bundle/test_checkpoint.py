@@ -1,7 +1,5 @@
 """What is done, kept until all is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The commands ``bundle export`` and ``bundle check``."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -12,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.runtimes.msccl.exporter import executor_limits
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.experiments.advice.bundle.tuned_ring import tuned
 
 ROOT = Path(__file__).parents[3]
@@ -40,9 +38,7 @@ def test_machines_get_the_index(folder: Path, tmp_path: Path) -> None:
     assert [one["protocol"] for one in found["ranges"]] == ["LL", "LL"]
 
 
-def test_what_is_not_used_is_told_with_its_cost(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unused_entries_cost(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 8)
     shown = invoke("bundle", "export", folder, "-o", tmp_path / "bundle").stdout
     assert "% slower than the best" in shown
@@ -70,12 +66,8 @@ def test_a_spoilt_bundle_fails_its_check(folder: Path, tmp_path: Path) -> None:
         (("-o", "no/such/folder"), "there is no directory no/such"),
     ],
 )
-def test_bad_questions_are_told_in_a_line(
-    folder: Path, tmp_path: Path, options: tuple[str, ...], message: str
-) -> None:
-    failed = invoke("bundle", "export", folder, "-o", tmp_path / "bundle", *options)
-    assert failed.exit_code == 2
-    assert_one_line(failed.stderr, message)
+def test_bad_options(folder: Path, tmp_path: Path, options: tuple[str, ...], message: str) -> None:
+    assert_refused(message, "bundle", "export", folder, "-o", tmp_path / "bundle", *options)
     assert list(tmp_path.iterdir()) == []
     assert invoke("bundle", "export", tmp_path, "-o", tmp_path / "bundle").exit_code == 2
     assert invoke("bundle", "check", tmp_path).exit_code == 2

@@ -1,7 +1,5 @@
 """Who comes next where the best cannot be exported."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -46,9 +44,7 @@ def test_it_is_the_best_of_the_others_with_what_it_costs(folder: Path, tmp_path:
     assert found[0].slower > 0.05
 
 
-def test_what_was_found_is_not_looked_for_again(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_second_search(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = {"refuses": no_direct, "seconds": 30.0}
     first = runners_up(read_tuned(folder), part(folder), tmp_path / "kept", **asked)  # type: ignore[arg-type]
     monkeypatch.setattr(module, "tune", None)

@@ -1,7 +1,5 @@
 """Ranges of bytes: no gap, no overlap."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -49,5 +47,5 @@ def test_neighbours_of_one_schedule_are_one_range() -> None:
         ([], "the ranges do not begin at 1 and end at 9 bytes"),
     ],
 )
-def test_gaps_and_overlaps_are_told(ranges: list[tuple[int, int]], told: str) -> None:
+def test_gaps_and_overlaps_are_reported(ranges: list[tuple[int, int]], told: str) -> None:
     assert any(fault.startswith(told) for fault in faults_of(ranges, 1, 9))

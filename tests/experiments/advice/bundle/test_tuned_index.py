@@ -1,7 +1,5 @@
 """What tuning wrote, read back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -36,15 +34,13 @@ def test_it_is_what_was_tuned(tmp_path: Path) -> None:
         (lambda index: index["alpha_us"].update(exact="ten"), "alpha_us.exact: string should"),
     ],
 )
-def test_what_it_is_not_is_told(
-    tmp_path: Path, change: Callable[[dict[str, Any]], object], told: str
-) -> None:
+def test_other_files(tmp_path: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
     folder = rewritten(tuned(tmp_path / "tuned"), change)
     with pytest.raises(InvalidScheduleError, match=f"index.json: .*{told}"):
         read_tuned(folder)
 
 
-def test_a_folder_without_one_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_one_is_reported(tmp_path: Path) -> None:
     with pytest.raises(
         InvalidScheduleError, match=r"has no index\.json; name a folder that forest"
     ):

@@ -1,7 +1,5 @@
 """A small folder of ``forestcoll tune``: a ring of six, of which small data go to all at once."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Schedules that may be the best: made, verified, or why not."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -45,9 +43,7 @@ def test_a_candidate_is_verified_and_lowered() -> None:
         ("syccl", "ring:nodes=4", "allgather", "not reimplemented"),
     ],
 )
-def test_what_is_not_supported_is_kept_with_the_reason(
-    name: str, topology: str, collective: str, note: str
-) -> None:
+def test_unsupported_keeps_its_reason(name: str, topology: str, collective: str, note: str) -> None:
     one = of(name, load_topology(topology), collective)
     assert one.schedule is None
     assert note in one.note

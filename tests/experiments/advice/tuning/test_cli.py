@@ -1,7 +1,5 @@
 """The command ``forestcoll tune``."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -87,7 +85,7 @@ def test_files_are_written_for_each_range(tmp_path: Path) -> None:
         verify(read_schedule(folder / one["file"]))
 
 
-def test_methods_out_of_time_are_told() -> None:
+def test_methods_out_of_time_are_reported() -> None:
     shown = invoke("tune", "ring:nodes=6", "--sizes", "1KB", "--seconds", "0")
     assert shown.exit_code == 3
     assert "forest, k=1: took longer than 0 s to make; give each more seconds" in shown.stderr
@@ -113,9 +111,7 @@ def test_methods_out_of_time_are_told() -> None:
         (["-o", "README.md"], "README.md: is a file; name a folder"),
     ],
 )
-def test_bad_questions_are_told_in_one_line(
-    options: list[str], message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_questions(options: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     failed = invoke("tune", "ring:nodes=4", *options)
     assert failed.exit_code == 2

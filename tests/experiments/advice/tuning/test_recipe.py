@@ -1,7 +1,5 @@
 """What is tried when the best schedule of each size is looked for."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.registry import METHODS

@@ -1,7 +1,5 @@
 """What tuning found as a document, and as files."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
@@ -22,9 +20,7 @@ SIZES = ["1KB..16KB", "1MB", "1GB"]
 
 
 @pytest.mark.parametrize("ending", [".npz", ".json"])
-def test_every_file_is_proved_and_takes_the_time_that_the_index_says(
-    tmp_path: Path, ending: str
-) -> None:
+def test_files_are_proved_and_take_the_time_of_the_index(tmp_path: Path, ending: str) -> None:
     folder = Folder(tmp_path / "best", ending)
     found = tune(NETWORK, sizes=SIZES, keep=folder.keep)
     index = json.loads((tmp_path / "best" / INDEX).read_text())
@@ -149,15 +145,13 @@ def test_folders_that_cannot_be_are_refused_before_the_work(tmp_path: Path) -> N
     assert not (tmp_path / "no").exists()
 
 
-def test_a_folder_that_cannot_be_written_to_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "access", lambda *given: False)
     with pytest.raises(ExportError, match="no permission to write"):
         Folder(tmp_path)
 
 
-def test_a_folder_that_cannot_be_made_after_all_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_after_all_is_reported(tmp_path: Path) -> None:
     folder = Folder(tmp_path / "best")
     (tmp_path / "best").touch()
     with pytest.raises(ExportError, match="cannot be written"):

@@ -1,7 +1,5 @@
 """Who is best at one size."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """Forests of little depth, one limit after the other."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.advice.tuning import tune

@@ -1,7 +1,5 @@
 """Between which sizes the best schedule changes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import pytest

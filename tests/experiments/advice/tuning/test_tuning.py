@@ -1,7 +1,5 @@
 """The best of many schedules at each size of the data, in simulation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -46,9 +44,7 @@ def least_of_all(found: Tuning, size: int) -> float:
         ("ring:nodes=5", "all-to-all"),
     ],
 )
-def test_each_size_has_the_least_of_all_and_no_less_than_the_bound(
-    spec: str, collective: str
-) -> None:
+def test_each_size_has_the_fastest_within_the_bound(spec: str, collective: str) -> None:
     found = tune(spec, collective, SIZES)
     assert [at.size_bytes for at in found.sizes if at.asked] == [2**10, 2**16, 2**24]
     for at in found.sizes:
@@ -152,7 +148,7 @@ def test_what_is_known_is_handed_on_after_each_size() -> None:
     assert known[-1] == found
 
 
-def test_progress_is_told_and_may_stop_it() -> None:
+def test_progress_is_reported_and_may_stop_it() -> None:
     stages: list[str] = []
 
     def stop(stage: str, done: int, total: int) -> None:
@@ -183,9 +179,7 @@ def test_progress_is_told_and_may_stop_it() -> None:
         ({"model": AlphaBeta(lockstep=True)}, InvalidParameterError, "without clocks and steps"),
     ],
 )
-def test_bad_questions_are_told(
-    options: dict[str, Any], error: type[ForestCollError], message: str
-) -> None:
+def test_bad_questions(options: dict[str, Any], error: type[ForestCollError], message: str) -> None:
     with pytest.raises(error, match=message):
         tune("ring:nodes=4", **{"sizes": ["1KB"], **options})
 

@@ -1,7 +1,5 @@
 """Bounds and baselines of the BFB paper's tables, by its formulas."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -17,10 +15,10 @@ from experiments.reproduction.printed_numbers.bfb_bounds import (
 )
 from forestcoll.compilation import compile_program
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
+from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 from forestcoll.topology.families.wiring import undirected
 from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.solver.linear_program import Settings
 
 
 def test_theoretical_bounds_of_tables_4_and_7_are_those_printed() -> None:

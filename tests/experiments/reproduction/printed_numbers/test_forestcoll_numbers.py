@@ -1,7 +1,5 @@
 """ForestColl's tables and derived optima come out to the printed digits."""
 
-from __future__ import annotations
-
 from experiments.published import printed
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.printed_numbers.forestcoll_numbers import differences

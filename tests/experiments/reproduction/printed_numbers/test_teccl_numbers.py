@@ -1,7 +1,5 @@
 """TE-CCL's tables come out as printed, but for what is named here and in docs/papers."""
 
-from __future__ import annotations
-
 import pytest
 
 from experiments.published import printed

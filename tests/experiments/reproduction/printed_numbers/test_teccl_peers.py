@@ -1,7 +1,5 @@
 """What TE-CCL's paper prints of its peers, beside ours of them."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest
@@ -47,9 +45,7 @@ def test_taccl_is_where_it_was_printed_at_large_sizes(found: list[Difference]) -
     assert abs(largest.share) < 1e-3
 
 
-def test_shares_count_the_sizes_that_both_searched(
-    found: list[Difference], coverage: Coverage
-) -> None:
+def test_shares_count_common_sizes(found: list[Difference], coverage: Coverage) -> None:
     """Recounted by hand for one comparison; a search that hit its limit took at least that."""
     name = "teccl-figures5-6-all-to-all"
     of_dgx2 = [row for row in coverage.rows[name] if row.topology.startswith("dgx2")]

@@ -4,10 +4,9 @@ from dataclasses import dataclass
 
 from forestcoll import Program, compile_program
 from forestcoll.runtimes.data_layout import Layout, layout_of
-from forestcoll.runtimes.msccl.exporter.buffer_operations import Operation, operations_of
+from forestcoll.runtimes.msccl.exporter.buffer_operations import Operation, operations_of, values_of
 from forestcoll.runtimes.msccl.exporter.channels import blocks_of, queues_of
 from forestcoll.runtimes.msccl.exporter.piece_order import chained
-from forestcoll.runtimes.msccl.exporter.piece_values import values_of
 from forestcoll.runtimes.msccl.exporter.threadblock_actions import Action, actions_of
 from forestcoll.runtimes.transfer_pieces import Piece, in_units, pieces_of
 from forestcoll.schedule import Chunks, Send

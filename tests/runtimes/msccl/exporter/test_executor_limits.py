@@ -34,7 +34,7 @@ FULL = [number % 4 for number in range(64)]
         (algorithm([0], chunks=32769), "32769 chunks in a buffer, and 32768 are the most"),
     ],
 )
-def test_each_limit_is_told_with_what_is_needed(broken: Algorithm, told: str) -> None:
+def test_each_limit_is_reported_with_what_is_needed(broken: Algorithm, told: str) -> None:
     assert str(excess_of(broken)) == told
     with pytest.raises(ExportError, match=told):
         check_limits(broken)

@@ -1,7 +1,5 @@
 """Steps cut into transfers."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import actions_of, how_many
 from forestcoll.runtimes.msccl.interpreter.call_sizes import Cut

@@ -1,7 +1,5 @@
 """How calls are cut, by hand from the sizes of FIFOs."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.msccl import PROTOCOLS, parse_algorithm

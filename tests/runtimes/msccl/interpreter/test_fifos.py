@@ -1,7 +1,5 @@
 """Who takes from whom."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import Actions, actions_of
 from forestcoll.runtimes.msccl.interpreter.call_sizes import Cut
@@ -46,7 +44,7 @@ def test_at_any_size_there_is_room_for_as_many_steps() -> None:
     assert (single.room == single.room_at_any_size).all()
 
 
-def test_what_has_no_other_end_is_told() -> None:
+def test_what_has_no_other_end_is_reported() -> None:
     """Two sends, of which one is received, and a receive of what nobody sends."""
     one = actions(
         [Block(1).step("s").step("s")], [Block(-1, 0).step("r"), Block(-1, 0, 1).step("r")]

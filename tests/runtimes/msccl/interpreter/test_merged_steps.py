@@ -1,7 +1,5 @@
 """Steps as the executor keeps and counts them."""
 
-from __future__ import annotations
-
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter.merged_steps import KINDS, MergedSteps, merge

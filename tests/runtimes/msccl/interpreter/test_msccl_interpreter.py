@@ -1,7 +1,5 @@
 """Whole programs: right ones pass, and with one wrong line the line is named."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -169,7 +167,7 @@ def test_a_wrong_count_is_named(count: int) -> None:
     assert line in lines(result, Kind.PAIRING) | lines(result, Kind.BOUNDS)
 
 
-def test_unlike_counts_that_only_a_size_between_would_part_are_told() -> None:
+def test_unlike_counts_that_only_a_size_between_would_part_are_reported() -> None:
     """Six against three and three: right in transfers of one and of three, but not of two."""
     gpus = [
         [Block(1).step("s", "i0", "o0", 6), Block().step("cpy", "i0", "o0", 6)],

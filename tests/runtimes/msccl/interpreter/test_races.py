@@ -1,7 +1,5 @@
 """Two at one chunk, in no order."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
@@ -76,7 +74,7 @@ def test_what_is_copied_to_itself_in_place_does_not_race() -> None:
     assert len(races(moved, other, inplace=1, outofplace=0)) == 1
 
 
-def test_a_step_that_writes_what_it_reads_shifted_is_told() -> None:
+def test_a_step_that_writes_what_it_reads_shifted_is_reported() -> None:
     """Threads of a threadblock copy chunks in no order."""
     (race,) = races([Block().step("cpy", "o0", "o1", 2)])
     assert "reads chunks that it writes, shifted" in race.message

@@ -1,7 +1,5 @@
 """What the executor takes, just within and just beyond."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.runtimes.interpretation.findings import Kind

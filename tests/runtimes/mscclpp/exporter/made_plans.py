@@ -1,7 +1,5 @@
 """Actions of small schedules by hand."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from forestcoll import Program, compile_program
@@ -10,17 +8,15 @@ from forestcoll.runtimes.mscclpp.exporter.data_actions import Action, actions_of
 from forestcoll.runtimes.mscclpp.exporter.switch_pieces import through_switches
 from forestcoll.runtimes.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule import Chunks, Send
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 from tests.schedule.made.programs import by_hand, line
 
 
 def star(gpus: int, boxes: int = 1) -> Topology:
     """GPUs around a switch that copies and adds."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w", multicast=True)
-    for place in range(gpus):
-        builder.link(builder.gpu(f"g{place}", place % boxes, place // boxes), switch, 1)
-    return builder.build("star")
+    places = " ".join(f"g{place}@{place % boxes}.{place // boxes}" for place in range(gpus))
+    return network_of(f"[w*] {places}", f"g0..{gpus - 1} - w", "star")
 
 
 def program(collective: str, gpus: int, sends: Sequence[Send], root: int = -1) -> Program:

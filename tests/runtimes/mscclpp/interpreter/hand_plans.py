@@ -1,7 +1,5 @@
 """Small plans by hand: operations in a few words, threadblocks and GPUs around them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from forestcoll.runtimes.interpretation.findings import Findings, Kind

@@ -6,13 +6,13 @@ import numpy as np
 
 from forestcoll.runtimes.mscclpp import Operation, Plan, Span, SwitchGroup
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
 from forestcoll.runtimes.mscclpp.interpreter.data_transfers import (
     DataTransfers,
     Touch,
     data_moves_of,
 )
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import plan_cells_of
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.nodes import plan_nodes_of
 from tests.runtimes.mscclpp.interpreter.hand_plans import (
     NOP,
     alone,

@@ -31,9 +31,7 @@ from tests.runtimes.mscclpp.interpreter.hand_plans import alone, copy, data, mes
         ),
     ],
 )
-def test_what_is_open_or_not_modelled_is_said_not_guessed(
-    operation: Operation, reason: str
-) -> None:
+def test_operations_not_modelled_are_unknown(operation: Operation, reason: str) -> None:
     plan = alone([operation])
     assert reason in next(refusals(plan))
     with pytest.raises(UnsupportedError, match=f"{operation.kind} of GPU 0, threadblock 0, oper"):
@@ -45,7 +43,7 @@ def test_a_scratch_buffer_of_two_halves_is_not_executed() -> None:
         interpret_plan(replace(alone([copy("i0", "o0", 2)]), double_scratch=True))
 
 
-def test_how_many_are_like_it_is_told() -> None:
+def test_how_many_are_like_it_is_reported() -> None:
     packets = [Operation("cpkt")] * 3
     with pytest.raises(UnsupportedError, match="and 2 more like it"):
         interpret_plan(alone(packets))

@@ -8,8 +8,8 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
-from forestcoll.runtimes.mscclpp.interpreter.plan_cells import plan_cells_of
-from forestcoll.runtimes.mscclpp.interpreter.plan_nodes import plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
+from forestcoll.runtimes.mscclpp.interpreter.nodes import plan_nodes_of
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import (
     Links,
     Why,
@@ -52,14 +52,14 @@ def test_a_wait_is_for_the_signal_of_its_number() -> None:
     assert not found.findings
 
 
-def test_signals_and_waits_that_do_not_balance_are_told() -> None:
+def test_signals_and_waits_that_do_not_balance_are_reported() -> None:
     (told,) = messages(pair([tell("signal", 0)], []), Kind.BALANCE)
     assert "signals channel 0 of GPU 0 for time 1 of a launch, but GPU 1 waits 0 times" in told
     (told,) = messages(pair([], [tell("wait", 1)]), Kind.BALANCE)
     assert "waits on channel 1 of GPU 1 for time 1 of a launch, but it is signalled 0 times" in told
 
 
-def test_a_signal_that_arrives_nowhere_is_told() -> None:
+def test_a_signal_that_arrives_nowhere_is_reported() -> None:
     plan = pair([tell("signal", 1)], [])
     fewer = replace(
         plan.gpus[1],
@@ -91,7 +91,7 @@ def test_a_permit_that_is_there_at_first_is_not_waited_for() -> None:
     assert not interpret_plan(replace(plan, gpus=(gpu,))).findings
 
 
-def test_releases_and_acquires_that_do_not_balance_are_told() -> None:
+def test_releases_and_acquires_that_do_not_balance_are_reported() -> None:
     (told,) = messages(alone([share("sem_release", 0)], semaphores=1), Kind.BALANCE)
     assert "released 1 times and acquired 0 times" in told
 

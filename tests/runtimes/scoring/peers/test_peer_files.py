@@ -1,7 +1,5 @@
 """Which tool wrote a file; whatever it holds ends in a result or in one error of ours."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path
@@ -9,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from forestcoll.errors import ForestCollError, InvalidScheduleError
-from forestcoll.runtimes.scoring.peer_score import score_transfers
+from forestcoll.runtimes.scoring.file_score import score_transfers
 from forestcoll.runtimes.scoring.peers import peer_files
 from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
 from forestcoll.topology import Topology, load_topology
@@ -31,7 +29,7 @@ RING = teccl_all_to_all(
 )
 
 
-def test_each_is_told_by_its_fields(tmp_path: Path) -> None:
+def test_each_is_reported_by_its_fields(tmp_path: Path) -> None:
     for data, tool in (
         (teccl_allgather(ring_sentences(3)), "TE-CCL"),
         (RING, "TE-CCL"),
@@ -55,7 +53,7 @@ def test_xml_is_no_json_whatever_is_before_it(tmp_path: Path) -> None:
         assert is_json(path) is json_
 
 
-def test_what_is_known_is_told_of_what_is_not(tmp_path: Path) -> None:
+def test_what_is_known_is_reported_of_what_is_not(tmp_path: Path) -> None:
     for data in ({"TopologyParams": {}}, [], {"7-Flow": []}):
         path = written(tmp_path / "file.json", data)
         with pytest.raises(InvalidScheduleError, match="is none of the files known"):
@@ -72,16 +70,14 @@ def test_what_is_known_is_told_of_what_is_not(tmp_path: Path) -> None:
         (b'{"7-Flows": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested too deeply"),
     ],
 )
-def test_what_is_no_json_is_told(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)
     with pytest.raises(InvalidScheduleError, match=problem):
         read_peer_file(path)
 
 
-def test_a_file_that_is_too_large_or_not_there_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "file.json", RING)
     monkeypatch.setattr(peer_files, "MOST_BYTES", 100)
     with pytest.raises(InvalidScheduleError, match="too much to read"):

@@ -1,15 +1,23 @@
 """Transfers of a file as a step schedule, by hand."""
 
-from __future__ import annotations
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule
-from forestcoll.schedule import verify
+from forestcoll.runtimes.scoring.file_score import score_transfers
+from forestcoll.runtimes.scoring.least_hops import paths_between
+from forestcoll.runtimes.scoring.peers.peer_schedule import (
+    as_the_file_has_it,
+    cut_at_copying_switches,
+    peer_schedule,
+)
+from forestcoll.schedule import Sends, verify
+from forestcoll.schedule.sends import Send
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.topology import load_topology
+from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
 from tests.runtimes.scoring.peer_documents import (
     ring_sentences,
@@ -17,6 +25,7 @@ from tests.runtimes.scoring.peer_documents import (
     sccl_file,
     star_with_a_link,
     teccl,
+    teccl_all_to_all,
     teccl_allgather,
 )
 
@@ -112,3 +121,95 @@ def test_a_message_is_told_in_the_files_words_too() -> None:
     said = as_the_file_has_it(transfers, "step 1, chunk 2, a -> b: not there")
     assert said == "step 1, chunk 2, a -> b: not there (in the file: epoch 2, chunk 0 from 3)"
     assert as_the_file_has_it(transfers, "chunk 9 is lost") == "chunk 9 is lost"
+
+
+def copying(*names: str, wide: int = 2) -> Topology:
+    """GPUs a and b at switch s, c at t; of s and t those named copy."""
+    builder = TopologyBuilder()
+    for gpu in "abc":
+        builder.gpu(gpu)
+    for switch in "st":
+        builder.switch(switch, multicast=switch in names)
+    for one, other in (("a", "s"), ("b", "s"), ("s", "t"), ("t", "c")):
+        builder.link(one, other, wide)
+    return builder.build("two switches")
+
+
+def cut(topology: Topology, *rows: Send) -> tuple[list[tuple[int, ...]], int]:
+    sends = Sends.of(rows)
+    through = sends.tail >= 0
+    pairs = list(zip(sends.tail.tolist(), sends.head.tolist(), strict=True))
+    found, left, _, links = cut_at_copying_switches(
+        topology, sends, through, paths_between(topology, pairs, through=True)
+    )
+    assert left.sum() == len(found) - sum(
+        (tail, head) in links for tail, head in zip(found.tail, found.head, strict=True)
+    )
+    return sorted(zip(found.step, found.chunk, found.tail, found.head, strict=True)), len(links)
+
+
+def test_what_goes_to_two_goes_to_the_switch_once() -> None:
+    """Ends 3 and 4 are s and t. From a to b and c in a step: a-s, s-b, s-t, t-c."""
+    rows = (Send(0, 0, 0, 1), Send(0, 0, 0, 2))
+    assert cut(copying("s", "t"), *rows) == (
+        [(0, 0, 0, 3), (0, 0, 3, 1), (0, 0, 3, 4), (0, 0, 4, 2)],
+        4,
+    )
+
+
+def test_in_two_steps_or_of_two_chunks_it_goes_twice() -> None:
+    for rows in ((Send(0, 0, 0, 1), Send(1, 0, 0, 2)), (Send(0, 0, 0, 1), Send(0, 1, 0, 2))):
+        found, _ = cut(copying("s", "t"), *rows)
+        assert len(found) == 5
+
+
+def test_a_path_with_a_switch_that_does_not_copy_is_left_whole() -> None:
+    """From a to c over t, too; from a to b over s alone."""
+    rows = (Send(0, 0, 0, 1), Send(0, 0, 0, 2))
+    assert cut(copying("s"), *rows) == ([(0, 0, 0, 2), (0, 0, 0, 3), (0, 0, 3, 1)], 2)
+    assert cut(copying(), *rows) == ([(0, 0, 0, 1), (0, 0, 0, 2)], 0)
+
+
+MULTICAST_SENTENCES = [
+    f"Chunk 0 from {s} traveled over {s}->{t} in epoch 0 via switches 0"
+    for s in (1, 2, 3)
+    for t in (1, 2, 3)
+    if s != t
+]
+
+
+@pytest.mark.parametrize(("names", "link"), [((), 2), (("s", "t"), 1)])
+def test_an_allgather_through_switches_that_copy(names: tuple[str, ...], link: int) -> None:
+    """Shards of 1/3: a sends two, or one and it is copied; c gets two at 2 GB/s in any case."""
+    topology = copying(*names)
+    found = score_transfers(teccl(teccl_allgather(MULTICAST_SENTENCES)), topology)
+    assert found.wrong is None
+    verify(found.schedule)
+    loads = {
+        topology.nodes[e.tail].name + topology.nodes[e.head].name: load
+        for e, load in zip(topology.links, found.measurement.loads, strict=True)
+    }
+    assert loads["as"] == Fraction(link, 3)
+    assert loads["tc"] == loads["st"] == Fraction(2, 3)
+    assert (found.measurement.algbw_gb_s, found.measurement.share) == (3, 1)
+
+
+def test_a_chunk_that_comes_twice_is_found_behind_a_switch_too() -> None:
+    twice = [*MULTICAST_SENTENCES, "Chunk 0 from 1 traveled over 2->3 in epoch 1 via switches 0"]
+    found = score_transfers(teccl(teccl_allgather(twice)), copying("s", "t"))
+    assert found.wrong is not None
+    assert "t -> c: c has that already or gets it twice" in found.wrong
+
+
+def test_an_all_to_all_is_not_copied() -> None:
+    demands = {
+        (s, t, t): [[f"{s}->{t} with volume 1.0 in epoch 0 via switches 0"]]
+        for s in (1, 2, 3)
+        for t in (1, 2, 3)
+        if s != t
+    }
+    plain, marked = (
+        score_transfers(teccl(teccl_all_to_all(demands)), topology)
+        for topology in (copying(), copying("s", "t"))
+    )
+    assert replace(plain.measurement, bound=None) == replace(marked.measurement, bound=None)

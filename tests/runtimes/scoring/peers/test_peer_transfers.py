@@ -1,7 +1,5 @@
 """What a file says, read: who has all the data."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerTransfers

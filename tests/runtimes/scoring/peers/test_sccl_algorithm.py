@@ -1,7 +1,5 @@
 """What algorithms of SCCL and TACCL say, by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -92,9 +90,7 @@ def test_other_objects_are_no_algorithm() -> None:
         ([([0], [2], 0), ([1], [2], 0)], "parts of some ranks, but not of all"),
     ],
 )
-def test_collectives_of_others_are_refused_with_why(
-    chunks: list[tuple[list[int], list[int], int]], why: str
-) -> None:
+def test_refused_collectives(chunks: list[tuple[list[int], list[int], int]], why: str) -> None:
     """A scatter, a gather, unequal parts, a group, copies at first, a scan, a partial sum."""
     with pytest.raises(UnsupportedError, match=f"is none that is known here: .*{why}"):
         sccl(sccl_file(3, chunks, [[[0, 0, 1]]]))
@@ -138,7 +134,7 @@ def test_what_is_not_as_they_write_it_is_told_with_its_place(data: object, probl
         sccl(data)
 
 
-def test_an_allreduce_whose_instance_counts_less_is_told() -> None:
+def test_an_allreduce_whose_instance_counts_less_is_reported() -> None:
     data = allreduce_of_a_ring(3)
     data["instance"]["chunks"] = 2
     with pytest.raises(InvalidScheduleError, match="is of address 2, which no chunk"):

@@ -1,7 +1,5 @@
 """What TE-CCL's sentences say, by hand."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -137,7 +135,7 @@ GOOD = "Chunk 0 from 1 traveled over 1->2 in epoch 0"
         ({"7-Flows": ["x with volume 1"], "8-Chunk paths": {"Demand": []}}, "must be such as"),
     ],
 )
-def test_what_is_not_as_it_writes_it_is_told_with_its_place(data: object, problem: str) -> None:
+def test_what_is_not_as_it_writes_it_is_reported_with_its_place(data: object, problem: str) -> None:
     with pytest.raises(InvalidScheduleError, match=problem):
         teccl(data)
 
@@ -160,7 +158,7 @@ def test_what_is_not_as_it_writes_it_is_told_with_its_place(data: object, proble
         ),
     ],
 )
-def test_paths_that_are_not_as_it_writes_them_are_told(ways: object, problem: str) -> None:
+def test_paths_that_are_not_as_it_writes_them_are_reported(ways: object, problem: str) -> None:
     data = pairs(ways=[["1->2 with volume 1.0 in epoch 0"]])
     key = "Demand at 2 for chunk 1 from 1 met by epoch 9"
     data["8-Chunk paths"][key] = ways

@@ -1,12 +1,10 @@
 """Certificates as the command writes them, and false ones refused by both checks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
 
-from tests.command_line import assert_one_line, by_the_script, invoke
+from tests.command_line import assert_refused, by_the_script, invoke
 
 NETWORKS = {
     "allgather": ["dgx_a100:boxes=2"],
@@ -30,9 +28,7 @@ def certificate_of(name: str, path: Path) -> Any:
 
 def refused_by_both(changed: Any, path: Path) -> None:
     path.write_text(json.dumps(changed))
-    result = invoke("verify", path)
-    assert result.exit_code == 1, result.output
-    assert_one_line(result.stderr, "")
+    assert_refused("", "verify", path, code=1)
     script = by_the_script(path)
     assert script.returncode == 1
     assert script.stderr.startswith("false: ")

@@ -1,7 +1,5 @@
 """Certificates of allreduces added up anew: whatever is changed is found."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Certificates added up anew: whatever is changed is found, here and by the script."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -108,9 +106,7 @@ def test_the_other_direction_is_found(tmp_path: Path) -> None:
     refused_by_both(changed, path)
 
 
-def test_a_cut_link_of_other_bandwidth_is_found(
-    certificates: dict[str, str], tmp_path: Path
-) -> None:
+def test_another_bandwidth_is_found(certificates: dict[str, str], tmp_path: Path) -> None:
     """More bandwidth into the cut than was added up."""
     changed = json.loads(certificates["reduce-scatter"])
     inside = set(changed["optimum"]["cut"])

@@ -1,7 +1,5 @@
 """Certificates small enough to add up by hand: what each false claim is refused for."""
 
-from __future__ import annotations
-
 import copy
 import re
 from collections.abc import Callable

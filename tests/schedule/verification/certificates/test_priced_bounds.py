@@ -1,7 +1,5 @@
 """Certificates by prices: written, added up by verify and by the script, and false ones refused."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -38,9 +36,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("name", MADE)
-def test_both_checks_accept_what_is_true(
-    name: str, certificates: dict[str, str], tmp_path: Path
-) -> None:
+def test_both_checks_accept_truth(name: str, certificates: dict[str, str], tmp_path: Path) -> None:
     path = tmp_path / "certificate.json"
     path.write_text(certificates[name])
     made = MADE[name]()
@@ -103,9 +99,7 @@ FALSE: dict[str, tuple[str, Sequence[str | int], Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("name", FALSE)
-def test_whatever_is_changed_both_refuse(
-    name: str, certificates: dict[str, str], tmp_path: Path
-) -> None:
+def test_both_refuse_any_change(name: str, certificates: dict[str, str], tmp_path: Path) -> None:
     """One number, name or entry at a time; exit code 1 and one line."""
     source, where, new = FALSE[name]
     changed = json.loads(certificates[source])

@@ -1,7 +1,5 @@
 """Loads of links that trees can have, and loads that none can."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -11,19 +9,15 @@ from forestcoll import certify
 from forestcoll import write_certificate as write
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.verification.certificates.tree_loads import TreeLoads, check_trees_exist
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from tests.command_line import by_the_script, invoke
+from tests.hand_networks import network_of
 from tests.schedule.verification.certificates.by_command import refused_by_both
 
 
 def two_pairs() -> Topology:
     """Pairs a, b and c, d with 3 GB/s each way inside, and 10 GB/s between a and c."""
-    builder = TopologyBuilder()
-    a, b, c, d = (builder.gpu(name) for name in "abcd")
-    builder.link(a, b, 3)
-    builder.link(c, d, 3)
-    builder.link(a, c, 10)
-    return builder.build("two pairs")
+    return network_of("a b c d", "a - b: 3, c - d: 3, a - c: 10", "two pairs")
 
 
 def test_loads_that_no_trees_can_have_are_found(tmp_path: Path) -> None:
@@ -44,12 +38,7 @@ def test_loads_that_no_trees_can_have_are_found(tmp_path: Path) -> None:
 def test_a_switch_that_keeps_trees_is_found(tmp_path: Path) -> None:
     """Loads that are right at every GPU; the switch gets one tree more than it sends."""
     path = tmp_path / "false.json"
-    builder = TopologyBuilder()
-    a, b, w = builder.gpu("a"), builder.gpu("b"), builder.switch("w")
-    builder.link(a, b, 1)
-    builder.link(a, w, 1)
-    builder.link(b, w, 1)
-    write(certify(builder.build("triangle")), path)
+    write(certify(network_of("a b [w]", "a - b w, b - w", "triangle")), path)
     forged = json.loads(path.read_text())
     link = next(link for link in forged["links"] if link["to"] == "w")
     link["trees"] -= 1

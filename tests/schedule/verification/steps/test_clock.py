@@ -1,7 +1,5 @@
 """Times: in order, of steps and messages as they say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 
@@ -9,23 +7,11 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import StepSchedule, cost, makespan_s_per_gb, verify
+from forestcoll.schedule import cost, makespan_s_per_gb, verify
 from forestcoll.schedule.verification.steps.clock import check_times
 from tests.schedule.literals import LITERALS
-from tests.schedule.made.steps import relay
+from tests.schedule.made.steps import plus, relay, with_clock
 from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS
-
-
-def with_clock(made: StepSchedule, **changes: object) -> StepSchedule:
-    """The schedule with some columns of its clock changed by functions of them."""
-    assert made.clock is not None
-    return replace(made, clock=replace(made.clock, **changes))
-
-
-def plus(column: np.ndarray, row: int, by: int) -> np.ndarray:
-    changed = column.copy()
-    changed[row] += by
-    return changed
 
 
 def test_a_message_is_one() -> None:

@@ -1,7 +1,5 @@
 """Sums: every contribution once, whatever is sent and added."""
 
-from __future__ import annotations
-
 import pytest
 
 from forestcoll.errors import VerificationError
@@ -56,9 +54,7 @@ def test_a_contribution_beyond_the_first_eight_is_missed() -> None:
 
 
 @pytest.mark.parametrize("block_bytes", [1, 1000])
-def test_atoms_are_followed_in_blocks_of_any_size(
-    block_bytes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_atoms_in_blocks_of_any_size(block_bytes: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Reductions are proved, and a lacking part is named, whether looked at together or not."""
     monkeypatch.setattr(contributions, "_BLOCK_BYTES", block_bytes)
     for name in ("ring reduce-scatter", "ring allreduce"):

@@ -1,7 +1,5 @@
 """Copies: there before they are sent, to all who are due one, once."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -52,9 +52,7 @@ def made_by(name: str, collective: str, seed: int, kind: str) -> StepSchedule:
 @pytest.mark.parametrize("name", STEPWISE)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(3))
-def test_verify_and_cost_agree_on_every_time(
-    seed: int, kind: str, name: str, collective: str
-) -> None:
+def test_verify_and_cost_agree(seed: int, kind: str, name: str, collective: str) -> None:
     """Two programs that share nothing come to the same exact numbers, and the same link."""
     if collective not in METHODS[name].collectives:
         return
@@ -150,9 +148,7 @@ def test_paths_share_a_transfer_by_their_multiplicities() -> None:
 
 
 @pytest.mark.parametrize(("cells", "transfers"), [(1, 1), (40, 3), (10**6, 10**6)])
-def test_the_size_of_blocks_does_not_matter(
-    cells: int, transfers: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_of_any_size(cells: int, transfers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Times are added up in blocks of steps, in pieces of transfers."""
     made = made_by("direct", "allreduce", 1, "bidirectional")
     monkeypatch.setattr(verify_step_loads, "_CELLS", cells)

@@ -59,9 +59,7 @@ def test_every_place_is_covered_as_often_as_intervals_hold_it(seed: int) -> None
 @pytest.mark.parametrize("at_once", [1, 2**22])
 @pytest.mark.parametrize("kind", ["least", "most"])
 @pytest.mark.parametrize("seed", range(6))
-def test_values_spread_over_what_they_cover(
-    seed: int, kind: str, at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_value_ranges(seed: int, kind: str, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The least or most of the intervals over a place, however many are looked at together."""
     monkeypatch.setattr(module, "_AT_ONCE", at_once)
     rows = drawn(seed)

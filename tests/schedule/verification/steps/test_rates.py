@@ -1,8 +1,6 @@
 """The check of links against a clock agrees with adding up rates in fractions."""
 
-import contextlib
 import random
-import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -28,8 +26,10 @@ from forestcoll.schedule.verification.steps import rates as verify_rates
 from forestcoll.schedule.verification.steps.rates import check_rates
 from forestcoll.schedule.verification.steps.step_arrays import ways_used
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.reference.step_rates import fits
 from tests.schedule.literals import LITERALS, teccl_star
+from tests.schedule.made.steps import broadcast, peak, plus, with_clock
 
 
 def network(rng: random.Random) -> Topology:
@@ -107,18 +107,6 @@ def test_times_beyond_64_bits_are_added_up_exactly(tick: Fraction) -> None:
                 verify(made)
 
 
-def with_clock(made: StepSchedule, **changes: object) -> StepSchedule:
-    """The schedule with some columns of its clock changed by functions of them."""
-    assert made.clock is not None
-    return replace(made, clock=replace(made.clock, **changes))
-
-
-def plus(column: np.ndarray, row: int, by: int) -> np.ndarray:
-    changed = column.copy()
-    changed[row] += by
-    return changed
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -157,27 +145,7 @@ def test_epochs_of_two_ticks_hold_a_window() -> None:
         verify(teccl_star(twice, gpus=3, epochs=2))
 
 
-def broadcast(
-    net: Topology, sends: Sends, ways: list[Path], chunks: Chunks | None = None
-) -> StepSchedule:
-    """From GPU 0 to GPU 1."""
-    made = chunks or Chunks.equal([0], whole=1)
-    return StepSchedule(net, "by hand", "broadcast", made, sends, Routes.from_paths({(0, 1): ways}))
-
-
-def peak(made: StepSchedule) -> int:
-    """Bytes that a proof takes, or a refusal."""
-    tracemalloc.start()
-    with contextlib.suppress(VerificationError):
-        verify(made)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most
-
-
-def test_rates_without_a_common_unit_are_added_up_in_fractions(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_rates_without_a_common_unit_use_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Durations whose least common multiple has thousands of digits: the same verdict."""
     for bits in (1024, 1):
         monkeypatch.setattr(verify_rates, "_UNIT_BITS", bits)
@@ -208,16 +176,11 @@ def meeting(begin: int) -> StepSchedule:
     So what a sends from 0 to 3 us is on the last link from 2 to 5; c's is there from ``begin`` on
     for 2 us.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    switch = builder.switch("w")
-    for gpu, latency in ((a, 2), (b, 0), (c, 0)):
-        builder.link(gpu, switch, 1, latency)
     size, nobody = np.array([3, 2]), np.full(2, -1, dtype=np.int32)
     chunks = Chunks(size, whole=5, root=np.array([0, 2], np.int32), target=nobody)
     start, end = np.array([0, begin]), np.array([5, begin + 2])
     return StepSchedule(
-        builder.build("meeting"),
+        network_of("a b c [w]", "a - w: 1 2, b c - w", "meeting"),
         "by hand",
         "broadcast",
         chunks,

@@ -1,7 +1,5 @@
 """Whether a step schedule can be read: its parts, chunks, ways and steps."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Step schedules at the limits: huge numbers, malformed parts, small files that ask for much."""
 
-import contextlib
-import tracemalloc
 from dataclasses import replace
 from fractions import Fraction
 
@@ -21,26 +19,17 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
-
-
-def broadcast(
-    net: Topology, sends: Sends, ways: list[Path], chunks: Chunks | None = None
-) -> StepSchedule:
-    """From GPU 0 to GPU 1."""
-    made = chunks or Chunks.equal([0], whole=1)
-    return StepSchedule(net, "by hand", "broadcast", made, sends, Routes.from_paths({(0, 1): ways}))
+from tests.schedule.made.steps import broadcast, peak
 
 
 def two_ways(bandwidth: Fraction = Fraction(1)) -> Topology:
     """Two GPUs, joined by two ways over three switches each."""
-    builder = TopologyBuilder()
-    names = [builder.gpu("a"), builder.gpu("b")]
-    for way in "st":
-        on = [builder.switch(f"{way}{i}") for i in range(3)]
-        for tail, head in zip([names[0], *on], [*on, names[1]], strict=True):
-            builder.link(tail, head, bandwidth)
-    return builder.build("two ways")
+    hops = ("a - s0 t0", "s0 - s1", "s1 - s2", "t0 - t1", "t1 - t2", "s2 t2 - b")
+    return network_of(
+        "a b [s0..2] [t0..2]", ", ".join(f"{e}: {bandwidth}" for e in hops), "two ways"
+    )
 
 
 def test_times_of_long_ways_do_not_overflow() -> None:
@@ -80,16 +69,6 @@ def test_a_step_far_off_asks_for_no_memory() -> None:
     for measure in (verify, cost, synchronous):
         with pytest.raises(VerificationError, match=r"steps have gaps|sends.step holds"):
             measure(far)
-
-
-def peak(made: StepSchedule) -> int:
-    """Bytes that a proof takes, or a refusal."""
-    tracemalloc.start()
-    with contextlib.suppress(VerificationError):
-        verify(made)
-    _, most = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    return most
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])

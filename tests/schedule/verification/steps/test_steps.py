@@ -24,7 +24,8 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.schedule.steps import COLLECTIVES
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import seeds
 from tests.reference.step_delivery import delivers
 from tests.schedule.made.programs import by_hand
@@ -294,14 +295,12 @@ def test_one_gpu_has_nothing_to_do(timed: bool) -> None:
 @pytest.mark.parametrize(("tail", "head"), [(0, 3), (3, 1)])
 def test_copies_through_a_switch_are_refused_in_a_reduction(tail: int, head: int) -> None:
     """The sums are complete, over links; a copy to or from the switch is none of a reduction."""
-    net = TopologyBuilder()
-    gpus = [net.gpu(name) for name in "abc"]
-    switch = net.switch("w", multicast=True)
-    for one, other in ((0, 1), (0, 2), (1, 2)):
-        net.link(gpus[one], gpus[other], 1)
-    for gpu in gpus:
-        net.link(gpu, switch, 1)
     sends = [Send(0, 0, 1, 0, True), Send(0, 0, 2, 0, True), Send(1, 0, tail, head)]
-    made = by_hand(net.build("both"), "reduce", Chunks.equal([0], whole=1), sends)
+    made = by_hand(
+        network_of("a b c [w*]", "a - b c, b - c, a b c - w", "both"),
+        "reduce",
+        Chunks.equal([0], whole=1),
+        sends,
+    )
     with pytest.raises(VerificationError, match="a reduce through switches only adds"):
         verify(made)

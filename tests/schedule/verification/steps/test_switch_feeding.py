@@ -4,8 +4,6 @@ A schedule here is a broadcast from GPU 0. Its switches copy nothing and keep no
 a test says so. Sizes are bytes and links have 1 GB/s, so bandwidth never decides.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
@@ -26,7 +24,8 @@ from forestcoll.schedule import (
     timed,
     verify,
 )
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
+from tests.hand_networks import network_of
 from tests.schedule.literals import marked, routes_of, star
 
 
@@ -88,13 +87,8 @@ def test_without_times_of_leaving_the_latency_of_each_link_counts(end: int, righ
     """1 us to the switch: the last byte leaves GPU 0 at 3 us. 2 us to GPU 1: it leaves the switch
     at 4 us only if it is there at 6 us.
     """
-    builder = TopologyBuilder()
-    names = [builder.gpu("a"), builder.gpu("b")]
-    builder.switch("s")
-    for name, latency in zip(names, (1, 2), strict=True):
-        builder.link(name, "s", 1, latency)
     rows = [TimedSend(0, 4, 0, 0, 2), TimedSend(1, end, 0, 2, 1)]
-    check(broadcast(builder.build("uneven"), rows), right)
+    check(broadcast(network_of("a b [s]", "a - s: 1 1, b - s: 1 2", "uneven"), rows), right)
 
 
 @pytest.mark.parametrize("with_left", [False, True])
@@ -134,12 +128,7 @@ def test_a_switch_that_stores_sends_on_whenever_it_likes() -> None:
 )
 def test_the_path_of_a_transfer_has_its_own_latency(path: int, start: int, right: bool) -> None:
     """From GPU 0 to s in 1 us, or by t in 1 + 2 us; over both paths the longer one counts."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    s, t = builder.switch("s"), builder.switch("t")
-    for one, other, latency in ((a, s, 1), (a, t, 1), (t, s, 2), (s, b, 0)):
-        builder.link(one, other, 1, latency)
-    net = builder.build("two paths")
+    net = network_of("a b [s] [t]", "a - s t: 1 1, t - s: 1 2, s - b", "two paths")
     near, far, to_b = Path((0, 2), 1), Path((0, 3, 2), 1), Path((2, 1), 1)
     routes = Routes.from_paths({(0, 2): (near, far), (2, 1): (to_b,)})
     rows = [
@@ -154,9 +143,7 @@ def test_the_path_of_a_transfer_has_its_own_latency(path: int, start: int, right
 
 @pytest.mark.parametrize("multicast", [False, True])
 @pytest.mark.parametrize(("first", "amount"), [(0, 1), (1, 1), (0, 2), (2, 1), (0, 3)])
-def test_a_switch_sends_on_those_units_only_that_came_in(
-    first: int, amount: int, multicast: bool
-) -> None:
+def test_a_switch_forwards_only_received_units(first: int, amount: int, multicast: bool) -> None:
     """Some of three units come in and all three go out."""
     rows = [
         Send(0, 0, 0, 2, first=first, amount=amount),
@@ -197,11 +184,8 @@ def test_an_exchange_of_one_unit_gives_no_other() -> None:
 
 def relays(*links: tuple[int, int]) -> Topology:
     """GPUs 0, 1 and 2 and plain switches 3 (p), 4 (q) and 5 (r), with links in one direction."""
-    builder = TopologyBuilder()
-    names = [*map(builder.gpu, "abc"), *map(builder.switch, "pqr")]
-    for tail, head in links:
-        builder.arc(names[tail], names[head], 1)
-    return builder.build("relays")
+    pairs = (f"{'abcpqr'[tail]} > {'abcpqr'[head]}" for tail, head in links)
+    return network_of("a b c [p] [q] [r]", ", ".join(pairs), "relays")
 
 
 def test_a_chunk_passes_a_switch_twice_in_one_step() -> None:

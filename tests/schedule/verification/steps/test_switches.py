@@ -1,7 +1,5 @@
 """Switches: what comes in is passed on, kept, copied or added as their marks say."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 from fractions import Fraction
@@ -26,6 +24,7 @@ from forestcoll.schedule import (
     verify,
 )
 from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS, marked, reduce_over, star, two_switches
 
 
@@ -67,14 +66,7 @@ def test_what_passes_a_switch_as_it_comes_in_leaves_no_faster() -> None:
 
 def test_switches_cannot_feed_each_other() -> None:
     """Two switches pass on to each other, within one step, what neither ever got."""
-    builder = TopologyBuilder()
-    names = [builder.gpu("a"), builder.gpu("b")]
-    for switch in ("s", "t"):
-        builder.switch(switch, multicast=True)
-        for name in names:
-            builder.link(name, switch, 1)
-    builder.link("s", "t", 1)
-    net = builder.build("two switches")
+    net = network_of("a b [s*] [t*]", "a b - s, a b s - t", "two switches")
     sends = Sends.of([Send(0, 0, 2, 3), Send(0, 0, 3, 2), Send(0, 0, 3, 1)])
     links = zip(sends.tail.tolist(), sends.head.tolist(), strict=True)
     ends = net.ends
@@ -181,9 +173,7 @@ def through_a_switch(pieces: int, *, clock: bool) -> StepSchedule:
 
 
 @pytest.mark.parametrize("clock", [False, True])
-def test_pieces_through_a_switch_are_followed_one_by_one(
-    clock: bool, count_feeds: list[int]
-) -> None:
+def test_chunks_through_a_switch_are_followed_singly(clock: bool, count_feeds: list[int]) -> None:
     """Two thousand pieces of one chunk: each is held against the one that fed it, not all."""
     verify(through_a_switch(2000, clock=clock))
     assert sum(count_feeds) <= 4 * 2000
@@ -207,13 +197,7 @@ def count_feeds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 def test_switches_that_pass_on_slowly_do_not_feed_each_other_either() -> None:
     """What is short of a copy takes another's, which then takes what it has passed on itself."""
-    builder = TopologyBuilder()
-    root, a, b = (builder.gpu(name) for name in ("root", "a", "b"))
-    builder.switch("p")
-    builder.switch("m", multicast=True)
-    for one, other in ((root, "p"), ("p", a), ("p", "m"), ("m", b)):
-        builder.link(one, other, 1)
-    net = builder.build("circle")
+    net = network_of("root a b [p] [m*]", "root - p, p - a m, m - b", "circle")
     rows = [(2, 0, 3), (2, 3, 1), (3, 3, 4), (3, 4, 3), (3, 4, 2)]
     sends, clock = timed([TimedSend(0, end, 0, tail, head) for end, tail, head in rows], 2000)
     links = [(tail, head) for _, tail, head in rows]

@@ -13,6 +13,7 @@ from forestcoll.schedule.verification.steps.transfers import (
     too_few,
 )
 from forestcoll.topology import TopologyBuilder, group, load_topology
+from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
 from tests.schedule.made.programs import by_hand, line
 from tests.schedule.made.steps import relay
@@ -48,17 +49,12 @@ def test_places_that_need_too_many_bits_are_renumbered() -> None:
 
 def test_gpus_and_switches_that_copy_and_store_keep_what_they_get() -> None:
     """A relay does not, nor does a switch with one mark only."""
-    builder = TopologyBuilder()
-    builder.switch("none")
-    for name in "abc":
-        builder.gpu(name)
-    builder.switch("copies", multicast=True)
-    builder.switch("stores", stores=True)
-    builder.switch("both", multicast=True, stores=True)
-    for switch in ("none", "copies", "stores", "both"):
-        for name in "abc":
-            builder.link(name, switch, 1)
-    net = group(builder.build("marks"), ["a", "c"])
+    net = group(
+        network_of(
+            "[none] a b c [copies*] [stores+] [both*+]", "a b c - none copies stores both", "marks"
+        ),
+        ["a", "c"],
+    )
     names = [net.nodes[position].name for position in net.ends]
     keeps = dict(zip(names, keeping_ends(net).tolist(), strict=True))
     assert keeps == {
@@ -106,13 +102,9 @@ def test_a_transfer_is_named_by_step_chunk_units_and_ends() -> None:
 
 def test_gpus_keep_what_they_get_and_of_switches_those_that_store_and_copy() -> None:
     """Ends are the GPUs and then the others."""
-    builder = TopologyBuilder()
-    gpu = builder.gpu("gpu")
-    for name, marks in (("plain", {}), ("copies", {"multicast": True})):
-        builder.link(gpu, builder.switch(name, **marks), 1)
-    stores = builder.switch("stores", multicast=True, stores=True)
-    builder.link(gpu, stores, 1)
-    assert keeping_ends(builder.build("ends")).tolist() == [True, False, False, True]
+    assert keeping_ends(
+        network_of("gpu [plain] [copies*] [stores*+]", "gpu - plain copies stores", "ends")
+    ).tolist() == [True, False, False, True]
 
 
 def test_chunks_in_too_few_gpus_are_found_without_counting_switches() -> None:

@@ -1,7 +1,5 @@
 """The bound of an allreduce is added up anew, and whatever is not so is refused."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
@@ -266,7 +264,7 @@ def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> Non
     assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction(1800, 7), True)
 
 
-def test_the_busiest_link_is_told_in_its_direction() -> None:
+def test_the_busiest_link_is_reported_in_its_direction() -> None:
     """Links a -> b 8 GB/s, 2 back, b -> c 4, 6 back: both phases fill b -> a, 1/2 s per GB."""
     builder = TopologyBuilder()
     a, b, c = (builder.gpu(name) for name in "abc")

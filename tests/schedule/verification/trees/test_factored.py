@@ -1,7 +1,5 @@
 """Factored forests: proved as they are, with the verdict of what they stand for."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Explicit forests: proved, counted, and refused when anything is changed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,9 +13,9 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule import Allreduce
 from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import transposed
+from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.schedule.verification.dispatch import verify
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.made.hand import FORESTS, MUTABLE, forest, leaves4, rails2, star3, topology
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.verification.rejecting import rejected
@@ -107,8 +105,6 @@ def test_the_routes_of_a_factored_forest_are_checked() -> None:
 
 def test_a_single_gpu_loads_no_link() -> None:
     """One GPU on a switch: both phases of an allreduce are empty, so no link is busy."""
-    builder = TopologyBuilder()
-    builder.link(builder.gpu("alone"), builder.switch("w"), 1)
-    alone = generate(builder.build("alone")).schedule
+    alone = generate(network_of("alone [w]", "alone - w", "alone")).schedule
     both = verify(Allreduce(transposed(alone, alone.topology), alone))
     assert (both.time_s_per_gb, both.busiest_link) == (0, None)

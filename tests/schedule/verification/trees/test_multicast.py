@@ -1,7 +1,5 @@
 """Physical trees, in which switches copy or add: what is right is proved, what is not is named."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -197,9 +195,7 @@ def test_allreduces_are_written_with_both_phases(tmp_path: Path, suffix: str) ->
 
 @pytest.mark.parametrize("entries", [1, 12, 2**20])
 @pytest.mark.parametrize("reduction", [False, True])
-def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
-    reduction: bool, entries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_wrong_tree(reduction: bool, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Four stars around w, six nodes each; in one of them a GPU gets nothing, or two hang loose."""
     monkeypatch.setattr(verify_multicast, "_BLOCK_ENTRIES", entries)
     forest, w = star(reduction), 4

@@ -1,7 +1,5 @@
 """Claims of optimality: proved by their cut, or refused."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Trees: each spans, from its root, as often as it is to."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -94,9 +92,7 @@ CHAIN, STAR = [-1, 0, 1, 2], [-1, 0, 0, 0]
 
 
 @pytest.mark.parametrize("entries", [1, 8, 2**20])
-def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
-    entries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_wrong_tree(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three trees of four nodes; depth 3 of the chain, wherever it is; faults in each of them."""
     module = importlib.import_module("forestcoll.schedule.verification.trees.spanning")
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)
@@ -121,9 +117,7 @@ def test_the_tree_that_is_wrong_is_named_in_whichever_block_it_is(
 
 @pytest.mark.parametrize("entries", [1, 2**20])
 @pytest.mark.parametrize("root", range(3))
-def test_the_tree_with_an_edge_that_has_no_path_is_named(
-    root: int, entries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_edges_need_paths(root: int, entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """In the ring of three each tree has the two links out of its root for itself."""
     module = importlib.import_module("forestcoll.schedule.verification.trees.spanning")
     monkeypatch.setattr(module, "_BLOCK_ENTRIES", entries)

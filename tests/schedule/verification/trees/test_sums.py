@@ -1,7 +1,5 @@
 """The checker on every collective: whatever is spoilt is found, and named as the data runs."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,7 +13,7 @@ import pytest
 from forestcoll import Allreduce, FactoredForest, Forest, generate, group, load_topology, verify
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.transform.factoring import as_factored
-from forestcoll.schedule.transform.reverse import reversed_routes
+from forestcoll.schedule.transform.reversal import reversed_routes
 from forestcoll.schedule.verification.trees import sums
 from forestcoll.schedule.verification.trees.sums import are_one_cycle, check_summing, rows_together
 from forestcoll.topology import Topology
@@ -171,9 +169,7 @@ def test_a_spoilt_forest_is_rejected(name: str, mutation: Callable[[Forest], For
 
 @pytest.mark.parametrize("name", DEMANDS)
 @pytest.mark.parametrize("mutation", [more_trees_at_a_root, other_weights, lost, cycle])
-def test_the_factored_form_of_a_spoilt_forest_is_rejected(
-    name: str, mutation: Callable[[Forest], Forest]
-) -> None:
+def test_mutants_in_factored_form_fail(name: str, mutation: Callable[[Forest], Forest]) -> None:
     """The same faults, as one set of all GPUs."""
     message = MUTATIONS[mutation]["reduce" in name]
     whole = r"trees are packed (from|into) \S+, but \d+ (start|end) there"
@@ -295,9 +291,7 @@ ALLREDUCE_MUTATIONS: dict[Callable[[Allreduce[Forest]], Allreduce[Forest]], str]
 
 
 @pytest.mark.parametrize("mutation", ALLREDUCE_MUTATIONS, ids=lambda mutation: mutation.__name__)
-def test_a_spoilt_allreduce_is_rejected(
-    mutation: Callable[[Allreduce[Forest]], Allreduce[Forest]],
-) -> None:
+def test_mutants_are_rejected(mutation: Callable[[Allreduce[Forest]], Allreduce[Forest]]) -> None:
     """Both phases are proved, and that the second sends out what the first has summed up."""
     assert verify(allreduce()).optimal
     with pytest.raises(VerificationError, match=ALLREDUCE_MUTATIONS[mutation]):
@@ -351,9 +345,7 @@ def test_a_ring_has_the_height_of_its_paths_and_its_faults_are_found(collective:
 
 
 @pytest.mark.parametrize("entries", [1, 8, 2**18])
-def test_the_sum_that_is_wrong_is_named_in_whichever_block_it_is(
-    entries: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_wrong_sum_is_named_in_any_block(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three reductions of four nodes; the way of the chain has 3 hops; faults in each of them."""
     monkeypatch.setattr(sums, "_BLOCK_ENTRIES", entries)
 

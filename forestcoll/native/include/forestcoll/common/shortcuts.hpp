@@ -1,14 +1,20 @@
 // Shortcuts: faster methods for networks with symmetry. Each gives the same result as the general
 // method. Tests and the fuzz block the shortcuts one by one to check that.
 //
-// Invariant: all shortcuts are open unless a test has blocked them, for the whole process. They are
-// no options, since the result does not depend on them.
+// Only builds for tests have the switches (FORESTCOLL_TEST_SHORTCUTS). A release always takes the
+// shortcuts. They are no options, since the result does not depend on them.
+//
+// The sources that include this file are SHORTCUT_SOURCES in CMakeLists.txt, which compiles them
+// once more for tests.
 #pragma once
 
+#include <cstdint>
+
+#ifdef FORESTCOLL_TEST_SHORTCUTS
 #include <array>
 #include <atomic>
-#include <cstdint>
 #include <string_view>
+#endif
 
 namespace forestcoll {
 
@@ -20,13 +26,16 @@ enum class Shortcut : std::uint8_t {
   kPlainCopies,  // trees of a set of nodes are copied as they are
 };
 
+#ifdef FORESTCOLL_TEST_SHORTCUTS
+
 // By number.
 inline constexpr std::array<std::string_view, 5> kShortcutNames = {"both ends", "alike", "turning",
                                                                    "one of orbit", "plain copies"};
 
 namespace shortcuts {
 
-inline std::atomic<unsigned> blocked = 0;  // a bit for each
+// A bit for each. For the whole process; zero unless a test has blocked some.
+inline std::atomic<unsigned> blocked = 0;
 
 }  // namespace shortcuts
 
@@ -38,5 +47,11 @@ inline bool is_open(Shortcut shortcut) {
 
 // Blocks those whose bits are set, and opens all others.
 inline void block_shortcuts(unsigned bits) { shortcuts::blocked = bits; }
+
+#else
+
+constexpr bool is_open(Shortcut) { return true; }
+
+#endif
 
 }  // namespace forestcoll

@@ -1,7 +1,5 @@
 """Schedules by rounds: proved like any, never below what is possible, and how near to it."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from fractions import Fraction
 
@@ -76,9 +74,7 @@ def test_rounds_take_the_fewest_epochs_or_few_more(spec: str, short: int, most: 
     ("spec", "epochs", "taken"),
     [("dgx2:chassis=2,multicast=true", 2, 4), ("ndv2:chassis=2", 2, 10)],
 )
-def test_rounds_of_two_chassis_find_about_what_the_whole_program_finds(
-    spec: str, epochs: int, taken: int
-) -> None:
+def test_two_chassis_come_close_to_the_milp(spec: str, epochs: int, taken: int) -> None:
     """1 GB; switches that copy, then switches that do not."""
     network, demand = instance(load_topology(spec), epoch="slowest", size_bytes=10**9)
     assert taken <= epochs_by_rounds(network, demand, epochs) <= taken + 1
@@ -86,9 +82,7 @@ def test_rounds_of_two_chassis_find_about_what_the_whole_program_finds(
 
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", seeds(14, 7))
-def test_rounds_of_random_networks_verify(
-    seed: int, kind: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_random_networks_verify(seed: int, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Switches of both kinds, links of many epochs, latencies; chunks from one GPU or from all."""
     monkeypatch.setattr(a_star, "_WORK", 0.2)
     monkeypatch.setattr(a_star, "_LAST_WORK", 0.1)

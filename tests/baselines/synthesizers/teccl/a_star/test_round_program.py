@@ -1,13 +1,10 @@
 """The program of one round: what it may do, what it is worth."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.a_star.round_program import GAMMA, write_round
-from baselines.synthesizers.teccl.a_star.standing import Standing
+from baselines.synthesizers.teccl.a_star.round_program import GAMMA, Standing, write_round
 from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.milp.epoch_program import (
@@ -18,6 +15,7 @@ from baselines.synthesizers.teccl.milp.epoch_program import (
 )
 from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
@@ -76,10 +74,7 @@ def test_a_switch_passes_on_what_came_in_the_round_before(multicast: bool) -> No
 @pytest.mark.parametrize(("begin", "enough"), [(1, 3), (2, 2), (3, 2)])
 def test_a_link_stays_busy_over_the_border(begin: int, enough: int) -> None:
     """One that takes two epochs for a chunk got one in epoch 0; a second can go in epoch 2."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.link("a", "b", Fraction(1, 2))
-    topology = builder.build("pair")
+    topology = network_of("a b", "a - b: 1/2", "pair")
     _, network = of_round(topology, [], 0, 2, chunks=2)
     (i,) = (i for i, arc in enumerate(network.arcs) if arc.path == (0, 1))
     for epochs, outcome in ((enough, Outcome.FOUND), (enough - 1, Outcome.INFEASIBLE)):
@@ -103,3 +98,38 @@ def test_a_last_round_from_the_beginning_is_the_whole_program(seed: int, kind: s
             whole = solve(write(network, demand, epochs), "cp-sat", Effort())
             program = write_round(network, demand, standing, far, epochs, last=True)
             assert solve(program, "cp-sat", Effort()).outcome is whole.outcome
+
+
+def star() -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
+    """GPUs a, b, c on a switch, a chunk an epoch, two epochs of latency from it."""
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    builder.switch("s")
+    for name in "abc":
+        builder.arc(name, "s", 1)
+        builder.arc("s", name, 1, 2)
+    network = EpochNetwork.of(builder.build("star"), Fraction(1), Fraction(1), "stored")
+    return network, {arc.path: i for i, arc in enumerate(network.arcs)}
+
+
+def test_chunks_in_the_air_and_in_switches() -> None:
+    """From a: one copy to b, in the air for two epochs more; another that s is to pass on."""
+    network, arc = star()
+    demand = demand_of(3, "broadcast", 1, 1000)
+    sent = [(0, arc[0, 3], 0), (0, arc[3, 1], 1), (0, arc[0, 3], 1)]
+    standing = Standing.of(network, demand, sent, 2)
+    assert standing.had[0].keys() == {0, 1}
+    assert standing.had[0][1] == 2
+    assert standing.wanting(demand) == [[2]]
+    assert standing.in_air(demand) == 2
+    assert standing.came == {(0, 3, -1): 1, (0, 3, 0): 1}
+    assert standing.gone == {(0, 3, -1): 1}
+    assert standing.busy == {(arc[0, 3], -2): 1, (arc[3, 1], -1): 1, (arc[0, 3], -1): 1}
+
+
+def test_at_first_only_roots_have_anything() -> None:
+    network, _ = star()
+    standing = Standing.of(network, demand_of(3, "allgather", 1, 3000), [], 0)
+    assert [list(had) for had in standing.had] == [[0], [1], [2]]
+    assert standing.wanting(demand_of(3, "allgather", 1, 3000)) == [[1, 2], [0, 2], [0, 1]]

@@ -1,7 +1,5 @@
 """Links that are slow for a time: the text, the limits, and schedules that keep to them."""
 
-from __future__ import annotations
-
 import itertools
 from collections import defaultdict
 from fractions import Fraction
@@ -52,7 +50,7 @@ def test_what_is_written_is_read() -> None:
         ("gpu0 - gpu1 x 1/2 from 5 to 99999", "from 0 to at most 10000"),
     ],
 )
-def test_what_cannot_be_read_is_told(text: str, message: str) -> None:
+def test_what_cannot_be_read_is_reported(text: str, message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         generate(load_topology("ring:nodes=4"), slow=text)
 

@@ -1,7 +1,5 @@
 """The rows of the linear program."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -11,9 +9,9 @@ from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.lp.flow_program import amounts, capacity, without_windows, write
 from forestcoll.errors import InfeasibleError, UnsupportedError
+from forestcoll.solver.linear_program import Settings
+from forestcoll.solver.solve import solve
 from forestcoll.topology import load_topology
-from lp.solver.linear_program import Settings
-from lp.solver.solve import solve
 
 
 def instance(spec: str, collective: str = "all-to-all", chunks: int = 1, **rules: str):

@@ -1,7 +1,5 @@
 """The fewest epochs of flows: bounds, limits, and whole chunks beside parts of them."""
 
-from __future__ import annotations
-
 import pytest
 
 from baselines.synthesizers.teccl.instance.commodities import demand_of
@@ -79,7 +77,7 @@ def test_a_number_of_epochs_that_is_given() -> None:
         within_epochs(network, demand, 2, "highs", Limits())
 
 
-def test_when_the_time_is_up_the_bound_is_told() -> None:
+def test_when_the_time_is_up_the_bound_is_reported() -> None:
     network, demand = instance(load_topology("ring:nodes=5"))
     for limits, bound in ((Limits(seconds=0), 2), (Limits(seconds=1e-9), 2)):
         with pytest.raises(TimeLimitError) as caught:

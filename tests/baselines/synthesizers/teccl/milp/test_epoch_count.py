@@ -1,7 +1,5 @@
 """Algorithm 1: what it estimates is enough, or made enough."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import pytest
@@ -63,7 +61,7 @@ def test_an_estimate_that_is_too_small_grows(monkeypatch: pytest.MonkeyPatch) ->
     assert (epochs, found.epochs, found.bound) == (4, 4, 4)
 
 
-def test_no_time_is_told() -> None:
+def test_no_time_is_reported() -> None:
     for search in (estimated_epochs, within_estimate):
         with pytest.raises(TimeLimitError, match="nothing found on ring") as caught:
             search(*asked("ring:nodes=5"), "cp-sat", Limits(seconds=0))

@@ -1,7 +1,5 @@
 """The program of a number of epochs, against all schedules of tiny networks."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

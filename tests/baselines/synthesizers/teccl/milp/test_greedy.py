@@ -1,7 +1,5 @@
 """Greedy solutions are solutions of the program, row by row, and schedules that pass the check."""
 
-from __future__ import annotations
-
 import time
 from fractions import Fraction
 

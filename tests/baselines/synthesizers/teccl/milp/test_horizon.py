@@ -1,7 +1,5 @@
 """The search for the fewest epochs: bounds, proofs, and what is left when the time is up."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -21,7 +19,8 @@ from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 
 
 def instance(spec: str, size_bytes: int = 10**6, collective: str = "allgather", chunks: int = 1):
@@ -53,7 +52,7 @@ def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str)
         within_epochs(network, demand, found.epochs - 1, "highs", Limits(seconds=60))
 
 
-def test_when_the_time_is_up_the_bound_is_told() -> None:
+def test_when_the_time_is_up_the_bound_is_reported() -> None:
     with pytest.raises(TimeLimitError) as caught:
         fewest_epochs(*instance("torus:dims=3x3"), "cp-sat", Limits(seconds=0))
     assert caught.value.bound == 2
@@ -106,12 +105,9 @@ def test_programs_of_gigabytes_are_not_written_down(monkeypatch: pytest.MonkeyPa
 
 def test_reductions_over_switches_that_get_more_than_they_send() -> None:
     """Turned round such a switch sends more than it gets, for which no cut is known here."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.switch("s")
-    for tail, head, speed in (("a", "s", 2), ("b", "s", 2), ("s", "a", 1), ("s", "b", 1)):
-        builder.arc(tail, head, speed)
-    made = generate(builder.build("funnel"), "reduce", size_bytes=1000)
+    made = generate(
+        network_of("a b [s]", "a b > s: 2, s > a b", "funnel"), "reduce", size_bytes=1000
+    )
     verify(made)
     assert made.clock is not None
     assert made.clock.finish_us == 1  # a kilobyte on the slower link, which it leaves as it comes

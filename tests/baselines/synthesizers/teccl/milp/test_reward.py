@@ -1,7 +1,5 @@
 """The paper's objective, against all schedules of tiny networks; and stopped before the end."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 
@@ -82,7 +80,7 @@ def test_a_hint_does_not_change_the_most() -> None:
 
 
 @pytest.mark.parametrize("solver", ["cp-sat", "highs"])
-def test_a_gap_is_kept_and_told(solver: str) -> None:
+def test_a_gap_is_kept_and_reported(solver: str) -> None:
     """The incumbent is within 30 % of the bound, and the bound no less than the most, 114."""
     network, demand = instance("torus:dims=3x3", "allgather")
     found = most_reward(network, demand, 4, solver, Limits(), gap=0.3)

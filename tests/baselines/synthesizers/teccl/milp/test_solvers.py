@@ -56,7 +56,7 @@ def valued(objective: dict[int, Fraction], *rows: Row) -> EpochProgram:
 
 
 @pytest.mark.parametrize("solver", ["cp-sat", "highs"])
-def test_the_most_is_found_and_told_in_fractions(solver: str) -> None:
+def test_the_most_is_found_and_reported_in_fractions(solver: str) -> None:
     """Two of three: a half and a third, and the constant."""
     worth = {0: Fraction(1, 2), 1: Fraction(1, 4), 2: Fraction(1, 3)}
     found = solve(valued(worth, Row((0, 1, 2), (), 2)), solver, Effort())

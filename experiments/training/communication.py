@@ -1,0 +1,146 @@
+"""Seconds of a collective of some size, on a network by a method.
+
+Problem: the durations of the tasks of an iteration.
+Input:   a network and a method of ours or a baseline, simulated with alpha and bandwidths; or a
+         candidate of the topology finder with its T_L and T_B.
+Output:  a function from collective and bytes to seconds, which remembers what it was asked.
+Cost:    one schedule for each collective, one simulation for each size.
+Source:  Zhao et al. (NSDI 2025), appendix A.4: allreduces by T_L and T_B, all-to-alls by a flow.
+
+All-to-alls go by the best rate of the network, within a stated gap, whatever the method: most
+methods have none. The bytes of an all-to-all are those of one GPU, others those of all data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from baselines.interface.method import Schedule
+from baselines.registry import METHODS
+from baselines.topology_finder.all_to_all import AllToAllRate
+from baselines.topology_finder.candidate import Candidate
+from baselines.topology_finder.workload import Fabric, Workload
+from forestcoll.compilation import compile_program
+from forestcoll.errors import TimeLimitError, UnknownMethodError
+from forestcoll.generation import generate
+from forestcoll.schedule import verify
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
+from forestcoll.topology.model import Topology
+from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
+from lp.alltoall.demands import demands_of
+
+__all__ = ["OWN", "OnCandidate", "OnNetwork"]
+
+OWN = "forestcoll"
+"""Our own schedules, among the names of methods."""
+
+_GAP = 0.02
+_RATE_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class OnNetwork:
+    """Simulated times on any network.
+
+    Parameters
+    ----------
+    topology : Topology
+    method : str
+        "forestcoll" or the name of a baseline.
+    model : AlphaBeta
+    parameters : mapping
+        Of a baseline.
+    known : mapping
+        Verified schedules by collective; others are made when they are needed.
+    """
+
+    topology: Topology
+    method: str = OWN
+    model: AlphaBeta = field(default_factory=AlphaBeta)
+    parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    known: Mapping[str, Schedule] = field(default_factory=dict, repr=False, compare=False)
+    _simulators: dict[str, Simulator] = field(default_factory=dict, repr=False, compare=False)
+    _seconds: dict[tuple[str, int], float] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Refuse a method that is unknown."""
+        if self.method != OWN and self.method not in METHODS:
+            raise UnknownMethodError(
+                f"method is {self.method!r}; it must be {OWN} or one of {', '.join(METHODS)}"
+            )
+
+    def __call__(self, collective: str, size: int) -> float:
+        """Return the seconds of a collective."""
+        key = (collective, size)
+        if size == 0 or self.topology.num_compute == 1:
+            return 0.0
+        if key not in self._seconds:
+            self._seconds[key] = (
+                self._all_to_all(size)
+                if collective == "all-to-all"
+                else best_chunk_count(self._simulator(collective), size, self.model).time_s
+            )
+        return self._seconds[key]
+
+    def _simulator(self, collective: str) -> Simulator:
+        if collective not in self._simulators:
+            made = self.known.get(collective) or self._made(collective)
+            self._simulators[collective] = Simulator(compile_program(made))
+        return self._simulators[collective]
+
+    def _made(self, collective: str) -> Schedule:
+        made = (
+            generate(self.topology, collective=collective).schedule
+            if self.method == OWN
+            else METHODS[self.method].run(self.topology, collective, self.parameters)
+        )
+        verify(made)
+        return made
+
+    def _all_to_all(self, size: int) -> float:
+        """Return the time of so many bytes of each GPU, an equal part for every other."""
+        if ("rate", 0) not in self._seconds:
+            self._seconds["rate", 0] = self._rate_gb_s()
+        each = size / self.topology.num_compute
+        return each / (self._seconds["rate", 0] * 1e9) + float(self.model.alpha_us) / 1e6
+
+    def _rate_gb_s(self) -> float:
+        try:
+            return approximate_flow(
+                demands_of(self.topology), eps=_GAP, seconds=_RATE_SECONDS
+            ).rate_gb_s
+        except TimeLimitError as late:
+            if isinstance(late.incumbent, ApproximateFlow):
+                return late.incumbent.rate_gb_s
+            raise
+
+
+@dataclass(frozen=True)
+class OnCandidate:
+    """Times of a candidate of the topology finder, by T_L and T_B.
+
+    Parameters
+    ----------
+    one : Candidate
+    fabric : Fabric
+    rate : AllToAllRate, optional
+        Needed for all-to-alls.
+    """
+
+    one: Candidate
+    fabric: Fabric
+    rate: AllToAllRate | None = None
+
+    def __call__(self, collective: str, size: int) -> float:
+        """Return the seconds of a collective."""
+        if size == 0:
+            return 0.0
+        load = Workload(((size, Fraction(1)),))
+        if collective == "all-to-all":
+            assert self.rate is not None, "give the rate of all-to-alls"
+            attained = Fraction(self.rate.attained)
+            return float(load.all_to_all_seconds(self.one, attained, self.fabric))
+        return float(load.seconds(self.one, collective, self.fabric))

@@ -1,0 +1,176 @@
+"""``forestcoll check-xml`` and ``check-plan``: execute files of runtimes on the CPU."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.cli.options import MOST, Json
+from forestcoll.cli.output import report
+from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
+from forestcoll.runtimes.interpretation.multiprocessors import MACHINES, blocks_of
+from forestcoll.runtimes.msccl import Algorithm, read_leniently
+from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.runtimes.mscclpp import Plan, read_plan
+from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
+
+__all__ = ["RootRank", "check_plan", "check_xml", "lines_of", "record_of"]
+
+_SHOWN = 5
+_LETTERS = 400
+
+RootRank = Annotated[
+    int | None,
+    typer.Option(
+        "--root", metavar="RANK", max=MOST, help="Root of a broadcast or reduce, if ambiguous."
+    ),
+]
+Machine = Annotated[
+    str | None,
+    typer.Option(
+        "--machine", metavar="|".join(MACHINES), help="The machine, for limits on threadblocks."
+    ),
+]
+Threadblocks = Annotated[
+    int | None,
+    typer.Option(
+        "--threadblocks",
+        min=1,
+        max=100_000,
+        help="Threadblocks that run at once on a GPU (its multiprocessors), instead of a machine.",
+    ),
+]
+
+
+def check_xml(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of MSCCL, XML.")],
+    root: RootRank = None,
+    machine: Machine = None,
+    threadblocks: Threadblocks = None,
+    json_: Json = False,
+) -> None:
+    """Execute an MSCCL XML file on the CPU as its runtime would, and report what is wrong."""
+    most = blocks_of(machine, threadblocks)
+    reading = read_leniently(file)
+    found = interpret(reading.algorithm, root=root, most_blocks=most)
+    notes = [Finding(Kind.NOTE, remark.message, line=remark.line) for remark in reading.remarks]
+    about = {"file": file, **_about_xml(reading.algorithm)}
+    if json_:
+        missing = [remark.missing for remark in reading.remarks if remark.missing]
+        _report(_document(about, notes, found, {"missing": missing}), found, json_)
+        return
+    limit = about.pop("max_bytes")
+    about["sizes"] = f"{about.pop('min_bytes')} bytes to {limit or 'any size'}"
+    about["threadblocks"] = f"{about['threadblocks']} a GPU at most"
+    _report(_summary(about, notes, found), found, json_)
+
+
+def check_plan(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A plan of MSCCL++, JSON.")],
+    root: RootRank = None,
+    machine: Machine = None,
+    threadblocks: Threadblocks = None,
+    json_: Json = False,
+) -> None:
+    """Execute an MSCCL++ execution plan on the CPU, and report what is wrong with it."""
+    most = blocks_of(machine, threadblocks)
+    reading = read_plan(file)
+    found = interpret_plan(reading.plan, root=root, most_blocks=most)
+    notes = [Finding(Kind.NOTE, remark) for remark in reading.remarks]
+    about = {"file": file, **_about_plan(reading.plan)}
+    shown = _document(about, notes, found, {}) if json_ else _summary(about, notes, found)
+    _report(shown, found, json_)
+
+
+def _report(shown: dict[str, Any], found: Findings, json_: bool) -> None:
+    report(shown, json_)
+    if not found.is_right:
+        raise typer.Exit(1)
+
+
+def _about_xml(algorithm: Algorithm) -> dict[str, Any]:
+    modes = ["in place"] * algorithm.in_place + ["out of place"] * algorithm.out_of_place
+    return {
+        "name": algorithm.name,
+        "collective": algorithm.collective,
+        "calls": " and ".join(modes) or "none",
+        "gpus": len(algorithm.gpus),
+        "protocol": algorithm.protocol,
+        "channels": algorithm.channels,
+        "threadblocks": max(len(gpu.threadblocks) for gpu in algorithm.gpus),
+        "chunks": algorithm.chunks_per_loop,
+        "min_bytes": algorithm.min_bytes,
+        "max_bytes": algorithm.max_bytes,
+    }
+
+
+def _about_plan(plan: Plan) -> dict[str, Any]:
+    blocks = [block for gpu in plan.gpus for block in gpu.threadblocks]
+    return {
+        "name": plan.name,
+        "collective": plan.collective,
+        "calls": "in place" if plan.in_place else "out of place",
+        "gpus": len(plan.gpus),
+        "protocol": plan.protocol,
+        "threadblocks": max(len(gpu.threadblocks) for gpu in plan.gpus),
+        "operations": max((len(block.operations) for block in blocks), default=0),
+        "chunks": max(plan.gpus[0].input_chunks, plan.gpus[0].output_chunks),
+        "min_bytes": plan.min_bytes,
+        "max_bytes": plan.max_bytes,
+    }
+
+
+def _document(
+    about: dict[str, Any], notes: list[Finding], found: Findings, more: dict[str, Any]
+) -> dict[str, Any]:
+    return {
+        **about,
+        "executed": list(found.runs),
+        "transfers": found.transfers,
+        "findings": [record_of(one) for one in (*found.findings, *notes)],
+        "more_of": [str(kind) for kind in found.more],
+        **more,
+        "right": found.is_right,
+    }
+
+
+def _summary(about: dict[str, Any], notes: list[Finding], found: Findings) -> dict[str, Any]:
+    """Return the facts that fit a screen."""
+    every = [*found.findings, *notes]
+    return {
+        **about,
+        "executed": list(found.runs),
+        "findings": list(lines_of([one for one in every if one.is_wrong], found)),
+        "notes": list(lines_of([one for one in every if not one.is_wrong], found)) or None,
+        "right": found.is_right,
+    }
+
+
+def record_of(one: Finding) -> dict[str, Any]:
+    """Return a finding with all its fields."""
+    return {
+        "kind": str(one.kind),
+        "wrong": one.is_wrong,
+        "message": one.message,
+        "gpu": one.gpu,
+        "threadblock": one.threadblock,
+        "step": one.step,
+        "line": one.line,
+        "lines": list(one.lines),
+    }
+
+
+def lines_of(findings: Iterable[Finding], found: Findings) -> Iterator[str]:
+    """Return a line for each of the first findings of each kind."""
+    by_kind: dict[Kind, list[str]] = {}
+    for one in findings:
+        by_kind.setdefault(one.kind, []).append(one.message)
+    for kind, messages in by_kind.items():
+        for message in messages[:_SHOWN]:
+            cut = message if len(message) <= _LETTERS else f"{message[:_LETTERS]} ..."
+            yield cut if kind is Kind.NOTE else f"{kind}: {cut}"
+        if (left := len(messages) - _SHOWN) > 0:
+            yield f"{kind}: {left}{' or more' if kind in found.more else ''} others; see --json"

@@ -1,0 +1,114 @@
+"""HiGHS backend: simplex, interior point with crossover, PDLP, branch and cut."""
+
+from __future__ import annotations
+
+import highspy
+import numpy as np
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.native.standard_output import printed_as_errors
+from forestcoll.solver.backends.answer import Answer, Outcome
+from forestcoll.solver.linear_program import Program, Settings
+
+__all__ = ["run"]
+
+_ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
+
+_SMALLEST = 1e-12
+"""HiGHS drops matrix entries that are not larger; it allows no less, and 1e-9 if not told."""
+
+_STATUS = highspy.HighsModelStatus
+
+_OUTCOME = {
+    _STATUS.kOptimal: Outcome.OPTIMAL,
+    _STATUS.kModelEmpty: Outcome.OPTIMAL,
+    _STATUS.kInfeasible: Outcome.INFEASIBLE,
+    _STATUS.kUnbounded: Outcome.UNBOUNDED,
+    _STATUS.kTimeLimit: Outcome.LIMIT,
+    _STATUS.kIterationLimit: Outcome.LIMIT,
+    _STATUS.kSolutionLimit: Outcome.LIMIT,
+}
+
+
+def run(program: Program, settings: Settings) -> Answer:
+    """Solve a minimisation.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the matrix holds entries that HiGHS would drop.
+    """
+    highs = highspy.Highs()
+    _configure(highs, program, settings)
+    if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
+        return Answer(Outcome.FAILED, "refused the model")
+    with printed_as_errors():
+        said = highs.run()
+    status = highs.getModelStatus()
+    name = str(highs.modelStatusToString(status))
+    if said == highspy.HighsStatus.kError:
+        return Answer(Outcome.FAILED, name)
+    info, solution = highs.getInfo(), highs.getSolution()
+    feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible
+    mixed = program.whole is not None
+    return Answer(
+        _OUTCOME.get(status, Outcome.FAILED),
+        name,
+        x=np.array(solution.col_value) if feasible and solution.value_valid else None,
+        row_duals=np.array(solution.row_dual) if solution.dual_valid and not mixed else None,
+        bound=float(info.mip_dual_bound) if mixed else None,
+    )
+
+
+def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> None:
+    options = {
+        "output_flag": False,
+        "time_limit": float(settings.seconds),
+        "threads": settings.threads,
+        "parallel": "on" if settings.threads > 1 else "off",
+        "random_seed": settings.seed,
+        "small_matrix_value": _SMALLEST,
+        # With whole variables another choice would solve the relaxation and call it optimal.
+        "solver": "choose" if program.whole is not None else _ALGORITHM[settings.method],
+        "primal_feasibility_tolerance": max(settings.tolerance, 1e-10),
+        "dual_feasibility_tolerance": max(settings.tolerance, 1e-10),
+        "ipm_optimality_tolerance": max(settings.tolerance, 1e-12),
+        "pdlp_optimality_tolerance": max(settings.tolerance, 1e-12),
+        "mip_feasibility_tolerance": max(settings.tolerance, 1e-10),
+        "mip_rel_gap": settings.gap,
+        "mip_abs_gap": 0.0,  # lest it stop early where the objective is small
+    }
+    # Its pool of threads outlives a solver, and one of another size makes the next run fail.
+    highspy.Highs.resetGlobalScheduler(True)
+    for name, value in options.items():
+        if highs.setOptionValue(name, value) != highspy.HighsStatus.kOk:
+            raise AssertionError(f"HiGHS refused {name} = {value!r}")
+
+
+def _model(program: Program) -> highspy.HighsLp:
+    rows, columns = program.matrix.shape
+    by_column = program.matrix.tocsc()
+    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= _SMALLEST)
+    if dropped.any():
+        least = float(np.abs(by_column.data[dropped]).min())
+        raise InvalidParameterError(
+            f"the program's matrix holds {least:.3g}, which HiGHS takes for zero; scale the "
+            f"program: in a row whose largest entry is 1 all must be above {_SMALLEST:g}"
+        )
+    model = highspy.HighsLp()
+    model.num_row_, model.num_col_ = rows, columns
+    model.col_cost_, model.col_lower_, model.col_upper_ = (
+        program.cost,
+        program.lower,
+        program.upper,
+    )
+    model.row_lower_, model.row_upper_ = program.row_lower, program.row_upper
+    model.a_matrix_.format_ = highspy.MatrixFormat.kColwise
+    model.a_matrix_.num_row_, model.a_matrix_.num_col_ = rows, columns
+    model.a_matrix_.start_ = by_column.indptr.astype(np.int32)
+    model.a_matrix_.index_ = by_column.indices.astype(np.int32)
+    model.a_matrix_.value_ = by_column.data
+    if program.whole is not None:
+        kinds = highspy.HighsVarType
+        model.integrality_ = [kinds.kInteger if w else kinds.kContinuous for w in program.whole]
+    return model

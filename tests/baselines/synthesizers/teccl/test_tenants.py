@@ -1,0 +1,221 @@
+"""Tenants: each schedule proves itself, all have room together, priorities are kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from baselines.synthesizers.teccl.teccl import generate
+from baselines.synthesizers.teccl.tenants import Shared, Tenant, check_together, share
+from forestcoll.errors import (
+    InvalidParameterError,
+    TimeLimitError,
+    UnsupportedError,
+    VerificationError,
+)
+from forestcoll.problem.limits import Limits
+from forestcoll.schedule import Chunks, StepSchedule, verify
+from forestcoll.schedule.clock import timed
+from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.sends import TimedSend
+from forestcoll.topology import Topology, load_topology
+
+SPECS = ("ring:nodes=4", "torus:dims=3,wrap=false", "dgx1:nvlink_latency=0")
+SWITCHED = "fat_tree:leaves=2,hosts=2,spines=1"
+
+
+def tenants_of(topology: Topology, *asked: tuple[str, int, int]) -> list[Tenant]:
+    """Chunks of 25 KB; collective, chunks, priority."""
+    gpus = topology.num_compute
+    return [
+        Tenant(
+            f"{collective} {i}",
+            collective,
+            25_000 * chunks * (1 if collective == "broadcast" else gpus),
+            chunks,
+            priority=priority,
+        )
+        for i, (collective, chunks, priority) in enumerate(asked)
+    ]
+
+
+def proved(topology: Topology, shared: Shared) -> dict[str, Fraction]:
+    """Prove everything and return when each is done."""
+    for schedule in shared.schedules.values():
+        verify(schedule)
+    check_together(topology, shared.schedules.values())
+    clocks = {name: schedule.clock for name, schedule in shared.schedules.items()}
+    assert len({clock.tick_us for clock in clocks.values() if clock}) == 1
+    return {name: clock.finish_us for name, clock in clocks.items() if clock}
+
+
+def alone(topology: Topology, tenant: Tenant, **asked: Any) -> Fraction:
+    size, chunks = tenant.size_bytes, tenant.chunks
+    asked |= {"root": tenant.root} if tenant.collective == "broadcast" else {}
+    schedule = generate(topology, tenant.collective, size_bytes=size, chunks=chunks, **asked)
+    assert schedule.clock is not None
+    return schedule.clock.finish_us
+
+
+@pytest.mark.parametrize("spec", [*SPECS, SWITCHED])
+def test_together_is_never_faster_than_the_slowest_alone(spec: str) -> None:
+    topology, stored = load_topology(spec), {"crossing": "stored"}
+    tenants = tenants_of(topology, ("allgather", 1, 0), ("broadcast", 2, 0))
+    shared = share(topology, tenants, **stored, limits=Limits(seconds=20))
+    finish = proved(topology, shared)
+    assert max(finish.values()) >= max(alone(topology, each, **stored) for each in tenants)
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_higher_priority_is_as_fast_as_alone(spec: str) -> None:
+    """And the lower one no faster than that."""
+    topology, stored = load_topology(spec), {"crossing": "stored"}
+    first, then = tenants_of(topology, ("broadcast", 3, 1), ("allgather", 1, 0))
+    finish = proved(topology, share(topology, [then, first], **stored))
+    assert finish[first.name] == alone(topology, first, **stored)
+    assert finish[then.name] >= alone(topology, then, **stored)
+
+
+def test_three_kinds_of_collectives_and_of_priorities() -> None:
+    """In a ring of four the first takes two epochs, as alone; alike, all are done by the last."""
+    topology = load_topology("ring:nodes=4")
+    tenants = tenants_of(topology, ("allgather", 1, 2), ("all-to-all", 1, 1), ("allgather", 1, 0))
+    shared = share(topology, tenants)
+    proved(topology, shared)
+    assert shared.epochs == shared.bounds
+    first, second, third = (shared.epochs[tenant.name] for tenant in tenants)
+    assert first == 2 <= second <= third
+    equal = [Tenant(each.name, each.collective, each.size_bytes) for each in tenants]
+    assert len(set(share(topology, equal).epochs.values())) == 1
+    assert max(share(topology, equal).epochs.values()) <= third
+
+
+def union(one: StepSchedule, other: StepSchedule) -> StepSchedule:
+    """Two allgathers of one size as one of twice that."""
+    rows = []
+    paths: dict[tuple[int, int], list[Path]] = {}
+    for schedule in (one, other):
+        for ends, ways in schedule.routes.paths().items():
+            known = paths.setdefault(ends, [])
+            known += [way for way in ways if way not in known]
+    routes = Routes.from_paths(paths)
+    number = {way: i for i, way in enumerate(w for ends in sorted(paths) for w in paths[ends])}
+    for at, schedule in enumerate((one, other)):
+        clock, sends = schedule.clock, schedule.sends
+        assert clock is not None
+        assert clock.left is not None
+        hops, first = schedule.routes.hop.tolist(), schedule.routes.first_hop.tolist()
+        columns = (sends.chunk, sends.tail, sends.head, sends.paths)
+        times = (clock.start, clock.end, clock.left)
+        for c, a, b, way, start, end, left in zip(
+            *(each.tolist() for each in (*columns, *times)), strict=True
+        ):
+            path = Path(tuple(hops[first[way] : first[way + 1]]), 1)
+            rows.append(
+                TimedSend(start, end, c + at * len(one.chunks), a, b, path=number[path], left=left)
+            )
+    assert one.clock is not None
+    sends, clock = timed(rows, 2 * one.clock.size_bytes, one.clock.tick_us)
+    root = np.concatenate([one.chunks.root, other.chunks.root])
+    return StepSchedule(
+        one.topology, "both", one.collective, Chunks.equal(root, len(root)), sends, routes, clock
+    )
+
+
+@pytest.mark.parametrize("spec", [*SPECS, SWITCHED])
+def test_two_of_a_kind_are_one_of_twice_the_data(spec: str) -> None:
+    """What verify accepts as a whole it accepts of both together."""
+    topology = load_topology(spec)
+    tenants = tenants_of(topology, ("allgather", 1, 1), ("allgather", 1, 0))
+    shared = share(topology, tenants, limits=Limits(seconds=20))
+    proved(topology, shared)
+    verify(union(*shared.schedules.values()))
+
+
+def test_slots_and_slow_links_are_for_all_tenants() -> None:
+    topology = load_topology("ring:nodes=4")
+    tenants = tenants_of(topology, ("allgather", 1, 1), ("broadcast", 1, 0))
+    asked: list[dict[str, Any]] = [{}, {"buffer": 2}, {"slow": "* -> gpu2 x 0 from 0 to 1"}]
+    epochs = []
+    for each in asked:
+        shared = share(topology, tenants, **each)
+        proved(topology, shared)
+        epochs.append([shared.epochs[tenant.name] for tenant in tenants])
+    assert epochs[0] <= epochs[1]
+    assert epochs[0][0] + 2 == epochs[2][0]
+    with pytest.raises(InvalidParameterError, match="a GPU has 2 chunks of its own"):
+        share(topology, tenants, buffer=1)
+
+
+def test_the_time_is_kept() -> None:
+    topology = load_topology("torus:dims=4x4")
+    tenants = tenants_of(topology, ("allgather", 1, 1), ("allgather", 1, 0))
+    with pytest.raises(TimeLimitError):
+        share(topology, tenants, limits=Limits(seconds=0))
+
+
+@pytest.mark.parametrize(
+    ("tenants", "message"),
+    [
+        ([], "there are no tenants"),
+        ([Tenant("a"), Tenant("a")], "two tenants are called 'a'"),
+        ([Tenant("a"), Tenant("b", chunks=2)], "have 125000000 bytes, those of 'a' 250000000;"),
+        ([Tenant("a", chunks=0)], "chunks is 0; it must be 1 or more"),
+        ([Tenant("a", "broadcast", root="x")], "x"),
+    ],
+)
+def test_tenants_that_there_cannot_be(tenants: list[Tenant], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        share(load_topology("ring:nodes=4"), tenants)
+
+
+def test_tenants_want_no_reductions() -> None:
+    with pytest.raises(UnsupportedError, match="tenant 'a'"):
+        share(load_topology("ring:nodes=4"), [Tenant("a", "allreduce")])
+
+
+def later(schedule: StepSchedule, ticks: int) -> StepSchedule:
+    clock = schedule.clock
+    assert clock is not None
+    assert clock.left is not None
+    moved = replace(
+        clock, start=clock.start + ticks, end=clock.end + ticks, left=clock.left + ticks
+    )
+    return replace(schedule, clock=moved)
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=4", "dgx1", "dgx_h100:boxes=1"])
+def test_what_is_sent_twice_at_once_is_too_much_and_one_after_the_other_is_not(spec: str) -> None:
+    topology = load_topology(spec)
+    schedule = generate(topology, "broadcast", size_bytes=10**6)
+    verify(schedule)
+    check_together(topology, [schedule])
+    assert schedule.clock is not None
+    after = later(schedule, int(schedule.clock.finish_us / schedule.clock.tick_us))
+    verify(after)
+    check_together(topology, [schedule, after])
+    with pytest.raises(VerificationError, match="of all schedules together; its bandwidth is"):
+        check_together(topology, [schedule, after, schedule])
+
+
+def test_half_of_the_links_each_is_enough() -> None:
+    """On links of twice the bandwidth both have room, to the last byte."""
+    ring = load_topology("ring:nodes=4")
+    schedule = generate(ring, size_bytes=10**6)
+    wide = ring.scaled("*", 2)
+    check_together(wide, [schedule, schedule])
+    with pytest.raises(VerificationError):
+        check_together(ring.scaled("*", Fraction(199, 100)), [schedule, schedule])
+
+
+def test_shared_capacities_are_refused() -> None:
+    """Several clocks are not added up over them, nor made."""
+    limited = load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1)
+    with pytest.raises(UnsupportedError, match="'wire', which the check of several clocks"):
+        check_together(limited, [])
+    with pytest.raises(UnsupportedError, match="'wire', which the clock of teccl"):
+        share(limited, [Tenant("one", "allgather", 10**6, 1, priority=1)])

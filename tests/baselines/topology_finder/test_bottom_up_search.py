@@ -1,0 +1,67 @@
+"""The bottom-up search, by hand and against all expansions without dominance."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from baselines.topology_finder.base_networks import Base, Times
+from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import search
+from baselines.topology_finder.candidate import Candidate
+from baselines.topology_finder.finder import front
+
+TABLE = BaseTable()
+
+
+def names(kept: list[Candidate]) -> set[str]:
+    return {one.name for one in kept}
+
+
+def test_every_expansion_is_tried() -> None:
+    sizes = [*range(2, 65), *(2**power for power in range(7, 10))]
+    found = search(sizes, 4, TABLE.times_of)
+    techniques = {letter for kept in found.values() for one in kept for letter in one.techniques}
+    assert techniques == {"L", "D", "P", "X", "B"}
+    assert "L(K_{2,2})" in names(found[8, 2])
+    assert "UniRing(1,3)[]UniRing(1,4)" in names(found[12, 2])
+    assert "DBJMod(2,4)^[]2" in names(found[256, 4])
+
+
+def test_only_given_numbers_of_nodes_are_searched() -> None:
+    assert {nodes for nodes, _ in search([2, 3, 6], 2, TABLE.times_of)} == {2, 3, 6}
+
+
+def test_a_base_without_times_is_left_out() -> None:
+    def rings_alone(base: Base) -> Times | None:
+        return base.times if "Ring" in base.name else None
+
+    found = search([3, 9], 4, rings_alone)
+    assert names(found[3, 2]) == {"BiRing(2,3)"} | names(found[3, 2])
+    assert not any("Pi" in one.name or "C(" in one.name for one in found[9, 4])
+
+
+def test_what_is_dropped_would_not_have_been_in_any_front() -> None:
+    """With a dominance that drops nothing, the fronts of T_L and T_B are the same."""
+    import baselines.topology_finder.bottom_up_search as module
+
+    sizes = [size for size in range(2, 37) if 36 % size == 0]
+    kept = search(sizes, 4, TABLE.times_of)
+    honest = module.pareto
+    module.pareto = list  # type: ignore[assignment]
+    try:
+        every = search(sizes, 4, TABLE.times_of)
+    finally:
+        module.pareto = honest
+    assert sum(map(len, every.values())) > sum(map(len, kept.values()))
+    for key, candidates in every.items():
+        for both in (False, True):
+            for collective in ("allgather", "reduce-scatter", "allreduce"):
+                expected, found = (
+                    front(some, bidirectional=both, collective=collective)
+                    for some in (candidates, kept[key])
+                )
+                assert [times(one) for one in found] == [times(one) for one in expected]
+
+
+def times(one: Candidate) -> tuple[int, Fraction, int, Fraction]:
+    return one.hops, one.time, one.reverse_hops, one.reverse_time

@@ -1,0 +1,54 @@
+"""One dead link: the worst of all, and what it costs any schedule."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.direct_connect.bfb.alike import Alike
+from baselines.direct_connect.bfb.breadth_first import broadcast_times
+from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
+from baselines.topology_finder.degraded import least_time, worst_failure
+from forestcoll.errors import TimeLimitError
+from forestcoll.topology import load_topology
+
+
+@pytest.mark.parametrize(
+    ("spec", "degree"),
+    [("torus:dims=3x3", 4), ("generalized_kautz:degree=3,nodes=10", 3), ("diamond", 2)],
+)
+def test_the_worst_is_that_of_all_links_one_by_one(spec: str, degree: int) -> None:
+    topology = load_topology(spec)
+    hops, time, optimal = 0, Fraction(0), Fraction(0)
+    for link in topology.links:
+        ends = (topology.nodes[node].name for node in (link.tail, link.head))
+        damaged = topology.without(" -> ".join(ends))
+        times = broadcast_times(BroadcastNetwork.of(damaged), Alike.none(topology.num_compute))
+        hops = max(hops, len(times.longest))
+        time = max(time, times.time_s_per_gb * degree)
+        optimal = max(optimal, least_time(damaged, degree))
+    worst = worst_failure(topology, degree)
+    assert (worst.hops, worst.time, worst.optimal_time) == (hops, time, optimal)
+    assert worst.connected
+    assert worst.links == len(topology.links)
+
+
+def test_links_that_a_symmetry_exchanges_are_tried_once() -> None:
+    worst = worst_failure(load_topology("torus:dims=4x4"), 4)
+    assert worst.tried < worst.links == 64
+
+
+def test_a_ring_of_one_direction_falls_apart() -> None:
+    worst = worst_failure(load_topology("uni_ring:degree=1,nodes=4"), 1)
+    assert not worst.connected
+    assert worst.hops is worst.time is worst.optimal_time is None
+
+
+def test_the_least_time_is_the_bound_where_a_network_is_optimal() -> None:
+    assert least_time(load_topology("torus:dims=4x4"), 4) == Fraction(15, 16)
+
+
+def test_a_time_limit_holds() -> None:
+    with pytest.raises(TimeLimitError, match="kinds of links were tried in 1e-09 s"):
+        worst_failure(load_topology("generalized_kautz:degree=3,nodes=40"), 3, seconds=1e-9)

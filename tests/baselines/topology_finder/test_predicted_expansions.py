@@ -1,0 +1,96 @@
+"""Predicted times, against schedules that are built and verified."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import Found, search
+from baselines.topology_finder.building import built
+from baselines.topology_finder.candidate import Candidate
+from baselines.topology_finder.predicted_expansions import (
+    both_ways,
+    degree_expansion,
+    line_graph,
+    power,
+    product,
+)
+from forestcoll.schedule.cost_model import synchronous
+
+TABLE = BaseTable()
+
+FASTER = {
+    "L(UniRing(1,3)*3)": Fraction(26, 27),
+    "L(UniRing(1,4)[]UniRing(1,4))": Fraction(31, 32),
+}
+"""Line graphs on which a breadth-first broadcast takes less than Corollary 10.1 says."""
+
+
+def of(nodes: int, degree: int, name: str) -> Candidate:
+    found = search(range(2, nodes + 1), degree, TABLE.times_of)
+    return next(one for one in found[nodes, degree] if one.name == name)
+
+
+def check_all(found: Found) -> None:
+    for one in (one for kept in found.values() for one in kept):
+        for collective, hops, time in (
+            ("allgather", one.hops, one.time),
+            ("reduce-scatter", one.reverse_hops, one.reverse_time),
+        ):
+            takes = synchronous(built(one, collective))
+            assert takes.steps == hops, one.name
+            assert takes.time_s_per_gb * one.degree == FASTER.get(one.name, time), one.name
+
+
+def test_all_networks_take_what_is_predicted() -> None:
+    check_all(search(range(2, 17), 4, TABLE.times_of))
+
+
+@pytest.mark.slow
+def test_more_networks_take_what_is_predicted() -> None:
+    check_all(search(range(2, 33), 8, TABLE.times_of))
+
+
+def test_line_graphs_are_counted_in_the_name() -> None:
+    base = of(8, 4, "K_{4,4}")
+    once, thrice = line_graph(base), line_graph(line_graph(line_graph(base)))
+    assert (once.name, once.spec) == (
+        "L(K_{4,4})",
+        "line_graph:of=(complete_bipartite:degree=4)",
+    )
+    assert (thrice.name, thrice.spec) == (
+        "L^3(K_{4,4})",
+        "line_graph:of=(complete_bipartite:degree=4),times=3",
+    )
+    assert (thrice.nodes, thrice.hops, thrice.time) == (512, 5, Fraction(7, 8) + Fraction(21, 128))
+
+
+def test_a_line_graph_of_a_power_keeps_the_power_in_its_name() -> None:
+    both = line_graph(line_graph(power(of(8, 2, "Diamond"), 2)))
+    assert both.name == "L^2(Diamond^[]2)"
+    assert both.spec == "line_graph:of=(cartesian_power:of=(diamond),exponent=2),times=2"
+    assert both.techniques == "LP"
+
+
+def test_products_are_flat() -> None:
+    ring, square = of(3, 1, "UniRing(1,3)"), of(4, 2, "K_{2,2}")
+    one = product(product(ring, square), ring)
+    assert one.name == "K_{2,2}[]UniRing(1,3)[]UniRing(1,3)"
+    assert one.spec.count("cartesian_product") == 1
+    assert (one.nodes, one.degree, one.hops, one.time) == (36, 4, 6, Fraction(35, 36))
+
+
+def test_degree_expansions_of_balanced_broadcasts_stay_balanced() -> None:
+    """Table 5: BiRing(2,5)*2 in two hops, where theorem 11 has three."""
+    wide = degree_expansion(of(5, 2, "BiRing(2,5)"), 2)
+    assert (wide.hops, wide.time, wide.factor) == (2, Fraction(9, 10), True)
+    other = degree_expansion(of(8, 2, "Diamond"), 2)
+    assert (other.hops, other.time, other.factor) == (4, Fraction(15, 16), False)
+
+
+def test_both_ways_takes_the_worse_direction() -> None:
+    one = both_ways(line_graph(of(4, 2, "K_{2,2}")))
+    assert (one.degree, one.hops, one.bidirectional) == (4, 3, True)
+    assert one.name == "Bi(L(K_{2,2}))"

@@ -1,0 +1,103 @@
+"""The command ``forestcoll topology find``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.schedule import read_schedule, verify
+from forestcoll.topology import read_topology
+from tests.command_line import document, invoke
+
+FIND = ("topology", "find")
+
+
+def test_the_front_is_a_table_with_its_bounds() -> None:
+    shown = invoke(*FIND, "--nodes", "64", "--degree", "4", "--size", "1MB", "--size", "64KB:3")
+    assert shown.exit_code == 0, shown.output
+    assert shown.stdout == (
+        "64 GPUs; allreduce of 1MB, 64KB 3 times; 10.0 us a hop\n"
+        "T_L in hops and T_B in M / B (data over a GPU's bandwidth) are of an allgather\n"
+        "\n"
+        "    network                    d  T_L     T_B          us  of bound\n"
+        "  1 DBJ(4,3)                   4    3  1.3125       501.5     1.150\n"
+        "  2 L(C(16,{3,4}))             4    4  1.0000       519.2     1.191\n"
+        "  3 C(64,{6,7})                4    6  0.9844       676.1     1.550\n"
+        "    bounds                     4    3  0.9844       436.1\n"
+    )
+
+
+def test_machines_get_exact_numbers() -> None:
+    said = document(*FIND, "--nodes", "12", "--degree", "4", "--alpha", "1us", "--degraded")
+    (one,) = said["networks"]
+    assert one["topology"] == "circulant:nodes=12,offsets=2+3"
+    assert (one["nodes"], one["degree"], one["hops"]) == (12, 4, 2)
+    assert one["t_b"] == {"exact": "11/12", "value": 11 / 12}
+    assert one["worst_dead_link"]["connected"]
+    assert said["bounds"][0]["hops"] == 2
+
+
+def test_the_chosen_network_and_its_schedule_are_written(tmp_path: Path) -> None:
+    network, schedule, picture = (tmp_path / name for name in ("net.yaml", "s.json", "front.svg"))
+    options = ["--bandwidth", "200Gb/s", "--alpha", "2us", "--choose", "2"]
+    files = ["-o", network, "--schedule", schedule, "--picture", picture]
+    shown = invoke(*FIND, "--nodes", "32", "--degree", "4", *options, *files)
+    assert shown.exit_code == 0, shown.output
+    topology, made = read_topology(network), read_schedule(schedule)
+    assert made.topology.links == topology.links
+    assert {(link.bandwidth_gb_s, link.latency_us) for link in topology.links} == {(6.25, 2)}
+    verify(made)
+    assert made.collective == "allreduce"
+    assert "<svg" in picture.read_text(encoding="utf-8")
+
+
+def test_all_to_alls_budgets_and_dead_links_are_shown() -> None:
+    shown = invoke(
+        *FIND, "--nodes", "12", "--degree", "2..6", "--port-bandwidth", "25Gb/s", "--ports", "48",
+        "--port-price", "100", "--collective", "mix", "--degraded",
+    ).stdout  # fmt: skip
+    assert "allreduce of 1MB and all-to-all of 1MB" in shown
+    assert "all-to-all: 0.2 to 0.2222 of a link for each pair of GPUs" in shown
+    assert "4800" in shown
+    assert "worst dead link" in shown
+    assert not any(line.split()[2:3] == ["5"] for line in shown.splitlines())
+
+
+def test_both_directions_are_named_where_they_differ() -> None:
+    shown = invoke(*FIND, "--nodes", "200", "--degree", "4", "--size", "1KB").stdout
+    assert "its reduce-scatter: T_L 4, T_B 1.7" in shown
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--nodes", "1", "--degree", "4"], "nodes is 1; it must be from 2 to 4096"),
+        (["--nodes", "8", "--degree", "0"], "degree is 0"),
+        (["--nodes", "8", "--degree", "many"], "--degree is 'many'"),
+        (["--nodes", "8", "--degree", "3..2"], "--degree is '3..2'"),
+        (["--nodes", "7", "--degree", "3", "--bidirectional"], "nearest number of nodes is 8"),
+        (["--nodes", "8", "--degree", "2", "--alpha", "-1us"], "--alpha"),
+        (["--nodes", "8", "--degree", "2", "--alpha", "soon"], "--alpha"),
+        (["--nodes", "8", "--degree", "2", "--bandwidth", "100G"], "--bandwidth"),
+        (["--nodes", "8", "--degree", "2", "--bandwidth", "0"], "--bandwidth is '0'"),
+        (["--nodes", "8", "--degree", "2", "--size", "big"], "size has 'big'"),
+        (["--nodes", "8", "--degree", "2", "--collective", "scan"], "collective is 'scan'"),
+        (["--nodes", "8", "--degree", "2", "--choose", "99"], "--choose is 99; the table has"),
+        (["--nodes", "8", "--degree", "2", "--ports", "8"], "the budget allows 8 nodes no degree"),
+        (["--nodes", "8", "--degree", "2", "--money", "9"], "--money needs the price of a port"),
+        (
+            ["--nodes", "8", "--degree", "2", "--money", "x", "--port-price", "1"],
+            "--money is 'x'",
+        ),
+        (
+            ["--nodes", "8", "--degree", "2", "--bandwidth", "1", "--port-bandwidth", "1"],
+            "give --bandwidth or --port-bandwidth",
+        ),
+    ],
+)
+def test_wrong_input_is_refused_in_one_line(options: list[str], message: str) -> None:
+    refused = invoke(*FIND, *options)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+    assert refused.stderr.count("\n") == 1

@@ -1,0 +1,102 @@
+"""Fronts with the time of a workload, its bounds and a budget."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.topology_finder.workload import Fabric, read_workload
+from experiments.advice.finding.front_entries import Budget, answer, demand_of
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+
+ALPHA, RATE = Fraction(1, 10**5), Fraction(25 * 10**9, 2)
+
+
+def fabric(degree: int) -> Fabric:
+    return Fabric(ALPHA, RATE)
+
+
+def one_port_each(degree: int) -> Fabric:
+    return Fabric(ALPHA, RATE / 4 * degree)
+
+
+def test_small_data_prefer_few_hops_and_large_data_little_bandwidth() -> None:
+    best = {
+        size: answer(64, [4], demand_of([size], "allreduce", read_workload), fabric).entries[0].one
+        for size in ("1KB", "1GB")
+    }
+    assert best["1KB"].hops == 3
+    assert best["1GB"].time == Fraction(63, 64)
+
+
+def test_nothing_beats_the_bounds_and_entries_come_in_order() -> None:
+    demand = demand_of(["1MB", "all-to-all=64KB:3"], "allreduce", read_workload)
+    found = answer(36, [2, 3, 4], demand, fabric)
+    times = [entry.seconds for entry in found.entries]
+    assert times == sorted(times)
+    assert all(entry.over >= 1 for entry in found.entries)
+    assert {entry.one.degree for entry in found.entries} == set(found.bounds) == {2, 3, 4}
+    for entry in found.entries:
+        assert entry.rate is not None
+        assert entry.rate.attained <= found.bounds[entry.one.degree].all_to_all
+
+
+def test_a_mix_is_the_sum_of_its_parts() -> None:
+    parts = [
+        answer(12, [4], demand_of(["1MB"], name, read_workload), fabric).entries[0]
+        for name in ("allreduce", "all-to-all")
+    ]
+    both = answer(12, [4], demand_of(["1MB"], "mix", read_workload), fabric).entries[0]
+    assert both.seconds == sum(part.seconds for part in parts)
+    assert both.least_seconds == sum(part.least_seconds for part in parts)
+    gather = answer(12, [4], demand_of(["1MB"], "allgather", read_workload), fabric).entries[0]
+    assert 2 * gather.seconds == parts[0].seconds
+    assert 2 * gather.least_seconds == parts[0].least_seconds
+
+
+def test_more_time_brings_the_bounds_of_an_all_to_all_together() -> None:
+    """Line graph of K_{4,4}: the program's rate is 5.71e-2 (table 7)."""
+    demand = demand_of(["1MB"], "all-to-all", read_workload)
+    quick, slow = (
+        answer(32, [4], demand, fabric, rate_seconds=seconds).entries for seconds in (0, 20)
+    )
+    (before,) = (entry.rate for entry in quick if entry.one.name == "L(K_{4,4})")
+    (after,) = (entry.rate for entry in slow if entry.one.name == "L(K_{4,4})")
+    assert before is not None
+    assert after is not None
+    assert before.attained <= after.attained <= after.bound <= before.bound
+    assert after.attained == pytest.approx(5.71e-2, rel=0.012)
+    assert after.attained >= float(after.bound) * 0.99
+
+
+def test_a_budget_limits_the_degree() -> None:
+    demand = demand_of(["1MB"], "allreduce", read_workload)
+    switch = answer(12, range(1, 9), demand, one_port_each, budget=Budget(ports=48))
+    assert set(switch.bounds) == {1, 2, 3, 4}
+    paid = Budget(money=Fraction(3000), port_price=Fraction(100))
+    assert set(answer(12, range(1, 9), demand, one_port_each, budget=paid).bounds) == {1, 2}
+    with pytest.raises(InvalidParameterError, match="the budget allows 12 nodes no degree of 5, 6"):
+        answer(12, [5, 6], demand, one_port_each, budget=Budget(ports=48))
+
+
+def test_a_degree_that_no_construction_has_is_left_out_unless_it_is_the_only_one() -> None:
+    demand = demand_of(["1MB"], "allreduce", read_workload)
+    found = answer(9, [3, 4], demand, fabric, bidirectional=True)
+    assert set(found.bounds) == {4}
+    with pytest.raises(UnsupportedError, match="9 nodes of degree 3 with links both ways"):
+        answer(9, [3], demand, fabric, bidirectional=True)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "collective", "message"),
+    [
+        ([], "allreduce", "the workload is empty"),
+        (["1MB"], "everything", "collective is 'everything'"),
+        (["broadcast=1MB"], "allreduce", "collective is 'broadcast'"),
+        (["allreduce="], "allreduce", "size has ''"),
+    ],
+)
+def test_wrong_demands_are_refused(sizes: list[str], collective: str, message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
+        demand_of(sizes, collective, read_workload)

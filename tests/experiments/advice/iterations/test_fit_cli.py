@@ -1,0 +1,58 @@
+"""The command ``forestcoll fit-times``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import document, invoke
+
+
+@pytest.fixture
+def times(tmp_path: Path) -> Path:
+    file = tmp_path / "times.csv"
+    rows = [
+        f"{size},{20 + 10 * steps + 1e-4 * size * 1.5},{steps},1.5"
+        for steps in (4, 8)
+        for size in (1024, 2**20, 2**28)
+    ]
+    file.write_text("size_bytes,time_us,steps,share\n" + "\n".join(rows) + "\n")
+    return file
+
+
+def test_numbers_residuals_and_predictions_are_shown(times: Path) -> None:
+    shown = invoke("fit-times", times, "--predict", "1MB:2:1.5")
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert lines[0] == "6 measurements: alpha 10 us, epsilon 20 us, B 10 GB/s"
+    assert lines[1] == "residuals: 0.0% on average, +0.0% at worst" or "-0.0%" in lines[1]
+    assert lines[-1].split() == ["1048576", "2", "1.5", "197.29"]
+
+
+def test_machines_get_the_same_in_json(times: Path) -> None:
+    said = document("fit-times", times)
+    assert said["alpha_us"] == pytest.approx(10)
+    assert said["bandwidth_gb_s"] == pytest.approx(10)
+    assert len(said["residuals"]) == said["measurements"] == 6
+    assert abs(said["worst_residual"]) < 1e-9
+
+
+def test_one_schedule_has_one_latency(times: Path, tmp_path: Path) -> None:
+    one = tmp_path / "one.csv"
+    one.write_text("size_bytes,time_us\n1024,60\n1048576,160\n")
+    shown = invoke("fit-times", one, "--steps", "4", "--share", "1.5").stdout
+    assert "one number of steps only: alpha has all of the latency" in shown
+
+
+def test_measured_and_fitted_times_are_drawn(times: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "fit.svg"
+    assert invoke("fit-times", times, "--picture", picture).exit_code == 0
+    assert "4 steps, 1.5 M / B, measured" in picture.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("asked", ["1MB", "1MB:2", "x:2:1", "1MB:-1:1", "1MB:1:1:1", "1MB:a:1"])
+def test_wrong_predictions_are_refused(times: Path, asked: str) -> None:
+    refused = invoke("fit-times", times, "--predict", asked)
+    assert refused.exit_code == 2
+    assert "write SIZE:STEPS:SHARE" in refused.stderr

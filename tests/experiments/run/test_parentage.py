@@ -1,0 +1,13 @@
+"""Exit codes of children, waited for or not."""
+
+import os
+
+from experiments.run.parentage import reap
+
+
+def test_leave_is_taken_of_who_ends_soon() -> None:
+    """A child that has not ended yet: not there at once, its exit code when it was waited for."""
+    child = os.posix_spawn("/bin/sleep", ["sleep", "0.3"], os.environ)
+    assert child not in reap()
+    assert reap(10)[child] == 0
+    assert reap(10) == {}

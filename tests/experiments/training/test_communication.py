@@ -1,0 +1,57 @@
+"""Seconds of collectives: simulated on networks, and by T_L and T_B."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from baselines.registry import METHODS
+from baselines.topology_finder.all_to_all import AllToAllRate
+from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.finder import Question, find
+from baselines.topology_finder.workload import Fabric
+from experiments.training.communication import OnCandidate, OnNetwork
+from forestcoll.compilation import compile_program
+from forestcoll.errors import UnknownMethodError
+from forestcoll.generation import generate
+from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
+from forestcoll.topology import load_topology
+
+MB = 2**20
+
+
+def test_times_are_those_of_the_simulator() -> None:
+    topology, model = load_topology("dgx_a100:boxes=1"), AlphaBeta(alpha_us=3)
+    for method, schedule in (
+        ("forestcoll", generate(topology, collective="allreduce").schedule),
+        ("ring", METHODS["ring"].run(topology, "allreduce")),
+    ):
+        expected = best_chunk_count(Simulator(compile_program(schedule)), MB, model).time_s
+        assert OnNetwork(topology, method, model)("allreduce", MB) == expected
+
+
+def test_nothing_to_send_takes_no_time() -> None:
+    assert OnNetwork(load_topology("ring:nodes=4"))("allgather", 0) == 0
+
+
+def test_an_all_to_all_takes_what_its_rate_allows() -> None:
+    """On a ring of four 1 GB/s links both ways a pair gets 1/2 GB/s: 8 links, 16 hops."""
+    on = OnNetwork(load_topology("ring:nodes=4"), model=AlphaBeta(alpha_us=0))
+    assert on("all-to-all", 4 * 10**9) == pytest.approx(2, rel=0.03)
+    assert on("all-to-all", 4 * 10**9) >= 2
+
+
+def test_an_unknown_method_is_refused() -> None:
+    with pytest.raises(UnknownMethodError, match="method is 'magic'"):
+        OnNetwork(load_topology("ring:nodes=4"), "magic")
+
+
+def test_a_candidate_takes_t_l_and_t_b() -> None:
+    (one,) = find(Question(12, 4), BaseTable())
+    fabric = Fabric(Fraction(1, 10**5), Fraction(10**9))
+    on = OnCandidate(one, fabric, AllToAllRate(0.2, Fraction(2, 9), Fraction(1)))
+    assert on("allreduce", 12 * 10**6) == pytest.approx(4e-5 + 2 * 11e-3)
+    assert on("allgather", 12 * 10**6) == pytest.approx(2e-5 + 11e-3)
+    assert on("all-to-all", 12 * 10**6) == pytest.approx(1e6 / (0.2 * 10**9 / 4))
+    assert on("allreduce", 0) == 0

@@ -1,0 +1,48 @@
+"""Sets of copying switches that trees may span."""
+
+import numpy as np
+
+from forestcoll.in_network.spans import spans_of
+from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology.symmetry.automorphism import find_orbits
+from tests.in_network.adding_servers import servers
+
+
+def test_four_equal_servers_are_spanned_together_or_not_and_then_one_by_one() -> None:
+    """Behind two leaves: all, none; then one, which symmetries carry to each of the four."""
+    topology = servers(4, ("12.5",) * 4, leaves=2)
+    orbits = find_orbits(topology)
+    (first, second) = spans_of(topology, orbits)
+    assert [span.switches for span in first] == [(4, 5, 6, 7), ()]
+    assert all(len(span.images) == 1 for span in first)
+    (single,) = second
+    assert single.switches == (4,)
+    assert (single.images[0] == np.arange(len(topology.nodes))).all()
+    assert sorted(int(moves[4]) for moves in single.images) == [4, 5, 6, 7]
+    assert single.orbits.node[5] != single.orbits.node[4]  # a symmetry that keeps 4 keeps its leaf
+    assert single.orbits.node[6] == single.orbits.node[7]
+
+
+def test_kinds_of_switches_are_united_in_all_ways() -> None:
+    """NVSwitches of 4 boxes, and InfiniBand that adds, too; then one NVSwitch with it or alone."""
+    topology = load_topology("dgx_h100:boxes=4,sharp=true")
+    first, second = spans_of(topology, find_orbits(topology))
+    sizes = [len(span.switches) for span in first]
+    assert sizes == [5, 4, 1, 0]
+    assert sorted(len(span.switches) for span in second) == [1, 2]
+
+
+def test_many_kinds_are_spanned_together_one_by_one_or_not_at_all() -> None:
+    builder = TopologyBuilder()
+    gpus = [builder.gpu(f"g{i}") for i in range(2)]
+    for width in range(1, 6):
+        switch = builder.switch(f"s{width}", multicast=True)
+        for i, gpu in enumerate(gpus):
+            builder.link(gpu, switch, width + i)
+    topology = builder.build("five kinds")
+    (first,) = spans_of(topology, find_orbits(topology))
+    assert [span.switches for span in first] == [
+        (2, 3, 4, 5, 6),
+        *((v,) for v in range(2, 7)),
+        (),
+    ]

@@ -1,0 +1,205 @@
+"""One interface to all solvers: the same answers, and nothing believed."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from forestcoll.errors import (
+    InfeasibleError,
+    SolverError,
+    TimeLimitError,
+    UnknownMethodError,
+    UnsupportedError,
+)
+from forestcoll.solver.backends.answer import Answer, Outcome
+from forestcoll.solver.linear_program import Program, dual_bound, violation
+from forestcoll.solver.solve import METHODS, available_methods, solve
+from forestcoll.solver.solve import _judged as judged
+from tests.solver.programs import INF, TOLERANCE, hard, settings, small
+
+
+@pytest.mark.parametrize("method", available_methods())
+@pytest.mark.parametrize("maximise", [True, False])
+def test_every_method_finds_optimum_duals_and_bound(method: str, maximise: bool) -> None:
+    """Each row's price is 1/3: the rows added and divided by three give x + y <= 8/3."""
+    sign = 1 if maximise else -1
+    found = solve(small(maximise), settings(method))
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(sign * 8 / 3, abs=1e-6)
+    assert found.bound == pytest.approx(sign * 8 / 3, abs=1e-6)
+    assert found.x == pytest.approx([4 / 3, 4 / 3], abs=1e-6)
+    assert found.row_duals == pytest.approx([sign / 3, sign / 3], abs=1e-6)
+    assert found.violation <= 100 * TOLERANCE
+    assert found.settings.method == method
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_ranges_equalities_and_free_variables(method: str) -> None:
+    """Minimise u with u - v = 1, -3 <= u + v <= 9 and u, v free: u = -1, v = -2."""
+    found = solve(
+        Program(
+            np.array([1.0, 0.0]), [[1, -1], [1, 1]], np.array([1.0, -3.0]), np.array([1.0, 9.0]),
+            np.full(2, -INF), np.full(2, INF),
+        ),
+        settings(method),
+    )  # fmt: skip
+    assert found.x == pytest.approx([-1, -2], abs=1e-6)
+    assert found.bound == pytest.approx(-1, abs=1e-6)
+    assert found.row_duals == pytest.approx([0.5, 0.5], abs=1e-6)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_all_methods_agree_on_random_programs(method: str) -> None:
+    """Random packings: every method within 1e-6 of HiGHS's simplex, and of its own bound."""
+    for seed in range(5):
+        chance = np.random.default_rng(seed)
+        matrix = sp.random(12, 20, 0.4, random_state=chance)
+        program = Program(
+            chance.uniform(1, 2, 20), matrix, np.full(12, -INF), chance.uniform(1, 3, 12),
+            np.zeros(20), np.full(20, 5.0), maximise=True,
+        )  # fmt: skip
+        best = solve(program, settings()).objective
+        found = solve(program, settings(method))
+        assert found.objective == pytest.approx(best, rel=1e-6)
+        assert found.bound == pytest.approx(best, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_infeasible(method: str) -> None:
+    """Rows x + y >= 5 and x + y <= 4, as rows of opposite signs; with an objective that rises."""
+    program = Program(
+        np.ones(2), [[1, 1], [-1, -1]], np.array([5.0, -4.0]), np.full(2, INF),
+        np.zeros(2), np.full(2, INF), maximise=True,
+    )  # fmt: skip
+    with pytest.raises(InfeasibleError, match="no solution"):
+        solve(program, settings(method))
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_unbounded(method: str) -> None:
+    """The row x - 2y <= 1 lets both rise for ever."""
+    program = Program(
+        np.ones(2), [[1, -2]], np.array([-INF]), np.ones(1), np.zeros(2), np.full(2, INF),
+        maximise=True,
+    )  # fmt: skip
+    with pytest.raises(SolverError, match="no bound"):
+        solve(program, settings(method))
+
+
+@pytest.mark.parametrize("method", ["highs", "highs-pdlp", "glop", "pdlp"])
+def test_at_the_time_limit_there_is_no_result_but_what_is_known(method: str) -> None:
+    """An incumbent, if there is one, is feasible and below the bound; all ones bound the sum."""
+    program = hard()
+    with pytest.raises(TimeLimitError, match="at its limit") as caught:
+        solve(program, settings(method, seconds=0.01))
+    assert isinstance(caught.value.bound, float)
+    assert caught.value.bound <= 700 + 1e-6
+    known = caught.value.incumbent
+    if known is not None:
+        assert known.status == "feasible"
+        assert violation(program, known.x) <= 1e-6
+        assert known.objective <= caught.value.bound + 1e-6
+
+
+def test_whole_variables() -> None:
+    """Rows x + 2y <= 4.5 and 2x + y <= 4.5: the sum of whole numbers is at most 2.
+
+    Added up, 3 (x + y) <= 9, so the relaxation has 3; (1, 1), (2, 0) and (0, 2) have 2 and no whole
+    point has 3: (2, 1) needs 5, (3, 0) needs 6.
+    """
+    program = Program(
+        np.ones(2), [[1, 2], [2, 1]], np.full(2, -INF), np.full(2, 4.5), np.zeros(2),
+        np.full(2, INF), maximise=True, whole=np.ones(2, dtype=bool),
+    )  # fmt: skip
+    for method in ("highs", "gurobi"):
+        if method in available_methods():
+            found = solve(program, settings(method))
+            assert found.objective == pytest.approx(2)
+            assert found.bound == pytest.approx(2)
+            assert found.row_duals is None
+    with pytest.raises(UnsupportedError, match="no whole variables"):
+        solve(program, settings("glop"))
+
+
+def test_a_wrong_point_that_is_called_optimal_is_refused() -> None:
+    """(2, 2) misses both rows by 2."""
+    wrong = Answer(Outcome.OPTIMAL, "fine", x=np.array([2.0, 2.0]), row_duals=np.zeros(2))
+    with pytest.raises(SolverError, match="misses a row or bound by 2"):
+        judged(small(), settings(), wrong)
+    with pytest.raises(SolverError, match="does not vouch"):
+        judged(small(), settings(), Answer(Outcome.OPTIMAL, "fine"))
+    with pytest.raises(SolverError, match=r"'odd'.*neither"):
+        judged(small(), settings(), Answer(Outcome.FAILED, "odd", x=np.zeros(2)))
+    with pytest.raises(TimeLimitError) as caught:
+        judged(small(), settings(), Answer(Outcome.LIMIT, "late", x=np.array([2.0, 2.0])))
+    assert caught.value.incumbent is None
+    assert caught.value.bound is None
+
+
+def test_unknown_methods_and_missing_solvers() -> None:
+    with pytest.raises(UnknownMethodError, match="known: highs, "):
+        solve(small(), settings("simplex"))
+    for missing in set(METHODS) - set(available_methods()):
+        with pytest.raises(UnsupportedError, match="not installed"):
+            solve(small(), settings(missing))
+
+
+def test_a_wide_bound_of_one_column_excuses_no_other_row() -> None:
+    """(2, 2) misses x + 2y <= 4 by 2, whatever a third variable may be."""
+    program = Program(
+        np.ones(3), [[1, 2, 0]], np.array([-INF]), np.array([4.0]), np.zeros(3),
+        np.array([9.0, 9.0, 1e12]), maximise=True,
+    )  # fmt: skip
+    wrong = Answer(Outcome.OPTIMAL, "fine", x=np.array([2.0, 2.0, 1e12]), row_duals=np.ones(1))
+    with pytest.raises(SolverError, match="misses a row or bound by 2"):
+        judged(program, settings(), wrong)
+
+
+@pytest.mark.parametrize("method", available_methods())
+def test_how_much_a_point_may_miss_depends_on_the_method(method: str) -> None:
+    """(4/3, 4/3) moved by 20 tolerances of 1e-8 misses a row of 4 by 60, more than 10 (1 + 4)."""
+    thirds = -np.full(2, 1 / 3)
+    near = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3 + 20 * TOLERANCE), thirds)
+    if "pdlp" in method:
+        assert judged(small(), settings(method), near).violation > 10 * 5 * TOLERANCE
+    else:
+        with pytest.raises(SolverError, match="misses a row or bound by 6e-07"):
+            judged(small(), settings(method), near)
+    far = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3 + 200 * TOLERANCE), thirds)
+    with pytest.raises(SolverError, match="misses a row or bound by 6e-06"):
+        judged(small(), settings(method), far)
+
+
+def test_an_optimum_below_what_the_multipliers_prove_is_refused() -> None:
+    """(1, 1) is feasible and worth 2; the multipliers of the optimum prove 8/3, those of 0 nothing.
+
+    (4/3, 4/3) with its own multipliers is the optimum.
+    """
+    thirds = -np.full(2, 1 / 3)
+    for x, duals in ((1.0, thirds), (4 / 3, np.zeros(2)), (4 / 3, None)):
+        with pytest.raises(SolverError, match="multipliers prove"):
+            judged(small(), settings(), Answer(Outcome.OPTIMAL, "fine", np.full(2, x), duals))
+    right = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3), thirds)
+    assert judged(small(), settings(), right).bound == pytest.approx(8 / 3)
+
+
+def test_small_costs_are_no_excuse_for_a_bound() -> None:
+    """Minimise -s x with x <= 10^12 and s = 1e-10: -100, and nothing better is claimed.
+
+    Without multipliers of the row nothing bounds x, however small its cost.
+    """
+    one = np.ones(1)
+    program = Program(-1e-10 * one, [[1.0]], -INF * one, 1e12 * one, 0 * one, INF * one)
+    assert dual_bound(program, np.zeros(1), TOLERANCE) == -INF
+    assert dual_bound(program, np.array([-1e-10]), TOLERANCE) == pytest.approx(-100)
+    found = solve(program, settings())
+    assert found.objective == pytest.approx(-100)
+    assert found.bound == pytest.approx(-100)
+    late = Answer(Outcome.LIMIT, "late", row_duals=None)
+    nearly = Program(
+        np.array([1.0, -1e-9]), np.zeros((0, 2)), np.zeros(0), np.zeros(0), np.zeros(2),
+        np.full(2, INF),
+    )  # fmt: skip
+    with pytest.raises(TimeLimitError) as caught:
+        judged(nearly, settings(), late)
+    assert caught.value.bound is None
