@@ -14,8 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from benchmarks.topologies import dragonfly
 from forestcoll.core.optimality import optimum
-from forestcoll.core.problem import tree_capacities
+from forestcoll.core.problem import Problem, tree_capacities
+from forestcoll.core.tight_sets import decompose
 from forestcoll.topology import load_topology
 from tests.core.decomposed import Capacity, Decomposed, links_of, members, some_trees
 from tests.random_topologies import KINDS, random_topology
@@ -154,3 +156,21 @@ def test_boxes_of_a100_are_tight() -> None:
     switch_of = [found.topology.nodes[max(nodes)].name for nodes in family[:-1]]
     assert sorted(map(len, family)) == [9, 9, 9, 9, 37]
     assert switch_of == [f"b{box}.nvswitch" for box in range(4)]
+
+
+@pytest.mark.parametrize(("groups", "apart"), [(9, 0), (120, 235)])
+def test_routers_with_one_host_each_fall_apart_where_they_are_many(groups: int, apart: int) -> None:
+    """All but a few of the 240 routers of dragonfly 120 x 2 x 1 become a set with their host.
+
+    A router has a link of 1 to its host and 60 or 61 to others, so nearly all of it is surplus.
+    With 24 trees each, 240 x 240 x 24 > 2^20 trees enter the hosts. Of 18 routers, none is trimmed.
+    """
+    topology = dragonfly(groups, 2, 1)
+    best = optimum(topology)
+    trees = np.full(topology.num_compute, 24 * best.k, dtype=np.int64)
+    parts = decompose(Problem.at(topology, 24 * best.congestion, trees))
+    pairs = [nodes for nodes in members(parts.sets) if len(nodes) == 2]
+    names = [sorted(topology.nodes[v].name for v in nodes) for nodes in pairs]
+    assert all(f"{router}.gpu0" == host for router, host in names)
+    assert len(pairs) >= apart
+    assert pairs or len(parts.sets) == 1

@@ -105,7 +105,6 @@ class Planes:
         return tuple(map(tuple, found))
 
 
-@lru_cache(maxsize=4)  # a schedule and its bounds use those of the same network
 def merged_planes(topology: Topology) -> Planes:
     """Merge the switches that have the same neighbours in proportion.
 
@@ -122,6 +121,25 @@ def merged_planes(topology: Topology) -> Planes:
     >>> planes.share[planes.members[-2][0]]
     Fraction(1, 18)
     """
+    return _merged(_Same(topology))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Same:
+    """A network as a key that equals that very object only: comparing all links is slow."""
+
+    topology: Topology
+
+    def __hash__(self) -> int:
+        return id(self.topology)  # the cache keeps the network, so no other has this number
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and self.topology is other.topology
+
+
+@lru_cache(maxsize=4)  # a schedule and its bounds use those of the same network
+def _merged(same: _Same) -> Planes:
+    topology = same.topology
     looks_alike = _candidates(topology)
     classes, unit = _classes(topology, looks_alike) if looks_alike else ([], [])
     if not any(len(planes) > 1 for planes in classes):

@@ -153,3 +153,13 @@ def test_capacities_that_are_no_shares_are_not_merged() -> None:
     found = merged_capacities(planes, whole)
     assert found is not None
     assert found.tolist() == [15] * 4
+
+
+def test_planes_are_kept_for_a_network_and_not_for_its_equals() -> None:
+    """Merging is linear in the links, and comparing two equal networks takes longer than that."""
+    network, equal = load_topology("nvl72:racks=1"), load_topology("nvl72:racks=1")
+    assert network == equal
+    planes = merged_planes(network)
+    assert merged_planes(network) is planes
+    assert merged_planes(equal).topology is equal
+    assert merged_planes(equal) == planes

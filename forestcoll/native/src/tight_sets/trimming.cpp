@@ -1,7 +1,9 @@
 #include "forestcoll/tight_sets/trimming.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/tight_sets/narrowest_sets.hpp"
@@ -44,6 +46,7 @@ class Trimmer {
   std::vector<std::vector<NodeId>> run() {
     if (!has_switch()) return {};
     std::vector<std::vector<NodeId>> sets = find_candidates();
+    if (sets.empty()) sets = find_lone_leaves();
     while (!sets.empty()) {
       std::vector<Cuts> lost;
       for (const auto& set : sets) lost.push_back(take(set));
@@ -100,6 +103,47 @@ class Trimmer {
       failures = 0;
     }
     return candidates;
+  }
+
+  // A candidate around every target that hangs on a switch of its own, if there are many. Such a
+  // switch can have many times the bandwidth of its target. Without trimming, all of it is split on
+  // its way through, switch after switch, into millions of paths that no tree needs. A few such
+  // switches are left alone, since trees through them take fewer hops.
+  std::vector<std::vector<NodeId>> find_lone_leaves() {
+    std::vector<std::pair<NodeId, NodeId>> lone;
+    for (const NodeId v : problem_.demand.targets()) {
+      if (const NodeId leaf = own_switch(v); leaf >= 0) lone.emplace_back(v, leaf);
+    }
+    if (paths_through(lone.size()) <= kFewPaths) return {};
+    NarrowestSets narrowest(problem_);
+    std::vector<std::vector<NodeId>> candidates;
+    for (std::size_t i = 0; i < lone.size(); ++i) {
+      const auto [v, leaf] = lone[i];
+      progress_(static_cast<std::int64_t>(i), static_cast<std::int64_t>(lone.size()));
+      if (taken_[v]) continue;
+      std::vector<NodeId> set = narrowest.around({v, leaf});
+      if (!is_candidate(set) || !plan(set)) continue;
+      for (const NodeId u : set) taken_[u] = 1;
+      candidates.push_back(std::move(set));
+    }
+    return candidates;
+  }
+
+  // A bound on the paths through n switches with one target each. The last to be removed have links
+  // to most others, n^2 splits for each. No more paths are in use than trees enter the targets.
+  std::size_t paths_through(std::size_t n) const {
+    return n * std::min(n * n, static_cast<std::size_t>(problem_.demand.total()));
+  }
+
+  // The switch that sends to v alone of all targets, if nothing else sends to v; otherwise -1.
+  NodeId own_switch(NodeId v) const {
+    if (in_[v].size() != 1) return -1;
+    const NodeId leaf = problem_.graph.arcs[in_[v].front()].tail;
+    const auto is_other = [&](std::size_t arc) {
+      const NodeId head = problem_.graph.arcs[arc].head;
+      return head != v && is_target(head);
+    };
+    return is_switch(leaf) && std::ranges::none_of(out_[leaf], is_other) ? leaf : -1;
   }
 
   // The smallest switch next to v with its targets, v first; v alone if those are all targets.
@@ -265,6 +309,9 @@ class Trimmer {
 
   // Networks tend to be symmetric: after so many useless sets in a row, the search stops.
   static constexpr int kMostFailures = 64;
+
+  // Paths that are found in a second or two.
+  static constexpr std::size_t kFewPaths = std::size_t{1} << 20;
 
   Subproblem& problem_;
   Progress& progress_;

@@ -27,7 +27,7 @@ std::vector<NodeId> nodes_of(const Routes& routes, std::size_t path) {
   return nodes;
 }
 
-void full_load_fits_the_physical_links() {
+void full_load_fits_the_physical_links(std::int64_t most_hops) {
   Random random(8);
   for (int round = 0; round < 300; ++round) {
     const auto switches = static_cast<NodeId>(between(random, 1, 4));
@@ -39,7 +39,7 @@ void full_load_fits_the_physical_links() {
     const SwitchRemoval removal = remove_switches(graph, demand, find_tight_sets(graph, demand));
     std::map<std::pair<NodeId, NodeId>, Amount> left;
     for (const Arc& arc : graph.arcs) left[{arc.tail, arc.head}] += arc.capacity;
-    const Routes routes = recover_paths(graph, removal.splits, removal.logical);
+    const Routes routes = recover_paths(graph, removal.splits, removal.logical, most_hops);
     for (std::size_t i = 0; i < removal.logical.size(); ++i) {
       const Arc& link = removal.logical[i];
       Amount carried = 0;
@@ -76,11 +76,52 @@ void equal_paths_of_a_link_are_one() {
   CHECK((routes.hop == std::vector<NodeId>{0, 2, 1}));
 }
 
+// The links of a triangle in one direction become walks of two links in the other, 40 times over:
+// half of each link joins half of the next.
+std::vector<Split> around_a_triangle() {
+  std::vector<Split> splits;
+  Amount amount = Amount{1} << 40;
+  for (int turn = 0; turn < 40; ++turn) {
+    const NodeId step = turn % 2 == 0 ? 1 : 2;
+    amount /= 2;
+    for (NodeId v = 0; v < 3; ++v) {
+      const NodeId via = (v + step) % 3;
+      splits.push_back({via, v, (via + step) % 3, amount});
+    }
+  }
+  return splits;
+}
+
+void walks_that_double_at_each_split_stay_short() {
+  // One unit of each link is left, for which 2^40 of the first ones were joined. Those have gone
+  // round and round: what is left is one link or two.
+  const Amount all = Amount{1} << 40;
+  const Graph graph{3, {{0, 1, all}, {1, 2, all}, {2, 0, all}}};
+  const auto routes = recover_paths(graph, around_a_triangle(), {{0, 1, 1}, {1, 2, 1}, {2, 0, 1}});
+  CHECK((routes.multiplicity == std::vector<Amount>{1, 1, 1}));
+  CHECK((routes.hop == std::vector<NodeId>{0, 1, 1, 2, 2, 0}));
+}
+
+void loops_are_cut_out_late_or_early() {
+  // Late, the walk of one link is shorter than that of two loops, which comes first. Early, both
+  // are the same path.
+  const Graph graph{4, {{0, 2, 2}, {2, 3, 1}, {3, 2, 1}, {2, 1, 2}}};
+  const std::vector<Split> splits{{2, 0, 3, 1}, {3, 0, 2, 1}, {2, 0, 1, 2}};
+  for (const std::int64_t most_hops : {kMostHops, std::int64_t{0}}) {
+    const auto routes = recover_paths(graph, splits, {{0, 1, 2}}, most_hops);
+    CHECK((routes.multiplicity == std::vector<Amount>{2}));
+    CHECK((routes.hop == std::vector<NodeId>{0, 2, 1}));
+  }
+}
+
 }  // namespace
 
 int main() {
-  full_load_fits_the_physical_links();
+  full_load_fits_the_physical_links(kMostHops);
+  full_load_fits_the_physical_links(0);
   loops_through_a_switch_are_cut_short();
   equal_paths_of_a_link_are_one();
+  loops_are_cut_out_late_or_early();
+  walks_that_double_at_each_split_stay_short();
   return check::report();
 }

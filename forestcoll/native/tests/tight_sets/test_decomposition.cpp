@@ -144,6 +144,52 @@ void leaves_of_a_slack_fat_tree_fall_apart() {
   CHECK((family.set_of == std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 1, 2, 3, 4, 4}));
 }
 
+// Hosts 0 to n - 1, each on a switch of its own. The switches form a circulant: each has links to
+// the `reach` before it and the `reach` after it.
+Graph lone_hosts(NodeId hosts, Amount trees, NodeId reach, Amount between) {
+  Graph graph{2 * hosts, {}};
+  for (NodeId host = 0; host < hosts; ++host) {
+    link(graph, host, hosts + host, trees * (hosts - 1));
+    for (NodeId step = 1; step <= reach; ++step) {
+      link(graph, hosts + host, hosts + (host + step) % hosts, between);
+    }
+  }
+  return graph;
+}
+
+bool is_untrimmed(const Graph& graph, const Demand& demand) {
+  const Decomposition found = decompose(graph, demand);
+  for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
+    if (found.capacity[i] != graph.arcs[i].capacity) return false;
+  }
+  return found.family.num_sets() == 1;
+}
+
+void many_switches_with_one_host_each_fall_apart() {
+  // With 100 trees each, a host gets 108 x 100 over its own link, and its switch 12 x 1500 from
+  // others. Each of these links keeps 900 = 108 x 100 / 12. There may be 109^3 > 2^20 paths.
+  const Graph graph = lone_hosts(109, 100, 6, 1500);
+  const Demand demand = equal_demand(218, 109, 100);
+  CHECK(find_tight_sets(graph, demand).num_sets() == 1);
+  const Decomposition found = decompose(graph, demand);
+  CHECK(found.family.num_sets() == 110);
+  for (std::size_t i = 0; i < graph.arcs.size(); ++i) {
+    const bool between = graph.arcs[i].tail >= 109 && graph.arcs[i].head >= 109;
+    CHECK(found.capacity[i] == (between ? 900 : 10800));
+  }
+  for (NodeId host = 0; host < 109; ++host) {
+    CHECK(found.family.set_of[host] == found.family.set_of[109 + host]);
+  }
+}
+
+void few_paths_through_switches_with_one_host_each_need_no_trimming() {
+  // The same with 88 trees each, for 109 hosts: 109 x 109 x 88 < 2^20 enter them in all. And with
+  // 101 hosts and any number of trees: 101^3 < 2^20 splits.
+  CHECK(is_untrimmed(lone_hosts(109, 88, 6, 1500), equal_demand(218, 109, 88)));
+  CHECK(!is_untrimmed(lone_hosts(109, 89, 6, 1500), equal_demand(218, 109, 89)));
+  CHECK(is_untrimmed(lone_hosts(101, 300, 6, 4500), equal_demand(202, 101, 300)));
+}
+
 // GPUs 0 and 1 at switch 5, 2 and 3 at switch 6; GPU 4 and both switches in a triangle of 4. Each
 // box needs the 3 trees of the others and gets 8.
 Graph two_boxes_and_a_gpu() {
@@ -195,6 +241,8 @@ int main() {
   nested_sets_are_tight_under_the_trimmed_capacities();
   a_dead_link_does_not_keep_other_boxes_together();
   leaves_of_a_slack_fat_tree_fall_apart();
+  many_switches_with_one_host_each_fall_apart();
+  few_paths_through_switches_with_one_host_each_need_no_trimming();
   a_tight_set_keeps_what_enters_it_when_its_neighbour_is_trimmed();
   a_set_is_made_tight_by_itself_where_two_at_once_break_a_cut();
   return check::report();

@@ -19,12 +19,19 @@ struct Routes {
   std::vector<NodeId> hop;
 };
 
+// Hops that are followed in a second or two.
+constexpr std::int64_t kMostHops = std::int64_t{1} << 27;
+
 // Finds physical paths for the load of each logical link, by replaying the splits. Each unit of a
 // split joins one unit of the in-link's walks to one unit of the out-link's. Shortest paths are
 // used first, and a path that passes a switch twice is cut short.
 //
+// Walks are cut last, after the shortest were chosen. But a walk may double in length at each
+// switch that is removed. If those in use have more than `most_hops` hops in all, loops are cut out
+// as soon as they arise, and no walk has more hops than nodes.
+//
 // Throws InvalidInput if a load exceeds its logical link.
 Routes recover_paths(const Graph& physical, const std::vector<Split>& splits,
-                     const std::vector<Arc>& loads);
+                     const std::vector<Arc>& loads, std::int64_t most_hops = kMostHops);
 
 }  // namespace forestcoll
