@@ -163,7 +163,7 @@ def test_routers_with_one_host_each_fall_apart_where_they_are_many(groups: int, 
     """All but a few of the 240 routers of dragonfly 120 x 2 x 1 become a set with their host.
 
     A router has a link of 1 to its host and 60 or 61 to others, so nearly all of it is surplus.
-    With 24 trees each, 240 x 240 x 24 > 2^20 trees enter the hosts. Of 18 routers, none is trimmed.
+    With 24 trees each, 240 x 240 x 24 > 2^19 trees enter the hosts. Of 18 routers, none is trimmed.
     """
     topology = dragonfly(groups, 2, 1)
     best = optimum(topology)

@@ -311,7 +311,7 @@ class Trimmer {
   static constexpr int kMostFailures = 64;
 
   // Paths that are found in a second or two.
-  static constexpr std::size_t kFewPaths = std::size_t{1} << 20;
+  static constexpr std::size_t kFewPaths = std::size_t{1} << 19;
 
   Subproblem& problem_;
   Progress& progress_;

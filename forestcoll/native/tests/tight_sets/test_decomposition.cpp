@@ -167,7 +167,7 @@ bool is_untrimmed(const Graph& graph, const Demand& demand) {
 
 void many_switches_with_one_host_each_fall_apart() {
   // With 100 trees each, a host gets 108 x 100 over its own link, and its switch 12 x 1500 from
-  // others. Each of these links keeps 900 = 108 x 100 / 12. There may be 109^3 > 2^20 paths.
+  // others. Each of these links keeps 900 = 108 x 100 / 12. There may be 109^3 > 2^19 paths.
   const Graph graph = lone_hosts(109, 100, 6, 1500);
   const Demand demand = equal_demand(218, 109, 100);
   CHECK(find_tight_sets(graph, demand).num_sets() == 1);
@@ -183,11 +183,11 @@ void many_switches_with_one_host_each_fall_apart() {
 }
 
 void few_paths_through_switches_with_one_host_each_need_no_trimming() {
-  // The same with 88 trees each, for 109 hosts: 109 x 109 x 88 < 2^20 enter them in all. And with
-  // 101 hosts and any number of trees: 101^3 < 2^20 splits.
-  CHECK(is_untrimmed(lone_hosts(109, 88, 6, 1500), equal_demand(218, 109, 88)));
-  CHECK(!is_untrimmed(lone_hosts(109, 89, 6, 1500), equal_demand(218, 109, 89)));
-  CHECK(is_untrimmed(lone_hosts(101, 300, 6, 4500), equal_demand(202, 101, 300)));
+  // The same with 44 trees each, for 109 hosts: 109 x 109 x 44 < 2^19 enter them in all. And with
+  // 79 hosts and any number of trees: 79^3 < 2^19 splits.
+  CHECK(is_untrimmed(lone_hosts(109, 44, 6, 1500), equal_demand(218, 109, 44)));
+  CHECK(!is_untrimmed(lone_hosts(109, 45, 6, 1500), equal_demand(218, 109, 45)));
+  CHECK(is_untrimmed(lone_hosts(79, 300, 6, 4500), equal_demand(158, 79, 300)));
 }
 
 // GPUs 0 and 1 at switch 5, 2 and 3 at switch 6; GPU 4 and both switches in a triangle of 4. Each
