@@ -10,7 +10,7 @@ from baselines.topology_finder.base_networks import Base, bases, evaluated, meas
 from forestcoll.topology import load_topology
 from forestcoll.topology.operations import common_unit
 
-SMALL = [base for nodes in range(2, 21) for degree in range(1, 5) for base in bases(nodes, degree)]
+SMALL = [base for nodes in range(2, 14) for degree in range(1, 5) for base in bases(nodes, degree)]
 
 
 @pytest.mark.parametrize("base", SMALL, ids=lambda base: base.name)
