@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.results.columns import series_of
+from experiments.results.row_groups import series_of
 from experiments.results.rows import Row, Status
 from experiments.results.selection import load_results
 

@@ -14,7 +14,7 @@ from experiments.figures.figure import INK, Axis, Bar, Failure, Figure, Panel, P
 from experiments.figures.panels import grouped
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
 from experiments.measures.declared import BOUNDED, DRAWN
-from experiments.results.columns import medians_along, series_of
+from experiments.results.row_groups import medians_along, series_of
 from experiments.results.rows import Row, Status
 
 __all__ = ["bars", "two_bars"]

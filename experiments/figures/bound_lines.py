@@ -10,7 +10,7 @@ from experiments.figures.failures import legend, lost_in_words
 from experiments.figures.figure import Axis, Figure, Panel, Point, Series, Style
 from experiments.figures.styles import LIMIT, OPTIMUM, palette_of
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians
+from experiments.results.row_groups import medians
 from experiments.results.rows import Row
 
 __all__ = ["BORDERS", "cut_bounds", "fault_costs"]

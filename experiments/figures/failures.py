@@ -15,7 +15,7 @@ from experiments.figures.figure import FAILURES, INK, Failure, Note, Point, Seri
 from experiments.figures.panels import Placed
 from experiments.figures.styles import LIMIT, Palette
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import failed_places
+from experiments.results.row_groups import failed_places
 from experiments.results.rows import Row, Status
 
 __all__ = [

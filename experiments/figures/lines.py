@@ -18,7 +18,7 @@ from experiments.figures.figure import Axis, Figure, Panel, Point, Series
 from experiments.figures.panels import Placed, grouped, ordinate
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
 from experiments.measures.declared import BOUNDED, DRAWN
-from experiments.results.columns import BEYOND, medians, scaling_series, simulated_bounds, swept
+from experiments.results.row_groups import BEYOND, medians, scaling_series, simulated_bounds, swept
 from experiments.results.rows import Row
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.problem.sizes import size_text

@@ -12,7 +12,7 @@ from experiments.config.points import Value
 from experiments.figures.figure import INK, Axis, Cell, ColourScale, Failure, Figure, Panel, Style
 from experiments.figures.panels import cluster_title, wrapped
 from experiments.measures.declared import DRAWN, SHARES
-from experiments.results.columns import quantity, sides
+from experiments.results.row_groups import quantity, sides
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
 

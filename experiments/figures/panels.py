@@ -12,7 +12,7 @@ from experiments.figures import hover
 from experiments.figures.figure import INK, Axis, Point, Series, Style
 from experiments.figures.styles import OPTIMUM, Palette
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import grouped, medians_along
+from experiments.results.row_groups import grouped, medians_along
 from experiments.results.rows import Row
 from forestcoll.problem.sizes import size_text
 

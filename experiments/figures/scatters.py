@@ -15,7 +15,7 @@ from experiments.figures.figure import INK, Axis, Figure, Panel, Point, Series, 
 from experiments.figures.panels import cluster_title, grouped, ordinate
 from experiments.figures.styles import Palette, palette_of, styles_of
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians, scaling_series
+from experiments.results.row_groups import medians, scaling_series
 from experiments.results.rows import Row
 
 __all__ = ["front", "pareto", "scatter"]

@@ -20,7 +20,7 @@ from experiments.figures.plotly_renderer import Plot
 from experiments.figures.scatters import scatter
 from experiments.figures.styles import Palette
 from experiments.measures.declared import DRAWN
-from experiments.results.columns import medians, scaling_series
+from experiments.results.row_groups import medians, scaling_series
 from experiments.results.rows import Row, Status
 from forestcoll.problem.sizes import size_text
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from experiments.config.document import title_of
-from experiments.results.columns import grouped
+from experiments.results.row_groups import grouped
 from experiments.results.rows import MOST_BYTES, Row, Status
 from experiments.results.selection import ROWS, load_results, select
 from forestcoll.bounded_read import contains, open_regular

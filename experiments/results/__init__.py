@@ -1,7 +1,7 @@
 """Rows of results: stored, found, converted, shown and compared.
 
 Read ``rows`` (finished points and their crash-safe file), ``selection`` (rows by method, topology,
-status), ``columns`` (values for figures), ``frames`` (typed tables), ``tables`` (for people, in the
-forms of ``grid``, and JSON), ``comparison`` (two sets of results), ``migration`` (current names in
-stored results). Imports ``config`` and ``measures``.
+status), ``row_groups`` (values for figures), ``frames`` (typed tables), ``tables`` (for people, in
+the forms of ``grid``, and JSON), ``comparison`` (two sets of results), ``migration`` (current names
+in stored results). Imports ``config`` and ``measures``.
 """

@@ -16,11 +16,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from baselines.interface.method import Schedule
 from baselines.registry import METHODS
-from baselines.topology_finder.all_to_all import AllToAllRate
 from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.workload import Fabric, Workload
 from forestcoll.compilation import compile_program
@@ -29,8 +28,9 @@ from forestcoll.generation import generate
 from forestcoll.schedule import verify
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology.model import Topology
-from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
-from lp.alltoall.demands import demands_of
+
+if TYPE_CHECKING:
+    from baselines.topology_finder.all_to_all import AllToAllRate
 
 __all__ = ["OWN", "OnCandidate", "OnNetwork"]
 
@@ -108,6 +108,12 @@ class OnNetwork:
         return each / (self._seconds["rate", 0] * 1e9) + float(self.model.alpha_us) / 1e6
 
     def _rate_gb_s(self) -> float:
+        from lp.alltoall.concurrent_flow import (  # scipy takes half a second
+            ApproximateFlow,
+            approximate_flow,
+        )
+        from lp.alltoall.demands import demands_of
+
         try:
             return approximate_flow(
                 demands_of(self.topology), eps=_GAP, seconds=_RATE_SECONDS

@@ -154,7 +154,7 @@ def test_a_name_is_guessed_only_where_one_is_near() -> None:
         whole_weights(ring, {"x": 1})
     with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
         rank_of_root(ring, "gpu7")
-    with pytest.raises(InvalidParameterError, match=r"'x', which is no node$"):
+    with pytest.raises(InvalidParameterError, match=r"'x', which is no node; a GPU is 'gpu0'$"):
         rank_of_root(ring, "x")
 
 

@@ -37,7 +37,7 @@ from forestcoll.topology.validation import COLLECTIVES, validate
 __all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Refuses", "Tuning", "tune"]
 
 SECONDS = 30.0
-"""Default seconds for each method: half to make its schedule, half to simulate it."""
+"""Default seconds for each method, for its schedule and for its simulations each."""
 
 Progress = Callable[[str, int, int], None]
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from experiments.results.columns import (
+from experiments.results.row_groups import (
     failed_places,
     medians,
     quantity,
