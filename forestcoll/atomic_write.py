@@ -79,14 +79,12 @@ def temporary_folder(prefix: str) -> Iterator[Path]:
 def _replace(path: Path, write: Callable[[Path], object]) -> None:
     _remove_left_drafts(path)
     draft = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with _locked(draft):
-        try:
-            write(draft)
-            draft.replace(path)
-        except BaseException:
-            # Only then: after the rename, the name may be another thread's draft already.
-            draft.unlink(missing_ok=True)
-            raise
+    with _locked(draft), contextlib.ExitStack() as unfinished:
+        unfinished.callback(draft.unlink, missing_ok=True)
+        write(draft)
+        draft.replace(path)
+        # After the rename, the name may be another thread's draft already.
+        unfinished.pop_all()
 
 
 @contextmanager

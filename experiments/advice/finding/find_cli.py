@@ -94,9 +94,8 @@ def find_topology(
 
     if bandwidth is not None and port_bandwidth is not None:
         raise InvalidParameterError("give --bandwidth or --port-bandwidth, not both")
-    for path, endings in ((output, (".yaml", ".json")), (schedule, SCHEDULES), (picture, ())):
-        if path is not None:
-            expect_writable(path, endings)
+    demand = demand_of(size or ["1MB"], collective, read_workload)
+    _check_files(output, schedule, picture, demand)
     latency_s = _latency_us(alpha) / 10**6
     one_port = None if port_bandwidth is None else _bytes_s("--port-bandwidth", port_bandwidth)
     one_gpu = _bytes_s("--bandwidth", bandwidth or "100Gb/s")
@@ -107,7 +106,7 @@ def find_topology(
     found = answer(
         nodes,
         _degrees(degree),
-        demand_of(size or ["1MB"], collective, read_workload),
+        demand,
         fabric_of,
         bidirectional=bidirectional,
         budget=_budget(ports, money, port_price),
@@ -127,6 +126,26 @@ def find_topology(
         else "\n".join(_lines(found, failures, prices))
     )
     _write(chosen, found, output, schedule, picture)
+
+
+def _check_files(
+    output: Path | None, schedule: Path | None, picture: Path | None, demand: Demand
+) -> None:
+    """Refuse files that could not be written, before the search."""
+    from baselines.topology_finder.workload import GATHERINGS
+
+    for path, endings in ((output, (".yaml", ".json")), (schedule, SCHEDULES), (picture, ())):
+        if path is not None:
+            expect_writable(path, endings)
+    if schedule is not None and not demand.keys() & set(GATHERINGS):
+        raise InvalidParameterError(
+            f"--schedule needs a size of {', '.join(GATHERINGS)}: the finder makes no schedules of "
+            f"all-to-alls"
+        )
+    if picture is not None:
+        from forestcoll.draw import check_format
+
+        check_format(picture)
 
 
 def _degrees(text: str) -> list[int]:
@@ -316,20 +335,19 @@ def _write(
     chosen: Entry, found: Answer, output: Path | None, schedule: Path | None, picture: Path | None
 ) -> None:
     from baselines.topology_finder.building import built, network_of
+    from baselines.topology_finder.workload import GATHERINGS
     from forestcoll.schedule import write_schedule
     from forestcoll.topology import write_topology
 
     if output is not None:
         write_topology(network_of(chosen.one, chosen.fabric), output)
     if schedule is not None:
-        named = next(iter(found.demand))
-        collective = "allreduce" if named == "all-to-all" else named
+        collective = next(name for name in found.demand if name in GATHERINGS)
         write_schedule(built(chosen.one, collective, chosen.fabric), schedule)
     if picture is not None:
         from experiments.advice.finding.front_figure import front_figure
         from experiments.figures import matplotlib_renderer
-        from forestcoll.draw import check_format, save_figure
+        from forestcoll.draw import save_figure
 
-        check_format(picture)
         with matplotlib_renderer.style():
             save_figure(matplotlib_renderer.render(front_figure(found)), picture)

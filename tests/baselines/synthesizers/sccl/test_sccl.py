@@ -219,8 +219,10 @@ def test_all_to_alls_that_sccl_finds_exist(chunks: int, steps: int, rounds: int)
 
 
 def test_an_all_to_all_in_two_steps_takes_three_rounds() -> None:
-    """TE-CCL (SIGCOMM 2024), table 3, has 3.4 us of SCCL's on DGX-1: two steps of .7 us and two
-    rounds of 1. Two are proved too few, by the bound and by CP-SAT: it is 4.4 us.
+    """Table 3 of TE-CCL (SIGCOMM 2024) prints 3.4 us for SCCL on a DGX-1.
+
+    That is two steps of 0.7 us and two rounds of 1 us. A bound and CP-SAT prove that two rounds are
+    too few; three take 4.4 us.
     """
     with pytest.raises(InfeasibleError, match="takes 2 steps and 3 rounds"):
         generate(dgx1(), "all-to-all", steps=2, rounds=2)

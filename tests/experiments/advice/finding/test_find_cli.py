@@ -83,6 +83,11 @@ def test_both_directions_are_named_where_they_differ() -> None:
         (["--nodes", "8", "--degree", "2", "--bandwidth", "0"], "--bandwidth is '0'"),
         (["--nodes", "8", "--degree", "2", "--size", "big"], "size has 'big'"),
         (["--nodes", "8", "--degree", "2", "--collective", "scan"], "collective is 'scan'"),
+        (
+            ["--nodes", "8", "--degree", "2", "--size", "all-to-all=1MB", "--schedule", "s.json"],
+            "--schedule needs a size of allgather",
+        ),
+        (["--nodes", "8", "--degree", "2", "--picture", "front.doc"], "front.doc"),
         (["--nodes", "8", "--degree", "2", "--choose", "99"], "--choose is 99; the table has"),
         (["--nodes", "8", "--degree", "2", "--ports", "8"], "the budget allows 8 nodes no degree"),
         (["--nodes", "8", "--degree", "2", "--money", "9"], "--money needs the price of a port"),
