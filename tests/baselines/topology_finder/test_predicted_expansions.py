@@ -48,6 +48,18 @@ def test_all_networks_take_what_is_predicted() -> None:
     check_all(search(range(2, 13), 4, TABLE.times_of))
 
 
+def test_powers_and_networks_with_their_reverse_take_what_is_predicted() -> None:
+    """They are in no front of fewer than 128 nodes."""
+    found = search([2**power for power in range(1, 9)], 4, TABLE.times_of)
+    made = {
+        key: [one for one in found[key] if set("BP") & set(one.techniques)]
+        for key in ((128, 4), (256, 4))
+    }
+    techniques = {letter for kept in made.values() for one in kept for letter in one.techniques}
+    assert {"B", "P"} <= techniques
+    check_all(made)
+
+
 @pytest.mark.slow
 def test_more_networks_take_what_is_predicted() -> None:
     check_all(search(range(2, 33), 8, TABLE.times_of))
