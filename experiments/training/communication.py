@@ -7,8 +7,9 @@ Output:  a function from collective and bytes to seconds, which remembers what i
 Cost:    one schedule for each collective, one simulation for each size.
 Source:  Zhao et al. (NSDI 2025), appendix A.4: allreduces by T_L and T_B, all-to-alls by a flow.
 
-All-to-alls go by the best rate of the network, within a stated gap, whatever the method: most
-methods have none. The bytes of an all-to-all are those of one GPU, others those of all data.
+All-to-alls go by the best rate that is found for the network, whatever the method: most methods
+have none. The rate comes with its distance to the bound. The bytes of an all-to-all are those of one
+GPU, others those of all data.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from forestcoll.topology.model import Topology
 
 if TYPE_CHECKING:
     from baselines.topology_finder.all_to_all import AllToAllRate
+    from lp.alltoall.concurrent_flow import ApproximateFlow
 
 __all__ = ["OWN", "OnCandidate", "OnNetwork"]
 
@@ -63,6 +65,7 @@ class OnNetwork:
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     known: Mapping[str, Schedule] = field(default_factory=dict, repr=False, compare=False)
     _simulators: dict[str, Simulator] = field(default_factory=dict, repr=False, compare=False)
+    _flows: list[ApproximateFlow] = field(default_factory=list, repr=False, compare=False)
     _seconds: dict[tuple[str, int], float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -102,12 +105,17 @@ class OnNetwork:
 
     def _all_to_all(self, size: int) -> float:
         """Return the time of so many bytes of each GPU, an equal part for every other."""
-        if ("rate", 0) not in self._seconds:
-            self._seconds["rate", 0] = self._rate_gb_s()
+        if not self._flows:
+            self._flows.append(self._flow())
         each = size / self.topology.num_compute
-        return each / (self._seconds["rate", 0] * 1e9) + float(self.model.alpha_us) / 1e6
+        return each / (self._flows[0].rate_gb_s * 1e9) + float(self.model.alpha_us) / 1e6
 
-    def _rate_gb_s(self) -> float:
+    @property
+    def all_to_all_gap(self) -> float | None:
+        """By what share of the bound the rate of all-to-alls may be too low; None without any."""
+        return self._flows[0].gap if self._flows else None
+
+    def _flow(self) -> ApproximateFlow:
         from lp.alltoall.concurrent_flow import (  # scipy takes half a second
             ApproximateFlow,
             approximate_flow,
@@ -115,12 +123,10 @@ class OnNetwork:
         from lp.alltoall.demands import demands_of
 
         try:
-            return approximate_flow(
-                demands_of(self.topology), eps=_GAP, seconds=_RATE_SECONDS
-            ).rate_gb_s
+            return approximate_flow(demands_of(self.topology), eps=_GAP, seconds=_RATE_SECONDS)
         except TimeLimitError as late:
             if isinstance(late.incumbent, ApproximateFlow):
-                return late.incumbent.rate_gb_s
+                return late.incumbent
             raise
 
 

@@ -47,6 +47,9 @@ def fit_times(
     from experiments.training.measured_times import fit, read_measured
 
     if picture is not None:
+        from forestcoll.draw import check_format
+
+        check_format(picture)
         expect_writable(picture)
     asked = [_asked(text) for text in predict or []]
     found = fit(read_measured(file, steps, share))
@@ -54,9 +57,8 @@ def fit_times(
     typer.echo(as_json(facts) if json_ else "\n".join(_lines(facts)))
     if picture is not None:
         from experiments.figures import matplotlib_renderer
-        from forestcoll.draw import check_format, save_figure
+        from forestcoll.draw import save_figure
 
-        check_format(picture)
         with matplotlib_renderer.style():
             save_figure(matplotlib_renderer.render(fit_figure(found)), picture)
 

@@ -79,21 +79,26 @@ def show_iteration(
     from forestcoll.schedule.simulate import AlphaBeta
 
     if picture is not None:
+        from forestcoll.draw import check_format
+
+        check_format(picture)
         expect_writable(picture)
     network = changed_network(spec, without, scale, links)
     compute = Compute(tokens, context, flops, utilisation, bytes_each, recompute)
     layers, modelled = _layers(model, compute)
     latencies, size = AlphaBeta(alpha_us=alpha), None if bucket is None else _bytes(bucket)
     times = _factor(faster)
-    runs: dict[str, Iteration] = {}
-    for name in (method, *(one for one in other or [] if one != method)):
-        seconds_of = OnNetwork(network, name, latencies)
-        runs[name] = iteration(layers, parallel, seconds_of, bucket_bytes=size)
+    methods = (method, *(one for one in other or [] if one != method))
+    on = {name: OnNetwork(network, name, latencies) for name in methods}
     quick = OnNetwork(_faster(network, times), method, latencies)
-    runs[f"{method}, links {faster} times as fast"] = iteration(
-        layers, parallel, quick, bucket_bytes=size
-    )
+    on[f"{method}, links {faster} times as fast"] = quick
+    runs = {
+        name: iteration(layers, parallel, seconds_of, bucket_bytes=size)
+        for name, seconds_of in on.items()
+    }
     facts = _facts(model, network, compute if modelled else None, layers, runs)
+    gaps = [one.all_to_all_gap for one in on.values() if one.all_to_all_gap is not None]
+    facts["all_to_all_gap"] = max(gaps, default=None)
     typer.echo(as_json(facts) if json_ else "\n".join(_lines(facts)))
     if picture is not None:
         _draw(runs, picture)
@@ -183,6 +188,7 @@ def _lines(facts: dict[str, Any]) -> list[str]:
         f"{facts['topology']}",
         f"computing: {facts['computing_is']}",
         f"communication: {facts['communication_is']}",
+        *_gap_in_words(facts["all_to_all_gap"]),
         "",
         f"{'':{width}} {'iteration':>10} {'computing':>10} {'sent':>9} {'visible':>9} {'share':>7} "
         f"{'saved':>9}  ms",
@@ -196,12 +202,15 @@ def _lines(facts: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _gap_in_words(gap: float | None) -> list[str]:
+    return [] if gap is None else [f"all-to-alls: their rate is within {gap:.1%} of its bound"]
+
+
 def _draw(runs: dict[str, Iteration], picture: Path) -> None:
     from experiments.advice.iterations.timeline_figure import timeline_figure
     from experiments.figures import matplotlib_renderer
-    from forestcoll.draw import check_format, save_figure
+    from forestcoll.draw import save_figure
 
-    check_format(picture)
     figure = timeline_figure({name: one.timeline for name, one in runs.items()})
     with matplotlib_renderer.style():
         save_figure(matplotlib_renderer.render(figure), picture)

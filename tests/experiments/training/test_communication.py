@@ -38,7 +38,10 @@ def test_nothing_to_send_takes_no_time() -> None:
 def test_an_all_to_all_takes_what_its_rate_allows() -> None:
     """On a ring of four 1 GB/s links both ways a pair gets 1/2 GB/s: 8 links, 16 hops."""
     on = OnNetwork(load_topology("ring:nodes=4"), model=AlphaBeta(alpha_us=0))
+    assert on.all_to_all_gap is None
     assert on("all-to-all", 4 * 10**9) == pytest.approx(2, rel=0.03)
+    assert on.all_to_all_gap is not None
+    assert 1 - on.all_to_all_gap <= 2 / on("all-to-all", 4 * 10**9) * (1 + 1e-9)
     assert on("all-to-all", 4 * 10**9) >= 2
 
 

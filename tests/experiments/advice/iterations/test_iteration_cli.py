@@ -27,6 +27,7 @@ def test_what_is_saved_is_the_difference_to_the_first_row() -> None:
     said = document(*SMALL, "--other", "ring", "--faster", "4")
     first, ring, faster = said["runs"]
     assert first["saved_ms"] == 0
+    assert said["all_to_all_gap"] is None
     assert ring["saved_ms"] == pytest.approx(first["iteration_ms"] - ring["iteration_ms"])
     assert faster["with"] == "forestcoll, links 4 times as fast"
     assert faster["communication_ms"] < first["communication_ms"]
@@ -50,6 +51,8 @@ def test_timelines_are_drawn(tmp_path: Path) -> None:
     shown = invoke(*model, "--tokens", "256", "--context", "128", "--picture", picture)
     assert shown.exit_code == 0, shown.output
     assert "<svg" in picture.read_text(encoding="utf-8")
+    (line,) = (line for line in shown.stdout.splitlines() if line.startswith("all-to-alls"))
+    assert "their rate is within" in line
 
 
 @pytest.mark.parametrize(
@@ -62,6 +65,7 @@ def test_timelines_are_drawn(tmp_path: Path) -> None:
         (["llama-3-8b", "ring:nodes=4", "--flops", "0"], "flops is 0.0"),
         (["llama-3-8b", "ring:nodes=4", "--faster", "0"], "--faster is '0'"),
         (["llama-3-8b", "ring:nodes=4", "--bucket", "big"], "--bucket has 'big'"),
+        (["llama-3-8b", "ring:nodes=4", "--picture", "timeline.doc"], "timeline.doc"),
         (["llama-3-8b", "ring:nodes=4", "--method", "magic"], "method is 'magic'"),
     ],
 )
