@@ -8,8 +8,8 @@ Cost:    one schedule for each collective, one simulation for each size.
 Source:  Zhao et al. (NSDI 2025), appendix A.4: allreduces by T_L and T_B, all-to-alls by a flow.
 
 All-to-alls go by the best rate that is found for the network, whatever the method: most methods
-have none. The rate comes with its distance to the bound. The bytes of an all-to-all are those of one
-GPU, others those of all data.
+have none. The rate comes with its distance to the bound. The bytes of an all-to-all are those of
+one GPU, others those of all data.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -89,20 +90,12 @@ def find_topology(
     json_: Json = False,
 ) -> None:
     """Find direct-connect networks of a size and degree, and the best one for a workload."""
-    from baselines.topology_finder.workload import Fabric, read_workload
+    from baselines.topology_finder.workload import read_workload
     from experiments.advice.finding.front_entries import answer, demand_of
 
-    if bandwidth is not None and port_bandwidth is not None:
-        raise InvalidParameterError("give --bandwidth or --port-bandwidth, not both")
+    fabric_of = _fabrics(alpha, bandwidth, port_bandwidth)
     demand = demand_of(size or ["1MB"], collective, read_workload)
     _check_files(output, schedule, picture, demand)
-    latency_s = _latency_us(alpha) / 10**6
-    one_port = None if port_bandwidth is None else _bytes_s("--port-bandwidth", port_bandwidth)
-    one_gpu = _bytes_s("--bandwidth", bandwidth or "100Gb/s")
-
-    def fabric_of(width: int) -> Fabric:
-        return Fabric(latency_s, one_gpu if one_port is None else one_port * width)
-
     found = answer(
         nodes,
         _degrees(degree),
@@ -126,6 +119,22 @@ def find_topology(
         else "\n".join(_lines(found, failures, prices))
     )
     _write(chosen, found, output, schedule, picture)
+
+
+def _fabrics(
+    alpha: str, bandwidth: str | None, port_bandwidth: str | None
+) -> Callable[[int], Fabric]:
+    """Return the fabric by degree: one bandwidth of a GPU for all, or one of each port."""
+    from baselines.topology_finder.workload import Fabric
+
+    if bandwidth is not None and port_bandwidth is not None:
+        raise InvalidParameterError("give --bandwidth or --port-bandwidth, not both")
+    alpha_s = _latency_us(alpha) / 10**6
+    if port_bandwidth is not None:
+        port = _bytes_s("--port-bandwidth", port_bandwidth)
+        return lambda degree: Fabric(alpha_s, port * degree)
+    gpu = Fabric(alpha_s, _bytes_s("--bandwidth", bandwidth or "100Gb/s"))
+    return lambda _: gpu
 
 
 def _check_files(
