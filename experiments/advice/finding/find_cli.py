@@ -12,7 +12,7 @@ import typer
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError, TimeLimitError
 from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
@@ -223,7 +223,10 @@ def _failure(entry: Entry) -> dict[str, Any]:
     from baselines.topology_finder.degraded import worst_failure
     from forestcoll.topology.spec import load_topology
 
-    worst = worst_failure(load_topology(entry.one.spec), entry.one.degree)
+    try:
+        worst = worst_failure(load_topology(entry.one.spec), entry.one.degree)
+    except TimeLimitError as late:
+        return {"not_known": str(late)}  # the rest of the table stands
     return {
         "link": worst.link,
         "connected": worst.connected,
@@ -314,6 +317,8 @@ def _notes(entry: Entry) -> list[str]:
 
 
 def _failure_in_words(failure: dict[str, Any]) -> str:
+    if "not_known" in failure:
+        return f"worst dead link not known: {failure['not_known']}"
     if not failure["connected"]:
         return f"without {failure['link']} some GPU cannot be reached"
     return (

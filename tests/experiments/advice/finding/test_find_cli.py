@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from baselines.topology_finder import degraded
+from forestcoll.errors import TimeLimitError
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.topology import read_topology
 from tests.command_line import document, invoke
@@ -62,6 +64,19 @@ def test_all_to_alls_budgets_and_dead_links_are_shown() -> None:
     assert "4800" in shown
     assert "worst dead link" in shown
     assert not any(line.split()[2:3] == ["5"] for line in shown.splitlines())
+
+
+def test_the_table_stands_where_the_time_for_dead_links_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def late(topology: object, degree: int) -> None:
+        raise TimeLimitError("3 of 40 kinds of links were tried in 60 s; allow more time")
+
+    monkeypatch.setattr(degraded, "worst_failure", late)
+    shown = invoke(*FIND, "--nodes", "12", "--degree", "4", "--degraded")
+    assert shown.exit_code == 0
+    assert "C(12,{2,3})" in shown.stdout
+    assert "worst dead link not known: 3 of 40 kinds" in shown.stdout
 
 
 def test_both_directions_are_named_where_they_differ() -> None:
