@@ -47,6 +47,8 @@ class Candidate:
         The length of a shortest cycle through any link, if that is the same for all links; else 0.
     self_loops : bool
         Whether the definition has links from a GPU to itself, which carry nothing.
+    parallel : bool
+        Whether there may be parallel links everywhere, which the specification has as wider ones.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Candidate:
     factor: bool = False
     cycle: int = 0
     self_loops: bool = False
+    parallel: bool = False
 
     @property
     def least_time(self) -> Fraction:

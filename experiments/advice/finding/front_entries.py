@@ -22,7 +22,6 @@ from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.finder import Bounds, Question, bounds_of, find
 from baselines.topology_finder.workload import GATHERINGS, Fabric, Workload
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
-from forestcoll.topology.operations import common_unit
 from forestcoll.topology.spec import load_topology
 from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
 from lp.alltoall.demands import demands_of
@@ -30,6 +29,9 @@ from lp.alltoall.demands import demands_of
 __all__ = ["ALL_TO_ALL", "Answer", "Budget", "Demand", "Entry", "answer", "demand_of"]
 
 ALL_TO_ALL = "all-to-all"
+
+_UNIT = Fraction(1)
+"""Bandwidth of one link in the specification of a candidate, in GB/s."""
 
 _NEAR = 0.01
 """How close the bounds of an all-to-all's rate need to be."""
@@ -183,7 +185,7 @@ def _listed(degrees: Sequence[int]) -> str:
 def _rate(one: Candidate, seconds: float) -> AllToAllRate:
     """Bound the rate by distances and equal use of shortest paths, then by approximate flows."""
     topology = load_topology(one.spec)
-    quick = all_to_all_rate(topology)
+    quick = all_to_all_rate(topology, _UNIT)
     if seconds <= 0 or quick.attained >= float(quick.bound) * (1 - _NEAR):
         return quick
     try:
@@ -194,7 +196,7 @@ def _rate(one: Candidate, seconds: float) -> AllToAllRate:
         flow = late.incumbent if isinstance(late.incumbent, ApproximateFlow) else None
     if flow is None:
         return quick
-    unit = float(common_unit(topology))
+    unit = float(_UNIT)
     bound = min(quick.bound, Fraction(flow.bound_gb_s / unit))
     return AllToAllRate(max(quick.attained, flow.rate_gb_s / unit), bound, quick.mean_hops)
 

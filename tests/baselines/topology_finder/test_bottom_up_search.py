@@ -9,6 +9,7 @@ from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.bottom_up_search import search
 from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.finder import front
+from forestcoll.topology import load_topology
 
 TABLE = BaseTable()
 
@@ -65,3 +66,18 @@ def test_what_is_dropped_would_not_have_been_in_any_front() -> None:
 
 def times(one: Candidate) -> tuple[int, Fraction, int, Fraction]:
     return one.hops, one.time, one.reverse_hops, one.reverse_time
+
+
+def test_networks_with_self_loops_are_not_expanded() -> None:
+    """A self-loop carries nothing, so its GPU would lack a link in every expansion."""
+    found = search([4, 8, 16, 32, 64, 256], 8, TABLE.times_of)
+    looped = [one for kept in found.values() for one in kept if one.self_loops]
+    assert {one.name for one in looped} >= {"DBJ(4,2)", "DBJ(2,8)", "DBJ(8,2)"}
+    for one in (one for (nodes, _), kept in found.items() if nodes <= 64 for one in kept):
+        if not one.self_loops:
+            topology = load_topology(one.spec)
+            leaving = [Fraction(0)] * topology.num_compute
+            for link in topology.links:
+                leaving[link.tail] += link.bandwidth_gb_s
+            assert leaving == [one.degree] * one.nodes, one.name
+    assert not any("DBJ(4,3)" in one.name for one in found[256, 4])
