@@ -45,6 +45,14 @@ def test_an_all_to_all_takes_what_its_rate_allows() -> None:
     assert on("all-to-all", 4 * 10**9) >= 2
 
 
+def test_an_all_to_all_starts_after_one_latency() -> None:
+    slow, fast = (
+        OnNetwork(load_topology("ring:nodes=4"), model=AlphaBeta(alpha_us=alpha))
+        for alpha in (7, 0)
+    )
+    assert slow("all-to-all", MB) - fast("all-to-all", MB) == pytest.approx(7e-6)
+
+
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(UnknownMethodError, match="method is 'magic'"):
         OnNetwork(load_topology("ring:nodes=4"), "magic")
