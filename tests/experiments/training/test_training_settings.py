@@ -41,6 +41,16 @@ def test_an_iteration_is_that_of_its_parts() -> None:
     assert made.visible("all-to-all") is None
 
 
+def test_the_given_schedule_is_used() -> None:
+    """A ring's, whatever the method would make for this collective."""
+    topology = load_topology("torus:dims=4x4")
+    schedule = METHODS["ring"].run(topology, "allreduce")
+    settings = TrainingSettings.of(GIVEN)
+    assert settings.run(schedule, "bfb", {}) == settings.run(schedule, "ring", {})
+    other = METHODS["bfb"].run(topology, "allreduce")
+    assert settings.run(other, "bfb", {}) != settings.run(schedule, "bfb", {})
+
+
 def test_sharded_training_makes_the_other_collective_too() -> None:
     topology = load_topology("ring:nodes=4")
     schedule = METHODS["ring"].run(topology, "allgather")
