@@ -34,7 +34,7 @@ def network_of(one: Candidate, fabric: Fabric | None = None) -> Topology:
     VerificationError
         If it has another number of GPUs than predicted.
     """
-    topology = load_topology(one.spec)
+    topology = one.swapped or load_topology(one.spec)
     if topology.num_compute != one.nodes:
         raise VerificationError(
             f"{one.name} has {topology.num_compute} GPUs, not {one.nodes} as predicted"
