@@ -25,9 +25,6 @@ _SECONDS = 600.0
 _EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
 
-_MOST_UNKNOWNS = 70_000
-"""Of the program, flows of every source on every link; beyond it takes many minutes."""
-
 
 def generate(
     topology: Topology,
@@ -59,22 +56,18 @@ def generate(
             f"unsupported: {topology.name} has switches; the program is for GPUs that are linked "
             f"to each other"
         )
-    from forestcoll.solver.linear_program import Settings
-    from forestcoll.topology.symmetry.automorphism import find_orbits
-    from lp.alltoall.concurrent_flow import approximate_flow  # scipy takes half a second
-    from lp.alltoall.demands import demands_of
-    from lp.alltoall.linear_optimum import all_to_all_rate
+    from lp.alltoall.concurrent_flow import ApproximateFlow  # scipy takes half a second
+    from lp.alltoall.near_optimum import near_optimum
     from lp.alltoall.path_schedule import schedule_of
 
     seconds = limits.seconds if limits and limits.seconds is not None else _SECONDS
-    orbits = find_orbits(topology, seconds / 10)
-    if (int(orbits.node.max()) + 1) * len(topology.links) <= _MOST_UNKNOWNS:
-        settings = Settings(seconds=seconds)
-        return schedule_of(all_to_all_rate(topology, settings=settings, orbits=orbits))
     try:
-        return schedule_of(approximate_flow(demands_of(topology), eps=_EPS, seconds=seconds))
+        found = near_optimum(topology, eps=_EPS, seconds=seconds)
     except TimeLimitError as error:
+        if not isinstance(error.incumbent, ApproximateFlow):
+            raise
         raise TimeLimitError(f"all-to-all-lp: no flow within {_EPS:g} in {seconds:g} s") from error
+    return schedule_of(found)
 
 
 METHODS = (
@@ -85,6 +78,6 @@ METHODS = (
         generate=generate,
         collectives=("all-to-all",),
         notes="networks without switches; flows, has no steps",
-        libraries=("highspy", "lp.alltoall.concurrent_flow", "lp.alltoall.path_schedule"),
+        libraries=("highspy", "lp.alltoall.near_optimum", "lp.alltoall.path_schedule"),
     ),
 )

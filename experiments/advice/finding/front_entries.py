@@ -24,8 +24,9 @@ from baselines.topology_finder.edge_swaps import swapped
 from baselines.topology_finder.finder import Bounds, Question, bounds_of, find, front
 from baselines.topology_finder.workload import GATHERINGS, Fabric, Workload
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
-from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
-from lp.alltoall.demands import demands_of
+from lp.alltoall.concurrent_flow import ApproximateFlow
+from lp.alltoall.linear_optimum import AllToAllOptimum
+from lp.alltoall.near_optimum import near_optimum
 
 __all__ = ["ALL_TO_ALL", "Answer", "Budget", "Demand", "Entry", "answer", "demand_of"]
 
@@ -146,8 +147,8 @@ def answer(
     """Search each degree that the budget allows.
 
     ``rate_seconds`` is the time for each network to bring the bounds of its all-to-all rate closer
-    together, by approximate flows. ``swaps`` is how many edge swaps are tried on each network of
-    the front, so that the workload takes less.
+    together, by the linear program or approximate flows. ``swaps`` is how many edge swaps are tried
+    on each network of the front, so that the workload takes less.
 
     Raises
     ------
@@ -226,8 +227,8 @@ def _rate(one: Candidate, seconds: float) -> AllToAllRate:
     if seconds <= 0 or quick.attained >= float(quick.bound) * (1 - _NEAR):
         return quick
     try:
-        flow: ApproximateFlow | None = approximate_flow(
-            demands_of(topology), eps=_NEAR, seconds=seconds
+        flow: ApproximateFlow | AllToAllOptimum | None = near_optimum(
+            topology, eps=_NEAR, seconds=seconds
         )
     except TimeLimitError as late:
         flow = late.incumbent if isinstance(late.incumbent, ApproximateFlow) else None

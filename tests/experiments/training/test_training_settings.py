@@ -26,6 +26,7 @@ GIVEN: dict[str, Any] = {
     "recompute": True,
     "bucket": "100MB",
     "alpha_us": "3",
+    "lockstep": False,
 }
 
 

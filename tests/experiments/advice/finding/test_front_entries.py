@@ -125,7 +125,7 @@ def test_a_search_never_widens_the_bounds_of_a_rate(
     monkeypatch: pytest.MonkeyPatch, rate: float, bound: float
 ) -> None:
     searched = SimpleNamespace(rate_gb_s=rate, bound_gb_s=bound)
-    monkeypatch.setattr(front_entries, "approximate_flow", lambda *_, **__: searched)
+    monkeypatch.setattr(front_entries, "near_optimum", lambda *_, **__: searched)
     demand = demand_of(["1MB"], "all-to-all", read_workload)
     quick, slow = (
         {entry.one.name: entry.rate for entry in answer(32, [4], demand, fabric, **time).entries}
