@@ -4,7 +4,7 @@ Problem: all GPUs send to all others at one rate, as high as the links allow.
 Input:   a network without switches.
 Output:  for each pair the paths that its data takes, with whole shares; it flows, without steps.
 Cost:    a linear program, or for large networks without symmetries bounds that meet within 1 %;
-         then paths link by link (:mod:`lp.alltoall`).
+         then paths link by link (:mod:`forestcoll.all_to_all`).
 Source:  Zhao et al. (NSDI 2025), program (3), whose values are the last column of tables 4 and 7.
 """
 
@@ -59,12 +59,12 @@ def generate(
             f"unsupported: {topology.name} has switches; the program is for GPUs that are linked "
             f"to each other"
         )
+    from forestcoll.all_to_all.concurrent_flow import approximate_flow  # scipy takes half a second
+    from forestcoll.all_to_all.flow_problem import flow_problem
+    from forestcoll.all_to_all.linear_optimum import all_to_all_rate
+    from forestcoll.all_to_all.path_schedule import schedule_of
     from forestcoll.solver.linear_program import Settings
     from forestcoll.topology.symmetry.automorphism import find_orbits
-    from lp.alltoall.concurrent_flow import approximate_flow  # scipy takes half a second
-    from lp.alltoall.demands import demands_of
-    from lp.alltoall.linear_optimum import all_to_all_rate
-    from lp.alltoall.path_schedule import schedule_of
 
     seconds = limits.seconds if limits and limits.seconds is not None else _SECONDS
     orbits = find_orbits(topology, seconds / 10)
@@ -72,7 +72,7 @@ def generate(
         settings = Settings(seconds=seconds)
         return schedule_of(all_to_all_rate(topology, settings=settings, orbits=orbits))
     try:
-        return schedule_of(approximate_flow(demands_of(topology), eps=_EPS, seconds=seconds))
+        return schedule_of(approximate_flow(flow_problem(topology), eps=_EPS, seconds=seconds))
     except TimeLimitError as error:
         raise TimeLimitError(f"all-to-all-lp: no flow within {_EPS:g} in {seconds:g} s") from error
 
@@ -85,6 +85,10 @@ METHODS = (
         generate=generate,
         collectives=("all-to-all",),
         notes="networks without switches; flows, has no steps",
-        libraries=("highspy", "lp.alltoall.concurrent_flow", "lp.alltoall.path_schedule"),
+        libraries=(
+            "highspy",
+            "forestcoll.all_to_all.concurrent_flow",
+            "forestcoll.all_to_all.path_schedule",
+        ),
     ),
 )

@@ -5,7 +5,7 @@ all-to-all takes its program, and shortest paths between all GPUs.
 
 Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. With ``multicast`` switches,
 the bound of an allreduce assumes in-network multicast and reduction, so it holds for methods with
-and without them. All-to-all: the dual of :mod:`lp.alltoall.linear_optimum`.
+and without them. All-to-all: the dual of :mod:`forestcoll.all_to_all.linear_optimum`.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def _priced(topology: Topology, seconds: float) -> UpperBound | None:
     path. All pairs together cost at most the sum of price times bandwidth over the links. Only the
     search for prices is in floating point: here the prices are whole numbers, and sums are exact.
     """
+    from forestcoll.all_to_all.linear_optimum import all_to_all_rate
     from forestcoll.solver.linear_program import Settings
-    from lp.alltoall.linear_optimum import all_to_all_rate
 
     try:
         settings = Settings(seconds=seconds, method="highs-ipm")

@@ -32,7 +32,7 @@ from forestcoll.topology.model import Topology
 
 if TYPE_CHECKING:
     from baselines.topology_finder.all_to_all import AllToAllRate
-    from lp.alltoall.concurrent_flow import ApproximateFlow
+    from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
 
 __all__ = ["OWN", "OnCandidate", "OnNetwork"]
 
@@ -116,14 +116,14 @@ class OnNetwork:
         return self._flows[0].gap if self._flows else None
 
     def _flow(self) -> ApproximateFlow:
-        from lp.alltoall.concurrent_flow import (  # scipy takes half a second
+        from forestcoll.all_to_all.concurrent_flow import (  # scipy takes half a second
             ApproximateFlow,
             approximate_flow,
         )
-        from lp.alltoall.demands import demands_of
+        from forestcoll.all_to_all.flow_problem import flow_problem
 
         try:
-            return approximate_flow(demands_of(self.topology), eps=_GAP, seconds=_RATE_SECONDS)
+            return approximate_flow(flow_problem(self.topology), eps=_GAP, seconds=_RATE_SECONDS)
         except TimeLimitError as late:
             if isinstance(late.incumbent, ApproximateFlow):
                 return late.incumbent

@@ -21,11 +21,11 @@ from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.finder import Bounds, Question, bounds_of, find
 from baselines.topology_finder.workload import GATHERINGS, Fabric, Workload
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow, approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.topology.operations import common_unit
 from forestcoll.topology.spec import load_topology
-from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
-from lp.alltoall.demands import demands_of
 
 __all__ = ["ALL_TO_ALL", "Answer", "Budget", "Demand", "Entry", "answer", "demand_of"]
 
@@ -188,7 +188,7 @@ def _rate(one: Candidate, seconds: float) -> AllToAllRate:
         return quick
     try:
         flow: ApproximateFlow | None = approximate_flow(
-            demands_of(topology), eps=_NEAR, seconds=seconds
+            flow_problem(topology), eps=_NEAR, seconds=seconds
         )
     except TimeLimitError as late:
         flow = late.incumbent if isinstance(late.incumbent, ApproximateFlow) else None

@@ -10,20 +10,20 @@ import numpy as np
 import pytest
 
 import experiments.measures.bounds
+import forestcoll.all_to_all.linear_optimum
 import forestcoll.allreduce.allreduce_program
-import lp.alltoall.linear_optimum
 from experiments.config.methods import run_method
 from experiments.config.points import Status
 from experiments.measures.bounds import UpperBound, upper_bound
 from experiments.measures.run_result import RunResult, measured
 from experiments.results.rows import Row, read_rows
 from experiments.run.worker import work
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.allreduce.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule import cost
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
-from lp.alltoall.linear_optimum import all_to_all_rate
 from tests.hand_networks import network_of
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology
@@ -300,7 +300,9 @@ def test_the_least_of_all_roundings_bounds_an_all_to_all(
     What the links' prices cost in all, by what a pair each way pays.
     """
     found = SimpleNamespace(price=np.array(prices))
-    monkeypatch.setattr(lp.alltoall.linear_optimum, "all_to_all_rate", lambda *_, **__: found)
+    monkeypatch.setattr(
+        forestcoll.all_to_all.linear_optimum, "all_to_all_rate", lambda *_, **__: found
+    )
     best = upper_bound(network_of("a b", "a > b, b > a: 3", "pair"), "all-to-all", Fraction(1, 100))
     assert best == UpperBound(2 * rate, "prices of the links")
 
@@ -311,5 +313,7 @@ def test_prices_that_all_round_to_nothing_leave_no_bound(monkeypatch: pytest.Mon
     (switch,) = topology.switches
     prices = [1.0 if switch in (link.tail, link.head) else 1e-12 for link in topology.links]
     found = SimpleNamespace(price=np.array(prices))
-    monkeypatch.setattr(lp.alltoall.linear_optimum, "all_to_all_rate", lambda *_, **__: found)
+    monkeypatch.setattr(
+        forestcoll.all_to_all.linear_optimum, "all_to_all_rate", lambda *_, **__: found
+    )
     assert upper_bound(topology, "all-to-all", Fraction(1, 100)) is None

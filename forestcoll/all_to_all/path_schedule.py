@@ -22,14 +22,14 @@ from itertools import pairwise
 
 import numpy as np
 
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+from forestcoll.all_to_all.flow_problem import FlowProblem
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
-from lp.alltoall.concurrent_flow import ApproximateFlow
-from lp.alltoall.demands import Demands
-from lp.alltoall.linear_optimum import AllToAllOptimum
 
 __all__ = ["WHOLE", "largest_remainders", "schedule_of"]
 
@@ -160,7 +160,7 @@ class _Residual:
                 del self.into[head][tail]
 
 
-def _decomposed(demands: Demands, rank: int, flow: Vector) -> _Shares:
+def _decomposed(demands: FlowProblem, rank: int, flow: Vector) -> _Shares:
     """Find the paths of a source's flow to all its destinations."""
     source, amount = int(demands.sources[rank]), demands.amount[rank]
     total = float(flow[demands.tail == source].sum() - flow[demands.head == source].sum())
