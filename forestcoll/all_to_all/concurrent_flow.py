@@ -12,7 +12,8 @@ Source:  the linear program's dual: f* is the least over prices l >= 0 of
 
 Deviation: the cheapest tree is softened (:mod:`forestcoll.all_to_all.dial_routing`), which makes
 the dual function smooth for a quasi-Newton method (L-BFGS with bounds, on the spending for each
-link). Then tau is lowered until the two bounds meet. No number of steps is proved for this. If it ends first,
+link). Then tau is lowered until the two bounds meet. No number of steps is proved for this. If it
+ends first,
 phases of Garg and Koenemann (:mod:`forestcoll.all_to_all.garg_koenemann`), whose convergence is
 proved, continue from its prices until the bounds meet or time is up.
 
