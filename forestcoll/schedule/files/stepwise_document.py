@@ -20,7 +20,9 @@ __all__ = [
     "ALWAYS",
     "AS_ARRAYS",
     "COLUMNS",
+    "DEMAND_FIELDS",
     "FLOW_FIELDS",
+    "FLOW_OPTIONS",
     "NARROW",
     "OPTIONAL_ARRAYS",
     "STEP_ARRAYS",
@@ -39,7 +41,16 @@ Weights are included if not all are 1.
 """
 
 FLOW_FIELDS = ("collective", "method", "whole")
-"""Fields of the head of a flow schedule."""
+"""Fields of the head of a flow schedule.
+
+A demand is included if the amounts of the pairs differ; prices if they are claimed.
+"""
+
+FLOW_OPTIONS = ("demand", "price")
+"""Fields of the head of a flow schedule that may be missing."""
+
+DEMAND_FIELDS = ("name", "bytes")
+"""Fields of a demand: its name, and the bytes of each logical link of the routes, in order."""
 
 ALWAYS = ("step", "chunk", "from", "to")
 """Columns of every transfer in every schedule."""
@@ -95,7 +106,12 @@ def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
 def head_of_flows(schedule: FlowSchedule) -> dict[str, Any]:
     """Return the head of a flow schedule, without its routes."""
     values = (schedule.collective, schedule.method, schedule.whole)
-    return dict(zip(FLOW_FIELDS, values, strict=True))
+    head: dict[str, Any] = dict(zip(FLOW_FIELDS, values, strict=True))
+    if schedule.demand is not None:
+        routes = schedule.routes
+        size = schedule.demand.matrix[routes.tail, routes.head].tolist()
+        head["demand"] = {"name": schedule.demand.name, "bytes": size}
+    return head | ({"price": list(schedule.price)} if schedule.price else {})
 
 
 def send_columns(schedule: StepSchedule) -> dict[str, _Column]:

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.demand import MOST_BYTES, Demand
+from forestcoll.problem.price_bound import MOST_PRICE
 from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.files.fields import (
     LARGEST,
@@ -33,7 +36,13 @@ from forestcoll.schedule.files.fields import (
     within,
     wrong,
 )
-from forestcoll.schedule.files.stepwise_document import ALWAYS, AS_ARRAYS, COLUMNS, NARROW
+from forestcoll.schedule.files.stepwise_document import (
+    ALWAYS,
+    AS_ARRAYS,
+    COLUMNS,
+    DEMAND_FIELDS,
+    NARROW,
+)
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
@@ -115,7 +124,43 @@ def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedu
     """
     if (found := one(document, "collective", str)) != "all-to-all":
         wrong("collective", found, "'all-to-all', the only one of flows")
-    return FlowSchedule(topology, maker(document), amount(document, "whole"), routes)
+    return FlowSchedule(
+        topology,
+        maker(document),
+        amount(document, "whole"),
+        routes,
+        demand=_demand(document, topology, routes) if "demand" in document else None,
+        price=_price(document, topology) if "price" in document else (),
+    )
+
+
+def _demand(document: Record, topology: Topology, routes: Routes) -> Demand:
+    """Read the bytes of each logical link of the routes."""
+    given = one(document, "demand", dict)
+    check_fields([given], DEMAND_FIELDS, lambda _: "demand.")
+    name = one(given, "name", str, "demand.")
+    if not name or not name.isprintable():
+        wrong("demand.name", name, "a printable name")
+    sizes = of_type(one(given, "bytes", list, "demand."), int, lambda i: f"demand.bytes[{i}]")
+    if len(sizes) != len(routes.tail):
+        refuse(f"demand.bytes has {len(sizes)} entries; there are {len(routes.tail)} pairs of GPUs")
+    size = numbers(sizes, 1, MOST_BYTES, lambda i: f"demand.bytes[{i}]")
+    amounts = np.zeros((topology.num_compute,) * 2, dtype=np.int64)
+    amounts[routes.tail, routes.head] = size
+    try:
+        return Demand.of_matrix(amounts, name)
+    except InvalidParameterError as error:
+        refuse(f"demand: {error}")
+
+
+def _price(document: Record, topology: Topology) -> tuple[int, ...]:
+    price = of_type(one(document, "price", list), int, lambda i: f"price[{i}]")
+    if len(price) != len(topology.links) + len(topology.shared):
+        refuse(
+            f"price has {len(price)} entries; the network has {len(topology.links)} links and "
+            f"{len(topology.shared)} shared capacities"
+        )
+    return tuple(numbers(price, 0, MOST_PRICE, lambda i: f"price[{i}]").tolist())
 
 
 def _steps(
