@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import (
     AllToAllSeconds,
     DemandText,
@@ -14,7 +15,6 @@ from forestcoll.cli.demands import (
     flow_facts,
     flow_for,
 )
-from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,

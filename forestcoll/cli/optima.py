@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import (
     AllToAllSeconds,
     DemandText,
@@ -12,7 +13,6 @@ from forestcoll.cli.demands import (
     flow_facts,
     flow_for,
 )
-from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
