@@ -13,6 +13,7 @@ import numpy as np
 from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.verification.arrays import check_count, check_method, check_routes
+from forestcoll.schedule.verification.demand_form import check_demand
 from forestcoll.schedule.verification.naming import fail, gpu_name, link_name, path_name
 from forestcoll.schedule.verification.pair_prices import priced_inverse_rate_of_pairs
 from forestcoll.schedule.verification.paths import busiest_link, check_paths
@@ -122,21 +123,11 @@ def _amounts(schedule: FlowSchedule) -> Ints:
     gpus, demand = schedule.topology.num_compute, schedule.demand
     if demand is None:
         return np.ones((gpus, gpus), dtype=np.int64) - np.eye(gpus, dtype=np.int64)
-    if demand.gpus != gpus:
-        fail(f"the demand is of {demand.gpus} GPUs; {schedule.topology.name} has {gpus}")
-    columns = (demand.source, demand.size, demand.target, np.diff(demand.first_target))
-    chunks = len(demand.size)
-    if not chunks or any(len(one) != chunks for one in columns) or demand.first_target[0]:
-        fail("the demand has no chunks, or one that is not for exactly one GPU")
-    source, size, target, count = columns
-    if (count != 1).any():
+    check_demand(demand, gpus)
+    if len(demand.target) != len(demand.size):
         fail("the demand has a chunk for several GPUs; a flow has one target")
-    if min(source.min(), target.min()) < 0 or max(source.max(), target.max()) >= gpus:
-        fail(f"the demand names a rank outside 0 to {gpus - 1}")
-    if (source == target).any() or size.min() < 1:
-        fail("the demand has a chunk for its own source, or one without data")
-    amounts = np.zeros((gpus, gpus), dtype=exact(size, chunks).dtype)
-    np.add.at(amounts, (source, target), size)
+    amounts = np.zeros((gpus, gpus), dtype=exact(demand.size, len(demand.size)).dtype)
+    np.add.at(amounts, (demand.source, demand.target), demand.size)
     return amounts
 
 
