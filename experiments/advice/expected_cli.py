@@ -21,6 +21,7 @@ from forestcoll.cli.options import (
     sizes_of,
 )
 from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology import members_from_text
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         }
 
     binding = found.binding
+    cuts = [one.widest for one in binding or () if isinstance(one, RateBound)]
     return {
         "topology": found.topology.name,
         "collective": found.collective,
@@ -85,7 +87,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         **({} if found.idle is None else {"idle": found.idle}),
         "bounds": list(map(rate, found.bounds)),
         "rates": list(map(rate, found.rates)),
-        "binding_cuts": None if binding is None else [one.widest for one in binding],
+        "binding_cuts": None if binding is None else cuts,
         "what_binds": None if binding is None else [one.in_words() for one in binding],
         "latency_us": found.latency_us,
         "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
@@ -110,12 +112,10 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
     lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
     for one in found.binding or ():
         lines += [f"  {words}" for words in one.in_words()]
-        if one.is_single_cut:
+        if isinstance(one, RateBound) and one.is_single_cut:
             lines += [f"    {links}" for links in one.widest.exit_classes()]
     if found.binding is None:
         lines.append("  not there in time; allow more")
-    elif not found.binding:
-        lines.append("  no single cut: the prices of all links together")
     if sizes:
         factor = busbw_factor(found.collective, found.topology.num_compute)
         lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]
