@@ -21,10 +21,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from forestcoll.all_to_all.two_tier_flow import narrowest_cut, two_tier_flow
+from forestcoll.all_to_all.two_tier_flow import TwoTierRouter
 from forestcoll.all_to_all.two_tiers import two_tiers
-from forestcoll.errors import TimeLimitError, UnsupportedError
+from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule.cost_model import cost
@@ -38,7 +39,9 @@ from forestcoll.topology.validation import validate
 if TYPE_CHECKING:
     from forestcoll.all_to_all.flow_problem import FlowProblem
 
-__all__ = ["METHOD", "SECONDS", "best_flow"]
+__all__ = ["METHOD", "SECONDS", "AllToAllPlanner", "best_flow"]
+
+Ints = npt.NDArray[np.int64]
 
 METHOD = "all-to-all"
 """The method name of the schedules."""
@@ -64,6 +67,110 @@ class _Found:
     @property
     def is_optimal(self) -> bool:
         return self.congestion == self.bound.inverse_rate
+
+
+class AllToAllPlanner:
+    """Plans all-to-alls on one network; what depends on the network alone is computed once.
+
+    In a mixture of experts every layer, or every batch, has other amounts.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+    seconds : float
+        For the program of each plan, where one is needed.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is a single GPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> planner = AllToAllPlanner("dgx_a100:boxes=2")
+    >>> amounts = np.full((16, 16), 1_000_000)
+    >>> float(planner.least_us(amounts))
+    320.0
+    >>> planner.plan(amounts).num_paths
+    240
+    """
+
+    def __init__(self, topology: Network, *, seconds: float = SECONDS) -> None:
+        self.topology = as_topology(topology)
+        self.seconds = seconds
+        if self.topology.num_compute < 2:
+            raise UnsupportedError(
+                f"{self.topology.name} has one GPU, which has nothing to exchange"
+            )
+        self._planes = merged_planes(self.topology)
+        tiers = two_tiers(self._planes.merged)
+        self._router = None if tiers is None else TwoTierRouter.of(tiers)
+
+    def plan(self, demand: Demand | npt.ArrayLike | None = None) -> FlowSchedule:
+        """Return the best schedule known for a demand, with its bound.
+
+        Parameters
+        ----------
+        demand : Demand or whole numbers of shape (N, N), optional
+            Bytes that each GPU of a row has for each of a column; equal parts if not given.
+
+        Raises
+        ------
+        InvalidParameterError, UnsupportedError, DisconnectedError, TimeLimitError
+            As :func:`best_flow`; or if the amounts are no demand of this network.
+        """
+        asked = self._demand(demand)
+        found = self._by_tiers(asked)
+        if found is None or not found.is_optimal:
+            found = _better(found, self._planes.merged, asked, self.seconds)
+        return _over_planes(found, self._planes)
+
+    def least_us(self, demand: Demand | npt.ArrayLike | None = None) -> Fraction:
+        """Return the least time that the cuts of GPUs and boxes allow, in microseconds.
+
+        Of equal parts: for one byte a pair. On networks without boxes and hubs, the time of the
+        plan's bound.
+        """
+        asked = self._demand(demand)
+        if self._router is None:
+            made = self.plan(asked)
+            return PriceBound.of(self.topology, asked, made.price).inverse_rate / 1000
+        return self._router.narrowest_cut(self._amounts(asked), asked).inverse_rate / 1000
+
+    def _demand(self, given: Demand | npt.ArrayLike | None) -> Demand | None:
+        if given is None:
+            validate(self.topology, "allgather")
+            return None
+        demand = given if isinstance(given, Demand) else Demand.of_matrix(given)
+        if demand.gpus != self.topology.num_compute:
+            raise InvalidParameterError(
+                f"{demand.name} is of {demand.gpus} GPUs; {self.topology.name} has "
+                f"{self.topology.num_compute}"
+            )
+        if not demand.is_unicast:
+            raise UnsupportedError(
+                f"{demand.name} has chunks that several GPUs need; flows copy nothing: state an "
+                f"amount for each target, or see the method teccl"
+            )
+        return demand
+
+    def _amounts(self, demand: Demand | None) -> Ints:
+        if demand is not None:
+            return demand.matrix
+        ranks = self.topology.num_compute
+        return np.ones((ranks, ranks), dtype=np.int64) - np.eye(ranks, dtype=np.int64)
+
+    def _by_tiers(self, demand: Demand | None) -> _Found | None:
+        """Route over boxes and hubs; None if the network has none."""
+        if self._router is None:
+            return None
+        amounts = self._amounts(demand)
+        schedule = self._router.flow(amounts, demand)
+        if schedule is None:
+            return None
+        bound = self._router.narrowest_cut(amounts, demand)
+        return _Found(schedule, _congestion(schedule), bound)
 
 
 def best_flow(
@@ -95,42 +202,7 @@ def best_flow(
     >>> verdict.optimal, verdict.algbw_gb_s
     (True, Fraction(50, 1))
     """
-    network = as_topology(topology)
-    _check(network, demand)
-    planes = merged_planes(network)
-    amounts = _amounts(network, demand)
-    found = _by_tiers(planes.merged, amounts, demand)
-    if found is None or not found.is_optimal:
-        found = _better(found, planes.merged, demand, seconds)
-    return _over_planes(found, planes)
-
-
-def _check(topology: Topology, demand: Demand | None) -> None:
-    if topology.num_compute < 2:
-        raise UnsupportedError(f"{topology.name} has one GPU, which has nothing to exchange")
-    if demand is not None and not demand.is_unicast:
-        raise UnsupportedError(
-            f"{demand.name} has chunks that several GPUs need; flows copy nothing: state an amount "
-            f"for each target, or see the method teccl"
-        )
-    if demand is None:
-        validate(topology, "allgather")
-
-
-def _amounts(topology: Topology, demand: Demand | None) -> np.ndarray:
-    if demand is not None:
-        return demand.matrix
-    ranks = topology.num_compute
-    return np.ones((ranks, ranks), dtype=np.int64) - np.eye(ranks, dtype=np.int64)
-
-
-def _by_tiers(topology: Topology, amounts: np.ndarray, demand: Demand | None) -> _Found | None:
-    """Route over boxes and hubs; None if the network has none."""
-    tiers = two_tiers(topology)
-    schedule = None if tiers is None else two_tier_flow(tiers, amounts, demand)
-    if tiers is None or schedule is None:
-        return None
-    return _Found(schedule, _congestion(schedule), narrowest_cut(tiers, amounts, demand))
+    return AllToAllPlanner(topology, seconds=seconds).plan(demand)
 
 
 def _congestion(schedule: FlowSchedule) -> Fraction:
