@@ -174,8 +174,8 @@ def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
     for number, ports in enumerate(tiers.ports):
         nodes = tuple(sorted({*tiers.nodes_of(number), *(port.node for port in ports)}))
         for into in (False, True):
-            width = sum((port.down if into else port.up for port in ports), start=Fraction(0))
-            cuts.append(_Cut(nodes, into, int(width * under)))
+            wide = sum((port.down if into else port.up for port in ports), start=Fraction(0))
+            cuts.append(_Cut(nodes, into, int(wide * under)))
     return tuple(cuts), Fraction(1, under)
 
 
