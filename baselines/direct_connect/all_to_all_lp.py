@@ -1,18 +1,20 @@
 """All-to-all as a flow of many commodities, cut into paths.
 
 Problem: all GPUs send to all others at one rate, as high as the links allow.
-Input:   a network without switches.
+Input:   a network.
 Output:  for each pair the paths that its data takes, with whole shares; it flows, without steps.
 Cost:    a linear program, or for large networks without symmetries bounds that meet within 1 %;
-         then paths link by link (:mod:`lp.alltoall`).
+         then paths link by link (:mod:`forestcoll.all_to_all`).
 Source:  Zhao et al. (NSDI 2025), program (3), whose values are the last column of tables 4 and 7.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from baselines.interface.method import Method
 from baselines.networks.switch_paths import check_size
-from forestcoll.errors import TimeLimitError, UnsupportedError
+from forestcoll.errors import TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.topology.model import Topology
@@ -22,8 +24,7 @@ __all__ = ["METHODS", "generate"]
 _SECONDS = 600.0
 """For the program, where no limit is given."""
 
-_EPS = 0.01
-"""How near the bounds of a large network must come to each other, relative to the rate."""
+_NAME = "all-to-all-lp"
 
 
 def generate(
@@ -37,7 +38,6 @@ def generate(
     Parameters
     ----------
     topology : Topology
-        Of GPUs only.
     collective : str
         "all-to-all".
     limits : Limits, optional
@@ -46,38 +46,34 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are switches, or a single GPU.
+        If there is a single GPU.
     TimeLimitError
         If there is no flow in time.
     """
     check_size(topology)
-    if topology.switches:
-        raise UnsupportedError(
-            f"unsupported: {topology.name} has switches; the program is for GPUs that are linked "
-            f"to each other"
-        )
-    from lp.alltoall.concurrent_flow import ApproximateFlow  # scipy takes half a second
-    from lp.alltoall.near_optimum import near_optimum
-    from lp.alltoall.path_schedule import schedule_of
+    from forestcoll.all_to_all.best_flow import best_flow  # scipy takes half a second
 
     seconds = limits.seconds if limits and limits.seconds is not None else _SECONDS
     try:
-        found = near_optimum(topology, eps=_EPS, seconds=seconds)
+        return replace(best_flow(topology, seconds=seconds), method=_NAME, price=())
     except TimeLimitError as error:
-        if not isinstance(error.incumbent, ApproximateFlow):
-            raise
-        raise TimeLimitError(f"all-to-all-lp: no flow within {_EPS:g} in {seconds:g} s") from error
-    return schedule_of(found)
+        raise TimeLimitError(f"{_NAME}: no flow in {seconds:g} s", bound=error.bound) from error
 
 
 METHODS = (
     Method(
-        name="all-to-all-lp",
+        name=_NAME,
         summary="all-to-all as a flow of many commodities, exact or within 1 %, as paths",
         source="Zhao et al. (NSDI 2025), program (3)",
         generate=generate,
         collectives=("all-to-all",),
-        notes="networks without switches; flows, has no steps",
-        libraries=("highspy", "lp.alltoall.near_optimum", "lp.alltoall.path_schedule"),
+        notes="flows, has no steps; switches forward too, boxes need no program",
+        libraries=(
+            "highspy",
+            "scipy.sparse.csgraph",
+            "forestcoll.all_to_all.concurrent_flow",
+            "forestcoll.all_to_all.linear_optimum",
+            "forestcoll.all_to_all.path_schedule",
+        ),
     ),
 )

@@ -18,8 +18,8 @@ from baselines.topology_finder.base_networks import Base, Times
 from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.bottom_up_search import search
 from baselines.topology_finder.candidate import Candidate
+from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from lp.alltoall.closed_forms import degree_bound
 
 __all__ = [
     "MOST_DEGREE",

@@ -35,6 +35,10 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.machine import machine, shown
+from forestcoll.all_to_all.closed_forms import degree_bound
+from forestcoll.all_to_all.concurrent_flow import approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.errors import TimeLimitError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import (
@@ -45,10 +49,6 @@ from forestcoll.topology import (
     load_topology,
 )
 from forestcoll.topology.symmetry.automorphism import find_orbits
-from lp.alltoall.closed_forms import degree_bound
-from lp.alltoall.concurrent_flow import approximate_flow
-from lp.alltoall.demands import demands_of
-from lp.alltoall.linear_optimum import all_to_all_rate
 
 DEGREE = 4
 
@@ -164,7 +164,7 @@ def measured(row: Row, limit_s: float, columns: int) -> tuple[str, ...]:
             exact = all_to_all_rate(topology, settings=settings, orbits=orbits)
             rate, bound = exact.rate_gb_s, exact.bound_gb_s
         else:
-            near = approximate_flow(demands_of(topology), eps=0.01, seconds=limit_s)
+            near = approximate_flow(flow_problem(topology), eps=0.01, seconds=limit_s)
             rate, bound, how = near.rate_gb_s, near.bound_gb_s, "prices, 1 %"
     except TimeLimitError as error:
         how, bound = "limit", float(str(error.bound))

@@ -32,8 +32,8 @@ from forestcoll.topology.model import Topology
 
 if TYPE_CHECKING:
     from baselines.topology_finder.all_to_all import AllToAllRate
-    from lp.alltoall.concurrent_flow import ApproximateFlow
-    from lp.alltoall.linear_optimum import AllToAllOptimum
+    from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+    from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 
 __all__ = ["OWN", "OnCandidate", "OnNetwork"]
 
@@ -126,8 +126,10 @@ class OnNetwork:
         return self._flows[0].gap if self._flows else None
 
     def _flow(self) -> ApproximateFlow | AllToAllOptimum:
-        from lp.alltoall.concurrent_flow import ApproximateFlow  # scipy takes half a second
-        from lp.alltoall.near_optimum import near_optimum
+        from forestcoll.all_to_all.concurrent_flow import (
+            ApproximateFlow,  # scipy takes half a second
+        )
+        from forestcoll.all_to_all.near_optimum import near_optimum
 
         try:
             return near_optimum(self.topology, eps=_GAP, seconds=_RATE_SECONDS)

@@ -1,7 +1,7 @@
 """The ``forestcoll`` command line: each command parses, makes one library call and writes.
 
 To read: this and ``shell`` (commands, loaded when called; errors as one line and an exit code).
-Then what commands share: ``options`` and ``changed`` (input), ``output`` and ``facts`` (output).
+Then what commands share: ``options``, ``changed``, ``demands`` (input), ``output``, ``facts``.
 Then the commands: ``networks``, ``optima``, ``what_if``, ``generation``, ``depths``, ``replan``,
 ``inspection``, ``simulation``, ``schemas``, and ``runtime_files/``.
 

@@ -19,7 +19,7 @@ from forestcoll.topology.describe import LinkClass, SharedInWords, as_float, dec
 
 __all__ = ["as_json", "as_text"]
 
-_UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s", "_s": "s"}  # by a key's ending
+_UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s", "_us": "us", "_s": "s"}  # by a key's ending
 _ONE = {"trees per GB/s": "tree per GB/s"}
 _NAMED = {"inverse_rate": ("1/x*", "s/GB"), "congestion": ("congestion", "trees per GB/s")}
 

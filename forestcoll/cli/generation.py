@@ -8,6 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.demands import (
+    AllToAllSeconds,
+    DemandText,
+    check_all_to_all,
+    flow_facts,
+    flow_for,
+)
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
@@ -96,6 +103,8 @@ def generate_schedule(
             help="Seconds for the allreduce LP, used where no cut proves two phases optimal.",
         ),
     ] = LP_TIME_LIMIT_S,
+    demand: DemandText = None,
+    seconds: AllToAllSeconds = 60.0,
     json_: Json = False,
 ) -> None:
     """Generate a schedule, verify it, report whether it is optimal, and write .json or .npz."""
@@ -106,6 +115,17 @@ def generate_schedule(
     # Changes name nodes of the whole network, so they come before the group.
     whole = changed_network(spec, without, scale, links)
     topology = in_group(whole, members, idle)
+    trees = {
+        "root": root, "weights": weights, "k": k, "best-k": max_k, "low": low,
+        "max-depth": max_depth, "sparse-exchange": sparse_exchange, "factored": factored,
+        "multicast": in_network, "method": None if method == "forestcoll" else method,
+    }  # fmt: skip
+    if check_all_to_all(collective, demand, trees):
+        flow = flow_for(topology, demand, seconds)
+        proved = flow_facts(flow, check=check)
+        write_schedule(flow, output)
+        report({**idle_fact(members, idle), **proved, "file": output}, json_)
+        return
     options = Options(
         collective=collective,
         root=root_of(topology, root),

@@ -6,6 +6,13 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.demands import (
+    AllToAllSeconds,
+    DemandText,
+    check_all_to_all,
+    flow_facts,
+    flow_for,
+)
 from forestcoll.cli.options import (
     CollectiveName,
     Group,
@@ -44,11 +51,17 @@ def show_optimum(
     scale: Scale = None,
     links: NewLinks = None,
     k: Trees = None,
+    demand: DemandText = None,
+    seconds: AllToAllSeconds = 60.0,
     json_: Json = False,
 ) -> None:
     """Find the throughput optimum of a network, with its proof."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
+    if check_all_to_all(collective, demand, {"root": root, "weights": weights, "k": k}):
+        facts = flow_facts(flow_for(topology, demand, seconds))
+        report({**idle_fact(members, idle), **facts}, json_)
+        return
     if collective == "allreduce":
         raise UnsupportedError(
             "the best allreduce is found with its schedule: forestcoll generate --collective "

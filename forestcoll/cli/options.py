@@ -48,7 +48,7 @@ Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Wh
 
 
 CollectiveName = Annotated[
-    str, typer.Option("--collective", help=f"One of {', '.join(COLLECTIVES)}.")
+    str, typer.Option("--collective", help=f"One of {', '.join(COLLECTIVES)}, all-to-all.")
 ]
 Root = Annotated[
     str | None,

@@ -3,6 +3,7 @@
 To read: ``collective`` and ``weights`` (the task), ``sizes`` (bytes), ``limits`` (search time),
 ``options`` (all options), ``request`` (options on a network). Then the bounds: ``cuts`` and
 ``optimum`` (of one phase), ``rate_bound`` (by prices, where no cut proves it), ``allreduce_bound``
-and ``all_to_all_bound`` (of these collectives). Then the files of proofs:
-``certificate_entries``, ``allreduce_certificate``, ``certificate_document``.
+and ``all_to_all_bound``, ``price_bound`` (of these collectives). Any amounts: ``demand``,
+``named_demands``, ``demand_files``. Then the files of proofs: ``certificate_entries``,
+``allreduce_certificate``, ``certificate_document``.
 """

@@ -1,4 +1,4 @@
-"""Flow schedules: an all-to-all with fractional paths for every pair of GPUs.
+"""Flow schedules: an all-to-all, equal or with any amounts, on fractional paths.
 
 GPUs appear by *rank*. Unlike in trees and steps, a GPU may forward data that it does not want, as a
 switch does.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
@@ -19,29 +20,38 @@ __all__ = ["FlowSchedule"]
 class FlowSchedule(ByValue):
     """An all-to-all as a fluid over paths.
 
-    The data M is the size of nccl-tests: all data that one GPU sends, itself included. So each
-    pair has M / N. A path of weight w carries w / ``whole`` of its pair's part.
+    Without a demand the data M is the size of nccl-tests: all data that one GPU sends, itself
+    included. So each pair has M / N, and a path of weight w carries w / ``whole`` of its pair's
+    part. With a demand, M is all its bytes together, and a path of weight w carries w / ``whole``
+    bytes.
 
     Parameters
     ----------
     method : str
         The name of the method that made it.
     whole : int
-        The sum of the weights of each pair's paths.
+        The sum of the weights of each pair's paths; with a demand, for each of its bytes.
     routes : Routes
-        The paths of every ordered pair of ranks, from ``routes.tail`` to ``routes.head``, in
-        compressed rows; the weight of a path is its multiplicity. Between its ends a path may visit
-        switches and GPUs.
+        The paths of every ordered pair of ranks with data, from ``routes.tail`` to
+        ``routes.head``, in compressed rows; the weight of a path is its multiplicity. Between its
+        ends a path may visit switches and GPUs.
+    demand : Demand, optional
+        Who has how much for whom, each chunk for one GPU; every pair has as much if not given.
+    price : tuple of int
+        The claim of a bound: prices of the links and then of the shared capacities, as of
+        :class:`forestcoll.problem.price_bound.PriceBound`. Empty if none is claimed.
     """
 
     topology: Topology = field(hash=False)
     method: str
     whole: int
     routes: Routes = field(repr=False)
+    demand: Demand | None = field(default=None, repr=False)
+    price: tuple[int, ...] = field(default=(), repr=False)
 
     @property
     def collective(self) -> str:
-        """Always "all-to-all"."""
+        """The collective, "all-to-all"; with a demand its amounts may differ."""
         return "all-to-all"
 
     @property

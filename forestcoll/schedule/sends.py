@@ -28,8 +28,8 @@ class Chunks(ByValue):
     """The C chunks of the data; transfers may cut them further.
 
     The data M is the size of nccl-tests. In an allgather or reduce-scatter it is the data of all
-    GPUs together. In an all-to-all it is all that one GPU sends, to itself too. Otherwise it is the
-    buffer.
+    GPUs together. In an all-to-all it is all that one GPU sends, to itself too; with a demand all
+    its bytes. Otherwise it is the buffer.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Chunks(ByValue):
         The rank that has the chunk at first, or, in a reduce-scatter or reduce, at last; -1 in an
         allreduce, where every rank has its part of every chunk at first and the sum at last.
     target : int32 array of length C
-        In an all-to-all the rank that gets the chunk; otherwise -1.
+        In an all-to-all the rank that gets the chunk, -1 for several; otherwise -1.
     """
 
     size: npt.NDArray[np.int64]

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.forest import Routes
@@ -84,6 +85,10 @@ class StepSchedule(ByValue):
     weights : tuple of int
         One for each rank, from 0 up, without a common divisor: rank r has w(r) parts of the data.
         All 1 if not given; others only in an allgather or reduce-scatter.
+    demand : Demand, optional
+        In an all-to-all of any amounts: who needs what. Chunk c is the demand's chunk c, with its
+        source as root; its target is -1 where several GPUs need it. The data M is all bytes of the
+        demand.
     """
 
     topology: Topology = field(hash=False)
@@ -94,6 +99,7 @@ class StepSchedule(ByValue):
     routes: Routes = field(repr=False)
     clock: Clock | None = field(default=None, repr=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
+    demand: Demand | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         if not self.weights:

@@ -23,6 +23,7 @@ from typing import Any
 from baselines.registry import METHODS
 from experiments.measures.bounds import upper_bound
 from forestcoll import cost, expand, generate, optimum, read_schedule, verify, write_schedule
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.allreduce.allreduce_program import proved
 from forestcoll.core.optimality import rate_bound
 from forestcoll.core.partition_bound import best_known_bound
@@ -40,7 +41,6 @@ from forestcoll.schedule import Allreduce, FlowSchedule, MulticastForest, StepSc
 from forestcoll.schedule.cost_model.measures import makespan_s_per_gb, synchronous
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, group
-from lp.alltoall.linear_optimum import all_to_all_rate
 from tests.fuzz.any_network import one_way, shared
 from tests.fuzz.check import OnStage, Outcome
 from tests.fuzz.twins import trees_are_the_twins, trials_are_the_twins

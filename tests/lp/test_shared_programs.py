@@ -8,6 +8,10 @@ import numpy as np
 import pytest
 
 from experiments.measures.bounds import upper_bound
+from forestcoll.all_to_all.concurrent_flow import approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
+from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.allreduce.cutting_planes import allreduce_optimum
 from forestcoll.allreduce.rounding import allreduce_forest
 from forestcoll.allreduce.shares import fitted, with_bandwidths
@@ -21,10 +25,6 @@ from lp.allgather.fractional_packing import fractional_packing
 from lp.allgather.linear_optimum import allgather_rate
 from lp.allreduce.reference import allreduce_reference
 from lp.allreduce.single_root import overlapped_allreduce_gb_s
-from lp.alltoall.concurrent_flow import approximate_flow
-from lp.alltoall.demands import demands_of
-from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.alltoall.path_schedule import schedule_of
 from lp.groups.result import check_concurrent
 from lp.groups.sharing import concurrent_groups, groups_by_box
 
@@ -136,7 +136,7 @@ def test_symmetries_do_not_change_an_all_to_all_with_groups(seed: int) -> None:
 
 def test_what_would_overlook_a_group_refuses_it() -> None:
     with pytest.raises(UnsupportedError, match="'host memory', which the approximation of an all-"):
-        approximate_flow(demands_of(HOST))
+        approximate_flow(flow_problem(HOST))
     with pytest.raises(UnsupportedError, match="which the program of concurrent groups would over"):
         concurrent_groups(HOST, {"half": ["gpu0", "gpu1"]}, SETTINGS)
 

@@ -6,10 +6,10 @@ from itertools import permutations
 import networkx as nx
 import pytest
 
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.problem.all_to_all_bound import AllToAllBound
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
-from lp.alltoall.linear_optimum import all_to_all_rate
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 

@@ -284,7 +284,7 @@ METHODS = (
         libraries=(
             "ortools.sat.python.cp_model",
             "forestcoll.solver.solve",
-            "lp.alltoall.linear_optimum",
+            "forestcoll.all_to_all.linear_optimum",
         ),
     ),
 )

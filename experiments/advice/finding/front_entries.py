@@ -23,10 +23,10 @@ from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.edge_swaps import swapped
 from baselines.topology_finder.finder import Bounds, Question, bounds_of, find, front
 from baselines.topology_finder.workload import GATHERINGS, Fabric, Workload
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
+from forestcoll.all_to_all.near_optimum import near_optimum
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
-from lp.alltoall.concurrent_flow import ApproximateFlow
-from lp.alltoall.linear_optimum import AllToAllOptimum
-from lp.alltoall.near_optimum import near_optimum
 
 __all__ = ["ALL_TO_ALL", "Answer", "Budget", "Demand", "Entry", "answer", "demand_of"]
 

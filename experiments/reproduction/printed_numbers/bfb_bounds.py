@@ -14,7 +14,7 @@ from baselines.building.binary_trees import double_binary_tree
 from baselines.direct_connect.bfb.theory import least_steps, least_steps_both_ways, least_time
 from experiments.published import printed
 from experiments.reproduction.difference import Difference
-from lp.alltoall.closed_forms import degree_bound
+from forestcoll.all_to_all.closed_forms import degree_bound
 
 __all__ = [
     "BASELINES", "FEWEST", "all_to_all_us", "allreduce_us", "differences", "halves_rate",

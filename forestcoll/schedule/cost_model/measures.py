@@ -47,8 +47,8 @@ class Cost:
     Parameters
     ----------
     time_s_per_gb : Fraction
-        Seconds for one gigabyte of data (in all, over all GPUs; in an all-to-all, that each GPU
-        sends).
+        Seconds for one gigabyte of data (in all, over all GPUs; in an all-to-all of equal parts,
+        that each GPU sends).
     busiest_link : tuple of str
         Tail and head of the (first) link that is busy for longest, or the name of a shared
         capacity.
@@ -125,7 +125,8 @@ def _flow(schedule: _Tree | StepSchedule | FlowSchedule) -> Flow:
         return flow_of_loads(schedule.topology, traffic.loads, traffic.whole)
     if isinstance(schedule, FlowSchedule):
         topology = schedule.topology
-        whole = schedule.whole * topology.num_compute
+        demand = schedule.demand
+        whole = schedule.whole * (topology.num_compute if demand is None else demand.bytes)
         return flow_of_loads(topology, loads_of_routes(topology, schedule.routes), whole)
     return pipelined(_phases("cost", schedule))
 

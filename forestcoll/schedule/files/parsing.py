@@ -25,7 +25,12 @@ from forestcoll.schedule.files.header import (
     stepwise_form,
 )
 from forestcoll.schedule.files.plain_data import full_document, read_document
-from forestcoll.schedule.files.stepwise_document import FLOW_FIELDS, STEP_FIELDS
+from forestcoll.schedule.files.stepwise_document import (
+    FLOW_FIELDS,
+    FLOW_OPTIONS,
+    STEP_FIELDS,
+    STEP_OPTIONS,
+)
 from forestcoll.schedule.files.stepwise_parsing import flows_of, steps_of_lists
 from forestcoll.schedule.files.tree_parsing import parse_routes, parse_trees, parse_walks
 from forestcoll.schedule.flows import FlowSchedule
@@ -94,12 +99,12 @@ def _schedule(data: Any) -> AnySchedule:
 
 def _stepwise(document: Record) -> StepSchedule | FlowSchedule:
     if stepwise_form(document) == "flows":
-        check_fields([document], (*_STEPWISE, *FLOW_FIELDS, "routes"), lambda _: "")
+        check_fields([document], (*_STEPWISE, *FLOW_FIELDS, "routes"), lambda _: "", FLOW_OPTIONS)
         topology = parse_topology(document)
         routes = parse_routes(one(document, "routes", list), topology)
         check_path_rows(routes)
         return flows_of(document, topology, routes)
-    check_fields([document], (*_STEPWISE, *STEP_FIELDS, *_STEP_LISTS), lambda _: "", _MAY)
+    check_fields([document], (*_STEPWISE, *STEP_FIELDS, *_STEP_LISTS), lambda _: "", STEP_OPTIONS)
     topology = parse_topology(document)
     routes = parse_routes(one(document, "routes", list), topology, in_order=True)
     check_path_rows(routes)
@@ -118,7 +123,7 @@ def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
     if document["version"] != STEPWISE_VERSION:
         return None
     steps = stepwise_form(document) == "steps"
-    said, may = (STEP_FIELDS, _MAY) if steps else (FLOW_FIELDS, ())
+    said, may = (STEP_FIELDS, STEP_OPTIONS) if steps else (FLOW_FIELDS, FLOW_OPTIONS)
     check_fields([document], (*_STEPWISE, *said), lambda _: "", may)
     return document, parse_topology(document)
 

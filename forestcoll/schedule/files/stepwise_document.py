@@ -20,11 +20,14 @@ __all__ = [
     "ALWAYS",
     "AS_ARRAYS",
     "COLUMNS",
+    "DEMAND_FIELDS",
     "FLOW_FIELDS",
+    "FLOW_OPTIONS",
     "NARROW",
     "OPTIONAL_ARRAYS",
     "STEP_ARRAYS",
     "STEP_FIELDS",
+    "STEP_OPTIONS",
     "arrays_of_steps",
     "chunk_lines",
     "head_of_flows",
@@ -35,11 +38,26 @@ __all__ = [
 STEP_FIELDS = ("collective", "method", "whole", "clock")
 """Fields of the head of a step schedule, besides format, version, form and topology.
 
-Weights are included if not all are 1.
+Weights are included if not all are 1, a demand if the amounts differ.
 """
 
+STEP_OPTIONS = ("weights", "demand")
+"""Fields of the head of a step schedule that may be missing."""
+
 FLOW_FIELDS = ("collective", "method", "whole")
-"""Fields of the head of a flow schedule."""
+"""Fields of the head of a flow schedule.
+
+A demand is included if the amounts of the pairs differ; prices if they are claimed.
+"""
+
+FLOW_OPTIONS = ("demand", "price")
+"""Fields of the head of a flow schedule that may be missing."""
+
+DEMAND_FIELDS = ("name", "bytes")
+"""Fields of a demand: its name, and the bytes of each chunk; in a flow schedule of each logical
+link of the routes, in order. ``targets`` lists the ranks that need each chunk, where some are for
+several.
+"""
 
 ALWAYS = ("step", "chunk", "from", "to")
 """Columns of every transfer in every schedule."""
@@ -89,13 +107,25 @@ def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
     told = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
     values = (schedule.collective, schedule.method, schedule.chunks.whole, told)
     head: dict[str, Any] = dict(zip(STEP_FIELDS, values, strict=True))
-    return head if set(schedule.weights) == {1} else head | {"weights": list(schedule.weights)}
+    if set(schedule.weights) != {1}:
+        head["weights"] = list(schedule.weights)
+    if (demand := schedule.demand) is not None:
+        head["demand"] = {"name": demand.name, "bytes": demand.size.tolist()}
+        if not demand.is_unicast:
+            chunks = range(demand.num_chunks)
+            head["demand"]["targets"] = [list(demand.chunk(chunk).targets) for chunk in chunks]
+    return head
 
 
 def head_of_flows(schedule: FlowSchedule) -> dict[str, Any]:
     """Return the head of a flow schedule, without its routes."""
     values = (schedule.collective, schedule.method, schedule.whole)
-    return dict(zip(FLOW_FIELDS, values, strict=True))
+    head: dict[str, Any] = dict(zip(FLOW_FIELDS, values, strict=True))
+    if schedule.demand is not None:
+        routes = schedule.routes
+        size = schedule.demand.matrix[routes.tail, routes.head].tolist()
+        head["demand"] = {"name": schedule.demand.name, "bytes": size}
+    return head | ({"price": list(schedule.price)} if schedule.price else {})
 
 
 def send_columns(schedule: StepSchedule) -> dict[str, _Column]:

@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.demand import MOST_BYTES, Demand
+from forestcoll.problem.price_bound import MOST_PRICE
 from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.files.fields import (
     LARGEST,
@@ -33,7 +36,13 @@ from forestcoll.schedule.files.fields import (
     within,
     wrong,
 )
-from forestcoll.schedule.files.stepwise_document import ALWAYS, AS_ARRAYS, COLUMNS, NARROW
+from forestcoll.schedule.files.stepwise_document import (
+    ALWAYS,
+    AS_ARRAYS,
+    COLUMNS,
+    DEMAND_FIELDS,
+    NARROW,
+)
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
@@ -115,7 +124,37 @@ def flows_of(document: Record, topology: Topology, routes: Routes) -> FlowSchedu
     """
     if (found := one(document, "collective", str)) != "all-to-all":
         wrong("collective", found, "'all-to-all', the only one of flows")
-    return FlowSchedule(topology, maker(document), amount(document, "whole"), routes)
+    return FlowSchedule(
+        topology,
+        maker(document),
+        amount(document, "whole"),
+        routes,
+        demand=_demand(document, topology, routes) if "demand" in document else None,
+        price=_price(document, topology) if "price" in document else (),
+    )
+
+
+def _demand(document: Record, topology: Topology, routes: Routes) -> Demand:
+    """Read the bytes of each logical link of the routes."""
+    given = one(document, "demand", dict)
+    check_fields([given], DEMAND_FIELDS, lambda _: "demand.")
+    name, size = _name_of(given), _bytes_of(given, len(routes.tail), "pairs of GPUs")
+    amounts = np.zeros((topology.num_compute,) * 2, dtype=np.int64)
+    amounts[routes.tail, routes.head] = size
+    try:
+        return Demand.of_matrix(amounts, name)
+    except InvalidParameterError as error:
+        refuse(f"demand: {error}")
+
+
+def _price(document: Record, topology: Topology) -> tuple[int, ...]:
+    price = of_type(one(document, "price", list), int, lambda i: f"price[{i}]")
+    if len(price) != len(topology.links) + len(topology.shared):
+        refuse(
+            f"price has {len(price)} entries; the network has {len(topology.links)} links and "
+            f"{len(topology.shared)} shared capacities"
+        )
+    return tuple(numbers(price, 0, MOST_PRICE, lambda i: f"price[{i}]").tolist())
 
 
 def _steps(
@@ -154,7 +193,55 @@ def _steps(
         routes=routes,
         clock=_clock(document, narrow, wide),
         weights=_weights(document, topology),
+        demand=_demand_of_chunks(document, topology, chunks) if "demand" in document else None,
     )
+
+
+def _demand_of_chunks(document: Record, topology: Topology, chunks: Chunks) -> Demand:
+    """Read the bytes of each chunk, and who needs those without a target."""
+    given = one(document, "demand", dict)
+    check_fields([given], DEMAND_FIELDS, lambda _: "demand.", ("targets",))
+    size = _bytes_of(given, len(chunks), "chunks")
+    if "targets" not in given:
+        targets = [[rank] for rank in chunks.target.tolist()]
+    else:
+        rows = one(given, "targets", list, "demand.")
+        targets = of_type(rows, list, lambda i: f"demand.targets[{i}]")
+    if len(targets) != len(chunks):
+        refuse(f"demand.targets has {len(targets)} entries; there are {len(chunks)} chunks")
+    ranks = of_type(list(chain.from_iterable(targets)), int, _in_targets)
+    flat = numbers(ranks, 0, topology.num_compute - 1, _in_targets)
+    return Demand(
+        name=_name_of(given),
+        gpus=topology.num_compute,
+        source=chunks.root.astype(np.int64),
+        size=size,
+        first_target=np.concatenate([[0], np.cumsum([len(one) for one in targets])]).astype(
+            np.int64
+        ),
+        target=flat,
+    )
+
+
+def _in_targets(_: int) -> str:
+    return "a rank of demand.targets"
+
+
+def _name_of(given: Record) -> str:
+    name: str = one(given, "name", str, "demand.")
+    if not name or not name.isprintable():
+        wrong("demand.name", name, "a printable name")
+    return name
+
+
+def _bytes_of(given: Record, count: int, what: str) -> npt.NDArray[np.int64]:
+    """Return the bytes of each chunk or pair."""
+    sizes = of_type(one(given, "bytes", list, "demand."), int, lambda i: f"demand.bytes[{i}]")
+    if len(sizes) != count:
+        refuse(f"demand.bytes has {len(sizes)} entries; there are {count} {what}")
+    if sum(sizes) > MOST_BYTES:
+        refuse(f"demand.bytes are {sum(sizes)} in all; at most {MOST_BYTES} are possible")
+    return numbers(sizes, 1, MOST_BYTES, lambda i: f"demand.bytes[{i}]")
 
 
 def _check_columns(

@@ -169,9 +169,11 @@ def of_flows(schedule: FlowSchedule) -> Plan:
     end = np.cumsum(exact(routes.multiplicity, len(pair)))
     before = end - routes.multiplicity
     first = (before - before[routes.first_path[pair]]).astype(np.int64)
+    parts = np.add.reduceat(routes.multiplicity, routes.first_path[:-1])
+    gpus, demand = schedule.topology.num_compute, schedule.demand
     chunks = Chunks(
-        size=np.full(len(routes.tail), schedule.whole, dtype=np.int64),
-        whole=schedule.whole * schedule.topology.num_compute,
+        size=parts,
+        whole=schedule.whole * (gpus if demand is None else demand.bytes),
         root=routes.tail.astype(np.int32),
         target=routes.head.astype(np.int32),
     )

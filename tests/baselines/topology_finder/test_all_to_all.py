@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from baselines.topology_finder.all_to_all import all_to_all_rate
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate as by_a_program
 from forestcoll.errors import DisconnectedError, UnsupportedError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import TopologyBuilder, load_topology
-from lp.alltoall.linear_optimum import all_to_all_rate as by_a_program
 
 
 @pytest.mark.parametrize(

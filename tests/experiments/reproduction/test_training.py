@@ -80,7 +80,9 @@ def test_large_models_save_what_their_assumptions_allow(coverage: Coverage) -> N
     found = figure_13(coverage)
     for model in ("llama-2-70b", "llama-3-119b"):
         for utilisation, computing, saved in (("0.4", 0.86, 0.12), ("0.6", 0.58, 0.36)):
-            assert found[model, 1024, utilisation, 4] == pytest.approx((computing, saved), abs=0.015)
+            assert found[model, 1024, utilisation, 4] == pytest.approx(
+                (computing, saved), abs=0.015
+            )
             assert found[model, 1024, utilisation, 2][1] < 0.01
         assert all(found[point][0] > 0.5 for point in found if point[0] == model)
     assert min(found[point][0] for point in found if point[0] == "gemma-2-27b") > 0.95

@@ -9,6 +9,7 @@ import pytest
 
 from baselines.registry import METHODS
 from forestcoll import cost, optimum
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.limits import Limits
 from forestcoll.runtimes.scoring.file_bounds import (
@@ -21,7 +22,6 @@ from forestcoll.runtimes.scoring.file_bounds import (
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
-from lp.alltoall.linear_optimum import all_to_all_rate
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 

@@ -6,7 +6,7 @@ Output:  a step schedule whose ends are GPUs and switches.
 Cost:    a path for each transfer at most; linear in the transfers of all paths, after sorting.
 Source:  flow decomposition; Liu et al., TE-CCL (SIGCOMM 2024), section 4.1, search backwards from
          the destinations as for whole chunks. Largest remainders as in
-         :mod:`lp.alltoall.path_schedule`.
+         :mod:`forestcoll.all_to_all.path_schedule`.
 
 Between two transfers of a path the data waits at a GPU. Data that returns to a GPU waits there
 instead. Data sent in epoch k on an arc that is busy for b epochs leaves at an even rate over these.
@@ -188,7 +188,7 @@ def moves_of(
     network: EpochNetwork, demand: Demand, found: Iterable[tuple[int, int, dict[Way, float]]]
 ) -> tuple[Chunks, list[Move]]:
     """Assign each path an interval of its pair's units; merge adjacent ones with equal moves."""
-    from lp.alltoall.path_schedule import largest_remainders
+    from forestcoll.all_to_all.path_schedule import largest_remainders
 
     pairs: list[tuple[int, int]] = []
     size: list[int] = []

@@ -7,8 +7,9 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 4.1 and appendix E. K goes u
          growing steps, then by bisection.
 
 The bound is the larger of the distances and the optimum of an all-to-all without epochs
-(:mod:`lp.alltoall`), as proved by its prices: the average over time of a flow in K epochs is such a
-flow. That K epochs are too few is proved by the solver in floats, within ``TOLERANCE``.
+(:mod:`forestcoll.all_to_all`), as proved by its prices: the average over time of a flow in K
+epochs is such a flow. That K epochs are too few is proved by the solver in floats, within
+``TOLERANCE``.
 """
 
 from __future__ import annotations
@@ -67,8 +68,8 @@ def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits)
     DisconnectedError
         If no path leads from a GPU to another that needs its data.
     """
+    from forestcoll.all_to_all.linear_optimum import all_to_all_rate
     from forestcoll.solver.linear_program import Settings
-    from lp.alltoall.linear_optimum import all_to_all_rate
 
     least = least_epochs(network, demand)
     seconds = MOST_SECONDS if limits.seconds is None else limits.seconds

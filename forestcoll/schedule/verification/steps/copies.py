@@ -102,6 +102,7 @@ def _check_due(rows: Rows, pieces: Pieces, cells: Ints) -> None:
     """Check that every chunk reaches all GPUs or its target; ``cells`` are the places reached."""
     chunks = rows.schedule.chunks
     which = np.arange(len(rows.size), dtype=np.int64)
+    demand = rows.schedule.demand
     everywhere = rows.schedule.collective != "all-to-all"
     if everywhere and (chunk := too_few(rows, cells, rows.gpus)) is not None:
         there = cells[cells // rows.ends == chunk] % rows.ends
@@ -110,6 +111,8 @@ def _check_due(rows: Rows, pieces: Pieces, cells: Ints) -> None:
     at, gpu = which, chunks.target.astype(np.int64)
     if everywhere:
         at, gpu = np.repeat(which, rows.gpus), np.tile(np.arange(rows.gpus), len(which))
+    if demand is not None:
+        at, gpu = np.repeat(which, np.diff(demand.first_target)), demand.target.astype(np.int64)
     low, high = pieces.met(at * rows.ends + gpu, np.zeros_like(at), rows.size[at])
     if (lacking := first(~pieces.covered(low, high))) is not None:
         some = "" if rows.schedule.sends.interval is None else ", or not all of it"

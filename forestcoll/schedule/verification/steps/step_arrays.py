@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.clock import Clock
 from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.forest import Routes
@@ -24,6 +25,7 @@ from forestcoll.schedule.verification.arrays import (
     check_ranks,
     length,
 )
+from forestcoll.schedule.verification.demand_form import check_demand
 from forestcoll.schedule.verification.naming import end_name, fail, gpu_name, link_name
 from forestcoll.schedule.verification.steps.transfers import send_name
 from forestcoll.topology.model import NodeKind, Topology
@@ -73,6 +75,8 @@ def _check_types(schedule: StepSchedule) -> None:
     ]
     if schedule.clock is not None:
         parts.append(("clock", schedule.clock, Clock))
+    if schedule.demand is not None:
+        parts.append(("demand", schedule.demand, Demand))
     if isinstance(schedule.sends, Sends) and schedule.sends.interval is not None:
         parts.append(("interval of the sends", schedule.sends.interval, Intervals))
     for name, part, kind in parts:
@@ -111,6 +115,9 @@ def check_chunks(schedule: StepSchedule) -> None:
     """Check that the chunks make up the data: every shard, completely."""
     chunks, gpus = schedule.chunks, schedule.topology.num_compute
     check_count("the whole", chunks.whole, "units of size")
+    if schedule.demand is not None:
+        _check_demand(schedule, schedule.demand)
+        return
     rooted, aimed = schedule.collective != "allreduce", schedule.collective == "all-to-all"
     for name, array, used in (("root", chunks.root, rooted), ("target", chunks.target, aimed)):
         if (chunk := first((array >= 0) != used)) is not None:
@@ -137,6 +144,29 @@ def check_chunks(schedule: StepSchedule) -> None:
     for root, found in enumerate(shards.tolist()):
         due = Fraction(schedule.weights[root], sum(schedule.weights))
         _check_part(f"the chunks of {gpu_name(schedule, root)}", found, chunks.whole, due)
+
+
+def _check_demand(schedule: StepSchedule, demand: Demand) -> None:
+    """Check that the chunks are those of the demand, each as large as its part of all bytes."""
+    chunks, gpus = schedule.chunks, schedule.topology.num_compute
+    if schedule.collective != "all-to-all":
+        fail(f"a schedule of {schedule.collective} has a demand; only an all-to-all has one")
+    check_demand(demand, gpus)
+    if len(demand.size) != len(chunks):
+        fail(f"there are {len(chunks)} chunks; the demand has {len(demand.size)}")
+    alone = np.diff(demand.first_target) == 1
+    target = np.where(alone, demand.target[demand.first_target[:-1]], -1)
+    for name, found, due in (
+        ("root", chunks.root, demand.source),
+        ("target", chunks.target, target),
+    ):
+        if (chunk := first(found != due)) is not None:
+            fail(f"chunk {chunk} has {name} {found[chunk]}; by the demand it must be {due[chunk]}")
+    total = sum(demand.size.tolist())
+    for chunk, (found, due) in enumerate(
+        zip(chunks.size.tolist(), demand.size.tolist(), strict=True)
+    ):
+        _check_part(f"the units of chunk {chunk}", found, chunks.whole, Fraction(due, total))
 
 
 def _check_pairs(schedule: StepSchedule, size: npt.NDArray[Any]) -> None:

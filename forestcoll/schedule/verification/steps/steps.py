@@ -63,6 +63,8 @@ class StepVerdict:
         clock.
     optimal : bool
         Always False: no bound is claimed.
+    demand : str, optional
+        The name of the demand of an all-to-all of any amounts.
     """
 
     collective: str
@@ -79,6 +81,7 @@ class StepVerdict:
     synchronous_s_per_gb: Fraction
     makespan_s_per_gb: Fraction | None
     optimal: bool = False
+    demand: str | None = None
 
 
 def verify_steps(schedule: StepSchedule) -> StepVerdict:
@@ -110,6 +113,7 @@ def verify_steps(schedule: StepSchedule) -> StepVerdict:
         algbw_gb_s=1 / time if time else None,
         synchronous_s_per_gb=times.synchronous_s_per_gb,
         makespan_s_per_gb=None if schedule.clock is None else _finish(schedule.clock),
+        demand=None if schedule.demand is None else schedule.demand.name,
     )
 
 
@@ -127,6 +131,8 @@ def _deliveries(schedule: StepSchedule) -> int:
             return len(chunks) * (gpus - 1)
         case "allreduce":
             return len(chunks) * gpus
+        case "all-to-all" if schedule.demand is not None:
+            return len(schedule.demand.target)
         case "all-to-all":
             return int((chunks.root != chunks.target).sum())
     return len(chunks)

@@ -13,12 +13,12 @@ from experiments.reproduction.printed_numbers.bfb_bounds import (
     halves_rate,
     trees_allreduce_us,
 )
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.compilation import compile_program
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 from forestcoll.topology.families.wiring import undirected
-from lp.alltoall.linear_optimum import all_to_all_rate
 
 
 def test_theoretical_bounds_of_tables_4_and_7_are_those_printed() -> None:

@@ -20,12 +20,12 @@ from baselines.synthesizers.teccl.lp.flow_schedule import (
     ways,
 )
 from baselines.synthesizers.teccl.lp.lp_horizon import Flow, fewest_epochs
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.errors import SolverError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import TopologyBuilder, load_topology
-from lp.alltoall.linear_optimum import all_to_all_rate
 from tests.random_topologies import random_topology
 
 SIZE = 10**6

@@ -5,22 +5,21 @@ Input:   a network; how near the bounds must come; seconds.
 Output:  an optimum of the linear program, or an approximate flow with its bound.
 Cost:    one source of each orbit of GPUs in the program: seconds for line graphs, circulants and
          tori of a thousand GPUs. Others take the time of approximate flows.
-Source:  none; :mod:`lp.alltoall.linear_optimum` and :mod:`lp.alltoall.concurrent_flow`.
+Source:  none; :mod:`forestcoll.all_to_all.linear_optimum` and
+         :mod:`forestcoll.all_to_all.concurrent_flow`.
 """
 
 from __future__ import annotations
 
+from forestcoll.all_to_all.best_flow import MOST_UNKNOWNS
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow, approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
-from lp.alltoall.concurrent_flow import ApproximateFlow, approximate_flow
-from lp.alltoall.demands import demands_of
-from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
 
-__all__ = ["MOST_UNKNOWNS", "near_optimum"]
-
-MOST_UNKNOWNS = 70_000
-"""Of the program, flows of every source on every link; beyond it takes many minutes."""
+__all__ = ["near_optimum"]
 
 
 def near_optimum(
@@ -41,4 +40,4 @@ def near_optimum(
     orbits = find_orbits(topology, seconds / 10)
     if (int(orbits.node.max()) + 1) * len(topology.links) <= MOST_UNKNOWNS:
         return all_to_all_rate(topology, settings=Settings(seconds=seconds), orbits=orbits)
-    return approximate_flow(demands_of(topology), eps=eps, seconds=seconds)
+    return approximate_flow(flow_problem(topology), eps=eps, seconds=seconds)

@@ -1,6 +1,6 @@
 """Max concurrent flow by multiplicative weights (Garg and Koenemann), with proved convergence.
 
-Problem: as in :mod:`lp.alltoall.concurrent_flow`, which uses this after its own search.
+Problem: as in :mod:`forestcoll.all_to_all.concurrent_flow`, which uses this after its own search.
 Output:  after each phase, prices and the average of all routings so far. The caller computes the
          bounds that these prove; they are valid in any case.
 Cost:    a phase is one Dijkstra search of each source, O(N |E| log |V|), and more if a source's
@@ -28,8 +28,8 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse.csgraph import dijkstra
 
+from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.solver.linear_program import Vector
-from lp.alltoall.demands import Demands
 
 __all__ = ["MIXED", "Phase", "phases"]
 
@@ -59,7 +59,7 @@ class Phase:
 
 
 def phases(
-    demands: Demands, best_price: Callable[[], Vector], rate_gb_s: float, deadline: float
+    demands: FlowProblem, best_price: Callable[[], Vector], rate_gb_s: float, deadline: float
 ) -> Iterator[Phase]:
     """Run phases until the deadline, by ``time.perf_counter``.
 
@@ -85,7 +85,7 @@ def phases(
         step /= 2
 
 
-def _sent(demands: Demands, rank: int, weight: Vector, step: float, rate_gb_s: float) -> Vector:
+def _sent(demands: FlowProblem, rank: int, weight: Vector, step: float, rate_gb_s: float) -> Vector:
     """Return the flow of one source for its demands; weights grow in place."""
     sent, left = np.zeros(len(weight)), 1.0
     while left > 0:
@@ -98,7 +98,7 @@ def _sent(demands: Demands, rank: int, weight: Vector, step: float, rate_gb_s: f
     return sent
 
 
-def _tree_load(demands: Demands, rank: int, price: Vector) -> Vector:
+def _tree_load(demands: FlowProblem, rank: int, price: Vector) -> Vector:
     source = int(demands.sources[rank])
     before = dijkstra(demands.lengths(price), indices=source, return_predecessors=True)[1]
     at: npt.NDArray[np.int64] = np.flatnonzero(demands.amount[rank])

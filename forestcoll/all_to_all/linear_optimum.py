@@ -21,7 +21,7 @@ Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, program (
 
 One source of each orbit is exact, since the average of an optimal y over the group is optimal too;
 conversely the average of what the program finds meets every link's bandwidth, and is what
-:func:`lp.alltoall.path_schedule.schedule_of` builds. In full, with times:
+:func:`forestcoll.all_to_all.path_schedule.schedule_of` builds. In full, with times:
 docs/mathematics/all-to-all.md.
 """
 
@@ -34,12 +34,12 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
 from forestcoll.errors import InvalidParameterError, SolverError, TimeLimitError
 from forestcoll.solver.linear_program import Program, Settings, Solution, Vector
 from forestcoll.solver.solve import solve
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, check_orbits, find_orbits, no_symmetry
-from lp.alltoall.demands import Demands, demands_of
 
 __all__ = ["AllToAllLp", "AllToAllOptimum", "all_to_all_rate", "build", "extract"]
 
@@ -65,7 +65,7 @@ class AllToAllOptimum:
         That the solver was given, in the scaled program.
     """
 
-    demands: Demands = field(repr=False)
+    demands: FlowProblem = field(repr=False)
     orbits: Orbits = field(repr=False)
     rate_gb_s: float
     bound_gb_s: float
@@ -103,7 +103,7 @@ class AllToAllLp:
     """
 
     program: Program = field(repr=False)
-    demands: Demands
+    demands: FlowProblem
     orbits: Orbits = field(repr=False)
     sources: tuple[int, ...]
     sizes: npt.NDArray[np.int64]
@@ -152,7 +152,7 @@ def all_to_all_rate(
     (0.4, 0.4)
     """
     deadline = time.perf_counter() + settings.seconds
-    demands = demands_of(topology, amount)
+    demands = flow_problem(topology, amount)
     if orbits is None:
         orbits = find_orbits(topology) if demands.uniform else no_symmetry(topology)
     elif not demands.uniform and orbits.generators:
@@ -189,7 +189,7 @@ def _solved(stated: AllToAllLp, settings: Settings, deadline: float) -> Solution
         ) from error
 
 
-def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
+def build(demands: FlowProblem, orbits: Orbits) -> AllToAllLp:
     """State the program; nothing is solved yet."""
     of_rank = orbits.node[demands.sources]
     _, first, sizes = np.unique(of_rank, return_index=True, return_counts=True)
@@ -234,7 +234,7 @@ def build(demands: Demands, orbits: Orbits) -> AllToAllLp:
 
 
 def _families(
-    demands: Demands, link_orbits: sp.csr_array
+    demands: FlowProblem, link_orbits: sp.csr_array
 ) -> tuple[npt.NDArray[np.int64], sp.csr_array]:
     """Return the family of each shared capacity, and a matrix that adds the members up.
 
@@ -285,7 +285,7 @@ def extract(stated: AllToAllLp, solution: Solution) -> AllToAllOptimum:
     )
 
 
-def _least_delivered(demands: Demands, sources: tuple[int, ...], flow: Vector) -> float:
+def _least_delivered(demands: FlowProblem, sources: tuple[int, ...], flow: Vector) -> float:
     """Return the least that reaches a node and stays there, over all pairs, per unit of its amount.
 
     What a node without a demand sends out beyond what it gets, which a solver's tolerance allows,

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from forestcoll.all_to_all.concurrent_flow import approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
 from forestcoll.errors import (
     InvalidParameterError,
     TimeLimitError,
@@ -10,9 +12,7 @@ from forestcoll.errors import (
 from forestcoll.topology import (
     load_topology,
 )
-from lp.alltoall.concurrent_flow import approximate_flow
-from lp.alltoall.demands import demands_of
-from tests.lp.alltoall.rates import (
+from tests.all_to_all.rates import (
     delivered,
     optimum,
 )
@@ -22,7 +22,7 @@ from tests.random_topologies import random_topology
 def test_bounds_of_the_approximation_enclose_the_rate_of_table_7() -> None:
     """Pi_4,64, 2.17e-2: within 1 %, of flows that meet demands and bandwidths."""
     topology = load_topology("generalized_kautz:degree=4,nodes=64")
-    near = approximate_flow(demands_of(topology), eps=0.01, seconds=60)
+    near = approximate_flow(flow_problem(topology), eps=0.01, seconds=60)
     assert near.gap <= 0.01
     assert near.rate_gb_s <= 15 / 691 <= near.bound_gb_s  # what the program finds, as a fraction
     load = near.flow_gb_s.sum(axis=0)
@@ -37,7 +37,7 @@ def test_bounds_of_the_approximation_enclose_the_rate_of_table_7() -> None:
 
 def test_no_spending_is_not_the_end_of_the_prices() -> None:
     """A network on which the quasi-Newton steps once priced every link at 0, and never ended."""
-    demands = demands_of(random_topology(826, "bidirectional"))
+    demands = flow_problem(random_topology(826, "bidirectional"))
     near = approximate_flow(demands, seconds=20)
     assert near.gap <= 0.01
     assert np.isfinite(near.price).all()
@@ -47,7 +47,7 @@ def test_no_spending_is_not_the_end_of_the_prices() -> None:
 def test_phases_go_on_where_softened_routing_ends(seed: int) -> None:
     """On small networks, softening does not get to 0.1 %; Garg and Koenemann's phases do."""
     topology = random_topology(seed, "bidirectional" if seed < 6 else "unbalanced")
-    demands = demands_of(topology)
+    demands = flow_problem(topology)
     near = approximate_flow(demands, eps=0.001, seconds=20)
     assert near.phases > 0
     assert near.gap <= 0.001
@@ -61,9 +61,9 @@ def test_phases_go_on_where_softened_routing_ends(seed: int) -> None:
 def test_an_approximation_at_its_limit_leaves_flow_and_bound() -> None:
     topology = load_topology("generalized_kautz:degree=4,nodes=64")
     with pytest.raises(TimeLimitError, match="allow more time") as limit:
-        approximate_flow(demands_of(topology), eps=0.001, seconds=0.05)
+        approximate_flow(flow_problem(topology), eps=0.001, seconds=0.05)
     found = limit.value.incumbent
     assert found is not None
     assert found.rate_gb_s <= 15 / 691 <= limit.value.bound
     with pytest.raises(InvalidParameterError, match="eps"):
-        approximate_flow(demands_of(topology), eps=0)
+        approximate_flow(flow_problem(topology), eps=0)

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import pytest
 
+from forestcoll.all_to_all.closed_forms import degree_bound, product_rate
 from forestcoll.errors import (
     InvalidParameterError,
 )
@@ -12,8 +13,7 @@ from forestcoll.topology import (
     cartesian_product,
     load_topology,
 )
-from lp.alltoall.closed_forms import degree_bound, product_rate
-from tests.lp.alltoall.rates import (
+from tests.all_to_all.rates import (
     exact_rate,
     optimum,
     uni,

@@ -5,15 +5,15 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from forestcoll.all_to_all.flow_problem import FlowProblem
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate
+from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.schedule import verify
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import (
     Topology,
     load_topology,
 )
-from lp.alltoall.demands import Demands
-from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
-from lp.alltoall.path_schedule import schedule_of
 from tests.hand_networks import network_of
 
 SETTINGS = Settings(seconds=60, method="highs-ipm")
@@ -58,7 +58,7 @@ SYMMETRIC = [
 ]
 
 
-def delivered(demands: Demands, flow_gb_s) -> float:
+def delivered(demands: FlowProblem, flow_gb_s) -> float:
     """The least of what arrives and stays, over all pairs with a demand, per unit of it."""
     arrived = np.zeros_like(demands.amount)
     np.add.at(arrived.T, demands.head, flow_gb_s.T)

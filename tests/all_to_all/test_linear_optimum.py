@@ -6,6 +6,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from forestcoll.all_to_all.closed_forms import degree_bound
+from forestcoll.all_to_all.concurrent_flow import approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate, build, extract
+from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -21,13 +26,7 @@ from forestcoll.topology import (
     load_topology,
 )
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
-from lp.alltoall.closed_forms import degree_bound
-from lp.alltoall.concurrent_flow import approximate_flow
-from lp.alltoall.demands import demands_of
-from lp.alltoall.linear_optimum import all_to_all_rate, build, extract
-from lp.alltoall.path_schedule import schedule_of
-from tests.hand_networks import network_of
-from tests.lp.alltoall.rates import (
+from tests.all_to_all.rates import (
     BIPARTITE,
     SETTINGS,
     SYMMETRIC,
@@ -37,6 +36,7 @@ from tests.lp.alltoall.rates import (
     optimum,
     uni,
 )
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology, seeds
 
 
@@ -114,7 +114,7 @@ def test_rates_of_random_networks_are_proved_and_attained(kind: str, seed: int) 
     attained = float(1 / verdict.congestion)
     assert found.rate_gb_s * (1 - 1e-4) <= attained <= found.bound_gb_s * (1 + 1e-9)
     assert priced.time_s_per_gb == verdict.time_s_per_gb
-    near = approximate_flow(demands_of(topology), eps=0.03, seconds=20)
+    near = approximate_flow(flow_problem(topology), eps=0.03, seconds=20)
     assert near.rate_gb_s <= found.bound_gb_s * (1 + 1e-6)
     assert near.bound_gb_s >= found.rate_gb_s * (1 - 1e-6)
     assert near.gap <= 0.03
@@ -129,7 +129,7 @@ def test_amounts_of_random_networks_are_met(seed: int) -> None:
     amounts[0, 1] = 1
     once = optimum(topology, amount=amounts)
     assert optimum(topology, amount=2 * amounts).rate_gb_s == pytest.approx(once.rate_gb_s / 2)
-    near = approximate_flow(demands_of(topology, amounts), eps=0.03, seconds=20)
+    near = approximate_flow(flow_problem(topology, amounts), eps=0.03, seconds=20)
     assert near.rate_gb_s <= once.bound_gb_s * (1 + 1e-6)
     assert near.bound_gb_s >= once.rate_gb_s * (1 - 1e-6)
 
@@ -140,7 +140,7 @@ def test_amounts_may_be_in_any_unit(unit: float) -> None:
     ring = load_topology("ring:nodes=4")
     amounts = unit * (1 - np.eye(4))
     assert optimum(ring, amount=amounts).rate_gb_s == pytest.approx(0.5 / unit)
-    assert approximate_flow(demands_of(ring, amounts)).rate_gb_s == pytest.approx(
+    assert approximate_flow(flow_problem(ring, amounts)).rate_gb_s == pytest.approx(
         0.5 / unit, rel=0.01
     )
 
@@ -160,7 +160,7 @@ def test_the_rate_is_what_the_flow_delivers(method: str, tolerance: float) -> No
 
 def test_a_flow_that_misses_a_pair_is_no_answer() -> None:
     """A claimed rate counts for nothing: without the flow over the last link, a typed error."""
-    stated = build(demands_of(line((6, 2))), no_symmetry(line((6, 2))))
+    stated = build(flow_problem(line((6, 2))), no_symmetry(line((6, 2))))
     solution = solve(stated.program, SETTINGS)
     claimed = solution.x.copy()
     claimed[stated.demands.head.tolist().index(2)] = 0

@@ -5,9 +5,9 @@ import time
 
 import pytest
 
-from lp.alltoall.demands import demands_of
-from lp.alltoall.garg_koenemann import phases
-from tests.lp.alltoall.rates import (
+from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.garg_koenemann import phases
+from tests.all_to_all.rates import (
     delivered,
     line,
 )
@@ -15,7 +15,7 @@ from tests.lp.alltoall.rates import (
 
 def test_phases_alone_come_as_close_as_is_asked() -> None:
     """Garg and Koenemann from equal prices on a line of three, whose rate is 3/2."""
-    demands = demands_of(line((6, 3)))
+    demands = flow_problem(line((6, 3)))
     price, bound, rate = 1 / demands.bandwidth, math.inf, 0.0
     for phase in phases(demands, lambda: price, 1.0, time.perf_counter() + 20):
         bound = min(bound, demands.bound_gb_s(phase.price))

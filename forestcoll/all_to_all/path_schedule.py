@@ -22,14 +22,15 @@ from itertools import pairwise
 
 import numpy as np
 
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+from forestcoll.all_to_all.flow_problem import FlowProblem
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
-from lp.alltoall.concurrent_flow import ApproximateFlow
-from lp.alltoall.demands import Demands
-from lp.alltoall.linear_optimum import AllToAllOptimum
 
 __all__ = ["WHOLE", "largest_remainders", "schedule_of"]
 
@@ -45,40 +46,47 @@ _MISSING = 1e-4
 _Shares = dict[int, list[tuple[tuple[int, ...], float]]]
 
 
-def schedule_of(found: AllToAllOptimum | ApproximateFlow, *, whole: int = WHOLE) -> FlowSchedule:
+def schedule_of(
+    found: AllToAllOptimum | ApproximateFlow, *, whole: int = WHOLE, demand: Demand | None = None
+) -> FlowSchedule:
     """Turn flows into a schedule.
 
     Parameters
     ----------
     found : AllToAllOptimum or ApproximateFlow
-        Of an all-to-all: equal amounts for all pairs.
     whole : int
-        Number of parts of each pair's data.
+        Number of parts of each pair's data; with a demand, of each byte.
+    demand : Demand, optional
+        The demand whose matrix the amounts are; needed if they differ.
 
     Raises
     ------
     InvalidParameterError
         If the whole is not positive.
     UnsupportedError
-        If the amounts differ.
+        If the amounts differ and no demand is given.
     SolverError
         If the flow leaves a destination without its amount.
     """
     demands = found.demands
     if whole < 1:
         raise InvalidParameterError(f"the whole is {whole}; it must be positive")
-    if not demands.uniform:
+    if not demands.uniform and demand is None:
         raise UnsupportedError(
-            "unsupported: the amounts of the pairs differ; a flow schedule is of an all-to-all"
+            "unsupported: the amounts of the pairs differ; give the demand that states them"
         )
     rows = {}
     place = demands.topology.rank_of
+    size = None if demand is None else demand.matrix.tolist()
     for source, target, paths in _pairs(found):
-        weights = largest_remainders([share for _, share in paths], whole)
-        rows[place[source], place[target]] = [
+        ends = place[source], place[target]
+        due = whole if size is None else whole * size[ends[0]][ends[1]]
+        weights = largest_remainders([share for _, share in paths], due)
+        rows[ends] = [
             Path(nodes, weight) for (nodes, _), weight in zip(paths, weights, strict=True) if weight
         ]
-    return FlowSchedule(demands.topology, found.method, whole, Routes.from_paths(rows))
+    routes = Routes.from_paths(rows)
+    return FlowSchedule(demands.topology, found.method, whole, routes, demand)
 
 
 def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
@@ -160,9 +168,11 @@ class _Residual:
                 del self.into[head][tail]
 
 
-def _decomposed(demands: Demands, rank: int, flow: Vector) -> _Shares:
+def _decomposed(demands: FlowProblem, rank: int, flow: Vector) -> _Shares:
     """Find the paths of a source's flow to all its destinations."""
     source, amount = int(demands.sources[rank]), demands.amount[rank]
+    if not amount.any():
+        return {}
     total = float(flow[demands.tail == source].sum() - flow[demands.head == source].sum())
     rate = total / float(amount.sum())
     least = _NEGLIGIBLE * rate * float(amount[amount > 0].min())

@@ -2,6 +2,10 @@
 
 import pytest
 
+from forestcoll.all_to_all.concurrent_flow import approximate_flow
+from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.linear_optimum import all_to_all_rate
+from forestcoll.all_to_all.path_schedule import largest_remainders, schedule_of
 from forestcoll.errors import (
     DisconnectedError,
     InvalidParameterError,
@@ -11,20 +15,16 @@ from forestcoll.topology import (
     cartesian_power,
     load_topology,
 )
-from lp.alltoall.concurrent_flow import approximate_flow
-from lp.alltoall.demands import demands_of
-from lp.alltoall.linear_optimum import all_to_all_rate
-from lp.alltoall.path_schedule import largest_remainders, schedule_of
-from tests.hand_networks import network_of
-from tests.lp.alltoall.rates import (
+from tests.all_to_all.rates import (
     SETTINGS,
     optimum,
 )
+from tests.hand_networks import network_of
 
 
 def test_an_approximate_flow_becomes_a_schedule() -> None:
     topology = cartesian_power(load_topology("modified_de_bruijn:degree=2,length=2"), 2)
-    near = approximate_flow(demands_of(topology), eps=0.02, seconds=60)
+    near = approximate_flow(flow_problem(topology), eps=0.02, seconds=60)
     verdict = verify(schedule_of(near))
     assert float(1 / verdict.congestion) >= near.bound_gb_s * (1 - 0.021)
 

@@ -2,13 +2,13 @@
 
 import pytest
 
+from forestcoll.all_to_all.flow_problem import flow_problem
 from forestcoll.errors import (
     InvalidParameterError,
 )
 from forestcoll.topology import (
     load_topology,
 )
-from lp.alltoall.demands import demands_of
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ from lp.alltoall.demands import demands_of
 )
 def test_impossible_amounts_are_refused(amounts, fault: str) -> None:
     with pytest.raises(InvalidParameterError, match=fault):
-        demands_of(load_topology("ring:nodes=2"), amounts)
+        flow_problem(load_topology("ring:nodes=2"), amounts)

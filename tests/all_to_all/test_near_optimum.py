@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from forestcoll.all_to_all import near_optimum as module
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate
+from forestcoll.all_to_all.near_optimum import near_optimum
 from forestcoll.errors import TimeLimitError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
-from lp.alltoall import near_optimum as module
-from lp.alltoall.concurrent_flow import ApproximateFlow
-from lp.alltoall.linear_optimum import AllToAllOptimum, all_to_all_rate
-from lp.alltoall.near_optimum import near_optimum
 
 
 def test_a_line_graph_of_256_gpus_is_exact() -> None:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.solver.linear_program import Vector
-from lp.alltoall.demands import Demands
 
 __all__ = ["LateError", "Routing", "route"]
 
@@ -57,7 +57,9 @@ class LateError(Exception):
     """The deadline passed during an evaluation."""
 
 
-def route(demands: Demands, price: Vector, tau: float, deadline: float = np.inf) -> Routing | None:
+def route(
+    demands: FlowProblem, price: Vector, tau: float, deadline: float = np.inf
+) -> Routing | None:
     """Route all demands; None if a path's weight is below the range of floats.
 
     Link (u, v) carries Z[s, u] W[u, v] B[s, v] of source s. Z = I + Z W is the weight of all paths

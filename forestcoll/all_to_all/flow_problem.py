@@ -1,4 +1,4 @@
-"""Demands of a multicommodity flow between GPUs, as arrays over links and nodes.
+"""Multicommodity flows between GPUs, as arrays over links and nodes.
 
 Problem: sources, destinations and amounts of a multicommodity flow.
 Output:  arrays over links and nodes, checked: every demand can be met at some rate.
@@ -20,11 +20,11 @@ from forestcoll.errors import DisconnectedError, InvalidParameterError
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
 
-__all__ = ["Demands", "demands_of"]
+__all__ = ["FlowProblem", "flow_problem"]
 
 
 @dataclass(frozen=True, slots=True)
-class Demands:
+class FlowProblem:
     """A multicommodity flow problem.
 
     Parameters
@@ -94,7 +94,7 @@ class Demands:
         return float((self.amount * _finite(distances)).sum())
 
 
-def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Demands:
+def flow_problem(topology: Topology, amount: npt.ArrayLike | None = None) -> FlowProblem:
     """Check the demands and put them into arrays.
 
     Parameters
@@ -116,7 +116,7 @@ def demands_of(topology: Topology, amount: npt.ArrayLike | None = None) -> Deman
     _check(given, ranks)
     spread = np.zeros((ranks, len(topology.nodes)))
     spread[:, list(topology.compute)] = given
-    made = Demands(
+    made = FlowProblem(
         topology=topology,
         tail=np.array([link.tail for link in links], dtype=np.int64),
         head=np.array([link.head for link in links], dtype=np.int64),

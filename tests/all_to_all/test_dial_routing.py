@@ -5,14 +5,14 @@ import time
 import numpy as np
 import pytest
 
+from forestcoll.all_to_all.dial_routing import LateError, route
+from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
 from forestcoll.topology import Topology, load_topology
-from lp.alltoall.demands import Demands, demands_of
-from lp.alltoall.dial_routing import LateError, route
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
-def kept(demands: Demands, load: np.ndarray) -> np.ndarray:
+def kept(demands: FlowProblem, load: np.ndarray) -> np.ndarray:
     """What each node gets, less what it sends."""
     found = np.zeros(len(demands.topology.nodes))
     np.add.at(found, demands.head, load)
@@ -28,7 +28,7 @@ def diamond() -> Topology:
 def shares(prices: tuple[float, float], tau: float) -> tuple[float, float]:
     """How much of what a has for b goes over u and over v, at so much more for the way there."""
     topology = diamond()
-    demands = demands_of(topology, [[0, 1], [0, 0]])
+    demands = flow_problem(topology, [[0, 1], [0, 0]])
     price = np.zeros(len(topology.links))
     place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
     ways = [place[0, topology.position_of[name]] for name in "uv"]
@@ -55,7 +55,7 @@ def test_the_colder_the_more_goes_the_cheaper_way() -> None:
 def test_every_demand_arrives(seed: int) -> None:
     """All in all, at every node: what is sent to it, less what it has to send."""
     topology = random_topology(seed, "directed")
-    demands = demands_of(topology)
+    demands = flow_problem(topology)
     chance = np.random.default_rng(seed)
     found = route(demands, chance.uniform(0.5, 1, len(topology.links)), 0.2)
     assert found is not None
@@ -66,7 +66,7 @@ def test_every_demand_arrives(seed: int) -> None:
 
 def test_the_price_softens_that_of_the_cheapest_paths() -> None:
     """And comes down to it as it gets cold: on a ring of 4, 1 + 1 + 2 from each of the four."""
-    demands = demands_of(load_topology("ring:nodes=4"))
+    demands = flow_problem(load_topology("ring:nodes=4"))
     values = []
     for tau in (0.5, 0.1, 0.02):
         found = route(demands, np.ones(8), tau)
@@ -78,7 +78,7 @@ def test_the_price_softens_that_of_the_cheapest_paths() -> None:
 
 def test_loads_are_the_slope_of_the_price() -> None:
     """What the quasi-Newton steps rely on; by differences of 1e-6."""
-    demands = demands_of(random_topology(3, "directed"))
+    demands = flow_problem(random_topology(3, "directed"))
     price = np.random.default_rng(0).uniform(0.5, 1, len(demands.tail))
     here = route(demands, price, 0.3)
     assert here is not None
@@ -92,13 +92,13 @@ def test_loads_are_the_slope_of_the_price() -> None:
 
 def test_paths_too_dear_for_floats_are_reported() -> None:
     """exp(-1000) is 0."""
-    demands = demands_of(load_topology("ring:nodes=3"))
+    demands = flow_problem(load_topology("ring:nodes=3"))
     assert route(demands, np.ones(6), 1e-3) is None
     assert route(demands, np.ones(6), 1e-2) is not None
 
 
 def test_a_deadline_that_is_past_stops_it() -> None:
     """On a long ring, where the series has many terms."""
-    demands = demands_of(load_topology("ring:nodes=32"))
+    demands = flow_problem(load_topology("ring:nodes=32"))
     with pytest.raises(LateError):
         route(demands, np.zeros(64), 1.0, deadline=time.perf_counter() - 1)

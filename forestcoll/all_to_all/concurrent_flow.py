@@ -10,11 +10,12 @@ Source:  the linear program's dual: f* is the least over prices l >= 0 of
          prices prove an upper bound; any routing, scaled down by its fullest link, a lower one
          (Shahrokhi and Matula 1990; Garg and Koenemann 1998; Fleischer 2000).
 
-Deviation: the cheapest tree is softened (:mod:`lp.alltoall.dial_routing`), which makes the dual
-function smooth for a quasi-Newton method (L-BFGS with bounds, on the spending for each link). Then
-tau is lowered until the two bounds meet. No number of steps is proved for this. If it ends first,
-phases of Garg and Koenemann (:mod:`lp.alltoall.garg_koenemann`), whose convergence is proved,
-continue from its prices until the bounds meet or time is up.
+Deviation: the cheapest tree is softened (:mod:`forestcoll.all_to_all.dial_routing`), which makes
+the dual function smooth for a quasi-Newton method (L-BFGS with bounds, on the spending for each
+link). Then tau is lowered until the two bounds meet. No number of steps is proved for this. If it
+ends first,
+phases of Garg and Koenemann (:mod:`forestcoll.all_to_all.garg_koenemann`), whose convergence is
+proved, continue from its prices until the bounds meet or time is up.
 
 The bounds do not depend on the search: the lower one is a routing, and Dijkstra's algorithm
 computes the upper one, both in floats. If they are not within 1 + eps, an error is raised.
@@ -29,13 +30,13 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize, minimize_scalar
 
+from forestcoll.all_to_all.dial_routing import LateError, route
+from forestcoll.all_to_all.flow_problem import FlowProblem
+from forestcoll.all_to_all.garg_koenemann import phases
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import refuse_shared
-from lp.alltoall.demands import Demands
-from lp.alltoall.dial_routing import LateError, route
-from lp.alltoall.garg_koenemann import phases
 
 __all__ = ["ApproximateFlow", "approximate_flow"]
 
@@ -71,7 +72,7 @@ class ApproximateFlow:
         Of Garg and Koenemann after that.
     """
 
-    demands: Demands = field(repr=False)
+    demands: FlowProblem = field(repr=False)
     rate_gb_s: float
     bound_gb_s: float
     flow_gb_s: Vector = field(repr=False)
@@ -96,7 +97,7 @@ class ApproximateFlow:
 
 
 def approximate_flow(
-    demands: Demands, *, eps: float = 0.01, seconds: float = 600
+    demands: FlowProblem, *, eps: float = 0.01, seconds: float = 600
 ) -> ApproximateFlow:
     """Bring the bounds on the largest rate to within 1 + eps of each other.
 
@@ -105,8 +106,8 @@ def approximate_flow(
     InvalidParameterError
         If eps is not between 0.001 and 1, or the time limit not positive.
     UnsupportedError
-        If the network has shared capacities; :func:`lp.alltoall.linear_optimum.all_to_all_rate`
-        takes them.
+        If the network has shared capacities;
+        :func:`forestcoll.all_to_all.linear_optimum.all_to_all_rate` takes them.
     TimeLimitError
         If they are further apart at the end of the time: with the flow and prices so far as the
         incumbent, if there is a flow, and the upper bound.
@@ -137,7 +138,7 @@ def approximate_flow(
 class _Search:
     """Prices so far, and the best of both bounds."""
 
-    def __init__(self, demands: Demands, eps: float, deadline: float) -> None:
+    def __init__(self, demands: FlowProblem, eps: float, deadline: float) -> None:
         self._demands, self._eps, self._deadline = demands, eps, deadline
         self._spending = np.ones(len(demands.bandwidth))
         self._rate, self.bound_gb_s = 0.0, np.inf

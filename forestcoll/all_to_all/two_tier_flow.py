@@ -1,0 +1,341 @@
+"""All-to-alls of any amounts on boxes and hubs: paths at once, and the cut that proves them.
+
+Problem: who has how much for whom, on a cluster of boxes; in milliseconds, not by a program.
+Input:   a network of two tiers, the amounts of all pairs.
+Output:  a flow schedule, with the narrowest of the cuts around one GPU or one box as its bound;
+         None where boxes divide their bandwidth over the hubs in different proportions.
+Cost:    sorting the pairs; at most a few paths a pair.
+Source:  ours. In a box data goes over its switch. Between boxes it leaves by a port of the sender's
+         box and comes in by a port of the receiver's: the own port, if there is one, as long as no
+         port carries more than its share of all that the box sends or receives. So the busiest
+         port is as busy as the cut around the box allows. The excess goes over the box's switch to
+         another port.
+
+The bound is met unless the switch of a box binds, which carries that excess besides its own.
+:mod:`forestcoll.all_to_all.best_flow` then takes the program.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.all_to_all.line_cuts import cut_both, divided
+from forestcoll.all_to_all.two_tiers import Port, TwoTiers
+from forestcoll.problem.demand import Demand
+from forestcoll.problem.price_bound import PriceBound, boundary_prices
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Routes
+
+__all__ = ["METHOD", "TwoTierRouter"]
+
+METHOD = "two tiers"
+
+Ints = npt.NDArray[np.int64]
+
+_MOST = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """Data between boxes in parts: sender, receiver, amount, and the ports chosen so far."""
+
+    source: Ints
+    target: Ints
+    amount: Ints
+    hub: Ints
+    out: Ints
+    into: Ints
+
+    def taken(self, which: Ints) -> _Parts:
+        return _Parts(*(getattr(self, name)[which] for name in self.__slots__))
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The boundary of a GPU or a box: its nodes, the direction, its width in whole units."""
+
+    nodes: tuple[int, ...]
+    into: bool
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class TwoTierRouter:
+    """All that routing needs to know of a network, computed once for any number of demands.
+
+    Parameters
+    ----------
+    box : int64 array
+        The box of each rank.
+    out, into : _Side
+        The ports of all boxes, both ways.
+    shares : dict, optional
+        Each hub's share of the bandwidth of every box that has ports; None if boxes differ in it.
+    cuts : tuple of _Cut
+        Out of and into each GPU by rank, then each box.
+    unit_gb_s : Fraction
+        Of the cuts' widths.
+    """
+
+    tiers: TwoTiers
+    box: Ints = field(repr=False)
+    out: _Side = field(repr=False)
+    into: _Side = field(repr=False)
+    shares: dict[int, Fraction] | None
+    cuts: tuple[_Cut, ...] = field(repr=False)
+    unit_gb_s: Fraction
+
+    @classmethod
+    def of(cls, tiers: TwoTiers) -> TwoTierRouter:
+        """Compute what depends on the network alone."""
+        cuts, unit = _cuts(tiers)
+        return cls(
+            tiers=tiers,
+            box=np.array(tiers.box, dtype=np.int64),
+            out=_Side.of(tiers, lambda port: port.up),
+            into=_Side.of(tiers, lambda port: port.down),
+            shares=_hub_shares(tiers),
+            cuts=cuts,
+            unit_gb_s=unit,
+        )
+
+    def flow(self, amounts: Ints, demand: Demand | None = None) -> FlowSchedule | None:
+        """Return a schedule of these amounts; None if this routing cannot make one.
+
+        Parameters
+        ----------
+        amounts : int64 array of shape (N, N)
+            With zeros on the diagonal, of a sum that fits 64 bits; in any unit.
+        demand : Demand, optional
+            The demand whose matrix this is; None if all amounts are 1.
+        """
+        if self.shares is None:
+            return None
+        box = self.box
+        source, target = np.nonzero(amounts)
+        across = box[source] != box[target]
+        if not (self.out.reaches(box[source[across]]) and self.into.reaches(box[target[across]])):
+            return None
+        # Whole shares of the ports, of whole shares of the hubs.
+        whole = math.lcm(*(share.denominator for share in self.shares.values()))
+        whole *= math.lcm(self.out.under, self.into.under)
+        if whole * int(amounts.sum()) >= _MOST:
+            return None
+        nobody = np.full(len(source), -1, dtype=np.int64)
+        parts = _Parts(source, target, amounts[source, target] * whole, nobody, nobody, nobody)
+        inside, outside = (parts.taken(np.flatnonzero(which)) for which in (~across, across))
+        if len(outside.source):
+            outside = _over_hubs(outside, box, self.shares, self.into)
+            outside = self.out.chosen(outside, "source", "out", box)
+            outside = self.into.chosen(outside, "target", "into", box)
+        return FlowSchedule(
+            self.tiers.topology, METHOD, whole, _routes(self.tiers, inside, outside), demand
+        )
+
+    def narrowest_cut(self, amounts: Ints, demand: Demand | None = None) -> PriceBound:
+        """Return the bound of the cut of a GPU or a box that binds most: price 1 for its links."""
+        order = np.argsort(self.box, kind="stable")
+        first = np.searchsorted(self.box[order], np.arange(len(self.tiers.switch)))
+        among = np.add.reduceat(amounts[order], first, axis=0)
+        among = np.add.reduceat(among[:, order], first, axis=1)
+        np.fill_diagonal(among, 0)
+        crossing = [
+            total
+            for each in (amounts, among)
+            for both in zip(each.sum(axis=1).tolist(), each.sum(axis=0).tolist(), strict=True)
+            for total in both
+        ]
+        best, most = self.cuts[0], 0
+        for cut, total in zip(self.cuts, crossing, strict=True):
+            if total * best.width > most * cut.width and cut.width:
+                best, most = cut, total
+        price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
+        rate = Fraction(most, best.width) / self.unit_gb_s
+        return PriceBound(self.tiers.topology, demand, tuple(price), rate)
+
+
+def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
+    """Return the boundaries of all GPUs and boxes, outwards and inwards, and their unit in GB/s."""
+    topology = tiers.topology
+    under, widths = topology.whole_bandwidths
+    leaving, entering = [0] * len(topology.nodes), [0] * len(topology.nodes)
+    for link, width in zip(topology.links, widths, strict=True):
+        leaving[link.tail] += width
+        entering[link.head] += width
+    cuts = []
+    for gpu in topology.compute:
+        cuts += [_Cut((gpu,), False, leaving[gpu]), _Cut((gpu,), True, entering[gpu])]
+    for number, ports in enumerate(tiers.ports):
+        nodes = tuple(sorted({*tiers.nodes_of(number), *(port.node for port in ports)}))
+        for into in (False, True):
+            wide = sum((port.down if into else port.up for port in ports), start=Fraction(0))
+            cuts.append(_Cut(nodes, into, int(wide * under)))
+    return tuple(cuts), Fraction(1, under)
+
+
+def _hub_shares(tiers: TwoTiers) -> dict[int, Fraction] | None:
+    """Return each hub's share of the bandwidth of every box; None if boxes differ in it."""
+    rows = []
+    for ports in tiers.ports:
+        for up in (True, False):
+            by_hub: dict[int, Fraction] = {}
+            for port in ports:
+                by_hub.setdefault(port.hub, Fraction(0))
+                by_hub[port.hub] += port.up if up else port.down
+            if total := sum(by_hub.values(), start=Fraction(0)):
+                rows.append({hub: wide / total for hub, wide in by_hub.items() if wide})
+    if not rows:
+        return None
+    return rows[0] if all(row == rows[0] for row in rows) else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """The ports of all boxes in one direction, grouped by box and hub.
+
+    Parameters
+    ----------
+    key : int64 array
+        Box and hub of each port as one number; ascending.
+    part : int64 array
+        Of ``under`` parts of the bandwidth of its box to (or from) the hub, those of each port.
+    own : dict
+        The port of a rank at a hub, by (rank, hub).
+    under : int
+        A common denominator of all shares.
+    """
+
+    nodes: int
+    key: Ints
+    node: Ints
+    part: Ints
+    own: dict[tuple[int, int], int]
+    under: int
+
+    @classmethod
+    def of(cls, tiers: TwoTiers, width: Callable[[Port], Fraction]) -> _Side:
+        nodes = len(tiers.topology.nodes)
+        rows = sorted(
+            (number * nodes + port.hub, port.node, width(port))
+            for number, ports in enumerate(tiers.ports)
+            for port in ports
+            if width(port)
+        )
+        total: dict[int, Fraction] = {}
+        for key, _, wide in rows:
+            total[key] = total.get(key, Fraction(0)) + wide
+        rank_of = tiers.topology.rank_of
+        share = [wide / total[key] for key, _, wide in rows]
+        under = math.lcm(*(one.denominator for one in share))
+        return cls(
+            nodes,
+            np.array([key for key, _, _ in rows], dtype=np.int64),
+            np.array([node for _, node, _ in rows], dtype=np.int64),
+            np.array([int(one * under) for one in share], dtype=np.int64),
+            {
+                (rank_of[node], key % nodes): place
+                for place, (key, node, _) in enumerate(rows)
+                if node in rank_of
+            },
+            under,
+        )
+
+    def reaches(self, boxes: Ints) -> bool:
+        """Whether all of these boxes have a port."""
+        return bool(np.isin(boxes, self.key // self.nodes).all())
+
+    def chosen(self, parts: _Parts, end: str, into: str, box: Ints) -> _Parts:
+        """Choose the port of every part at one of its ends."""
+        rank = getattr(parts, end)
+        group = box[rank] * self.nodes + parts.hub
+        line = group * len(box) + rank
+        order = np.argsort(line, kind="stable")
+        parts, line, group = parts.taken(order), line[order], group[order]
+        first = np.flatnonzero(np.diff(line, prepend=-1))
+        amount = np.add.reduceat(parts.amount, first)
+        rows = list(
+            zip(getattr(parts, end)[first].tolist(), parts.hub[first].tolist(), strict=True)
+        )
+        own = np.array([self.own.get(row, -1) for row in rows], dtype=np.int64)
+        room = _totals(group[first], amount, self.key) // self.under * self.part
+        _, port, part = divided(amount, group[first], own, room, self.key)
+        segment, piece, size = cut_both(parts.amount, part)
+        return replace(parts.taken(segment), amount=size, **{into: self.node[port[piece]]})
+
+
+def _totals(group: Ints, amount: Ints, key: Ints) -> Ints:
+    """Return what the rows of each port's group have in all; groups and keys ascend."""
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    names, sums = group[first], np.add.reduceat(amount, first)
+    place = np.minimum(np.searchsorted(names, key), len(names) - 1)
+    return np.where(names[place] == key, sums[place], 0)
+
+
+def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], into: _Side) -> _Parts:
+    """Divide what each box has for each other over the hubs, at the receiver's own ones first."""
+    hubs = sorted(shares)
+    if len(hubs) == 1:
+        return replace(parts, hub=np.full(len(parts.source), hubs[0], dtype=np.int64))
+    boxes = int(box.max()) + 1
+    pair = box[parts.source] * boxes + box[parts.target]
+    line = pair * len(box) + parts.target
+    order = np.argsort(line, kind="stable")
+    parts, line, pair = parts.taken(order), line[order], pair[order]
+    first = np.flatnonzero(np.diff(line, prepend=-1))
+    amount = np.add.reduceat(parts.amount, first)
+    new = np.diff(pair[first], prepend=-1) != 0
+    place = np.cumsum(new) - 1  # pairs of boxes ascend
+    total = np.add.reduceat(amount, np.flatnonzero(new))
+    part = np.array([shares[hub].as_integer_ratio() for hub in hubs], dtype=np.int64)
+    room = (total[:, None] // part[:, 1] * part[:, 0]).reshape(-1)
+    at = np.full(len(box), -1, dtype=np.int64)
+    for rank, beside in into.own:
+        at[rank] = hubs.index(beside)
+    mine = at[parts.target[first]]
+    own = np.where(mine >= 0, place * len(hubs) + mine, -1)
+    group = np.repeat(np.arange(len(total)), len(hubs))
+    _, port, size = divided(amount, place.astype(np.int64), own, room, group)
+    segment, piece, amount = cut_both(parts.amount, size)
+    hub = np.array(hubs, dtype=np.int64)[port[piece] % len(hubs)]
+    return replace(parts.taken(segment), amount=amount, hub=hub)
+
+
+def _routes(tiers: TwoTiers, inside: _Parts, outside: _Parts) -> Routes:
+    """Write the paths: sender, box switch, port, hub, port, box switch, receiver; -1: left out."""
+    gpu = np.array(tiers.topology.compute, dtype=np.int64)
+    switch = np.array(tiers.switch, dtype=np.int64)[np.array(tiers.box)]
+    none = np.full(len(inside.source), -1, dtype=np.int64)
+    near = [gpu[inside.source], switch[inside.source], none, none, none, none, gpu[inside.target]]
+    far = [
+        gpu[outside.source], *_way(gpu, switch, outside.source, outside.out), outside.hub,
+        *_way(gpu, switch, outside.target, outside.into)[::-1], gpu[outside.target],
+    ]  # fmt: skip
+    source = np.concatenate([inside.source, outside.source])
+    target = np.concatenate([inside.target, outside.target])
+    order = np.argsort(source * len(gpu) + target, kind="stable")
+    source, target = source[order], target[order]
+    amount = np.concatenate([inside.amount, outside.amount])[order]
+    hops = np.stack([np.concatenate(both) for both in zip(near, far, strict=True)], axis=1)[order]
+    there = hops >= 0
+    new = np.flatnonzero(np.diff(source * len(gpu) + target, prepend=-1))
+    return Routes(
+        tail=source[new].astype(np.int32),
+        head=target[new].astype(np.int32),
+        first_path=np.append(new, len(source)).astype(np.int64),
+        multiplicity=amount,
+        first_hop=np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64),
+        hop=hops[there].astype(np.int32),
+    )
+
+
+def _way(gpu: Ints, switch: Ints, rank: Ints, port: Ints) -> Sequence[Ints]:
+    """Return the nodes between a GPU and a hub: the box's switch and the port, or -1."""
+    direct = port == gpu[rank]
+    over = np.where(direct, -1, switch[rank])
+    return over, np.where(direct | (port == over), -1, port)

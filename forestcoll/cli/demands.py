@@ -1,0 +1,100 @@
+"""All-to-alls on the command line: what ``optimum`` and ``generate`` report about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+import typer
+
+from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.problem.price_bound import PriceBound
+from forestcoll.schedule import verify
+from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.topology import Topology
+
+__all__ = ["AllToAllSeconds", "DemandText", "check_all_to_all", "flow_facts", "flow_for"]
+
+ALL_TO_ALL = "all-to-all"
+
+DemandText = Annotated[
+    str | None,
+    typer.Option(
+        "--demand",
+        metavar="DEMAND",
+        help="Who has how much for whom: a file (.csv, .npz, .yaml, .json), or a name such as "
+        "scatter:root=gpu3,size=64MB (all-to-all, sendrecv, gather, scatter, pipeline, zipf).",
+    ),
+]
+AllToAllSeconds = Annotated[
+    float,
+    typer.Option(
+        "--time-limit",
+        min=0.001,
+        max=MOST_SECONDS,
+        metavar="SECONDS",
+        help="For the program of an all-to-all, where one is needed.",
+    ),
+]
+
+
+def check_all_to_all(collective: str, demand: str | None, others: Mapping[str, object]) -> bool:
+    """Whether an all-to-all is asked for; check that no other option contradicts it.
+
+    Parameters
+    ----------
+    others : dict
+        Options for trees by name; those of no use here must be None or False.
+    """
+    if demand is not None and collective not in ("allgather", ALL_TO_ALL):
+        raise InvalidParameterError(
+            f"--demand states who has data for whom; leave --collective {collective} away"
+        )
+    if demand is None and collective != ALL_TO_ALL:
+        return False
+    for name, value in others.items():
+        if value not in (None, False):
+            raise InvalidParameterError(
+                f"--{name} is for trees; an all-to-all has paths, so leave it away"
+            )
+    return True
+
+
+def flow_for(topology: Topology, demand: str | None, seconds: float) -> FlowSchedule:
+    """Find the best paths for a demand, or for equal parts."""
+    from forestcoll.all_to_all.best_flow import best_flow
+    from forestcoll.problem.demand_files import demand_in
+
+    given = None if demand is None else demand_in(demand, topology)
+    return best_flow(topology, given, seconds=seconds)
+
+
+def flow_facts(schedule: FlowSchedule, *, check: bool = True) -> dict[str, Any]:
+    """Return the facts of a flow schedule; proved ones if it is checked."""
+    verdict, demand = verify(schedule) if check else None, schedule.demand
+    topology = schedule.topology
+    facts: dict[str, Any] = {
+        "topology": topology.name,
+        "collective": schedule.collective,
+        "gpus": topology.num_compute,
+    }
+    if demand is not None:
+        facts |= {"demand": demand.name, "bytes": demand.bytes}
+    facts["paths"] = schedule.num_paths
+    if verdict is None:
+        return facts | {"verified": False}
+    facts |= {"depth": verdict.depth, "algbw_gb_s": verdict.algbw_gb_s}
+    if demand is None:
+        facts["pair_gb_s"] = 1 / verdict.congestion
+    else:
+        facts["time_us"] = verdict.congestion / 1000
+    bound = PriceBound.of(topology, demand, schedule.price)
+    return facts | {
+        "verified": True,
+        "busiest_link": verdict.busiest_link,
+        "optimal": verdict.optimal,
+        "at_most_gb_s": None if verdict.optimal else verdict.bound_gb_s,
+        "model": verdict.model,
+        "what_binds": bound.in_words(),
+    }
