@@ -36,7 +36,7 @@ _KINDS = {
 
 def differences(rows: Rows) -> Iterator[Difference]:
     """Yield every printed ratio for which there are rows."""
-    times = _times_s([*rows.get("bfb-figure7", ()), *rows.get("bfb-figure7-baselines", ())])
+    times = _times_s(rows.get("bfb-figure7", ()))
     rates = all_to_all_rates(rows.get("bfb-figure7-all-to-all", ()))
     trained = {gpus: iterations(rows.get(name, ())) for gpus, name in _TRAINED.items()}
     for line in printed("bfb_ratios.csv"):
