@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS
-from forestcoll.problem.price_bound import PriceBound
-from forestcoll.schedule import verify
-from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.topology import Topology
+
+if TYPE_CHECKING:
+    from forestcoll.schedule.flows import FlowSchedule
 
 __all__ = ["AllToAllSeconds", "DemandText", "check_all_to_all", "flow_facts", "flow_for"]
 
@@ -72,6 +72,9 @@ def flow_for(topology: Topology, demand: str | None, seconds: float) -> FlowSche
 
 def flow_facts(schedule: FlowSchedule, *, check: bool = True) -> dict[str, Any]:
     """Return the facts of a flow schedule; proved ones if it is checked."""
+    from forestcoll.problem.price_bound import PriceBound
+    from forestcoll.schedule import verify
+
     verdict, demand = verify(schedule) if check else None, schedule.demand
     topology = schedule.topology
     facts: dict[str, Any] = {

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from forestcoll.errors import ExportError, UnsupportedError
 from forestcoll.runtimes.transfer_pieces import Piece
 from forestcoll.schedule.program import Program
+from forestcoll.schedule.sends import Chunks
 
-__all__ = ["Layout", "layout_of"]
+__all__ = ["Layout", "layout_of", "with_own_parts"]
 
 _SUMS = ("reduce-scatter", "allreduce", "reduce")
 _SHARED = ("allgather", "reduce-scatter", "all-to-all")
@@ -123,6 +126,25 @@ class Layout:
 
     def _scaled(self, shift: int, chunk: int) -> int:
         return (self.base[chunk] + shift) * self.instances
+
+
+def with_own_parts(program: Program) -> Program:
+    """Add to an all-to-all the part that each GPU has for itself, where it has no chunk.
+
+    No transfer moves it, but the output holds it.
+    """
+    chunks, gpus = program.chunks, program.topology.num_compute
+    if program.collective != "all-to-all" or chunks.whole % gpus:
+        return program
+    there = set(chunks.root[chunks.root == chunks.target].tolist())
+    own = np.array([rank for rank in range(gpus) if rank not in there], dtype=np.int32)
+    parts = Chunks(
+        size=np.append(chunks.size, np.full(len(own), chunks.whole // gpus, dtype=np.int64)),
+        whole=chunks.whole,
+        root=np.append(chunks.root, own),
+        target=np.append(chunks.target, own),
+    )
+    return replace(program, chunks=parts)
 
 
 def layout_of(
