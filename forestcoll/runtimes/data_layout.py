@@ -207,9 +207,13 @@ def _check_shares(program: Program, size: list[int], whole: int) -> None:
     for (sender, receiver), found in have.items():
         if found * gpus != whole:
             whose = f"rank {sender}" + (f" for rank {receiver}" if receiver >= 0 else "")
+            remedy = "leave weights away"
+            if program.collective == "all-to-all":
+                # RCCL's alltoallv takes its amounts from the call; a file would fix them.
+                remedy = "export an all-to-all of equal parts, as large as the largest amount"
             raise UnsupportedError(
                 f"unsupported: the data of {whose} is {found} of {whole} parts, not the {gpus}th "
-                f"of it; the runtime of MSCCL knows equal shares only, so leave weights away"
+                f"of it; the runtime knows equal shares only, so {remedy}"
             )
     if program.collective != "all-to-all" and len(have) != gpus:
         raise UnsupportedError(
