@@ -52,6 +52,9 @@ SECONDS = 60.0
 MOST_UNKNOWNS = 70_000
 """Of the program, flows of every source on every link; beyond it takes many minutes."""
 
+WHOLE = 720_720
+"""The least common multiple of 1 to 16: parts of a pair's data, where a program finds paths."""
+
 EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
 
@@ -79,6 +82,8 @@ class AllToAllPlanner:
     topology : Topology, or its specification, path or networkx graph
     seconds : float
         For the program of each plan, where one is needed.
+    parts : int
+        As of :func:`best_flow`.
 
     Raises
     ------
@@ -96,9 +101,9 @@ class AllToAllPlanner:
     240
     """
 
-    def __init__(self, topology: Network, *, seconds: float = SECONDS) -> None:
+    def __init__(self, topology: Network, *, seconds: float = SECONDS, parts: int = WHOLE) -> None:
         self.topology = as_topology(topology)
-        self.seconds = seconds
+        self.seconds, self.parts = seconds, parts
         if self.topology.num_compute < 2:
             raise UnsupportedError(
                 f"{self.topology.name} has one GPU, which has nothing to exchange"
@@ -123,7 +128,7 @@ class AllToAllPlanner:
         asked = self._demand(demand)
         found = self._by_tiers(asked)
         if found is None or not found.is_optimal:
-            found = _better(found, self._planes.merged, asked, self.seconds)
+            found = _better(found, self._planes.merged, asked, self.seconds, self.parts)
         return _over_planes(found, self._planes)
 
     def least_us(self, demand: Demand | npt.ArrayLike | None = None) -> Fraction:
@@ -174,7 +179,11 @@ class AllToAllPlanner:
 
 
 def best_flow(
-    topology: Network, demand: Demand | None = None, *, seconds: float = SECONDS
+    topology: Network,
+    demand: Demand | None = None,
+    *,
+    seconds: float = SECONDS,
+    parts: int = WHOLE,
 ) -> FlowSchedule:
     """Find an all-to-all, optimal or with the best bound known.
 
@@ -185,6 +194,9 @@ def best_flow(
         Every chunk for one GPU; if not given, every GPU has as much for every other.
     seconds : float
         For the program, where one is needed.
+    parts : int
+        The paths of the program's pairs carry whole multiples of this part of the data. Fewer parts
+        cost rate, but make fewer chunks in a runtime's file.
 
     Raises
     ------
@@ -202,7 +214,7 @@ def best_flow(
     >>> verdict.optimal, verdict.algbw_gb_s
     (True, Fraction(50, 1))
     """
-    return AllToAllPlanner(topology, seconds=seconds).plan(demand)
+    return AllToAllPlanner(topology, seconds=seconds, parts=parts).plan(demand)
 
 
 def _congestion(schedule: FlowSchedule) -> Fraction:
@@ -212,7 +224,7 @@ def _congestion(schedule: FlowSchedule) -> Fraction:
 
 
 def _better(
-    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float
+    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float, parts: int
 ) -> _Found:
     """Take the program, or for large networks bounds that approach each other."""
     from forestcoll.all_to_all.flow_problem import flow_problem
@@ -220,7 +232,7 @@ def _better(
     deadline = time.perf_counter() + seconds
     problem = flow_problem(topology, None if demand is None else demand.matrix)
     try:
-        other = _by_program(problem, demand, deadline)
+        other = _by_program(problem, demand, deadline, parts)
     except TimeLimitError as error:
         if found is None:
             raise
@@ -232,7 +244,7 @@ def _better(
     return replace(best, bound=max(found.bound, other.bound, key=lambda one: one.inverse_rate))
 
 
-def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) -> _Found:
+def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, parts: int) -> _Found:
     from forestcoll.all_to_all.concurrent_flow import approximate_flow
     from forestcoll.all_to_all.linear_optimum import all_to_all_rate
     from forestcoll.all_to_all.path_schedule import schedule_of
@@ -249,10 +261,10 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) ->
         settings = Settings(seconds=left)
         amount = None if problem.uniform else problem.amount[:, list(topology.compute)]
         optimum = all_to_all_rate(topology, amount, settings=settings, orbits=orbits)
-        schedule, price = schedule_of(optimum, demand=demand), optimum.price
+        schedule, price = schedule_of(optimum, whole=parts, demand=demand), optimum.price
     else:
         flow = approximate_flow(problem, eps=EPS, seconds=left)
-        schedule, price = schedule_of(flow, demand=demand), flow.price
+        schedule, price = schedule_of(flow, whole=parts, demand=demand), flow.price
     bound = best_whole_prices(topology, demand, price.tolist())
     return _Found(schedule, _congestion(schedule), bound)
 

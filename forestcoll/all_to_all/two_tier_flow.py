@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from forestcoll.all_to_all.line_cuts import cut_both, divided
 from forestcoll.all_to_all.two_tiers import Port, TwoTiers
+from forestcoll.errors import DisconnectedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound, boundary_prices
 from forestcoll.schedule.flows import FlowSchedule
@@ -139,7 +140,13 @@ class TwoTierRouter:
         )
 
     def narrowest_cut(self, amounts: Ints, demand: Demand | None = None) -> PriceBound:
-        """Return the bound of the cut of a GPU or a box that binds most: price 1 for its links."""
+        """Return the bound of the cut of a GPU or a box that binds most: price 1 for its links.
+
+        Raises
+        ------
+        DisconnectedError
+            If data must leave or enter a GPU or a box that has no link in this direction.
+        """
         order = np.argsort(self.box, kind="stable")
         first = np.searchsorted(self.box[order], np.arange(len(self.tiers.switch)))
         among = np.add.reduceat(amounts[order], first, axis=0)
@@ -151,9 +158,16 @@ class TwoTierRouter:
             for both in zip(each.sum(axis=1).tolist(), each.sum(axis=0).tolist(), strict=True)
             for total in both
         ]
-        best, most = self.cuts[0], 0
+        # The first that is compared wins against this, a width of 1 that nothing crosses.
+        best, most = _Cut((), False, 1), 0
         for cut, total in zip(self.cuts, crossing, strict=True):
-            if total * best.width > most * cut.width and cut.width:
+            if total and not cut.width:
+                node = self.tiers.topology.nodes[cut.nodes[0]].name
+                way = "receive" if cut.into else "send"
+                raise DisconnectedError(
+                    f"{node} must {way} data over links that its GPU or box does not have"
+                )
+            if total * best.width > most * cut.width:
                 best, most = cut, total
         price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
         rate = Fraction(most, best.width) / self.unit_gb_s
@@ -172,7 +186,7 @@ def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
     for gpu in topology.compute:
         cuts += [_Cut((gpu,), False, leaving[gpu]), _Cut((gpu,), True, entering[gpu])]
     for number, ports in enumerate(tiers.ports):
-        nodes = tuple(sorted({*tiers.nodes_of(number), *(port.node for port in ports)}))
+        nodes = tuple(tiers.nodes_of(number))
         for into in (False, True):
             wide = sum((port.down if into else port.up for port in ports), start=Fraction(0))
             cuts.append(_Cut(nodes, into, int(wide * under)))
