@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.all_to_all.two_tier_flow import TwoTierRouter
+from forestcoll.all_to_all.two_tier_flow import MOST, TwoTierRouter
 from forestcoll.all_to_all.two_tiers import two_tiers
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
@@ -51,6 +51,12 @@ SECONDS = 60.0
 
 MOST_UNKNOWNS = 70_000
 """Of the program, flows of every source on every link; beyond it takes many minutes."""
+
+MOST_RATIO = 10**11
+"""Of two amounts, in the program, whose solver takes less than 1e-12 for zero."""
+
+WHOLES = (720_720, 55_440, 2520, 60, 12, 1)
+"""Parts of each pair's data, or of a byte: the first with which the weights of all paths fit."""
 
 EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
@@ -104,6 +110,7 @@ class AllToAllPlanner:
                 f"{self.topology.name} has one GPU, which has nothing to exchange"
             )
         self._planes = merged_planes(self.topology)
+        self._most = MOST // _plane_parts(self._planes)
         tiers = two_tiers(self._planes.merged)
         self._router = None if tiers is None else TwoTierRouter.of(tiers)
 
@@ -123,7 +130,7 @@ class AllToAllPlanner:
         asked = self._demand(demand)
         found = self._by_tiers(asked)
         if found is None or not found.is_optimal:
-            found = _better(found, self._planes.merged, asked, self.seconds)
+            found = _better(found, self._planes.merged, asked, self.seconds, self._most)
         return _over_planes(found, self._planes)
 
     def least_us(self, demand: Demand | npt.ArrayLike | None = None) -> Fraction:
@@ -153,7 +160,10 @@ class AllToAllPlanner:
                 f"{demand.name} has chunks that several GPUs need; flows copy nothing: state an "
                 f"amount for each target, or see the method teccl"
             )
-        return demand
+        pairs = demand.source * demand.gpus + demand.target
+        if (np.diff(pairs) > 0).all():
+            return demand
+        return Demand.of_matrix(demand.matrix, demand.name)  # chunks of one pair are one amount
 
     def _amounts(self, demand: Demand | None) -> Ints:
         if demand is not None:
@@ -166,7 +176,7 @@ class AllToAllPlanner:
         if self._router is None:
             return None
         amounts = self._amounts(demand)
-        schedule = self._router.flow(amounts, demand)
+        schedule = self._router.flow(amounts, demand, most=self._most)
         if schedule is None:
             return None
         bound = self._router.narrowest_cut(amounts, demand)
@@ -212,15 +222,24 @@ def _congestion(schedule: FlowSchedule) -> Fraction:
 
 
 def _better(
-    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float
+    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float, most: int
 ) -> _Found:
     """Take the program, or for large networks bounds that approach each other."""
     from forestcoll.all_to_all.flow_problem import flow_problem
 
+    if demand is not None:
+        amounts = demand.matrix[demand.matrix > 0]
+        if int(amounts.max()) // int(amounts.min()) >= MOST_RATIO:
+            if found is not None:
+                return found
+            raise UnsupportedError(
+                f"{demand.name} has amounts from {amounts.min()} to {amounts.max()} bytes, too "
+                f"different for the program of {topology.name}; leave the small ones away"
+            )
     deadline = time.perf_counter() + seconds
     problem = flow_problem(topology, None if demand is None else demand.matrix)
     try:
-        other = _by_program(problem, demand, deadline)
+        other = _by_program(problem, demand, deadline, most)
     except TimeLimitError as error:
         if found is None:
             raise
@@ -232,7 +251,7 @@ def _better(
     return replace(best, bound=max(found.bound, other.bound, key=lambda one: one.inverse_rate))
 
 
-def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) -> _Found:
+def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, most: int) -> _Found:
     from forestcoll.all_to_all.concurrent_flow import approximate_flow
     from forestcoll.all_to_all.linear_optimum import all_to_all_rate
     from forestcoll.all_to_all.path_schedule import schedule_of
@@ -242,6 +261,8 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) ->
 
     topology = problem.topology
     left = max(deadline - time.perf_counter(), 1e-3)
+    total = topology.num_compute**2 if demand is None else demand.bytes
+    whole = next((one for one in WHOLES if one * total < most), 1)
     orbits = find_orbits(topology, left / 10) if problem.uniform else no_symmetry(topology)
     sources = int(orbits.node.max()) + 1
     left = max(deadline - time.perf_counter(), 1e-3)
@@ -249,10 +270,10 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) ->
         settings = Settings(seconds=left)
         amount = None if problem.uniform else problem.amount[:, list(topology.compute)]
         optimum = all_to_all_rate(topology, amount, settings=settings, orbits=orbits)
-        schedule, price = schedule_of(optimum, demand=demand), optimum.price
+        schedule, price = schedule_of(optimum, whole=whole, demand=demand), optimum.price
     else:
         flow = approximate_flow(problem, eps=EPS, seconds=left)
-        schedule, price = schedule_of(flow, demand=demand), flow.price
+        schedule, price = schedule_of(flow, whole=whole, demand=demand), flow.price
     bound = best_whole_prices(topology, demand, price.tolist())
     return _Found(schedule, _congestion(schedule), bound)
 
@@ -263,13 +284,7 @@ def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
     schedule = replace(found.schedule, method=METHOD, price=price)
     if planes.is_trivial:
         return schedule
-    # Planes carry whole parts of the weights of every link if all weights are such multiples.
-    times = math.prod(
-        {
-            math.lcm(*(planes.share[plane].denominator for plane in planes.members[switch]))
-            for switch in planes.merged_switches
-        }
-    )
+    times = _plane_parts(planes)
     routes = replace(schedule.routes, multiplicity=schedule.routes.multiplicity * times)
     merged = len(planes.merged.links)
     of_link = [0] * len(planes.topology.links)
@@ -282,4 +297,14 @@ def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
         whole=schedule.whole * times,
         routes=paths_over_planes(routes, planes),
         price=(*of_link, *price[merged:]),
+    )
+
+
+def _plane_parts(planes: Planes) -> int:
+    """Return a number of whose multiples each plane carries its share in whole parts."""
+    return math.prod(
+        {
+            math.lcm(*(planes.share[plane].denominator for plane in planes.members[switch]))
+            for switch in planes.merged_switches
+        }
     )
