@@ -55,8 +55,11 @@ MOST_UNKNOWNS = 70_000
 MOST_RATIO = 10**11
 """Of two amounts, in the program, whose solver takes less than 1e-12 for zero."""
 
-WHOLES = (720_720, 55_440, 2520, 60, 12, 1)
-"""Parts of each pair's data, or of a byte: the first with which the weights of all paths fit."""
+WHOLE = 720_720
+"""The least common multiple of 1 to 16: parts of a pair's data, where a program finds paths."""
+
+_WHOLES = (55_440, 2520, 60, 12, 1)
+"""Fewer parts, for amounts so large that the weights of all paths would not fit 64 bits."""
 
 EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
@@ -85,6 +88,8 @@ class AllToAllPlanner:
     topology : Topology, or its specification, path or networkx graph
     seconds : float
         For the program of each plan, where one is needed.
+    parts : int
+        As of :func:`best_flow`.
 
     Raises
     ------
@@ -102,9 +107,9 @@ class AllToAllPlanner:
     240
     """
 
-    def __init__(self, topology: Network, *, seconds: float = SECONDS) -> None:
+    def __init__(self, topology: Network, *, seconds: float = SECONDS, parts: int = WHOLE) -> None:
         self.topology = as_topology(topology)
-        self.seconds = seconds
+        self.seconds, self.parts = seconds, parts
         if self.topology.num_compute < 2:
             raise UnsupportedError(
                 f"{self.topology.name} has one GPU, which has nothing to exchange"
@@ -130,7 +135,7 @@ class AllToAllPlanner:
         asked = self._demand(demand)
         found = self._by_tiers(asked)
         if found is None or not found.is_optimal:
-            found = _better(found, self._planes.merged, asked, self.seconds, self._most)
+            found = _better(found, self._planes.merged, asked, self.seconds, self._parts(asked))
         return _over_planes(found, self._planes)
 
     def least_us(self, demand: Demand | npt.ArrayLike | None = None) -> Fraction:
@@ -165,6 +170,12 @@ class AllToAllPlanner:
             return demand
         return Demand.of_matrix(demand.matrix, demand.name)  # chunks of one pair are one amount
 
+    def _parts(self, demand: Demand | None) -> int:
+        """Return the parts of each pair's data, or of a byte, with which all weights fit."""
+        total = self.topology.num_compute**2 if demand is None else demand.bytes
+        fewer = (self.parts, *(one for one in _WHOLES if one < self.parts))
+        return next((one for one in fewer if one * total < self._most), 1)
+
     def _amounts(self, demand: Demand | None) -> Ints:
         if demand is not None:
             return demand.matrix
@@ -184,7 +195,11 @@ class AllToAllPlanner:
 
 
 def best_flow(
-    topology: Network, demand: Demand | None = None, *, seconds: float = SECONDS
+    topology: Network,
+    demand: Demand | None = None,
+    *,
+    seconds: float = SECONDS,
+    parts: int = WHOLE,
 ) -> FlowSchedule:
     """Find an all-to-all, optimal or with the best bound known.
 
@@ -195,6 +210,9 @@ def best_flow(
         Every chunk for one GPU; if not given, every GPU has as much for every other.
     seconds : float
         For the program, where one is needed.
+    parts : int
+        The paths of the program's pairs carry whole multiples of this part of the data. Fewer parts
+        cost rate, but make fewer chunks in a runtime's file.
 
     Raises
     ------
@@ -212,7 +230,7 @@ def best_flow(
     >>> verdict.optimal, verdict.algbw_gb_s
     (True, Fraction(50, 1))
     """
-    return AllToAllPlanner(topology, seconds=seconds).plan(demand)
+    return AllToAllPlanner(topology, seconds=seconds, parts=parts).plan(demand)
 
 
 def _congestion(schedule: FlowSchedule) -> Fraction:
@@ -222,7 +240,7 @@ def _congestion(schedule: FlowSchedule) -> Fraction:
 
 
 def _better(
-    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float, most: int
+    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float, parts: int
 ) -> _Found:
     """Take the program, or for large networks bounds that approach each other."""
     from forestcoll.all_to_all.flow_problem import flow_problem
@@ -239,7 +257,7 @@ def _better(
     deadline = time.perf_counter() + seconds
     problem = flow_problem(topology, None if demand is None else demand.matrix)
     try:
-        other = _by_program(problem, demand, deadline, most)
+        other = _by_program(problem, demand, deadline, parts)
     except TimeLimitError as error:
         if found is None:
             raise
@@ -251,7 +269,7 @@ def _better(
     return replace(best, bound=max(found.bound, other.bound, key=lambda one: one.inverse_rate))
 
 
-def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, most: int) -> _Found:
+def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, parts: int) -> _Found:
     from forestcoll.all_to_all.concurrent_flow import approximate_flow
     from forestcoll.all_to_all.linear_optimum import all_to_all_rate
     from forestcoll.all_to_all.path_schedule import schedule_of
@@ -261,8 +279,6 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, mo
 
     topology = problem.topology
     left = max(deadline - time.perf_counter(), 1e-3)
-    total = topology.num_compute**2 if demand is None else demand.bytes
-    whole = next((one for one in WHOLES if one * total < most), 1)
     orbits = find_orbits(topology, left / 10) if problem.uniform else no_symmetry(topology)
     sources = int(orbits.node.max()) + 1
     left = max(deadline - time.perf_counter(), 1e-3)
@@ -270,10 +286,10 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, mo
         settings = Settings(seconds=left)
         amount = None if problem.uniform else problem.amount[:, list(topology.compute)]
         optimum = all_to_all_rate(topology, amount, settings=settings, orbits=orbits)
-        schedule, price = schedule_of(optimum, whole=whole, demand=demand), optimum.price
+        schedule, price = schedule_of(optimum, whole=parts, demand=demand), optimum.price
     else:
         flow = approximate_flow(problem, eps=EPS, seconds=left)
-        schedule, price = schedule_of(flow, whole=whole, demand=demand), flow.price
+        schedule, price = schedule_of(flow, whole=parts, demand=demand), flow.price
     bound = best_whole_prices(topology, demand, price.tolist())
     return _Found(schedule, _congestion(schedule), bound)
 
