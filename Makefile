@@ -155,6 +155,7 @@ CONTESTS ?= 2000
 fuzz: testing-core
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --any-network --networks $(CONTESTS) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --all-to-alls --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
 
 figures-quick: setup
