@@ -78,7 +78,7 @@ void removal_keeps_condition_c_and_the_physical_capacities(RemovalOptions option
     splits_make_the_logical_links(graph, removal);
     sets_stay_tight(logical, demand, family);
   }
-  CHECK(options.most_exchanges < 0 ? exact > 500 : exact < 100);
+  CHECK(options.most_exchanges < 0 ? exact > 180 : exact < 40);
   CHECK(options.most_exchanges != 0 || exact > 0);
 }
 
