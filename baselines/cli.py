@@ -9,10 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
+from baselines.interface.forwarding_gpus import forwarding_gpus
 from baselines.interface.method import Schedule
 from baselines.interface.search import Search
 from baselines.registry import METHODS
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import InvalidParameterError, UnknownMethodError
@@ -61,6 +63,7 @@ def run_method(
     collective: Annotated[
         str | None, typer.Option("--collective", help="Default: the method's first.")
     ] = None,
+    demand: DemandText = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -87,6 +90,8 @@ def run_method(
     if output is not None:
         expect_writable(output, SCHEDULES)
     parameters = dict(map(_setting, settings or ()))
+    if demand is not None:
+        parameters["demand"] = demand
     topology = changed_network(spec, without, scale, links)
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
@@ -104,6 +109,7 @@ def run_method(
         "method": name,
         "collective": schedule.collective,
         **_size(schedule),
+        **_demand(schedule),
         "time_s_per_gb": found.time_s_per_gb,
         "algbw_gb_s": found.algbw_gb_s,
         "algbw_synchronous_gb_s": synchronous(schedule).algbw_gb_s,
@@ -132,6 +138,19 @@ def _setting(text: str) -> tuple[str, Any]:
     if re.fullmatch(r"[+-]?\d{1,18}", value):
         return name, int(value)
     return name, {"true": True, "false": False}.get(value.lower(), value)
+
+
+def _demand(schedule: Schedule) -> dict[str, object]:
+    """Return the facts of a demand: its bytes, and the GPUs outside of it that forward."""
+    if not isinstance(schedule, StepSchedule) or schedule.demand is None:
+        return {}
+    forward = forwarding_gpus(schedule)
+    return {
+        "demand": schedule.demand.name,
+        "bytes": schedule.demand.bytes,
+        "makespan_us": None if schedule.clock is None else schedule.clock.finish_us,
+        "forwarding_outside": ", ".join(forward) or "no GPU",
+    }
 
 
 def _size(schedule: Schedule) -> dict[str, int]:

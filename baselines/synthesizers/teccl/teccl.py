@@ -23,7 +23,9 @@ from baselines.interface.search import Report
 from baselines.interface.supported import check_whole
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.task import Task
-from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.problem.demand import Demand
+from forestcoll.problem.demand_files import demand_in
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
@@ -41,10 +43,12 @@ _SPREAD = {"allreduce": "allgather", **{reduction: of for of, reduction in _REDU
 
 def generate(
     topology: Topology,
-    collective: str = "allgather",
+    collective: str | None = None,
     *,
-    size_bytes: int = 10**9,
+    demand: Demand | str | None = None,
+    size_bytes: int | None = None,
     chunks: int = 1,
+    chunk_bytes: int = 0,
     epoch: str = "fastest",
     crossing: str = "through",
     switches: str = "nodes",
@@ -68,14 +72,22 @@ def generate(
 
     Parameters
     ----------
-    collective : str
-        A reduce-scatter or reduce is a reversed allgather or broadcast; an allreduce runs both as
-        sequential phases.
-    size_bytes : int
-        M; it decides how much latencies count.
+    collective : str, optional
+        An allgather if not given; with a demand an all-to-all. A reduce-scatter or reduce is a
+        reversed allgather or broadcast; an allreduce runs both as sequential phases.
+    demand : Demand or str, optional
+        Who needs which chunk, or the text that names it, as for
+        :func:`forestcoll.problem.demand_files.demand_in`. Where a chunk is for several GPUs, or
+        with ``milp``, whole chunks of one size are sent: every chunk of the demand is divided into
+        such, and the rest takes as long as a whole one; the report has the bytes so counted. If
+        not, parts flow, and nothing is rounded up. GPUs that the demand does not name forward.
+    size_bytes : int, optional
+        M, 1 GB if not given; it decides how much latencies count. A demand has its own.
     chunks : int
-        C of each source, in an all-to-all of each pair. In an all-to-all without ``milp`` it only
-        sets the length of an epoch.
+        C of each source, in an all-to-all of each pair, in a demand of its largest chunk. In an
+        all-to-all without ``milp`` it only sets the length of an epoch.
+    chunk_bytes : int
+        For a demand: the bytes of a chunk, in place of ``chunks``.
     epoch : str
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
@@ -153,6 +165,10 @@ def generate(
     check_size(topology)
     check_whole("teccl", topology)
     refuse_shared(topology, "the clock of teccl")
+    given = _given(topology, demand, collective, size_bytes, root)
+    collective = collective or ("allgather" if given is None else "all-to-all")
+    if given is not None:
+        size_bytes = given.bytes
     if collective in REDUCTIONS and (buffer or slow):
         raise UnsupportedError(
             f"unsupported: teccl: {'buffer' if buffer else 'slow'} is for what is copied, not for "
@@ -161,7 +177,7 @@ def generate(
     task = Task(
         collective=_SPREAD.get(collective, collective),
         root=_rank(topology, collective, root),
-        size_bytes=size_bytes,
+        size_bytes=10**9 if size_bytes is None else size_bytes,
         chunks=chunks,
         epoch=epoch,
         crossing=crossing,
@@ -178,6 +194,8 @@ def generate(
         solver=solver,
         work=math.inf if work is None else work,
         symmetry=symmetry,
+        given=given,
+        chunk_bytes=chunk_bytes,
         limits=(limits or Limits()).shared(2 if collective == "allreduce" else 1),
     )
 
@@ -191,6 +209,30 @@ def generate(
     if collective in REDUCTIONS:
         _check_sums(made)
     return made
+
+
+def _given(
+    topology: Topology,
+    demand: Demand | str | None,
+    collective: str | None,
+    size_bytes: int | None,
+    root: str | int | None,
+) -> Demand | None:
+    """Read the demand, if any, and refuse what contradicts it."""
+    if demand is None:
+        return None
+    if collective not in (None, "all-to-all"):
+        raise InvalidParameterError(
+            f"a demand states who needs what; leave out the collective {collective}"
+        )
+    for name, value in (("size_bytes", size_bytes), ("root", root)):
+        if value is not None:
+            raise InvalidParameterError(f"{name} is given with a demand, which has its own")
+    if isinstance(demand, str):
+        return demand_in(demand, topology)
+    if not isinstance(demand, Demand):
+        raise InvalidParameterError(f"demand is a {type(demand).__name__}; give a Demand or text")
+    return demand
 
 
 def _check_sums(made: StepSchedule) -> None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -94,18 +95,36 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
 
 
 def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
-    """Return the time of the bottleneck cut, for the chunks that all GPUs need."""
+    """Return the time of the bottleneck cut, for the chunks that all GPUs need.
+
+    For a given demand that of the busiest GPU, if it is more.
+    """
     topology = network.topology
     into, out = topology.ingress_gb_s, topology.egress_gb_s
+    ports = _port_us(network, demand) if demand.parts else Fraction(0)
     if any(out[switch] > into[switch] for switch in topology.switches):
-        return Fraction(0)  # for such that optimum is not made
-    targets = demand.chunks.target.tolist()
-    owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
+        return ports  # for such that optimum is not made
+    others = topology.num_compute - 1
+    chunks = zip(demand.roots, demand.chunks.target.tolist(), demand.wants, strict=True)
+    owners = [root for root, target, wants in chunks if target < 0 and len(wants) == others]
     if not owners:
-        return Fraction(0)
+        return ports
     weights = [owners.count(rank) for rank in range(network.topology.num_compute)]
     size_gb = demand.chunk_kb * len(owners) / 10**6
-    return optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6
+    return max(ports, optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6)
+
+
+def _port_us(network: EpochNetwork, demand: Demand) -> Fraction:
+    """Return the longest time for which a GPU receives what it needs, or sends its chunks once."""
+    topology = network.topology
+    into, out = Counter[int](), Counter(demand.roots)
+    for wants in demand.wants:
+        into.update(wants)
+    times = [Fraction(0)]
+    for count, gb_s in ((into, topology.ingress_gb_s), (out, topology.egress_gb_s)):
+        rates = ((chunks, gb_s[topology.ends[rank]]) for rank, chunks in count.items())
+        times += [chunks * demand.chunk_kb / rate for chunks, rate in rates if rate]
+    return max(times)
 
 
 def within_epochs(
