@@ -17,6 +17,7 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.problem.demand import Demand
 from forestcoll.topology.numbers import exact, in_short
 
 __all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter"]
@@ -24,10 +25,16 @@ __all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_pa
 MOST = 100_000
 """Default limit of a numeric parameter, such as rings or epochs."""
 
-MOST_OF = dict.fromkeys(("num_bytes", "seed", "size_bytes", "work"), 10**18)
+MOST_OF = dict.fromkeys(("chunk_bytes", "num_bytes", "seed", "size_bytes", "work"), 10**18)
 """Limits of single parameters."""
 
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_KINDS: dict[object, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    Demand: "a demand",
+    str: "text",
+}
 _DECIMAL = re.compile(r"[+-]?\d{1,18}\.\d{1,18}")
 _EXACT = "a number: a whole one, or text as '12.5' or '25/2'"
 
@@ -103,6 +110,8 @@ def _is_of(value: object, kinds: Collection[object]) -> bool:
         return int in kinds or float in kinds
     if isinstance(value, float):
         return float in kinds and math.isfinite(value)
+    if isinstance(value, Demand):
+        return Demand in kinds
     return isinstance(value, str) and str in kinds
 
 
