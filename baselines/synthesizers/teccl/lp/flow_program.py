@@ -48,8 +48,11 @@ _Amounts = _Ints | _Floats
 
 _LEAST_AMOUNT = 1e-4
 """Least chunks of a pair: smaller amounts would drown in a solver's tolerance, and count as so
-many. Their bytes are those that they are.
+many. Schedules carry their bytes all the same.
 """
+
+_LEAST_SHARE = 1e-9
+"""Least share of the largest pair's chunks, for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +99,8 @@ def amounts(network: EpochNetwork, demand: Demand) -> _Amounts:
             amount[root, rank] += 1
     if demand.given is not None:
         shares = demand.given.matrix / float(1000 * demand.chunk_kb)
-        return np.where(amount > 0, np.maximum(shares, _LEAST_AMOUNT), 0.0)
+        least = max(_LEAST_AMOUNT, _LEAST_SHARE * float(shares.max()))
+        return np.where(amount > 0, np.maximum(shares, least), 0.0)
     return amount
 
 
