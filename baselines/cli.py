@@ -1,23 +1,24 @@
-"""The commands ``forestcoll baselines list`` and ``forestcoll baselines run``."""
+"""The commands ``forestcoll baselines list``, ``run`` and ``tenants``."""
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from baselines.interface.forwarding_gpus import forwarding_gpus
 from baselines.interface.method import Schedule
+from baselines.interface.parameters import setting
 from baselines.interface.search import Search
 from baselines.registry import METHODS
+from baselines.tenants_cli import share_network
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import InvalidParameterError, UnknownMethodError
+from forestcoll.errors import UnknownMethodError
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import (
     Allreduce,
@@ -33,6 +34,7 @@ from forestcoll.schedule import (
 __all__ = ["app"]
 
 app = typer.Typer(help="List the baselines and run one.", no_args_is_help=True)
+app.command("tenants")(share_network)
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 
@@ -89,7 +91,7 @@ def run_method(
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
     if output is not None:
         expect_writable(output, SCHEDULES)
-    parameters = dict(map(_setting, settings or ()))
+    parameters = dict(map(setting, settings or ()))
     if demand is not None:
         parameters["demand"] = demand
     topology = changed_network(spec, without, scale, links)
@@ -122,22 +124,6 @@ def run_method(
         "file": output,
     }
     typer.echo(as_json(facts) if json_ else as_text(facts))
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE; a value may be a whole number, true or false in any case, or text.
-
-    Examples
-    --------
-    >>> _setting("rings=4"), _setting("unit=25/2"), _setting("double=False")
-    (('rings', 4), ('unit', '25/2'), ('double', False))
-    """
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise InvalidParameterError(f"--set {text}: it must be NAME=VALUE")
-    if re.fullmatch(r"[+-]?\d{1,18}", value):
-        return name, int(value)
-    return name, {"true": True, "false": False}.get(value.lower(), value)
 
 
 def _demand(schedule: Schedule) -> dict[str, object]:

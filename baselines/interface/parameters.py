@@ -20,7 +20,15 @@ from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.problem.demand import Demand
 from forestcoll.topology.numbers import exact, in_short
 
-__all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter"]
+__all__ = [
+    "MOST",
+    "MOST_OF",
+    "as_taken",
+    "check_choice",
+    "complaint",
+    "exact_parameter",
+    "setting",
+]
 
 MOST = 100_000
 """Default limit of a numeric parameter, such as rings or epochs."""
@@ -154,3 +162,24 @@ def check_choice(parameter: str, value: object, choices: Collection[str]) -> Non
         raise InvalidParameterError(
             f"{parameter} is {value!r}; it must be one of {', '.join(choices)}"
         )
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; a value may be a whole number, true or false in any case, or text.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the name or the sign is missing.
+
+    Examples
+    --------
+    >>> setting("rings=4"), setting("unit=25/2"), setting("double=False")
+    (('rings', 4), ('unit', '25/2'), ('double', False))
+    """
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise InvalidParameterError(f"--set {text}: it must be NAME=VALUE")
+    if re.fullmatch(r"[+-]?\d{1,18}", value):
+        return name, int(value)
+    return name, {"true": True, "false": False}.get(value.lower(), value)

@@ -2,5 +2,6 @@
 
 To read: ``instance/`` (network and demand), ``milp/`` (with copies), ``lp/`` (without),
 ``a_star/`` (a few epochs at a time), ``cleaning``, ``conversion`` (to a schedule with a clock),
-``task`` (a checked request), ``teccl`` (the method), ``tenants`` (several collectives at once).
+``demanded`` (schedules of demands), ``task`` (a checked request), ``teccl`` (the method),
+``tenants`` (several collectives at once) and ``tenant_text`` (tenants in text).
 """

@@ -10,11 +10,13 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: demands add up, with bu
          amount to one priority after another. The paper's slots are for each tenant; here they are
          shared.
 
-All chunks have one size, as in the paper. Every tenant uses all GPUs.
+All chunks have one size, as in the paper. A tenant takes part with all GPUs, with those of its
+group, or with those that its demand names; all GPUs of the network forward.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,15 +29,19 @@ import numpy.typing as npt
 from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.demanded import demanded
+from baselines.synthesizers.teccl.instance.commodities import Demand, chunk_bytes_of, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.horizon import Found, fewest_epochs, without_repeats
 from baselines.synthesizers.teccl.task import Task
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.problem.demand import Demand as GivenDemand
+from forestcoll.problem.demand_files import demand_in
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import rank_of_root
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.groups import group
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import refuse_shared
 
@@ -51,13 +57,18 @@ class Tenant:
     Parameters
     ----------
     collective : str
-        "allgather", "broadcast" or "all-to-all".
+        "allgather", "broadcast" or "all-to-all"; of no effect with a demand.
     size_bytes, chunks : int
-        M and C, as for :func:`baselines.synthesizers.teccl.teccl.generate`.
+        M and C, as for :func:`baselines.synthesizers.teccl.teccl.generate`, of the group's GPUs. A
+        demand has its own bytes.
     root : str or int
         Name or rank of a GPU, for a broadcast.
     priority : int
         Higher priorities come first.
+    group : tuple of str
+        Names of the GPUs that take part; all if empty. The schedule then has a demand.
+    demand : Demand or str, optional
+        In place of a collective: who needs which chunk, as for ``generate``.
     """
 
     name: str
@@ -66,6 +77,8 @@ class Tenant:
     chunks: int = 1
     root: str | int = 0
     priority: int = 0
+    group: tuple[str, ...] = ()
+    demand: GivenDemand | str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,18 +111,20 @@ def share(
     buffering: str = "passing",
     slow: str = "",
     solver: str = "cp-sat",
+    chunk_bytes: int = 0,
     limits: Limits | None = None,
 ) -> Shared:
     """Find schedules for all tenants at once; parameters as of ``generate``.
 
-    Slots are for the chunks of all tenants together. Each priority gets an equal share of the
-    remaining time.
+    ``chunk_bytes`` is that of demands. If not given, it is that of the tenants without one; where
+    all have a demand, the largest chunk of all, by its tenant's ``chunks``. Slots are for the
+    chunks of all tenants together. Each priority gets an equal share of the remaining time.
 
     Raises
     ------
     InvalidParameterError
-        If there are no tenants or two of one name, their chunks differ in size, or a parameter is
-        out of its range.
+        If there are no tenants or two of one name, their chunks differ in size, a group's data do
+        not divide into whole bytes, or a parameter is out of its range.
     UnsupportedError
         If a tenant asks for a reduction, or as for ``generate``.
     DisconnectedError
@@ -137,7 +152,7 @@ def share(
         "solver": solver,
     }
     ordered = sorted(tenants, key=lambda tenant: -tenant.priority)
-    tasks = [_task(topology, tenant, settings) for tenant in ordered]
+    tasks = _tasks(topology, ordered, settings, chunk_bytes)
     demands = [task.demand(topology) for task in tasks]
     _check_sizes(ordered, demands)
     network = tasks[0].network(topology, Demand.joined(demands))
@@ -165,8 +180,46 @@ def _check_sizes(tenants: Sequence[Tenant], demands: Sequence[Demand]) -> None:
             )
 
 
+def _tasks(
+    topology: Topology, tenants: Sequence[Tenant], settings: dict[str, object], chunk_bytes: int
+) -> list[Task]:
+    """Make the tasks: first those without a demand, whose chunks set the size for all others."""
+    tasks: dict[str, Task] = {}
+    length = chunk_bytes
+    for tenant in tenants:
+        if tenant.demand is None:
+            tasks[tenant.name] = task = _task(topology, tenant, settings)
+            size = 1000 * task.demand(topology).chunk_kb
+            length = length or math.ceil(size)
+    given = {each.name: _given(topology, each) for each in tenants if each.demand is not None}
+    longest = [chunk_bytes_of(given[each.name], each.chunks) for each in tenants if each.demand]
+    for name, demand in given.items():
+        tasks[name] = Task(
+            collective="all-to-all",
+            root=0,
+            size_bytes=demand.bytes,
+            chunks=1,
+            milp=True,
+            given=demand,
+            chunk_bytes=length or max(longest),
+            **settings,  # type: ignore[arg-type]
+        )
+    return [tasks[tenant.name] for tenant in tenants]
+
+
+def _given(topology: Topology, tenant: Tenant) -> GivenDemand:
+    if tenant.group:
+        raise InvalidParameterError(
+            f"tenant {tenant.name!r} has a demand and a group; a demand names its own GPUs"
+        )
+    if tenant.chunks < 1:
+        raise InvalidParameterError(f"chunks is {tenant.chunks}; it must be 1 or more")
+    assert tenant.demand is not None
+    return demand_in(tenant.demand, topology) if isinstance(tenant.demand, str) else tenant.demand
+
+
 def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Task:
-    return Task(
+    task = Task(
         collective=tenant.collective,
         root=rank_of_root(topology, tenant.root),
         size_bytes=tenant.size_bytes,
@@ -174,6 +227,35 @@ def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Ta
         milp=True,
         **settings,  # type: ignore[arg-type]
     )
+    if not tenant.group:
+        return task
+    given, length = _of_group(topology, tenant)
+    return replace(task, collective="all-to-all", chunks=1, given=given, chunk_bytes=length)
+
+
+def _of_group(topology: Topology, tenant: Tenant) -> tuple[GivenDemand, int]:
+    """Return the demand of a collective among some GPUs, and the bytes of its chunks."""
+    among = group(topology, tenant.group)
+    ranks = [topology.rank_of[node] for node in among.compute]
+    root = rank_of_root(topology, tenant.root)
+    if tenant.collective == "broadcast" and root not in ranks:
+        name = topology.nodes[topology.ends[root]].name
+        raise InvalidParameterError(
+            f"tenant {tenant.name!r}: the root {name} is not in its group; name a root with root"
+        )
+    of_group = ranks.index(root) if root in ranks else 0
+    local = demand_of(len(ranks), tenant.collective, tenant.chunks, tenant.size_bytes, of_group)
+    length = 1000 * local.chunk_kb
+    if length.denominator != 1:
+        raise InvalidParameterError(
+            f"tenant {tenant.name!r}: {tenant.size_bytes} bytes are no whole number for each of "
+            f"{local.chunks.whole} chunks; take a multiple"
+        )
+    chunks = (
+        (ranks[source], int(length), [ranks[rank] for rank in sorted(wants)])
+        for source, wants in zip(local.roots, local.wants, strict=True)
+    )
+    return GivenDemand.of_chunks(topology.num_compute, chunks, tenant.name), int(length)
 
 
 @dataclass
@@ -222,7 +304,7 @@ class _Sharing:
             routes, path = _used(whole.routes, taken.paths)
             step = np.unique(start, return_inverse=True)[1].astype(np.int32)
             chunk = taken.chunk - np.int32(first)
-            parts[tenant.name] = replace(
+            own = replace(
                 whole,
                 collective=tenant.collective,
                 chunks=demand.chunks,
@@ -236,6 +318,7 @@ class _Sharing:
                     left=clock.left[some],
                 ),
             )
+            parts[tenant.name] = own if demand.given is None else demanded(own, demand)
             first = end
         return parts
 
@@ -291,11 +374,10 @@ def _uses(
     assert clock is not None
     assert clock.left is not None
     hops, at = routes.hop.tolist(), routes.first_hop.tolist()
-    sizes = schedule.chunks.size.tolist()
-    columns = (sends.chunk, sends.paths, clock.start, clock.left)
-    for chunk, path, start, left in zip(*(each.tolist() for each in columns), strict=True):
+    columns = (schedule.intervals.amount, sends.paths, clock.start, clock.left)
+    for amount, path, start, left in zip(*(each.tolist() for each in columns), strict=True):
         begin, busy = start * clock.tick_us, (left - start) * clock.tick_us
-        size_kb = Fraction(sizes[chunk], schedule.chunks.whole) * clock.size_bytes / 1000
+        size_kb = Fraction(amount, schedule.chunks.whole) * clock.size_bytes / 1000
         for link in pairwise(hops[at[path] : at[path + 1]]):
             yield link, begin, begin + busy, size_kb / busy
             begin += schedule.topology.link_between[link].latency_us
