@@ -1,4 +1,4 @@
-"""The commands ``forestcoll baselines list``, ``run`` and ``tenants``."""
+"""The commands ``forestcoll baselines list``, ``run``, ``tenants`` and ``allreduce``."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from baselines.allreduce_cli import compare_allreduces
 from baselines.interface.forwarding_gpus import forwarding_gpus
 from baselines.interface.method import Schedule
 from baselines.interface.parameters import setting
@@ -35,6 +36,7 @@ __all__ = ["app"]
 
 app = typer.Typer(help="List the baselines and run one.", no_args_is_help=True)
 app.command("tenants")(share_network)
+app.command("allreduce")(compare_allreduces)
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 

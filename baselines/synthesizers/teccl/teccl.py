@@ -13,9 +13,6 @@ Source:  Liu et al., Rethinking Machine Learning Collective Communication as a M
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
@@ -33,7 +30,7 @@ from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import refuse_shared
 
-__all__ = ["METHODS", "PaperAllreduce", "generate", "paper_allreduce"]
+__all__ = ["METHODS", "generate"]
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
@@ -270,49 +267,6 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int:
         root = 0
     weights = weights_for(topology, collective, root=root)
     return weights.index(max(weights))
-
-
-@dataclass(frozen=True)
-class PaperAllreduce:
-    """Both phases of the paper's allreduce (section 2): an all-to-all, then an allgather of sums.
-
-    They do not combine into one schedule: there GPUs add arrivals to their own data, so parts could
-    not pass through them unchanged. :func:`generate` reverses an allgather instead.
-
-    Parameters
-    ----------
-    scatter : StepSchedule
-        An all-to-all: every GPU receives the parts of its shard.
-    gather : StepSchedule
-        An allgather of the sums.
-    """
-
-    scatter: StepSchedule
-    gather: StepSchedule
-
-    @property
-    def finish_us(self) -> Fraction:
-        """The end of the second phase, which begins when the first has ended."""
-        clocks = (self.scatter.clock, self.gather.clock)
-        return sum((clock.finish_us for clock in clocks if clock is not None), Fraction(0))
-
-
-def paper_allreduce(
-    topology: Topology, *, limits: Limits | None = None, **asked: Any
-) -> PaperAllreduce:
-    """Make both phases; parameters and errors as of ``generate``, the time shared evenly.
-
-    Examples
-    --------
-    >>> from forestcoll import load_topology
-    >>> paper_allreduce(load_topology("ring:nodes=4"), size_bytes=4000).finish_us
-    Fraction(4, 1)
-    """
-    limits = (limits or Limits()).shared(2)
-    phases = (
-        generate(topology, which, limits=limits, **asked) for which in ("all-to-all", "allgather")
-    )
-    return PaperAllreduce(*phases)
 
 
 METHODS = (

@@ -23,23 +23,19 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
-import numpy.typing as npt
-
 from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.demanded import demanded
 from baselines.synthesizers.teccl.instance.commodities import Demand, chunk_bytes_of, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.horizon import Found, fewest_epochs, without_repeats
+from baselines.synthesizers.teccl.splitting import Stage, split
 from baselines.synthesizers.teccl.task import Task
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.problem.demand import Demand as GivenDemand
 from forestcoll.problem.demand_files import demand_in
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import rank_of_root
-from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.groups import group
 from forestcoll.topology.model import Topology
@@ -289,48 +285,12 @@ class _Sharing:
         limits = self.limits.until(deadline)
         kept = without_repeats(self.network, joined, found, self.solver, limits, given)
         whole = schedule_of(self.network, joined, kept, "allgather", 1)
-        return Shared(self._parts(whole), epochs, bounds)
-
-    def _parts(self, whole: StepSchedule) -> dict[str, StepSchedule]:
-        """Divide one schedule among the tenants, with one clock."""
-        clock, sends, first = whole.clock, whole.sends, 0
-        assert clock is not None
-        assert clock.left is not None
-        parts = {}
-        for tenant, demand in zip(self.tenants, self.demands, strict=True):
-            end = first + len(demand.wants)
-            some = np.flatnonzero((first <= sends.chunk) & (sends.chunk < end))
-            start, taken = clock.start[some], sends.taken(some)
-            routes, path = _used(whole.routes, taken.paths)
-            step = np.unique(start, return_inverse=True)[1].astype(np.int32)
-            chunk = taken.chunk - np.int32(first)
-            own = replace(
-                whole,
-                collective=tenant.collective,
-                chunks=demand.chunks,
-                sends=replace(taken, step=step, chunk=chunk, path=path),
-                routes=routes,
-                clock=replace(
-                    clock,
-                    size_bytes=tenant.size_bytes,
-                    start=start,
-                    end=clock.end[some],
-                    left=clock.left[some],
-                ),
-            )
-            parts[tenant.name] = own if demand.given is None else demanded(own, demand)
-            first = end
-        return parts
-
-
-def _used(routes: Routes, path: npt.NDArray[np.int32]) -> tuple[Routes, npt.NDArray[np.int32]]:
-    """Return the paths that some transfers use, and the new path number of each transfer."""
-    used, number = np.unique(path, return_inverse=True)
-    flat = [(ends, way) for ends, ways in routes.paths().items() for way in ways]
-    some: dict[tuple[int, int], list[Path]] = {}
-    for i in used.tolist():
-        some.setdefault(flat[i][0], []).append(flat[i][1])
-    return Routes.from_paths(some), number.astype(np.int32)
+        stages = [
+            Stage(tenant.collective, tenant.size_bytes, demand)
+            for tenant, demand in zip(self.tenants, self.demands, strict=True)
+        ]
+        names = [tenant.name for tenant in self.tenants]
+        return Shared(dict(zip(names, split(whole, stages), strict=True)), epochs, bounds)
 
 
 def check_together(topology: Topology, schedules: Iterable[StepSchedule]) -> None:

@@ -50,6 +50,9 @@ class Demand:
         The demand of chunks of any size that was divided, if any.
     parts : tuple of Part
         What each chunk is of it; empty if its chunks are not divided.
+    after : tuple of tuple of int
+        The chunks that must arrive at each chunk's source before it exists, all of them before it
+        in order: it is their sum. Empty if there are no such.
     """
 
     chunks: Chunks
@@ -57,6 +60,11 @@ class Demand:
     chunk_kb: Fraction
     given: given_demand.Demand | None = None
     parts: tuple[Part, ...] = ()
+    after: tuple[tuple[int, ...], ...] = ()
+
+    def parts_of(self, chunk: int) -> tuple[int, ...]:
+        """Return the chunks of which a chunk is the sum; none for others."""
+        return self.after[chunk] if self.after else ()
 
     @property
     def roots(self) -> tuple[int, ...]:
