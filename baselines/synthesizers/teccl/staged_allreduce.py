@@ -5,7 +5,7 @@ Problem: every GPU gets the sum of all GPUs' data. A demand for each stage: GPU 
 Input:   a topology, the size of the data M, chunks C of each shard.
 Output:  two step schedules: an all-to-all and an allgather.
 Cost:    in sequence a program for each stage; together one program with the chunks of both.
-Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 7: "TE-CCL supports ALLREDUCE implicitly through
+Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 8: "TE-CCL supports ALLREDUCE implicitly through
          the combination of ALLTOALL and ALLGATHER", or "utilizing multiple demand matrices, each
          representing an intermediate stage"; the computation costs nothing.
 
