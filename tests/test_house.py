@@ -60,6 +60,7 @@ ACROSS = {
     "test_shared_programs": "common limits of links, in every linear program",
     "test_contest": "tests/fuzz/contest.py",
     "test_any_network": "tests/fuzz/any_network.py",
+    "test_all_to_alls": "tests/fuzz/all_to_alls.py",
     "test_reference": "tests/reference itself",
     "test_literals": "schedules of the peers by hand",
     "test_operations": "every operation on every type",

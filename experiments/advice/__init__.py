@@ -1,6 +1,7 @@
 """Answers for one network and no YAML file.
 
-``expected`` gives the best possible rates of nccl-tests, within a ``time_limit``; ``expected_cli``
-is its command. ``tuning/`` finds the best schedule at each size, and ``bundle/`` exports them.
-``finding/`` finds a network, and ``iterations/`` tells what an iteration of training costs.
+``expected`` gives the best possible rates of a collective, within a ``time_limit``, and
+``nccl_tests`` those of all its programs; ``expected_cli`` is the command. ``tuning/`` finds the
+best schedule at each size, and ``bundle/`` exports them. ``finding/`` finds a network, and
+``iterations/`` tells what an iteration of training costs.
 """

@@ -34,6 +34,7 @@ from forestcoll.errors import (
 from forestcoll.generation import Options, generate
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.limits import Limits, check_seconds
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import rank_of_root, weights_for
 from forestcoll.schedule import cost, verify
@@ -85,9 +86,9 @@ class Expected:
     collective: str
     # for switches that forward; and, with ``multicast`` switches, for multicast and reduction
     bounds: tuple[Rate, ...]
-    # the bottleneck cut, or prices; empty for an all-to-all, None if the time ran out. An allreduce
-    # has those of a reduce-scatter and an allgather, though its own bound may differ
-    binding: tuple[RateBound, ...] | None
+    # the bottleneck cut, or prices; None if the time ran out. An allreduce has those of a
+    # reduce-scatter and an allgather, though its own bound may differ
+    binding: tuple[RateBound | PriceBound, ...] | None
     rates: tuple[Rate, ...]  # rates of ForestColl and NCCL
     latency_us: Fraction  # least latency between the GPUs farthest apart, summed over links
     # what GPUs outside the group do, "forward" or "absent"; None without a group
@@ -144,26 +145,59 @@ def expected(
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
     check_seconds(seconds)
     clock = _Clock(seconds)
+    if collective == "all-to-all":
+        return _expected_all_to_all(topology, clock, None if members is None else idle)
     best, proof = _forestcoll(topology, collective, root, clock.less(min(CUTS_S, seconds / 4)))
     bounds = _bounds(topology, collective, root, best.algbw_gb_s or Fraction(0), proof, clock)
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
-    nccl = [_SEND_RECV] if collective == "all-to-all" else [*_NCCL.items()]
     binding = _binding(topology, collective, root, clock)
     rows = _without_planes(topology, clock)
-    rates = [best, *(_method(what, name, rows, collective, root, clock) for what, name in nccl)]
+    nccl = (_method(what, name, rows, collective, root, clock) for what, name in _NCCL.items())
     return Expected(
         topology=topology,
         collective=collective,
         bounds=bounds,
         binding=binding,
-        rates=tuple(
-            replace(
-                one, share=None if limit is None or not one.algbw_gb_s else one.algbw_gb_s / limit
-            )
-            for one in rates
-        ),
+        rates=_shared([best, *nccl], limit),
         latency_us=_farthest_us(topology, collective, root),
         idle=None if members is None else idle,
+    )
+
+
+def _shared(rates: Iterable[Rate], limit: Fraction | None) -> tuple[Rate, ...]:
+    """Return the rates with their shares of a bound."""
+    return tuple(
+        replace(one, share=None if limit is None or not one.algbw_gb_s else one.algbw_gb_s / limit)
+        for one in rates
+    )
+
+
+def _expected_all_to_all(topology: Topology, clock: _Clock, idle: str | None) -> Expected:
+    """Return the rates of an all-to-all: the best paths known, and NCCL's."""
+    from forestcoll.all_to_all.best_flow import best_flow
+
+    what = "bound, switches forward"
+    binding: tuple[PriceBound, ...] | None = None
+    try:
+        with time_limit(clock.left()):
+            made = best_flow(topology, seconds=_PROGRAM_SHARE * clock.left())
+            verdict = verify(made)
+            binding = (PriceBound.of(topology, None, made.price),)
+        bound = _rate(what, topology, "all-to-all", verdict.bound_gb_s, "by prices of the links")
+        best = _rate("best paths", topology, "all-to-all", verdict.algbw_gb_s)
+    except TimeLimitError:
+        bound = clock.late(what, topology, "all-to-all")
+        best = clock.late("best paths", topology, "all-to-all")
+    rows = _without_planes(topology, clock)
+    nccl = _method(*_SEND_RECV, rows, "all-to-all", None, clock)
+    return Expected(
+        topology=topology,
+        collective="all-to-all",
+        bounds=(bound,),
+        binding=binding,
+        rates=_shared([best, nccl], bound.algbw_gb_s),
+        latency_us=_farthest_us(topology, "all-to-all", None),
+        idle=idle,
     )
 
 
@@ -223,9 +257,8 @@ def _bounds(
         except TimeLimitError:
             found.append(clock.late(what, topology, collective))
             continue
-        rate = None if bound is None else bound.algbw_gb_s
-        note = "the program did not finish" if bound is None else f"by {bound.by}"
-        found.append(_rate(what, topology, collective, rate, note))
+        assert bound is not None  # only an all-to-all may have none
+        found.append(_rate(what, topology, collective, bound.algbw_gb_s, f"by {bound.by}"))
     return tuple(found)
 
 
@@ -255,12 +288,9 @@ def _forestcoll(
 ) -> tuple[Rate, AllreduceBound | None]:
     """Return the rate of ForestColl's schedule and the bound of an allreduce, both verified.
 
-    All-to-alls come from a linear program. In-network multicast speeds up one-way collectives
-    only where a switch sends more than it receives.
+    In-network multicast speeds up one-way collectives only where a switch sends more than it
+    receives.
     """
-    if collective == "all-to-all":
-        what, name = "linear program", "all-to-all-lp"
-        return _method(what, name, topology, collective, None, clock), None
     asked = Options(
         collective=collective,
         root=root if collective in ROOTED else None,
@@ -327,8 +357,6 @@ def _binding(
     topology: Topology, collective: str, root: str | int | None, clock: _Clock
 ) -> tuple[RateBound, ...] | None:
     """Return the bottleneck of each phase of the collective, for switches that forward."""
-    if collective == "all-to-all":
-        return ()
     phases = {"allreduce": ("reduce-scatter", "allgather")}.get(collective, (collective,))
     found = []
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,11 +18,14 @@ from forestcoll.cli.options import (
     Spec,
     idle_of,
     idle_words,
+    in_group,
     root_of,
     sizes_of,
 )
+from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS
-from forestcoll.topology import members_from_text
+from forestcoll.problem.rate_bound import RateBound
+from forestcoll.topology import Topology, members_from_text
 
 if TYPE_CHECKING:
     from experiments.advice.expected import Expected, Rate
@@ -32,7 +36,7 @@ __all__ = ["expected_rates"]
 def expected_rates(
     spec: Spec,
     collective: Annotated[
-        str, typer.Option("--collective", help="allreduce, allgather, ..., or all-to-all.")
+        str, typer.Option("--collective", help="allreduce, ..., all-to-all; or nccl-tests: all.")
     ] = "allreduce",
     sizes: Annotated[
         str | None,
@@ -55,6 +59,14 @@ def expected_rates(
 
     asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links)
+    if collective == NCCL_TESTS:
+        if root is not None or asked:
+            raise InvalidParameterError(
+                "--collective nccl-tests prints all rates; leave --root and --sizes away"
+            )
+        members_only = network if members is None else in_group(network, members, idle or "absent")
+        _print_programs(members_only, time_limit, json_)
+        return
     found = expected(
         network,
         collective,
@@ -64,6 +76,33 @@ def expected_rates(
         seconds=time_limit,
     )
     typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
+
+
+NCCL_TESTS = "nccl-tests"
+
+
+def _print_programs(network: Topology, seconds: float, json_: bool) -> None:
+    """Print a row for each program of nccl-tests."""
+    from experiments.advice.nccl_tests import nccl_tests_rates
+    from forestcoll.cli.facts import as_json
+
+    rows = nccl_tests_rates(network, seconds=seconds)
+    if json_:
+        typer.echo(as_json({"topology": network.name, "programs": [asdict(row) for row in rows]}))
+        return
+    typer.echo(
+        f"{network.name}, {network.num_compute} GPUs; busbw in GB/s (1e9 bytes/s) as nccl-tests "
+        f"prints it\n\n{'':20} {'at most':>9} {'best':>9} {'NCCL':>9}"
+    )
+    for row in rows:
+        rates = (
+            "-" if rate is None else _short(rate * row.factor)
+            for rate in (row.bound_gb_s, row.best_gb_s, row.nccl_gb_s)
+        )
+        typer.echo(
+            "{:20} {:>9} {:>9} {:>9}  ".format(row.program, *rates).rstrip()
+            + f"  {row.note}".rstrip()
+        )
 
 
 def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
@@ -78,6 +117,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         }
 
     binding = found.binding
+    cuts = [one.widest for one in binding or () if isinstance(one, RateBound)]
     return {
         "topology": found.topology.name,
         "collective": found.collective,
@@ -85,7 +125,7 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         **({} if found.idle is None else {"idle": found.idle}),
         "bounds": list(map(rate, found.bounds)),
         "rates": list(map(rate, found.rates)),
-        "binding_cuts": None if binding is None else [one.widest for one in binding],
+        "binding_cuts": None if binding is None else cuts,
         "what_binds": None if binding is None else [one.in_words() for one in binding],
         "latency_us": found.latency_us,
         "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
@@ -110,12 +150,10 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
     lines += ["", "The bottleneck cuts of its two phases" if two else "What binds"]
     for one in found.binding or ():
         lines += [f"  {words}" for words in one.in_words()]
-        if one.is_single_cut:
+        if isinstance(one, RateBound) and one.is_single_cut:
             lines += [f"    {links}" for links in one.widest.exit_classes()]
     if found.binding is None:
         lines.append("  not there in time; allow more")
-    elif not found.binding:
-        lines.append("  no single cut: the prices of all links together")
     if sizes:
         factor = busbw_factor(found.collective, found.topology.num_compute)
         lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]

@@ -5,7 +5,7 @@ all-to-all takes its program, and shortest paths between all GPUs.
 
 Source:  ForestColl sections 2 and 5.7 and its appendix on allreduce. With ``multicast`` switches,
 the bound of an allreduce assumes in-network multicast and reduction, so it holds for methods with
-and without them. All-to-all: the dual of :mod:`forestcoll.all_to_all.linear_optimum`.
+and without them. All-to-all: :mod:`forestcoll.problem.price_bound`.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-import numpy as np
-
 from forestcoll.core.optimality import SECONDS, rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import SolverError, TimeLimitError
 from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validation import COLLECTIVES
@@ -34,8 +33,8 @@ ALL = (*COLLECTIVES, "all-to-all")
 LP_TIME_LIMIT_S = 30.0
 """Seconds for the program of an allreduce or all-to-all row, besides the method's own."""
 
-_FINEST = (1, 2, 12, 60, 2**30)
-"""Units of the highest price; small whole numbers of units often give the best bound."""
+_LEAST_SECONDS = 0.001
+"""With less, an all-to-all has no bound."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,49 +138,16 @@ def _of_allreduce(
 def _priced(topology: Topology, seconds: float) -> UpperBound | None:
     """Bound an all-to-all by prices of the links, which its program finds.
 
-    Weak duality: for any prices, the data of a pair at rate f cost at least f times the cheapest
-    path. All pairs together cost at most the sum of price times bandwidth over the links. Only the
-    search for prices is in floating point: here the prices are whole numbers, and sums are exact.
+    Only the search for prices is in floating point: here they are whole numbers, and the bound that
+    they prove is exact (:mod:`forestcoll.problem.price_bound`).
     """
-    from forestcoll.all_to_all.linear_optimum import all_to_all_rate
-    from forestcoll.solver.linear_program import Settings
+    from forestcoll.all_to_all.best_flow import best_flow
 
+    if seconds < _LEAST_SECONDS:
+        return None
     try:
-        settings = Settings(seconds=seconds, method="highs-ipm")
-        found = all_to_all_rate(topology, settings=settings).price
+        found = best_flow(topology, seconds=seconds)
     except (SolverError, TimeLimitError):
         return None
-    prices = (np.rint(found / found.max() * parts).astype(np.int64) for parts in _FINEST)
-    rates = [_rate_at(topology, price.tolist()) for price in prices]
-    known = [rate for rate in rates if rate is not None]
-    if not known:
-        return None
-    return UpperBound(min(known) * topology.num_compute, "prices of the links")
-
-
-def _rate_at(topology: Topology, prices: Sequence[int]) -> Fraction | None:
-    """Return the upper bound on the rate of every pair, in GB/s, that whole link prices prove.
-
-    The prices of the shared capacities follow those of the links, and add to the price of each
-    of their links. None if rounding left every pair a path of price 0, which proves nothing.
-    """
-    import scipy.sparse as sp
-    from scipy.sparse.csgraph import dijkstra
-
-    own = list(prices[: len(topology.links)])
-    paid: Fraction = sum(
-        (price * link.bandwidth_gb_s for price, link in zip(own, topology.links, strict=True)),
-        Fraction(0),
-    )
-    for price, (places, limit) in zip(prices[len(own) :], topology.shared_places, strict=True):
-        paid += price * limit
-        for i in places:
-            own[i] += price
-    tails, heads = zip(*((link.tail, link.head) for link in topology.links), strict=True)
-    graph = sp.csr_matrix((own, (tails, heads)), shape=(len(topology.nodes),) * 2)
-    gpus = list(topology.compute)
-    ways = dijkstra(graph, indices=gpus)[:, gpus].astype(
-        np.int64
-    )  # floats, but whole and far below 2**53, so exact
-    worth = sum(map(int, ways.sum(axis=1)))
-    return Fraction(paid) / worth if worth else None
+    bound = PriceBound.of(topology, None, found.price)
+    return UpperBound(topology.num_compute / bound.inverse_rate, "prices of the links")

@@ -21,10 +21,11 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from forestcoll.all_to_all.two_tier_flow import narrowest_cut, two_tier_flow
+from forestcoll.all_to_all.two_tier_flow import MOST, TwoTierRouter
 from forestcoll.all_to_all.two_tiers import two_tiers
-from forestcoll.errors import TimeLimitError, UnsupportedError
+from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule.cost_model import cost
@@ -38,7 +39,9 @@ from forestcoll.topology.validation import validate
 if TYPE_CHECKING:
     from forestcoll.all_to_all.flow_problem import FlowProblem
 
-__all__ = ["METHOD", "SECONDS", "best_flow"]
+__all__ = ["METHOD", "SECONDS", "AllToAllPlanner", "best_flow"]
+
+Ints = npt.NDArray[np.int64]
 
 METHOD = "all-to-all"
 """The method name of the schedules."""
@@ -48,6 +51,15 @@ SECONDS = 60.0
 
 MOST_UNKNOWNS = 70_000
 """Of the program, flows of every source on every link; beyond it takes many minutes."""
+
+MOST_RATIO = 10**11
+"""Of two amounts, in the program, whose solver takes less than 1e-12 for zero."""
+
+WHOLE = 720_720
+"""The least common multiple of 1 to 16: parts of a pair's data, where a program finds paths."""
+
+_WHOLES = (55_440, 2520, 60, 12, 1)
+"""Fewer parts, for amounts so large that the weights of all paths would not fit 64 bits."""
 
 EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
@@ -66,8 +78,128 @@ class _Found:
         return self.congestion == self.bound.inverse_rate
 
 
+class AllToAllPlanner:
+    """Plans all-to-alls on one network; what depends on the network alone is computed once.
+
+    In a mixture of experts every layer, or every batch, has other amounts.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+    seconds : float
+        For the program of each plan, where one is needed.
+    parts : int
+        As of :func:`best_flow`.
+
+    Raises
+    ------
+    UnsupportedError
+        If there is a single GPU.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> planner = AllToAllPlanner("dgx_a100:boxes=2")
+    >>> amounts = np.full((16, 16), 1_000_000)
+    >>> float(planner.least_us(amounts))
+    320.0
+    >>> planner.plan(amounts).num_paths
+    240
+    """
+
+    def __init__(self, topology: Network, *, seconds: float = SECONDS, parts: int = WHOLE) -> None:
+        self.topology = as_topology(topology)
+        self.seconds, self.parts = seconds, parts
+        if self.topology.num_compute < 2:
+            raise UnsupportedError(
+                f"{self.topology.name} has one GPU, which has nothing to exchange"
+            )
+        self._planes = merged_planes(self.topology)
+        self._most = MOST // _plane_parts(self._planes)
+        tiers = two_tiers(self._planes.merged)
+        self._router = None if tiers is None else TwoTierRouter.of(tiers)
+
+    def plan(self, demand: Demand | npt.ArrayLike | None = None) -> FlowSchedule:
+        """Return the best schedule known for a demand, with its bound.
+
+        Parameters
+        ----------
+        demand : Demand or whole numbers of shape (N, N), optional
+            Bytes that each GPU of a row has for each of a column; equal parts if not given.
+
+        Raises
+        ------
+        InvalidParameterError, UnsupportedError, DisconnectedError, TimeLimitError
+            As :func:`best_flow`; or if the amounts are no demand of this network.
+        """
+        asked = self._demand(demand)
+        found = self._by_tiers(asked)
+        if found is None or not found.is_optimal:
+            found = _better(found, self._planes.merged, asked, self.seconds, self._parts(asked))
+        return _over_planes(found, self._planes)
+
+    def least_us(self, demand: Demand | npt.ArrayLike | None = None) -> Fraction:
+        """Return the least time that the cuts of GPUs and boxes allow, in microseconds.
+
+        Of equal parts: for one byte a pair. On networks without boxes and hubs, the time of the
+        plan's bound.
+        """
+        asked = self._demand(demand)
+        if self._router is None:
+            made = self.plan(asked)
+            return PriceBound.of(self.topology, asked, made.price).inverse_rate / 1000
+        return self._router.narrowest_cut(self._amounts(asked), asked).inverse_rate / 1000
+
+    def _demand(self, given: Demand | npt.ArrayLike | None) -> Demand | None:
+        if given is None:
+            validate(self.topology, "allgather")
+            return None
+        demand = given if isinstance(given, Demand) else Demand.of_matrix(given)
+        if demand.gpus != self.topology.num_compute:
+            raise InvalidParameterError(
+                f"{demand.name} is of {demand.gpus} GPUs; {self.topology.name} has "
+                f"{self.topology.num_compute}"
+            )
+        if not demand.is_unicast:
+            raise UnsupportedError(
+                f"{demand.name} has chunks that several GPUs need; flows copy nothing: state an "
+                f"amount for each target, or see the method teccl"
+            )
+        pairs = demand.source * demand.gpus + demand.target
+        if (np.diff(pairs) > 0).all():
+            return demand
+        return Demand.of_matrix(demand.matrix, demand.name)  # chunks of one pair are one amount
+
+    def _parts(self, demand: Demand | None) -> int:
+        """Return the parts of each pair's data, or of a byte, with which all weights fit."""
+        total = self.topology.num_compute**2 if demand is None else demand.bytes
+        fewer = (self.parts, *(one for one in _WHOLES if one < self.parts))
+        return next((one for one in fewer if one * total < self._most), 1)
+
+    def _amounts(self, demand: Demand | None) -> Ints:
+        if demand is not None:
+            return demand.matrix
+        ranks = self.topology.num_compute
+        return np.ones((ranks, ranks), dtype=np.int64) - np.eye(ranks, dtype=np.int64)
+
+    def _by_tiers(self, demand: Demand | None) -> _Found | None:
+        """Route over boxes and hubs; None if the network has none."""
+        if self._router is None:
+            return None
+        amounts = self._amounts(demand)
+        schedule = self._router.flow(amounts, demand, most=self._most)
+        if schedule is None:
+            return None
+        bound = self._router.narrowest_cut(amounts, demand)
+        return _Found(schedule, _congestion(schedule), bound)
+
+
 def best_flow(
-    topology: Network, demand: Demand | None = None, *, seconds: float = SECONDS
+    topology: Network,
+    demand: Demand | None = None,
+    *,
+    seconds: float = SECONDS,
+    parts: int = WHOLE,
 ) -> FlowSchedule:
     """Find an all-to-all, optimal or with the best bound known.
 
@@ -78,6 +210,9 @@ def best_flow(
         Every chunk for one GPU; if not given, every GPU has as much for every other.
     seconds : float
         For the program, where one is needed.
+    parts : int
+        The paths of the program's pairs carry whole multiples of this part of the data. Fewer parts
+        cost rate, but make fewer chunks in a runtime's file.
 
     Raises
     ------
@@ -95,42 +230,7 @@ def best_flow(
     >>> verdict.optimal, verdict.algbw_gb_s
     (True, Fraction(50, 1))
     """
-    network = as_topology(topology)
-    _check(network, demand)
-    planes = merged_planes(network)
-    amounts = _amounts(network, demand)
-    found = _by_tiers(planes.merged, amounts, demand)
-    if found is None or not found.is_optimal:
-        found = _better(found, planes.merged, demand, seconds)
-    return _over_planes(found, planes)
-
-
-def _check(topology: Topology, demand: Demand | None) -> None:
-    if topology.num_compute < 2:
-        raise UnsupportedError(f"{topology.name} has one GPU, which has nothing to exchange")
-    if demand is not None and not demand.is_unicast:
-        raise UnsupportedError(
-            f"{demand.name} has chunks that several GPUs need; flows copy nothing: state an amount "
-            f"for each target, or see the method teccl"
-        )
-    if demand is None:
-        validate(topology, "allgather")
-
-
-def _amounts(topology: Topology, demand: Demand | None) -> np.ndarray:
-    if demand is not None:
-        return demand.matrix
-    ranks = topology.num_compute
-    return np.ones((ranks, ranks), dtype=np.int64) - np.eye(ranks, dtype=np.int64)
-
-
-def _by_tiers(topology: Topology, amounts: np.ndarray, demand: Demand | None) -> _Found | None:
-    """Route over boxes and hubs; None if the network has none."""
-    tiers = two_tiers(topology)
-    schedule = None if tiers is None else two_tier_flow(tiers, amounts, demand)
-    if tiers is None or schedule is None:
-        return None
-    return _Found(schedule, _congestion(schedule), narrowest_cut(tiers, amounts, demand))
+    return AllToAllPlanner(topology, seconds=seconds, parts=parts).plan(demand)
 
 
 def _congestion(schedule: FlowSchedule) -> Fraction:
@@ -140,15 +240,24 @@ def _congestion(schedule: FlowSchedule) -> Fraction:
 
 
 def _better(
-    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float
+    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float, parts: int
 ) -> _Found:
     """Take the program, or for large networks bounds that approach each other."""
     from forestcoll.all_to_all.flow_problem import flow_problem
 
+    if demand is not None:
+        amounts = demand.matrix[demand.matrix > 0]
+        if int(amounts.max()) // int(amounts.min()) >= MOST_RATIO:
+            if found is not None:
+                return found
+            raise UnsupportedError(
+                f"{demand.name} has amounts from {amounts.min()} to {amounts.max()} bytes, too "
+                f"different for the program of {topology.name}; leave the small ones away"
+            )
     deadline = time.perf_counter() + seconds
     problem = flow_problem(topology, None if demand is None else demand.matrix)
     try:
-        other = _by_program(problem, demand, deadline)
+        other = _by_program(problem, demand, deadline, parts)
     except TimeLimitError as error:
         if found is None:
             raise
@@ -160,7 +269,7 @@ def _better(
     return replace(best, bound=max(found.bound, other.bound, key=lambda one: one.inverse_rate))
 
 
-def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) -> _Found:
+def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, parts: int) -> _Found:
     from forestcoll.all_to_all.concurrent_flow import approximate_flow
     from forestcoll.all_to_all.linear_optimum import all_to_all_rate
     from forestcoll.all_to_all.path_schedule import schedule_of
@@ -177,10 +286,10 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float) ->
         settings = Settings(seconds=left)
         amount = None if problem.uniform else problem.amount[:, list(topology.compute)]
         optimum = all_to_all_rate(topology, amount, settings=settings, orbits=orbits)
-        schedule, price = schedule_of(optimum, demand=demand), optimum.price
+        schedule, price = schedule_of(optimum, whole=parts, demand=demand), optimum.price
     else:
         flow = approximate_flow(problem, eps=EPS, seconds=left)
-        schedule, price = schedule_of(flow, demand=demand), flow.price
+        schedule, price = schedule_of(flow, whole=parts, demand=demand), flow.price
     bound = best_whole_prices(topology, demand, price.tolist())
     return _Found(schedule, _congestion(schedule), bound)
 
@@ -191,13 +300,7 @@ def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
     schedule = replace(found.schedule, method=METHOD, price=price)
     if planes.is_trivial:
         return schedule
-    # Planes carry whole parts of the weights of every link if all weights are such multiples.
-    times = math.prod(
-        {
-            math.lcm(*(planes.share[plane].denominator for plane in planes.members[switch]))
-            for switch in planes.merged_switches
-        }
-    )
+    times = _plane_parts(planes)
     routes = replace(schedule.routes, multiplicity=schedule.routes.multiplicity * times)
     merged = len(planes.merged.links)
     of_link = [0] * len(planes.topology.links)
@@ -210,4 +313,14 @@ def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
         whole=schedule.whole * times,
         routes=paths_over_planes(routes, planes),
         price=(*of_link, *price[merged:]),
+    )
+
+
+def _plane_parts(planes: Planes) -> int:
+    """Return a number of whose multiples each plane carries its share in whole parts."""
+    return math.prod(
+        {
+            math.lcm(*(planes.share[plane].denominator for plane in planes.members[switch]))
+            for switch in planes.merged_switches
+        }
     )

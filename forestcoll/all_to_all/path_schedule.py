@@ -55,7 +55,8 @@ def schedule_of(
     ----------
     found : AllToAllOptimum or ApproximateFlow
     whole : int
-        Number of parts of each pair's data; with a demand, of each byte.
+        Number of parts of each pair's data; with a demand, of the largest number of bytes that
+        divides all amounts.
     demand : Demand, optional
         The demand whose matrix the amounts are; needed if they differ.
 
@@ -78,10 +79,11 @@ def schedule_of(
     rows = {}
     place = demands.topology.rank_of
     size = None if demand is None else demand.matrix.tolist()
+    unit = 1 if demand is None else int(np.gcd.reduce(demand.size))
     for source, target, paths in _pairs(found):
         ends = place[source], place[target]
-        due = whole if size is None else whole * size[ends[0]][ends[1]]
-        weights = largest_remainders([share for _, share in paths], due)
+        due = whole if size is None else whole * (size[ends[0]][ends[1]] // unit)
+        weights = [unit * w for w in largest_remainders([share for _, share in paths], due)]
         rows[ends] = [
             Path(nodes, weight) for (nodes, _), weight in zip(paths, weights, strict=True) if weight
         ]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 import numpy as np
@@ -27,19 +27,20 @@ import numpy.typing as npt
 
 from forestcoll.all_to_all.line_cuts import cut_both, divided
 from forestcoll.all_to_all.two_tiers import Port, TwoTiers
+from forestcoll.errors import DisconnectedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound, boundary_prices
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
-from forestcoll.topology.model import Topology
 
-__all__ = ["METHOD", "narrowest_cut", "two_tier_flow"]
+__all__ = ["METHOD", "MOST", "TwoTierRouter"]
 
 METHOD = "two tiers"
 
 Ints = npt.NDArray[np.int64]
 
-_MOST = 2**62
+MOST = 2**62
+"""Limit of the weights of all paths together; sums of them then fit 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,97 +58,159 @@ class _Parts:
         return _Parts(*(getattr(self, name)[which] for name in self.__slots__))
 
 
-def two_tier_flow(
-    tiers: TwoTiers, amounts: Ints, demand: Demand | None = None
-) -> FlowSchedule | None:
-    """Return a schedule of these amounts.
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """The boundary of a GPU or a box: its nodes, the direction, its width in whole units."""
+
+    nodes: tuple[int, ...]
+    into: bool
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class TwoTierRouter:
+    """All that routing needs to know of a network, computed once for any number of demands.
 
     Parameters
     ----------
-    amounts : int64 array of shape (N, N)
-        With zeros on the diagonal, of a sum that fits 64 bits; in any unit.
-    demand : Demand, optional
-        The demand whose matrix this is; None if all amounts are 1.
+    box : int64 array
+        The box of each rank.
+    out, into : _Side
+        The ports of all boxes, both ways.
+    shares : dict, optional
+        Each hub's share of the bandwidth of every box that has ports; None if boxes differ in it.
+    cuts : tuple of _Cut
+        Out of and into each GPU by rank, then each box.
+    unit_gb_s : Fraction
+        Of the cuts' widths.
     """
-    box = np.array(tiers.box, dtype=np.int64)
-    source, target = (ends.astype(np.int64) for ends in np.nonzero(amounts))
-    across = box[source] != box[target]
-    ports = _Ports.of(tiers)
-    shares = _hub_shares(tiers, np.unique(box[source[across]]), np.unique(box[target[across]]))
-    if shares is None:
-        return None
-    whole = math.lcm(*(share.denominator for share in shares.values()))
-    whole *= math.lcm(ports.out.under, ports.into.under)  # of each hub's part, whole shares
-    if whole * int(amounts.sum()) >= _MOST:
-        return None
-    nobody = np.full(len(source), -1, dtype=np.int64)
-    parts = _Parts(source, target, amounts[source, target] * whole, nobody, nobody, nobody)
-    inside, outside = (parts.taken(np.flatnonzero(which)) for which in (~across, across))
-    if len(outside.source):
-        outside = _over_hubs(outside, box, shares, ports)
-        outside = ports.out.chosen(outside, "source", "out", box)
-        outside = ports.into.chosen(outside, "target", "into", box)
-    routes = _routes(tiers, ports, inside, outside)
-    return FlowSchedule(tiers.topology, METHOD, whole, routes, demand)
 
+    tiers: TwoTiers
+    box: Ints = field(repr=False)
+    out: _Side = field(repr=False)
+    into: _Side = field(repr=False)
+    shares: dict[int, Fraction] | None
+    cuts: tuple[_Cut, ...] = field(repr=False)
+    unit_gb_s: Fraction
 
-def narrowest_cut(tiers: TwoTiers, amounts: Ints, demand: Demand | None = None) -> PriceBound:
-    """Return the bound of the cut around a GPU or a box that binds most: price 1 for its links."""
-    topology, boxes = tiers.topology, len(tiers.switch)
-    leaving, entering = _widths(topology)
-    candidates: list[tuple[int, Fraction, tuple[int, ...], bool]] = [
-        (int(total), width, (gpu,), into)
-        for totals, widths, into in (
-            (amounts.sum(axis=1), leaving, False),
-            (amounts.sum(axis=0), entering, True),
+    @classmethod
+    def of(cls, tiers: TwoTiers) -> TwoTierRouter:
+        """Compute what depends on the network alone."""
+        cuts, unit = _cuts(tiers)
+        return cls(
+            tiers=tiers,
+            box=np.array(tiers.box, dtype=np.int64),
+            out=_Side.of(tiers, lambda port: port.up),
+            into=_Side.of(tiers, lambda port: port.down),
+            shares=_hub_shares(tiers),
+            cuts=cuts,
+            unit_gb_s=unit,
         )
-        for total, gpu, width in zip(totals.tolist(), topology.compute, widths, strict=True)
-    ]
-    order = np.argsort(np.array(tiers.box), kind="stable")
-    first = np.searchsorted(np.array(tiers.box)[order], np.arange(boxes))
-    among = np.add.reduceat(amounts[order], first, axis=0)
-    among = np.add.reduceat(among[:, order], first, axis=1)
-    np.fill_diagonal(among, 0)
+
+    def flow(
+        self, amounts: Ints, demand: Demand | None = None, *, most: int = MOST
+    ) -> FlowSchedule | None:
+        """Return a schedule of these amounts; None if this routing cannot make one.
+
+        Parameters
+        ----------
+        amounts : int64 array of shape (N, N)
+            With zeros on the diagonal, of a sum that fits 64 bits; in any unit.
+        demand : Demand, optional
+            The demand whose matrix this is; None if all amounts are 1.
+        most : int
+            Limit of the weights of all paths together.
+        """
+        if self.shares is None:
+            return None
+        box = self.box
+        source, target = np.nonzero(amounts)
+        across = box[source] != box[target]
+        if not (self.out.reaches(box[source[across]]) and self.into.reaches(box[target[across]])):
+            return None
+        # Whole shares of the ports, of whole shares of the hubs.
+        whole = math.lcm(*(share.denominator for share in self.shares.values()))
+        whole *= math.lcm(self.out.under, self.into.under)
+        if whole * int(amounts.sum()) >= most:
+            return None
+        nobody = np.full(len(source), -1, dtype=np.int64)
+        parts = _Parts(source, target, amounts[source, target] * whole, nobody, nobody, nobody)
+        inside, outside = (parts.taken(np.flatnonzero(which)) for which in (~across, across))
+        if len(outside.source):
+            outside = _over_hubs(outside, box, self.shares, self.into)
+            outside = self.out.chosen(outside, "source", "out", box)
+            outside = self.into.chosen(outside, "target", "into", box)
+        return FlowSchedule(
+            self.tiers.topology, METHOD, whole, _routes(self.tiers, inside, outside), demand
+        )
+
+    def narrowest_cut(self, amounts: Ints, demand: Demand | None = None) -> PriceBound:
+        """Return the bound of the cut of a GPU or a box that binds most: price 1 for its links.
+
+        Raises
+        ------
+        DisconnectedError
+            If data must leave or enter a GPU or a box that has no link in this direction.
+        """
+        order = np.argsort(self.box, kind="stable")
+        first = np.searchsorted(self.box[order], np.arange(len(self.tiers.switch)))
+        among = np.add.reduceat(amounts[order], first, axis=0)
+        among = np.add.reduceat(among[:, order], first, axis=1)
+        np.fill_diagonal(among, 0)
+        crossing = [
+            total
+            for each in (amounts, among)
+            for both in zip(each.sum(axis=1).tolist(), each.sum(axis=0).tolist(), strict=True)
+            for total in both
+        ]
+        # The first that is compared wins against this, a width of 1 that nothing crosses.
+        best, most = _Cut((), False, 1), 0
+        for cut, total in zip(self.cuts, crossing, strict=True):
+            if total and not cut.width:
+                node = self.tiers.topology.nodes[cut.nodes[0]].name
+                way = "receive" if cut.into else "send"
+                raise DisconnectedError(
+                    f"{node} must {way} data over links that its GPU or box does not have"
+                )
+            if total * best.width > most * cut.width:
+                best, most = cut, total
+        price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
+        rate = Fraction(most, best.width) / self.unit_gb_s
+        return PriceBound(self.tiers.topology, demand, tuple(price), rate)
+
+
+def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
+    """Return the boundaries of all GPUs and boxes, outwards and inwards, and their unit in GB/s."""
+    topology = tiers.topology
+    under, widths = topology.whole_bandwidths
+    leaving, entering = [0] * len(topology.nodes), [0] * len(topology.nodes)
+    for link, width in zip(topology.links, widths, strict=True):
+        leaving[link.tail] += width
+        entering[link.head] += width
+    cuts = []
+    for gpu in topology.compute:
+        cuts += [_Cut((gpu,), False, leaving[gpu]), _Cut((gpu,), True, entering[gpu])]
     for number, ports in enumerate(tiers.ports):
-        nodes = tuple(sorted({*tiers.nodes_of(number), *(port.node for port in ports)}))
-        up, down = (
-            Fraction(sum(wide)) for wide in ([p.up for p in ports], [p.down for p in ports])
-        )
-        candidates.append((int(among[number].sum()), up, nodes, False))
-        candidates.append((int(among[:, number].sum()), down, nodes, True))
-    binding = (one for one in candidates if one[0] and one[1])
-    total, width, nodes, into = max(binding, key=lambda one: one[0] / one[1])
-    price = boundary_prices(topology, nodes, into=into)
-    return PriceBound(topology, demand, tuple(price), Fraction(total) / width)
+        nodes = tuple(tiers.nodes_of(number))
+        for into in (False, True):
+            wide = sum((port.down if into else port.up for port in ports), start=Fraction(0))
+            cuts.append(_Cut(nodes, into, int(wide * under)))
+    return tuple(cuts), Fraction(1, under)
 
 
-def _widths(topology: Topology) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the bandwidth out of and into each GPU, by rank."""
-    leaving = {gpu: Fraction(0) for gpu in topology.compute}
-    entering = dict(leaving)
-    for link in topology.links:
-        if link.tail in leaving:
-            leaving[link.tail] += link.bandwidth_gb_s
-        if link.head in entering:
-            entering[link.head] += link.bandwidth_gb_s
-    return list(leaving.values()), list(entering.values())
-
-
-def _hub_shares(tiers: TwoTiers, senders: Ints, receivers: Ints) -> dict[int, Fraction] | None:
+def _hub_shares(tiers: TwoTiers) -> dict[int, Fraction] | None:
     """Return each hub's share of the bandwidth of every box; None if boxes differ in it."""
     rows = []
-    for boxes, up in ((senders, True), (receivers, False)):
-        for number in boxes.tolist():
+    for ports in tiers.ports:
+        for up in (True, False):
             by_hub: dict[int, Fraction] = {}
-            for port in tiers.ports[number]:
+            for port in ports:
                 by_hub.setdefault(port.hub, Fraction(0))
                 by_hub[port.hub] += port.up if up else port.down
-            total = sum(by_hub.values())
-            if not total:
-                return None
-            rows.append({hub: wide / total for hub, wide in by_hub.items() if wide})
+            if total := sum(by_hub.values(), start=Fraction(0)):
+                rows.append({hub: wide / total for hub, wide in by_hub.items() if wide})
     if not rows:
-        return {0: Fraction(1)}
+        return None
     return rows[0] if all(row == rows[0] for row in rows) else None
 
 
@@ -159,8 +222,8 @@ class _Side:
     ----------
     key : int64 array
         Box and hub of each port as one number; ascending.
-    share : tuple of Fraction
-        Of each port, in the bandwidth of its box to (or from) the hub.
+    part : int64 array
+        Of ``under`` parts of the bandwidth of its box to (or from) the hub, those of each port.
     own : dict
         The port of a rank at a hub, by (rank, hub).
     under : int
@@ -170,7 +233,7 @@ class _Side:
     nodes: int
     key: Ints
     node: Ints
-    share: tuple[Fraction, ...]
+    part: Ints
     own: dict[tuple[int, int], int]
     under: int
 
@@ -187,19 +250,24 @@ class _Side:
         for key, _, wide in rows:
             total[key] = total.get(key, Fraction(0)) + wide
         rank_of = tiers.topology.rank_of
-        share = tuple(wide / total[key] for key, _, wide in rows)
+        share = [wide / total[key] for key, _, wide in rows]
+        under = math.lcm(*(one.denominator for one in share))
         return cls(
             nodes,
             np.array([key for key, _, _ in rows], dtype=np.int64),
             np.array([node for _, node, _ in rows], dtype=np.int64),
-            share,
+            np.array([int(one * under) for one in share], dtype=np.int64),
             {
                 (rank_of[node], key % nodes): place
                 for place, (key, node, _) in enumerate(rows)
                 if node in rank_of
             },
-            math.lcm(*(one.denominator for one in share)),
+            under,
         )
+
+    def reaches(self, boxes: Ints) -> bool:
+        """Whether all of these boxes have a port."""
+        return bool(np.isin(boxes, self.key // self.nodes).all())
 
     def chosen(self, parts: _Parts, end: str, into: str, box: Ints) -> _Parts:
         """Choose the port of every part at one of its ends."""
@@ -214,37 +282,21 @@ class _Side:
             zip(getattr(parts, end)[first].tolist(), parts.hub[first].tolist(), strict=True)
         )
         own = np.array([self.own.get(row, -1) for row in rows], dtype=np.int64)
-        total = _totals(group[first], amount, self.key)
-        room = np.array(
-            [int(share * due) for share, due in zip(self.share, total, strict=True)], dtype=np.int64
-        )
+        room = _totals(group[first], amount, self.key) // self.under * self.part
         _, port, part = divided(amount, group[first], own, room, self.key)
         segment, piece, size = cut_both(parts.amount, part)
         return replace(parts.taken(segment), amount=size, **{into: self.node[port[piece]]})
 
 
-def _totals(group: Ints, amount: Ints, key: Ints) -> list[int]:
-    """Return what the rows of each port's group have in all."""
-    names, place = np.unique(group, return_inverse=True)
-    sums = np.zeros(len(names), dtype=np.int64)
-    np.add.at(sums, place, amount)
-    by_name = dict(zip(names.tolist(), sums.tolist(), strict=True))
-    return [by_name.get(one, 0) for one in key.tolist()]
+def _totals(group: Ints, amount: Ints, key: Ints) -> Ints:
+    """Return what the rows of each port's group have in all; groups and keys ascend."""
+    first = np.flatnonzero(np.diff(group, prepend=-1))
+    names, sums = group[first], np.add.reduceat(amount, first)
+    place = np.minimum(np.searchsorted(names, key), len(names) - 1)
+    return np.where(names[place] == key, sums[place], 0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Ports:
-    """The ports of all boxes, both ways."""
-
-    out: _Side
-    into: _Side
-
-    @classmethod
-    def of(cls, tiers: TwoTiers) -> _Ports:
-        return cls(_Side.of(tiers, lambda port: port.up), _Side.of(tiers, lambda port: port.down))
-
-
-def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], ports: _Ports) -> _Parts:
+def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], into: _Side) -> _Parts:
     """Divide what each box has for each other over the hubs, at the receiver's own ones first."""
     hubs = sorted(shares)
     if len(hubs) == 1:
@@ -256,24 +308,24 @@ def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], ports: _Po
     parts, line, pair = parts.taken(order), line[order], pair[order]
     first = np.flatnonzero(np.diff(line, prepend=-1))
     amount = np.add.reduceat(parts.amount, first)
-    names, place = np.unique(pair[first], return_inverse=True)
-    total = np.zeros(len(names), dtype=np.int64)
-    np.add.at(total, place, amount)
+    new = np.diff(pair[first], prepend=-1) != 0
+    place = np.cumsum(new) - 1  # pairs of boxes ascend
+    total = np.add.reduceat(amount, np.flatnonzero(new))
     part = np.array([shares[hub].as_integer_ratio() for hub in hubs], dtype=np.int64)
     room = (total[:, None] // part[:, 1] * part[:, 0]).reshape(-1)
     at = np.full(len(box), -1, dtype=np.int64)
-    for rank, beside in ports.into.own:
+    for rank, beside in into.own:
         at[rank] = hubs.index(beside)
     mine = at[parts.target[first]]
     own = np.where(mine >= 0, place * len(hubs) + mine, -1)
-    group = np.repeat(np.arange(len(names)), len(hubs))
+    group = np.repeat(np.arange(len(total)), len(hubs))
     _, port, size = divided(amount, place.astype(np.int64), own, room, group)
     segment, piece, amount = cut_both(parts.amount, size)
     hub = np.array(hubs, dtype=np.int64)[port[piece] % len(hubs)]
     return replace(parts.taken(segment), amount=amount, hub=hub)
 
 
-def _routes(tiers: TwoTiers, ports: _Ports, inside: _Parts, outside: _Parts) -> Routes:
+def _routes(tiers: TwoTiers, inside: _Parts, outside: _Parts) -> Routes:
     """Write the paths: sender, box switch, port, hub, port, box switch, receiver; -1: left out."""
     gpu = np.array(tiers.topology.compute, dtype=np.int64)
     switch = np.array(tiers.switch, dtype=np.int64)[np.array(tiers.box)]

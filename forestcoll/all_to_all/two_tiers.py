@@ -15,13 +15,16 @@ both have a port.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from forestcoll.topology.model import Topology
+from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["Port", "TwoTiers", "two_tiers"]
+
+_Beside = dict[int, dict[int, list[Fraction]]]
+"""For each node its neighbours, with the bandwidths to and from them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +49,19 @@ class TwoTiers:
         The position of each box's switch; -1 for a GPU alone.
     ports : tuple of tuples of Port
         Of each box, in the order of their nodes and hubs.
+    box_of_node : tuple of int
+        The number of the box of each node; -1 for hubs, and where no GPU takes part.
     """
 
     topology: Topology = field(repr=False)
     box: tuple[int, ...]
     switch: tuple[int, ...]
     ports: tuple[tuple[Port, ...], ...] = field(repr=False)
+    box_of_node: tuple[int, ...] = field(repr=False)
 
     def nodes_of(self, box: int) -> list[int]:
-        """Return the positions of a box's GPUs and of its switch."""
-        gpus = self.topology.compute
-        inside = [gpus[rank] for rank, number in enumerate(self.box) if number == box]
-        return inside if self.switch[box] < 0 else [*inside, self.switch[box]]
+        """Return the positions of all nodes of a box: GPUs, its switch, NICs, idle GPUs."""
+        return [v for v, number in enumerate(self.box_of_node) if number == box]
 
 
 def two_tiers(topology: Topology) -> TwoTiers | None:
@@ -74,69 +78,58 @@ def two_tiers(topology: Topology) -> TwoTiers | None:
     """
     if topology.shared:
         return None
-    switches = set(topology.switches)
-    beside: dict[int, dict[int, list[Fraction]]] = defaultdict(dict)
+    beside: _Beside = defaultdict(dict)
     for link in topology.links:
         for one, other, way in ((link.tail, link.head, 0), (link.head, link.tail, 1)):
             beside[one].setdefault(other, [Fraction(0), Fraction(0)])[way] = link.bandwidth_gb_s
     if any(not topology.nodes[v].is_switch for gpu in topology.compute for v in beside[gpu]):
         return None
-    return _with_hubs(topology, beside, _hubs(topology, beside, switches))
+    return _with_hubs(topology, beside, _boxes(topology, beside))
 
 
-def _hubs(
-    topology: Topology, beside: dict[int, dict[int, list[Fraction]]], switches: set[int]
-) -> set[int]:
-    """Return the switches that are next to nodes of several boxes.
+def _boxes(topology: Topology, beside: _Beside) -> dict[int, int]:
+    """Return the box of each node by the node that names it: a switch, or a GPU without one.
 
-    GPUs know their box by their fastest switch; a GPU with one switch belongs to it.
+    GPUs know their box by their fastest switch, also those outside the group. A switch without GPUs
+    belongs to the only box that it is next to: it is a NIC, or a hub that no other box reaches.
+    What is next to several boxes is a hub, and has none.
     """
-    home = {}
-    for gpu in topology.compute:
-        near = [v for v in beside[gpu] if v in switches]
-        if near:
-            home[gpu] = max(near, key=lambda v: (beside[gpu][v][0], -v))
-    residents = Counter(home.values())
-    hubs = {
-        v
-        for v in switches
-        if any(u in home and home[u] != v for u in beside[v])
-        or (residents[v] == 0 and any(u in switches for u in beside[v]))
-    }
-    # Where every GPU has one switch only, and that switch no other, it is the hub of lone GPUs.
-    if not hubs and len(residents) == 1:
-        hubs = set(residents)
-    return hubs
+    home: dict[int, int] = {}
+    for gpu, node in enumerate(topology.nodes):
+        if node.kind is not NodeKind.SWITCH:
+            near = [v for v in beside[gpu] if topology.nodes[v].kind is NodeKind.SWITCH]
+            home[gpu] = max(near, key=lambda v: (sum(beside[gpu][v]), -v), default=gpu)
+    named = {v for v in {*home.values()} if all(home.get(u, v) == v for u in beside[v])}
+    if len(named) == 1 and {*home.values()} == named:
+        named = set()  # the hub of lone GPUs
+    box = {gpu: at if at in named else gpu for gpu, at in home.items()} | {v: v for v in named}
+    others = [v for v in topology.switches if v not in box and beside[v]]
+    around = {v: {box[u] for u in beside[v] if u in box} for v in others}
+    return box | {v: near.pop() for v, near in around.items() if len(near) == 1}
 
 
-def _with_hubs(
-    topology: Topology, beside: dict[int, dict[int, list[Fraction]]], hubs: set[int]
-) -> TwoTiers | None:
+def _with_hubs(topology: Topology, beside: _Beside, box: dict[int, int]) -> TwoTiers | None:
+    hubs = {v for v in topology.switches if v not in box and beside[v]}
     if not hubs or any(other in hubs for hub in hubs for other in beside[hub]):
         return None
-    number: dict[int, int] = {}
-    box, switch = [], []
-    for gpu in topology.compute:
-        inner = [v for v in beside[gpu] if v not in hubs]
-        if len(inner) > 1:
+    names = dict.fromkeys(box[gpu] for gpu in topology.compute)
+    number = {name: place for place, name in enumerate(names)}
+    ports: list[list[Port]] = [[] for _ in names]
+    for v in sorted(v for v, name in box.items() if name in number):
+        name = box[v]
+        if any(u not in hubs and box[u] != name for u in beside[v]):
             return None
-        key = inner[0] if inner else gpu
-        if key not in number:
-            number[key] = len(number)
-            switch.append(inner[0] if inner else -1)
-        box.append(number[key])
-    ports: list[list[Port]] = [[] for _ in number]
-    for v, node in enumerate(topology.nodes):
-        if v in hubs:
-            continue
-        inner = [u for u in beside[v] if u not in hubs]
-        if not node.is_switch:
-            place = box[topology.rank_of[v]]
-        elif v in number:
-            place = number[v]
-        elif len(inner) == 1 and inner[0] in number:
-            place = number[inner[0]]  # a NIC, or a GPU outside the group
-        else:
+        near = [hub for hub in sorted(beside[v]) if hub in hubs]
+        # A star: GPUs and ports are next to the switch of their box, both ways.
+        used = near or v in topology.rank_of
+        if used and v != name and not all(beside[v].get(name, (0, 0))):
             return None
-        ports[place] += [Port(v, hub, *beside[v][hub]) for hub in sorted(beside[v]) if hub in hubs]
-    return TwoTiers(topology, tuple(box), tuple(switch), tuple(map(tuple, ports)))
+        ports[number[name]] += [Port(v, hub, *beside[v][hub]) for hub in near]
+    members = {v: number[name] for v, name in box.items() if name in number}
+    return TwoTiers(
+        topology,
+        tuple(members[gpu] for gpu in topology.compute),
+        tuple(name if topology.nodes[name].is_switch else -1 for name in names),
+        tuple(map(tuple, ports)),
+        tuple(members.get(v, -1) for v in range(len(topology.nodes))),
+    )

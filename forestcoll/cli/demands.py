@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS
-from forestcoll.problem.price_bound import PriceBound
-from forestcoll.schedule import verify
-from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.topology import Topology
 
-__all__ = ["AllToAllSeconds", "DemandText", "check_all_to_all", "flow_facts", "flow_for"]
+if TYPE_CHECKING:
+    from forestcoll.schedule.flows import FlowSchedule
+
+__all__ = [
+    "AllToAllSeconds",
+    "DemandText",
+    "PathParts",
+    "RoundUp",
+    "check_all_to_all",
+    "flow_facts",
+    "flow_for",
+]
 
 ALL_TO_ALL = "all-to-all"
 
@@ -39,6 +47,26 @@ AllToAllSeconds = Annotated[
 ]
 
 
+RoundUp = Annotated[
+    str | None,
+    typer.Option(
+        "--round-up",
+        metavar="SIZE",
+        help="Round the amounts of a demand up to multiples, so that few chunks hold them.",
+    ),
+]
+PathParts = Annotated[
+    int,
+    typer.Option(
+        "--parts",
+        min=1,
+        max=10**9,
+        metavar="N",
+        help="Parts of a pair's data that the program's paths share out; few make small files.",
+    ),
+]
+
+
 def check_all_to_all(collective: str, demand: str | None, others: Mapping[str, object]) -> bool:
     """Whether an all-to-all is asked for; check that no other option contradicts it.
 
@@ -54,24 +82,41 @@ def check_all_to_all(collective: str, demand: str | None, others: Mapping[str, o
     if demand is None and collective != ALL_TO_ALL:
         return False
     for name, value in others.items():
-        if value not in (None, False):
+        if value is not None and value is not False:  # 0 is a number of trees
             raise InvalidParameterError(
                 f"--{name} is for trees; an all-to-all has paths, so leave it away"
             )
     return True
 
 
-def flow_for(topology: Topology, demand: str | None, seconds: float) -> FlowSchedule:
+def flow_for(
+    topology: Topology,
+    demand: str | None,
+    seconds: float,
+    round_up: str | None = None,
+    parts: int = 720_720,
+) -> FlowSchedule:
     """Find the best paths for a demand, or for equal parts."""
     from forestcoll.all_to_all.best_flow import best_flow
     from forestcoll.problem.demand_files import demand_in
+    from forestcoll.problem.sizes import read_size
 
     given = None if demand is None else demand_in(demand, topology)
-    return best_flow(topology, given, seconds=seconds)
+    if round_up is not None:
+        if given is None:
+            raise InvalidParameterError("--round-up is for a demand; equal parts are equal")
+        try:
+            given = given.rounded_up(read_size(round_up))
+        except ValueError as error:
+            raise InvalidParameterError(f"--round-up {error}") from None
+    return best_flow(topology, given, seconds=seconds, parts=parts)
 
 
 def flow_facts(schedule: FlowSchedule, *, check: bool = True) -> dict[str, Any]:
     """Return the facts of a flow schedule; proved ones if it is checked."""
+    from forestcoll.problem.price_bound import PriceBound
+    from forestcoll.schedule import verify
+
     verdict, demand = verify(schedule) if check else None, schedule.demand
     topology = schedule.topology
     facts: dict[str, Any] = {

@@ -11,6 +11,8 @@ from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import (
     AllToAllSeconds,
     DemandText,
+    PathParts,
+    RoundUp,
     check_all_to_all,
     flow_facts,
     flow_for,
@@ -104,6 +106,8 @@ def generate_schedule(
         ),
     ] = LP_TIME_LIMIT_S,
     demand: DemandText = None,
+    round_up: RoundUp = None,
+    parts: PathParts = 720_720,
     seconds: AllToAllSeconds = 60.0,
     json_: Json = False,
 ) -> None:
@@ -121,7 +125,7 @@ def generate_schedule(
         "multicast": in_network, "method": None if method == "forestcoll" else method,
     }  # fmt: skip
     if check_all_to_all(collective, demand, trees):
-        flow = flow_for(topology, demand, seconds)
+        flow = flow_for(topology, demand, seconds, round_up, parts)
         proved = flow_facts(flow, check=check)
         write_schedule(flow, output)
         report({**idle_fact(members, idle), **proved, "file": output}, json_)

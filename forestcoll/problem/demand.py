@@ -198,6 +198,24 @@ class Demand:
         off = self.matrix[~np.eye(self.gpus, dtype=np.bool_)]
         return self.is_unicast and bool((off == off[0]).all())
 
+    def rounded_up(self, unit: int) -> Demand:
+        """Return the demand with every size rounded up to a multiple of some bytes.
+
+        Runtimes cut data into equal chunks, which must divide all sizes.
+
+        Raises InvalidParameterError if the unit is not positive, or the sizes become too large.
+
+        Examples
+        --------
+        >>> Demand.of_matrix([[0, 5], [8, 0]]).rounded_up(4).size.tolist()
+        [8, 8]
+        """
+        if unit < 1:
+            raise InvalidParameterError(f"{self.name}: the unit is {unit}; it must be positive")
+        size = -(-self.size // unit) * unit
+        columns = (self.source, size, self.first_target, self.target)
+        return Demand._checked(self.name, self.gpus, *columns)
+
     def chunk(self, number: int) -> DemandedChunk:
         """Return a chunk by its number."""
         targets = self.target[self.first_target[number] : self.first_target[number + 1]]

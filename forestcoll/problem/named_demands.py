@@ -13,22 +13,26 @@ Source:  the programs of nccl-tests (https://github.com/NVIDIA/nccl-tests); for 
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from forestcoll.errors import InvalidParameterError, did_you_mean
-from forestcoll.problem.demand import MOST_CHUNKS, Demand
+from forestcoll.problem.demand import MOST_BYTES, MOST_CHUNKS, Demand
 from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import rank_of_root
 from forestcoll.topology.groups import members_from_text
 from forestcoll.topology.model import Topology
 
-__all__ = ["DEMANDS", "NamedDemand", "named_demand"]
+__all__ = ["DEMANDS", "NamedDemand", "named_demand", "rank_of_gpu"]
 
 _DEFAULT_SIZE = "64MB"
 _MOST_EXPONENT = 10.0
+_MOST_DIGITS = 20
+_LONG = 200
+"""Letters of a name beyond which it is not printed in full."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,13 +141,17 @@ def named_demand(spec: str, topology: Topology) -> Demand:
     name, _, rest = spec.partition(":")
     if name not in DEMANDS:
         hint = did_you_mean(name, [*DEMANDS], f"known: {', '.join(DEMANDS)}", repr)
-        raise InvalidParameterError(f"there is no demand {name!r}; {hint}")
+        raise InvalidParameterError(f"there is no demand {reprlib.repr(name)}; {hint}")
     given = _parameters(name, rest)
     try:
         size = read_size(given.pop("size", _DEFAULT_SIZE))
     except ValueError as error:
         raise InvalidParameterError(f"{name}: size {error}") from None
-    groups = _groups(topology, given.pop("group", None))
+    if size > MOST_BYTES:
+        raise InvalidParameterError(
+            f"{name}: size is {size} bytes; at most {MOST_BYTES:.0e} are possible"
+        )
+    groups = _groups(name, topology, given.pop("group", None))
     if sum(len(ranks) ** 2 for ranks in groups) > MOST_CHUNKS:
         raise InvalidParameterError(
             f"{name}: {topology.name} has {topology.num_compute} GPUs; a demand has at most "
@@ -163,20 +171,43 @@ def _parameters(name: str, text: str) -> dict[str, str]:
         key, equals, value = part.partition("=")
         if not equals or key not in allowed or key in given:
             raise InvalidParameterError(
-                f"{name}: {part!r} is no parameter, or is given twice; it has "
+                f"{name}: {reprlib.repr(part)} is no parameter, or is given twice; it has "
                 f"{', '.join(f'{one}=...' for one in allowed)}"
             )
         given[key] = value
     return given
 
 
-def _groups(topology: Topology, text: str | None) -> list[list[int]]:
+def rank_of_gpu(topology: Topology, name: str | int, where: str) -> int:
+    """Return the rank of a GPU given by name or rank.
+
+    Raises
+    ------
+    InvalidParameterError
+        If there is no such GPU; the message begins with ``where``.
+    """
+    if isinstance(name, str) and len(name) > _LONG and name not in topology.position_of:
+        raise InvalidParameterError(f"{where}: names {reprlib.repr(name)}, which is no node")
+    try:
+        return rank_of_root(topology, name)
+    except InvalidParameterError as error:
+        raise InvalidParameterError(
+            f"{where}: {str(error).replace('the root is', 'names', 1)}"
+        ) from None
+
+
+def _groups(name: str, topology: Topology, text: str | None) -> list[list[int]]:
     if text is None:
         return [[*range(topology.num_compute)]]
     found = []
     for part in text.split("|"):
         members = members_from_text(topology, part.replace("+", ","))
-        found.append(sorted(topology.rank_of[topology.position_of[one]] for one in members))
+        ranks = sorted(rank_of_gpu(topology, one, f"{name}: group") for one in members)
+        if len(ranks) < 2 or len({*ranks}) < len(ranks):
+            raise InvalidParameterError(
+                f"{name}: group {reprlib.repr(part)} must name two GPUs or more, each once"
+            )
+        found.append(ranks)
     return found
 
 
@@ -186,15 +217,22 @@ def _values(
     values: dict[str, int | float] = {}
     for key, text in given.items():
         if key == "root":
-            rank = rank_of_root(topology, int(text) if text.isdecimal() else text)
+            number = text.isdecimal() and len(text) < _MOST_DIGITS
+            rank = rank_of_gpu(topology, int(text) if number else text, f"{name}: root")
             if rank not in ranks:
-                raise InvalidParameterError(f"{name}: root {text!r} is in no group")
+                raise InvalidParameterError(
+                    f"{name}: root {text!r} is outside a group; name one that all groups have"
+                )
             values[key] = ranks.index(rank)
             continue
         try:
             values[key] = _NUMBERS[key](text)
         except ValueError:
-            raise InvalidParameterError(f"{name}: {key} is {text!r}; give a number") from None
+            raise InvalidParameterError(
+                f"{name}: {key} is {reprlib.repr(text)}; give a number"
+            ) from None
         if not 0 <= values[key] <= 2**32:
-            raise InvalidParameterError(f"{name}: {key} is {text}; it must be from 0 to 2^32")
+            raise InvalidParameterError(
+                f"{name}: {key} is {reprlib.repr(text)}; it must be from 0 to 2^32"
+            )
     return values

@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from forestcoll.errors import ExportError, UnsupportedError
-from forestcoll.runtimes.transfer_pieces import Piece
+from forestcoll.runtimes.transfer_pieces import Piece, pieces_of
 from forestcoll.schedule.program import Program
+from forestcoll.schedule.sends import Chunks
 
-__all__ = ["Layout", "layout_of"]
+__all__ = ["Layout", "chunks_of_pairs", "layout_of", "with_own_parts"]
 
 _SUMS = ("reduce-scatter", "allreduce", "reduce")
 _SHARED = ("allgather", "reduce-scatter", "all-to-all")
@@ -42,6 +45,9 @@ class Layout:
         As of :class:`forestcoll.schedule.sends.Chunks`.
     in_place : bool
         Whether the input is known to be part of the output.
+
+    In an all-to-all of different amounts every pair has a slot of the largest amount, so that the
+    runtime sees equal parts; only a pair's own amount, the beginning of its slot, moves.
     """
 
     collective: str
@@ -125,6 +131,27 @@ class Layout:
         return (self.base[chunk] + shift) * self.instances
 
 
+def with_own_parts(program: Program) -> Program:
+    """Add to an all-to-all the part that each GPU has for itself, where it has no chunk.
+
+    No transfer moves it, but the output holds it.
+    """
+    chunks, gpus = program.chunks, program.topology.num_compute
+    if program.collective != "all-to-all" or len(set(chunks.size.tolist())) > 1:
+        return program  # a demand has nothing for the GPU itself
+    there = set(chunks.root[chunks.root == chunks.target].tolist())
+    own = np.array([rank for rank in range(gpus) if rank not in there], dtype=np.int32)
+    if not len(own):
+        return program
+    parts = Chunks(
+        size=np.append(chunks.size, np.full(len(own), chunks.whole // gpus, dtype=np.int64)),
+        whole=chunks.whole,
+        root=np.append(chunks.root, own),
+        target=np.append(chunks.target, own),
+    )
+    return replace(program, chunks=parts)
+
+
 def layout_of(
     program: Program, pieces: Sequence[Piece], instances: int = 1, in_place: bool = False
 ) -> Layout:
@@ -146,11 +173,15 @@ def layout_of(
         )
     cuts = {cut for piece in pieces for cut in (piece.first, piece.size)}
     # No piece may begin or end inside a chunk of the runtime.
-    unit = math.gcd(int(chunks.whole), *chunks.size.tolist(), *cuts)
+    unit = math.gcd(*chunks.size.tolist(), *cuts)
+    if program.collective != "all-to-all":
+        unit = math.gcd(unit, int(chunks.whole))
     root, target = chunks.root.tolist(), chunks.target.tolist()
     size = [each // unit for each in chunks.size.tolist()]
     whole = int(chunks.whole) // unit
-    if program.collective in _SHARED:
+    if program.collective == "all-to-all":
+        whole = max(_by_pair(size, root, target).values()) * gpus
+    elif program.collective in _SHARED:
         _check_shares(program, size, whole)
     if program.collective == "all-to-all":
         base = _bases_of_pairs(size, root, target, whole // gpus)
@@ -175,21 +206,50 @@ def layout_of(
     )
 
 
+def chunks_of_pairs(program: Program, input_chunks: int) -> tuple[tuple[int, ...], ...] | None:
+    """Return how many chunks each pair's slot holds in an exported all-to-all.
+
+    Parameters
+    ----------
+    input_chunks : int
+        Of a GPU in the file.
+
+    Returns
+    -------
+    tuple of tuples of int, optional
+        For each sender, of each receiver; None for other collectives.
+    """
+    if program.collective != "all-to-all":
+        return None
+    program = with_own_parts(program)
+    layout = layout_of(program, pieces_of(program))
+    times = input_chunks // layout.whole
+    found = _by_pair(layout.size, layout.root, layout.target)
+    ranks = range(layout.gpus)
+    return tuple(tuple(found.get((one, other), 0) * times for other in ranks) for one in ranks)
+
+
+def _by_pair(
+    size: Sequence[int], root: Sequence[int], target: Sequence[int]
+) -> dict[tuple[int, int], int]:
+    """Add up the chunks of each sender and receiver."""
+    have: dict[tuple[int, int], int] = {}
+    for one, sender, receiver in zip(size, root, target, strict=True):
+        have[sender, receiver] = have.get((sender, receiver), 0) + one
+    return have
+
+
 def _check_shares(program: Program, size: list[int], whole: int) -> None:
     gpus, chunks = program.topology.num_compute, program.chunks
-    have: dict[tuple[int, int], int] = {}
-    for one, sender, receiver in zip(
-        size, chunks.root.tolist(), chunks.target.tolist(), strict=True
-    ):
-        have[sender, receiver] = have.get((sender, receiver), 0) + one
-    for (sender, receiver), found in have.items():
+    have = _by_pair(size, chunks.root.tolist(), chunks.target.tolist())
+    for (sender, _), found in have.items():
         if found * gpus != whole:
-            whose = f"rank {sender}" + (f" for rank {receiver}" if receiver >= 0 else "")
             raise UnsupportedError(
-                f"unsupported: the data of {whose} is {found} of {whole} parts, not the {gpus}th "
-                f"of it; the runtime of MSCCL knows equal shares only, so leave weights away"
+                f"unsupported: the data of rank {sender} is {found} of {whole} parts, not the "
+                f"{gpus}th of it; the runtime of MSCCL knows equal shares only, so leave weights "
+                f"away"
             )
-    if program.collective != "all-to-all" and len(have) != gpus:
+    if len(have) != gpus:
         raise UnsupportedError(
             f"unsupported: {len(have)} of {gpus} GPUs have data; the runtime of MSCCL knows equal "
             f"shares only, so leave weights away"

@@ -239,7 +239,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "bfb": dict.fromkeys(GATHERING, Claim(SWITCH_FREE)),
     # For networks that are named by what they are made of, of which there is none here.
     "bfb-expansion": dict.fromkeys(GATHERING, Claim(())),
-    "all-to-all-lp": {"all-to-all": Claim(SWITCH_FREE)},
+    "all-to-all-lp": {"all-to-all": Claim(tuple(TOPOLOGIES))},
     "tacos": dict.fromkeys(GATHERING, Claim(but("torus:dims=8x8"), ("torus:dims=8x8",))),
     "blink": dict.fromkeys(ROOTED, Claim(SWITCH_FREE)),
     "blink-switch": dict.fromkeys(ROOTED, Claim(but())),

@@ -28,6 +28,7 @@ from forestcoll.schedule import (
     verify,
     write_schedule,
 )
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Node, NodeKind, SharedCapacity, Topology, load_topology
 from tests.baselines.claims import CLAIMS, TOPOLOGIES, examples, fingerprint, load, make, run
@@ -109,7 +110,8 @@ def test_planes_change_no_rate(method: str, collective: str, name: str) -> None:
     verify(made)
     assert cost(made).algbw_gb_s == cost(whole).algbw_gb_s
     assert makespan_s_per_gb(made) == makespan_s_per_gb(whole)
-    assert synchronous(made) == synchronous(whole)
+    if not isinstance(made, FlowSchedule):  # which has no steps
+        assert synchronous(made) == synchronous(whole)
 
 
 def lower_bound(made: Schedule, name: str) -> Fraction:

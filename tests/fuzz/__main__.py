@@ -5,12 +5,15 @@
     python -m tests.fuzz --contest --networks 2000
     python -m tests.fuzz --contest --family boxes --seed 1000007
     python -m tests.fuzz --any-network --networks 2000
+    python -m tests.fuzz --all-to-alls --networks 1000
 
 The first two send networks through the pipeline. With ``--contest`` every method tries to beat what
 is called a bound or optimal (:mod:`tests.fuzz.contest`). With ``--any-network`` switches send more
-than they receive, or links share capacities (:mod:`tests.fuzz.any_network`). A run's seed decides
-which networks it meets and in which order, and the minutes, or their number, only how many. Exit
-code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found till then is shown).
+than they receive, or links share capacities (:mod:`tests.fuzz.any_network`). With ``--all-to-alls``
+the best paths of demands of any amounts meet the linear program (:mod:`tests.fuzz.all_to_alls`). A
+run's seed decides which networks it meets and in which order, and the minutes, or their number,
+only how many. Exit code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found
+till then is shown).
 """
 
 import argparse
@@ -22,7 +25,7 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tests.fuzz import any_network, contest
+from tests.fuzz import all_to_alls, any_network, contest
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.families import FAMILIES
 from tests.fuzz.pool import Pool
@@ -33,9 +36,19 @@ SEEDS_PER_RUN = 1_000_000
 
 FAILED, INTERRUPTED = 1, 130
 
-_WORK = {"": examine, "contest": contest.examine, "any-network": any_network.examine}
+_WORK = {
+    "": examine,
+    "contest": contest.examine,
+    "any-network": any_network.examine,
+    "all-to-alls": all_to_alls.examine,
+}
 
-_FAMILIES = {"": FAMILIES, "contest": contest.KINDS, "any-network": any_network.KINDS}
+_FAMILIES = {
+    "": FAMILIES,
+    "contest": contest.KINDS,
+    "any-network": any_network.KINDS,
+    "all-to-alls": all_to_alls.KINDS,
+}
 
 
 def main() -> int:
@@ -119,13 +132,14 @@ def _arguments() -> argparse.Namespace:
     for name, help_ in (
         ("contest", "let all methods try to win"),
         ("any-network", "networks damaged one way, or with shared capacities"),
+        ("all-to-alls", "all-to-alls of any amounts, against the linear program"),
     ):
         kind.add_argument(f"--{name}", action="store_const", const=name, dest="kind", help=help_)
     parser.add_argument("--limit", type=float, default=100, help="seconds for all checks of one")
     given = parser.parse_args()
     given.kind = given.kind or ""
     if given.family and given.family not in _FAMILIES[given.kind]:
-        option = f"with --{given.kind}" if given.kind else "without --contest and --any-network"
+        option = f"with --{given.kind}" if given.kind else "without an option for another kind"
         parser.error(f"there is no family {given.family} {option}")
     return given
 

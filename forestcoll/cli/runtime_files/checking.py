@@ -45,17 +45,42 @@ Threadblocks = Annotated[
 ]
 
 
+ScheduleOfFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--schedule",
+        metavar="FILE",
+        help="The schedule that it was exported from: tells how much of each part of an all-to-all "
+        "holds data, where the amounts differ.",
+    ),
+]
+
+
+def _pairs(schedule: Path | None, input_chunks: int) -> tuple[tuple[int, ...], ...] | None:
+    """Return the chunks with data of each pair, if a schedule tells."""
+    if schedule is None:
+        return None
+    from forestcoll.compilation import compile_program
+    from forestcoll.runtimes.data_layout import chunks_of_pairs
+    from forestcoll.schedule import read_schedule
+
+    program = compile_program(read_schedule(schedule), loopback=False)
+    return chunks_of_pairs(program, input_chunks)
+
+
 def check_xml(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="A file of MSCCL, XML.")],
     root: RootRank = None,
     machine: Machine = None,
     threadblocks: Threadblocks = None,
+    schedule: ScheduleOfFile = None,
     json_: Json = False,
 ) -> None:
     """Execute an MSCCL XML file on the CPU as its runtime would, and report what is wrong."""
     most = blocks_of(machine, threadblocks)
     reading = read_leniently(file)
-    found = interpret(reading.algorithm, root=root, most_blocks=most)
+    pairs = _pairs(schedule, reading.algorithm.gpus[0].input_chunks)
+    found = interpret(reading.algorithm, root=root, most_blocks=most, pairs=pairs)
     notes = [Finding(Kind.NOTE, remark.message, line=remark.line) for remark in reading.remarks]
     about = {"file": file, **_about_xml(reading.algorithm)}
     if json_:
@@ -73,12 +98,14 @@ def check_plan(
     root: RootRank = None,
     machine: Machine = None,
     threadblocks: Threadblocks = None,
+    schedule: ScheduleOfFile = None,
     json_: Json = False,
 ) -> None:
     """Execute an MSCCL++ execution plan on the CPU, and report what is wrong with it."""
     most = blocks_of(machine, threadblocks)
     reading = read_plan(file)
-    found = interpret_plan(reading.plan, root=root, most_blocks=most)
+    pairs = _pairs(schedule, reading.plan.gpus[0].input_chunks)
+    found = interpret_plan(reading.plan, root=root, most_blocks=most, pairs=pairs)
     notes = [Finding(Kind.NOTE, remark) for remark in reading.remarks]
     about = {"file": file, **_about_plan(reading.plan)}
     shown = _document(about, notes, found, {}) if json_ else _summary(about, notes, found)

@@ -13,6 +13,7 @@ from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, RuntimeLimitError, VerificationError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.sizes import read_size
+from forestcoll.runtimes.data_layout import chunks_of_pairs
 from forestcoll.runtimes.formats import FORMATS, Exported, ExportOptions, export, options_of
 from forestcoll.runtimes.interpretation.multiprocessors import MOST_BLOCKS
 from forestcoll.runtimes.msccl import parse_algorithm
@@ -145,10 +146,14 @@ def _executed(text: str, name: str, program: Program, threadblocks: int | None) 
     """Execute the export and return how, in words; None if no interpreter has the format."""
     root = int(program.chunks.root[0]) if program.collective in ("broadcast", "reduce") else None
     if name == "msccl":
-        found = [interpret(parse_algorithm(text).algorithm, root=root)]
+        algorithm = parse_algorithm(text).algorithm
+        pairs = chunks_of_pairs(program, algorithm.gpus[0].input_chunks)
+        found = [interpret(algorithm, root=root, pairs=pairs)]
     elif name == "mscclpp":
         most = threadblocks or MOST_BLOCKS
-        found = list(interpret_calls(parse_plan(text).plan, root=root, most_blocks=most))
+        plan = parse_plan(text).plan
+        pairs = chunks_of_pairs(program, plan.gpus[0].input_chunks)
+        found = list(interpret_calls(plan, root=root, most_blocks=most, pairs=pairs))
     else:
         return None
     wrong = [one for each in found for one in each.findings if one.is_wrong]

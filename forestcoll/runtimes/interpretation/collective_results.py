@@ -47,6 +47,9 @@ class Promise:
         As the executor spells it.
     root : int
         Of a broadcast or reduce, else -1.
+    pairs : tuple of tuples of int, optional
+        In an all-to-all of different amounts: how many chunks of the slot of each sender and
+        receiver hold data. The others may hold anything; all count if not given.
     """
 
     collective: str
@@ -54,6 +57,7 @@ class Promise:
     root: int
     cells: Cells
     slices: int
+    pairs: tuple[tuple[int, ...], ...] | None = None
 
     @property
     def chunks(self) -> int:
@@ -107,6 +111,7 @@ def _find_in_slice(
         sources, positions = _due(promise, gpu)
         later = positions + nth * promise.cells.inputs
         good = _are_good(promise, memory, multisets, cells, sources, later)
+        good |= ~_holds_data(promise, gpu)
         for chunk in np.flatnonzero(~good):
             due = _in_words(promise, sources[chunk], positions[chunk])
             number = int(memory.contents[cells[chunk]])
@@ -133,6 +138,16 @@ def _due(promise: Promise, gpu: int) -> tuple[Ints, Ints]:
             return every + 1 + promise.root, chunks
         case _:
             return every, chunks
+
+
+def _holds_data(promise: Promise, gpu: int) -> Bools:
+    """Whether each output chunk holds data of the collective."""
+    outputs = promise.cells.outputs
+    if promise.pairs is None:
+        return np.ones(outputs, dtype=np.bool_)
+    slot = np.arange(outputs) % (outputs // promise.gpus)
+    many = np.array([row[gpu] for row in promise.pairs])
+    return slot < np.repeat(many, outputs // promise.gpus)
 
 
 def _are_good(

@@ -163,30 +163,42 @@ def of_multicast(forest: MulticastForest, *, loopback: bool = True) -> Plan:
 
 
 def of_flows(schedule: FlowSchedule) -> Plan:
-    """Send the parts of every pair's data over their paths, all at once."""
-    routes = schedule.routes
+    """Send the parts of every pair's data over their paths, from GPU to GPU.
+
+    A GPU on a path stores what it forwards: no runtime sends through it.
+    """
+    routes, topology = schedule.routes, schedule.topology
     pair = np.repeat(np.arange(len(routes.tail)), np.diff(routes.first_path))
     end = np.cumsum(exact(routes.multiplicity, len(pair)))
     before = end - routes.multiplicity
     first = (before - before[routes.first_path[pair]]).astype(np.int64)
-    parts = np.add.reduceat(routes.multiplicity, routes.first_path[:-1])
-    gpus, demand = schedule.topology.num_compute, schedule.demand
+    gpus, demand = topology.num_compute, schedule.demand
     chunks = Chunks(
-        size=parts,
+        size=np.add.reduceat(routes.multiplicity, routes.first_path[:-1]),
         whole=schedule.whole * (gpus if demand is None else demand.bytes),
         root=routes.tail.astype(np.int32),
         target=routes.head.astype(np.int32),
     )
+    rank = np.full(len(topology.nodes), -1, dtype=np.int32)
+    rank[list(topology.compute)] = np.arange(gpus)
+    stop = np.flatnonzero(rank[routes.hop] >= 0)  # places of GPUs on the paths, ends included
+    path = np.searchsorted(routes.first_hop, stop, side="right") - 1
+    leg = np.flatnonzero(path[1:] == path[:-1])
+    near, far, path = stop[leg], stop[leg + 1], path[leg]
+    turn = _places(np.bincount(path, minlength=len(pair)))
     transfers = _copies(
-        pair,
-        first,
-        routes.multiplicity,
-        routes.tail[pair],
-        routes.head[pair],
-        np.arange(len(pair)),
-        np.zeros(len(pair), dtype=np.int64),
+        pair[path],
+        first[path],
+        routes.multiplicity[path],
+        rank[routes.hop[near]],
+        rank[routes.hop[far]],
+        np.arange(len(leg)),
+        turn,
     )
-    return Plan(chunks, transfers, _walks(routes))
+    length = far - near + 1
+    first_hop = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    hop = routes.hop[np.repeat(near, length) + _places(length)]
+    return Plan(chunks, transfers, Walks(first_hop, hop))
 
 
 def of_steps(schedule: StepSchedule) -> Plan:

@@ -22,6 +22,9 @@ def check_demand(demand: Demand, gpus: int) -> None:
     VerificationError
         At the first violation.
     """
+    name = demand.name
+    if not isinstance(name, str) or not name or not name.isprintable():
+        fail(f"the name of the demand is {name!r}; it must be printable")
     if demand.gpus != gpus:
         fail(f"the demand is of {demand.gpus} GPUs; the network has {gpus}")
     chunks = len(demand.size)

@@ -22,7 +22,7 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["priced_inverse_rate_of_pairs"]
 
-_MOST_PRICE = 2**40
+_MOST_PRICE = 2**32
 _BLOCK = 2**22
 """Entries of the table of potentials that are relaxed together."""
 
@@ -64,11 +64,9 @@ def priced_inverse_rate_of_pairs(
         (link.bandwidth_gb_s * one for link, one in zip(topology.links, own, strict=True) if one),
         start=Fraction(0),
     )
+    place = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
     for group, one in zip(topology.shared, common, strict=True):
-        held = {(tail, head) for tail, head in group.links}
-        for i, link in enumerate(topology.links):
-            if (link.tail, link.head) in held:
-                cost[i] += one
+        cost[[place[ends] for ends in group.links]] += one
         paid += group.bandwidth_gb_s * one
     if paid == 0:
         fail("all prices are 0; they prove nothing")

@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.direct_connect import all_to_all_lp
 from baselines.direct_connect.all_to_all_lp import generate
+from forestcoll.all_to_all import best_flow
 from forestcoll.errors import TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost, verify
@@ -33,14 +33,21 @@ def test_large_irregular_networks_are_within_a_percent(monkeypatch: pytest.Monke
     """By bounds that meet, here on a small one, beside the program itself."""
     topology = load_topology("generalized_kautz:degree=4,nodes=26")
     exact = cost(generate(topology)).algbw_gb_s
-    monkeypatch.setattr(all_to_all_lp, "_MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(best_flow, "MOST_UNKNOWNS", 0)
     made = generate(topology)
     verify(made)
     assert 0.985 * exact <= cost(made).algbw_gb_s <= exact * (1 + Fraction(1, 10**5))
 
 
+def test_switches_forward() -> None:
+    """Each of 16 GPUs has 8 of 15 parts for the other box, over a NIC of 25 GB/s."""
+    made = generate(load_topology("dgx_a100:boxes=2"))
+    assert made.method == "all-to-all-lp"
+    assert verify(made).algbw_gb_s == 25 * Fraction(16, 8)
+
+
 def test_what_it_does_not_do_is_said() -> None:
-    with pytest.raises(UnsupportedError, match="has switches"):
-        generate(load_topology("dgx_a100:boxes=1"))
+    with pytest.raises(UnsupportedError, match="one GPU"):
+        generate(load_topology("ring:nodes=4").without("gpu1", "gpu2", "gpu3"))
     with pytest.raises(TimeLimitError):
         generate(load_topology("generalized_kautz:degree=4,nodes=300"), limits=Limits(seconds=0.01))

@@ -236,3 +236,17 @@ def test_a_record_has_all_that_is_known() -> None:
     assert (found["kind"], found["wrong"], found["message"]) == ("limit", True, "many")
     assert (found["gpu"], found["threadblock"], found["step"]) == (1, 2, 3)
     assert (found["line"], found["lines"]) == (4, [4, 9])
+
+
+@pytest.mark.parametrize(("name", "check"), [("msccl", "check-xml"), ("mscclpp", "check-plan")])
+def test_different_amounts_are_checked_beside_their_schedule(
+    name: str, check: str, tmp_path: Path
+) -> None:
+    """Without it, what lies behind a pair's own amount counts too."""
+    made, out = tmp_path / "made.json", tmp_path / "out"
+    ring = ("ring:nodes=3", "--demand", "zipf:size=30KB", "--round-up", "4KB", "--parts", 2)
+    document("generate", *ring, "-o", made)
+    assert document("export", made, "--format", name, "-o", out)["verified"]
+    assert document(check, out, "--schedule", made)["right"]
+    alone = invoke(check, out, "--json")
+    assert (alone.exit_code, json.loads(alone.stdout)["right"]) == (1, False)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from experiments.run.worker import work
 from forestcoll.all_to_all.linear_optimum import all_to_all_rate
 from forestcoll.allreduce.best_allreduce import Improved
 from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule import cost
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
@@ -178,7 +178,7 @@ def test_the_bound_of_an_all_to_all_holds_for_any_prices(seed: int) -> None:
     assert attained <= float(best.algbw_gb_s) * (1 + 1e-9)
     assert float(best.algbw_gb_s) <= attained * (1 + 1e-6)
     prices = np.random.default_rng(seed).integers(1, 9, len(topology.links)).tolist()
-    rate = experiments.measures.bounds._rate_at(topology, prices)
+    rate = 1 / PriceBound.of(topology, None, prices).inverse_rate
     assert found.rate_gb_s <= float(rate) * (1 + 1e-9)
 
 
@@ -283,37 +283,3 @@ def test_the_program_s_bound_counts_where_it_is_lower(
         lambda *_, **__: Improved(None, bound, remark),
     )
     assert upper_bound(topology, "allreduce", Fraction(1, 100)) == expected
-
-
-@pytest.mark.parametrize(
-    ("prices", "rate"),
-    [
-        ((3.0, 1.5), Fraction(1)),  # as 1 and 0: 1 / 1; as 2 and 1: (2 + 3) / 3
-        ((1.5, 3.0), Fraction(7, 3)),  # as 0 and 1: 3 / 1; as 1 and 2: (1 + 6) / 3
-    ],
-)
-def test_the_least_of_all_roundings_bounds_an_all_to_all(
-    prices: tuple[float, float], rate: Fraction, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two GPUs, 1 GB/s there and 3 back; prices by the dearest link, in whole parts of it.
-
-    What the links' prices cost in all, by what a pair each way pays.
-    """
-    found = SimpleNamespace(price=np.array(prices))
-    monkeypatch.setattr(
-        forestcoll.all_to_all.linear_optimum, "all_to_all_rate", lambda *_, **__: found
-    )
-    best = upper_bound(network_of("a b", "a > b, b > a: 3", "pair"), "all-to-all", Fraction(1, 100))
-    assert best == UpperBound(2 * rate, "prices of the links")
-
-
-def test_prices_that_all_round_to_nothing_leave_no_bound(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two GPUs whose links cost next to nothing beside one that leads nowhere."""
-    topology = network_of("a b [aside]", "a > b aside, b aside > a", "aside")
-    (switch,) = topology.switches
-    prices = [1.0 if switch in (link.tail, link.head) else 1e-12 for link in topology.links]
-    found = SimpleNamespace(price=np.array(prices))
-    monkeypatch.setattr(
-        forestcoll.all_to_all.linear_optimum, "all_to_all_rate", lambda *_, **__: found
-    )
-    assert upper_bound(topology, "all-to-all", Fraction(1, 100)) is None

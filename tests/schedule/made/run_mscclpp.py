@@ -111,6 +111,9 @@ class Machine:
         for chunk in range(gpu.output_chunks):
             if kind == "allgather":
                 parts = {(chunk // share, chunk % share, when): 1}
+            elif kind == "alltoall":
+                part = share // len(ranks)
+                parts = {(chunk // part, rank * part + chunk % part, when): 1}
             elif kind == "broadcast":
                 parts = {(self.root, chunk, when): 1}
             else:

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from forestcoll import compile_program, generate
@@ -84,8 +85,12 @@ def test_a_clock_says_when_to_start_and_what_goes_together() -> None:
     assert (quarters.message == -1).sum() == 4
 
 
-def test_flows_need_nothing() -> None:
-    """Two GPUs of a ring of three, each over both ways round."""
+def test_flows_stop_at_every_gpu() -> None:
+    """Two GPUs of a ring of three, each over both ways round: the third stores and forwards.
+
+    Of every pair's three units the first two go directly; the last one needs what brought it to
+    the GPU between.
+    """
     ring = load_topology("ring:nodes=3")
     paths = {
         (a, b): (Path((a, b), 2), Path((a, 3 - a - b, b), 1))
@@ -95,8 +100,15 @@ def test_flows_need_nothing() -> None:
     }
     program = check(FlowSchedule(ring, "by hand", 3, Routes.from_paths(paths)))
     assert delivers(program)
-    assert len(program.need) == 0
-    assert program.first.tolist() == [0, 2] * 6
+    assert sorted(program.first.tolist()) == [0] * 6 + [2] * 12
+    assert program.step.tolist() == [0] * 12 + [1] * 6
+    assert [program.dependencies(one).tolist() for one in range(12)] == [[]] * 12
+    for one in range(12, 18):
+        (before,) = program.dependencies(one).tolist()
+        assert program.chunk[one] == program.chunk[before]
+        assert (program.tail[one], program.first[one]) == (program.head[before], 2)
+    lengths = np.diff(program.paths.first_node)[program.path]
+    assert lengths.tolist() == [2] * 18  # every path is one link
     check(FlowSchedule(ring, "by hand", 3, Routes.from_paths(paths)), pipeline_chunks=2)
 
 

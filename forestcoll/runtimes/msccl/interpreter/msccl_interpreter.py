@@ -58,7 +58,11 @@ __all__ = ["interpret"]
 
 
 def interpret(
-    algorithm: Algorithm, *, root: int | None = None, most_blocks: int | None = None
+    algorithm: Algorithm,
+    *,
+    root: int | None = None,
+    most_blocks: int | None = None,
+    pairs: tuple[tuple[int, ...], ...] | None = None,
 ) -> Findings:
     """Execute an algorithm as the runtime would, and report what is wrong with it.
 
@@ -69,6 +73,9 @@ def interpret(
     most_blocks : int, optional
         Threadblocks that run at once on a GPU; by default, those of the largest machine, with a
         note if other machines have fewer.
+    pairs : tuple of tuples of int, optional
+        As of :func:`forestcoll.runtimes.data_layout.chunks_of_pairs`, in an all-to-all of different
+        amounts.
 
     Raises
     ------
@@ -89,7 +96,7 @@ def interpret(
         _check_size(algorithm, steps, cut)
     if len(cuts) > 1:
         told.take(first_of(_unlike_counts(algorithm, steps)))
-    runs = [_Run(algorithm, steps, cut, source) for cut in cuts]
+    runs = [_Run(algorithm, steps, cut, source, pairs) for cut in cuts]
     for run in runs:
         told.take(run.findings(with_races=run is runs[0]))
     return told.findings(tuple(cut.words for cut in cuts), int(runs[0].actions.pushes.sum()))
@@ -154,8 +161,16 @@ def _check_size(algorithm: Algorithm, steps: MergedSteps, cut: Cut) -> None:
 class _Run:
     """One call: its precedence, then its data, in place and out of place as declared."""
 
-    def __init__(self, algorithm: Algorithm, steps: MergedSteps, cut: Cut, root: int) -> None:
+    def __init__(
+        self,
+        algorithm: Algorithm,
+        steps: MergedSteps,
+        cut: Cut,
+        root: int,
+        pairs: tuple[tuple[int, ...], ...] | None,
+    ) -> None:
         self._algorithm, self._root, self._words = algorithm, root, cut.words
+        self._promised = pairs
         self.actions: Actions = actions_of(steps, cut)
         self._pairs: Pairs = pairs_of(self.actions, FIFO_DEPTH[algorithm.protocol])
         self._edges: Edges = edges_of(self.actions, self._pairs)
@@ -197,6 +212,7 @@ class _Run:
             self._root,
             cells,
             actions.slices,
+            self._promised,
         )
         yield from first_of(find_overlaps(actions, units, levels))
         # After a deadlock the data is incomplete in any case.

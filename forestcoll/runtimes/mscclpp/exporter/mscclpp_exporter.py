@@ -18,9 +18,8 @@ from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
     RuntimeLimitError,
-    UnsupportedError,
 )
-from forestcoll.runtimes.data_layout import Layout, layout_of
+from forestcoll.runtimes.data_layout import Layout, layout_of, with_own_parts
 from forestcoll.runtimes.export_limits import Excess, check_options
 from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES, Plan
 from forestcoll.runtimes.mscclpp.exporter.block_links import phases_of, wired
@@ -89,7 +88,7 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     Raises
     ------
     UnsupportedError
-        If the runtime has no such transfers or shares, or it is an all-to-all.
+        If the runtime has no such transfers or shares.
     ExportError
         If nothing moves.
     RuntimeLimitError
@@ -98,10 +97,7 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     options = options or MscclppOptions()
     if not program.num_transfers:
         raise ExportError("nothing moves in this schedule, so there is nothing to export")
-    if program.collective == "all-to-all":
-        raise UnsupportedError(
-            "unsupported: an all-to-all in MSCCL++; export it in the format msccl"
-        )
+    program = with_own_parts(program)
     pieces = pieces_of(program)
     layout = layout_of(program, pieces, options.instances, options.in_place)
     ways = through_switches(in_units(pieces, layout.unit), program.topology)

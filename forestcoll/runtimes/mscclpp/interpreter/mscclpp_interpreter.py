@@ -60,7 +60,11 @@ _OFFSETS = 2**32  # that there are
 
 
 def interpret_plan(
-    plan: Plan, *, root: int | None = None, most_blocks: int | None = None
+    plan: Plan,
+    *,
+    root: int | None = None,
+    most_blocks: int | None = None,
+    pairs: tuple[tuple[int, ...], ...] | None = None,
 ) -> Findings:
     """Execute a plan as the runtime would, and report what is wrong with it.
 
@@ -71,6 +75,9 @@ def interpret_plan(
     most_blocks : int, optional
         Threadblocks that run at once on a GPU; by default, those of the largest machine, with a
         note if other machines have fewer.
+    pairs : tuple of tuples of int, optional
+        As of :func:`forestcoll.runtimes.data_layout.chunks_of_pairs`, in an all-to-all of different
+        amounts.
 
     Raises
     ------
@@ -106,7 +113,7 @@ def interpret_plan(
     told.take(first_of(find_plan_races(layout, moves, order)))
     # After a deadlock the data is incomplete in any case.
     if (levels >= 0).all():
-        told.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root)))
+        told.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root), pairs))
     return told.findings((_run_in_words(plan, layout),), len(moves.touches))
 
 
@@ -183,8 +190,13 @@ def _check_size(plan: Plan, layout: PlanCells) -> None:
         )
 
 
-def _wrong_data(layout: PlanCells, moves: DataTransfers, root: int) -> Iterator[Finding]:
-    promise = Promise(layout.plan.collective, len(layout.plan.gpus), root, layout.cells, 1)
+def _wrong_data(
+    layout: PlanCells,
+    moves: DataTransfers,
+    root: int,
+    pairs: tuple[tuple[int, ...], ...] | None,
+) -> Iterator[Finding]:
+    promise = Promise(layout.plan.collective, len(layout.plan.gpus), root, layout.cells, 1, pairs)
     multisets = Multisets(promise.gpus, max(1, promise.chunks))
     memory = execute(moves.units, moves.level, initial(promise, multisets), multisets)
     yield from first_of(find_wrong_data(promise, memory, multisets, moves, moves.units))
@@ -227,7 +239,11 @@ _REDUCTIONS = ("allreduce", "reduce", "reduce-scatter")
 
 
 def interpret_calls(
-    plan: Plan, *, root: int | None = None, most_blocks: int | None = None
+    plan: Plan,
+    *,
+    root: int | None = None,
+    most_blocks: int | None = None,
+    pairs: tuple[tuple[int, ...], ...] | None = None,
 ) -> Iterator[Findings]:
     """Execute a plan for its intended calls: reductions in place and out of place, others one way.
 
@@ -236,4 +252,4 @@ def interpret_calls(
     both = COLLECTIVES.get(plan.collective) in _REDUCTIONS
     for in_place in (False, True) if both else (plan.in_place,):
         called = replace(plan, in_place=in_place)
-        yield interpret_plan(called, root=root, most_blocks=most_blocks)
+        yield interpret_plan(called, root=root, most_blocks=most_blocks, pairs=pairs)

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll import compile_program, generate
+from forestcoll.all_to_all.best_flow import best_flow
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
@@ -22,7 +23,7 @@ from forestcoll.schedule.steps import REDUCTIONS
 from tests.baselines.claims import CLAIMS, load, make
 from tests.hand_networks import network_of
 from tests.random_topologies import build_topology
-from tests.schedule.made.programs import COLLECTIVES, by_hand, line
+from tests.schedule.made.programs import COLLECTIVES, by_hand
 from tests.schedule.made.run_mscclpp import RIGHT, carried_out
 
 SMALL = ("ring:nodes=7", "complete:nodes=6", "torus:dims=3x3", "dgx_a100:boxes=1", "paper_example")
@@ -35,7 +36,6 @@ CASES = [
     (method, collective, SMALLER.get(name, name))
     for method, claims in CLAIMS.items()
     for collective, claim in claims.items()
-    if collective != "all-to-all"
     for name in [name for name in SMALL if name in claim.does][:1]
     if method not in ("sccl", "taccl", "teccl")  # which search for seconds
 ]
@@ -67,7 +67,8 @@ def test_what_methods_make_comes_out_right(method: str, collective: str, name: s
     verify(schedule)
     program = compile_program(schedule)
     check(program, MscclppOptions(), launches=1)
-    twice = to_mscclpp(program, MscclppOptions(in_place=True, instances=2))
+    in_place = collective != "all-to-all"
+    twice = to_mscclpp(program, MscclppOptions(in_place=in_place, instances=2))
     assert interpret_plan(twice, root=root_of(program)).findings == ()
 
 
@@ -161,10 +162,15 @@ def test_in_place_only_the_shared_buffer_is_touched() -> None:
 def test_what_cannot_be_written_is_refused() -> None:
     with pytest.raises(ExportError, match="nothing moves"):
         to_mscclpp(compile_program(generate(network_of("alone", "", "alone")).schedule))
-    sends = [Send(0, 0, 0, 1), Send(0, 1, 1, 0)]
-    gather = compile_program(by_hand(line(2), "allgather", Chunks.equal([0, 1], 2), sends))
-    with pytest.raises(UnsupportedError, match="an all-to-all in MSCCL"):
-        to_mscclpp(replace(gather, collective="all-to-all"))
+    in_place = MscclppOptions(in_place=True)
+    with pytest.raises(UnsupportedError, match="an all-to-all in place"):
+        to_mscclpp(compile_program(best_flow("ring:nodes=4")), in_place)
+
+
+@pytest.mark.parametrize("spec", ["ring:nodes=5", "torus:dims=2x3", "dgx_a100:boxes=2"])
+def test_all_to_alls_on_paths_are_written(spec: str) -> None:
+    """GPUs on the way store what they forward; a GPU's part for itself is copied."""
+    check(compile_program(best_flow(spec)), MscclppOptions(threadblocks=64))
 
 
 @pytest.mark.parametrize(
