@@ -91,11 +91,8 @@ def _facts(found: Placement) -> dict[str, Any]:
 
 
 def _search(found: Placement) -> str:
-    if not found.exhaustive:
-        return "local search by swaps"
-    if found.least_us is None:
-        return "not complete: the time limit was reached"
-    return "complete: all placements up to symmetry"
+    way = "all placements up to symmetry" if found.exhaustive else "local search by swaps"
+    return f"{way}; the time limit was reached" if found.out_of_time else way
 
 
 def _document(found: Placement) -> dict[str, Any]:
@@ -124,7 +121,7 @@ def _shown(facts: dict[str, Any], found: Placement) -> dict[str, Any]:
     """Add a line for each kind and its first groups."""
     lines = dict(facts)
     if found.least_us is None:
-        lines["bound_for_all_placements"] = "none: the search is not complete"
+        lines["bound_for_all_placements"] = "none: not all placements were looked at"
     times = zip(found.kinds, found.groups, found.default.kinds, found.best.kinds, strict=True)
     for kind, groups, before, after in times:
         rate = kind.size_bytes / float(after.time_us) / 1000

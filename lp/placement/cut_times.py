@@ -67,26 +67,36 @@ class CutTimes:
         ]
 
     def unevenness(self, placement: Ints) -> float:
-        """Return the sum of squares of all cuts' times: smaller is nearer to a lower maximum."""
-        return sum(
-            float((ratio * ratio).sum())
-            for i in range(len(self.kinds))
-            for ratio in self._ratios(i, placement)
-        )
+        """Return the sum of squares of the times of all cuts, for a search to prefer less.
+
+        Trees cost a cut as much until it splits no group. Pairs of members that a cut separates
+        become fewer before that, so they count as well.
+        """
+        total = 0.0
+        for i in range(len(self.kinds)):
+            for ratio in (*self._ratios(i, placement), self._exchange(i, placement)):
+                total += float((ratio * ratio).sum())
+        return total
+
+    def _exchange(self, number: int, placement: Ints) -> Floats:
+        """Return the time that each cut needs, and all links for the hops, in an all-to-all."""
+        kind, members = self.kinds[number], placement[self.groups[number]]
+        inside = self._sets[:, members].sum(axis=2)
+        crossing = (inside * (kind.size - inside)).sum(axis=1)
+        hops = self._hops[members[:, :, None], members[:, None, :]].sum() / self._total
+        times: Floats = np.append(crossing / np.minimum(self._out, self._into), hops)
+        return times * (kind.size_bytes / kind.size / 1000)
 
     def _ratios(self, number: int, placement: Ints) -> Iterator[Floats]:
         """Yield, for each phase, the time in microseconds that each cut needs."""
-        kind, groups = self.kinds[number], self.groups[number]
-        members = placement[groups]
-        inside = self._sets[:, members].sum(axis=2)
-        outside = kind.size - inside
-        shard = kind.size_bytes / kind.size / 1000
-        split = (inside > 0) & (outside > 0)
+        kind = self.kinds[number]
         if kind.collective == "all-to-all":
-            crossing = (inside * outside).sum(axis=1)
-            hops = self._hops[members[:, :, None], members[:, None, :]].sum() / self._total
-            yield shard * np.append(crossing / np.minimum(self._out, self._into), hops)
+            yield self._exchange(number, placement)
             return
+        inside = self._sets[:, placement[self.groups[number]]].sum(axis=2)
+        outside = kind.size - inside
+        split = (inside > 0) & (outside > 0)
+        shard = kind.size_bytes / kind.size / 1000
         leaving, entering = (inside * split).sum(axis=1), (outside * split).sum(axis=1)
         if kind.collective != "reduce-scatter":
             yield shard * np.maximum(leaving / self._out, entering / self._into)

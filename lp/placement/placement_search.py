@@ -9,8 +9,8 @@ Source:  none for the problem. Small: best-first branch and bound; a placement i
          bound by cuts is below the best verified time. Large: 2-exchange local search, as for the
          quadratic assignment problem, over the same bound.
 
-Ties of the largest cut are decided by the sum of squares over all cuts: swaps that only move load
-off full cuts count as better.
+Ties of the largest cut are decided by the sum of squares over all cuts. So swaps count that only
+move load off full cuts, or that bring a group nearer to one side of a cut.
 """
 
 from __future__ import annotations
@@ -102,7 +102,9 @@ class Placement:
     swaps : int
         Tried by the local search.
     exhaustive : bool
-        Whether all placements were to be looked at; without ``least_us``, time was short.
+        Whether all placements were to be looked at.
+    out_of_time : bool
+        Whether the search stopped at the time limit; another run may then end elsewhere.
     """
 
     topology: Topology
@@ -115,6 +117,7 @@ class Placement:
     looked_at: int
     swaps: int
     exhaustive: bool
+    out_of_time: bool
 
     @property
     def gain(self) -> Fraction:
@@ -178,7 +181,19 @@ def best_placement(
         tuple(tuple(names[best.order[rank]] for rank in row) for row in rows.tolist())
         for rows in run.bounds.groups
     )
-    return Placement(topology, run.kinds, objective, best, default, groups, least, looked_at, tried)
+    return Placement(
+        topology,
+        run.kinds,
+        objective,
+        best,
+        default,
+        groups,
+        least_us=least,
+        looked_at=looked_at,
+        swaps=tried,
+        exhaustive=small,
+        out_of_time=run.out_of_time,
+    )
 
 
 def _check(
@@ -208,12 +223,16 @@ class _Run:
         self.topology, self.kinds, self.objective = topology, kinds, objective
         self.start = time.monotonic()
         self.bounds = CutTimes(topology, kinds)
+        self.out_of_time = False
         self._checked = CheckedTimes(topology, seconds)
 
     def placed(self, order: tuple[int, ...]) -> Placed:
         ranks = np.array(order, dtype=np.int64)
-        pairs = zip(self.kinds, self.bounds.groups, strict=True)
-        return Placed(order, tuple(self._checked.of(kind, ranks[rows]) for kind, rows in pairs))
+        cuts_us = self.bounds.times_us(ranks)
+        kinds = zip(self.kinds, self.bounds.groups, cuts_us, strict=True)
+        return Placed(
+            order, tuple(self._checked.of(kind, ranks[rows], cut) for kind, rows, cut in kinds)
+        )
 
     def bound_us(self, order: Sequence[int]) -> float:
         return _together(self.objective, self.bounds.times_us(np.array(order, dtype=np.int64)))
@@ -230,6 +249,7 @@ class _Run:
             try:
                 one = self.placed(order)
             except TimeLimitError:
+                self.out_of_time = True
                 return best, None, len(queue), 0  # some bounds are not compared with a schedule
             least = min(least, max(bound, one.bound_us(self.objective)))
             best = min(best, one, key=lambda placed: placed.time_us(self.objective))
@@ -246,6 +266,7 @@ class _Run:
         for start in begun:
             end, used = improved(self.bounds, start, self.objective, swaps - tried, deadline)
             ends[end], tried = self.bound_us(end), tried + used
+        self.out_of_time = time.monotonic() > deadline
         best = default
         for order in sorted(ends, key=lambda one: ends[one])[:_VERIFIED]:
             if ends[order] >= float(best.time_us(self.objective)) * (1 - _SAME):
@@ -253,6 +274,7 @@ class _Run:
             try:
                 one = self.placed(order)
             except TimeLimitError:
+                self.out_of_time = True
                 break  # the best verified so far stays, and no bound is claimed
             best = min(best, one, key=lambda placed: placed.time_us(self.objective))
         return best, None, tried + len(ends), tried
