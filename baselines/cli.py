@@ -1,21 +1,25 @@
-"""The commands ``forestcoll baselines list`` and ``forestcoll baselines run``."""
+"""The commands ``forestcoll baselines list``, ``run``, ``tenants`` and ``allreduce``."""
 
 from __future__ import annotations
 
-import re
 import time
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
+from baselines.allreduce_cli import compare_allreduces
+from baselines.interface.forwarding_gpus import forwarding_gpus
 from baselines.interface.method import Schedule
+from baselines.interface.parameters import setting
 from baselines.interface.search import Search
 from baselines.registry import METHODS
+from baselines.tenants_cli import share_network
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import InvalidParameterError, UnknownMethodError
+from forestcoll.errors import UnknownMethodError
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import (
     Allreduce,
@@ -31,6 +35,8 @@ from forestcoll.schedule import (
 __all__ = ["app"]
 
 app = typer.Typer(help="List the baselines and run one.", no_args_is_help=True)
+app.command("tenants")(share_network)
+app.command("allreduce")(compare_allreduces)
 
 Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 
@@ -61,6 +67,7 @@ def run_method(
     collective: Annotated[
         str | None, typer.Option("--collective", help="Default: the method's first.")
     ] = None,
+    demand: DemandText = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -86,7 +93,9 @@ def run_method(
         raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
     if output is not None:
         expect_writable(output, SCHEDULES)
-    parameters = dict(map(_setting, settings or ()))
+    parameters = dict(map(setting, settings or ()))
+    if demand is not None:
+        parameters["demand"] = demand
     topology = changed_network(spec, without, scale, links)
     began = time.perf_counter()
     limits = Limits(seconds=seconds, threads=threads)
@@ -104,6 +113,7 @@ def run_method(
         "method": name,
         "collective": schedule.collective,
         **_size(schedule),
+        **_demand(schedule),
         "time_s_per_gb": found.time_s_per_gb,
         "algbw_gb_s": found.algbw_gb_s,
         "algbw_synchronous_gb_s": synchronous(schedule).algbw_gb_s,
@@ -118,20 +128,17 @@ def run_method(
     typer.echo(as_json(facts) if json_ else as_text(facts))
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    """Read NAME=VALUE; a value may be a whole number, true or false in any case, or text.
-
-    Examples
-    --------
-    >>> _setting("rings=4"), _setting("unit=25/2"), _setting("double=False")
-    (('rings', 4), ('unit', '25/2'), ('double', False))
-    """
-    name, equals, value = text.partition("=")
-    if not (name and equals):
-        raise InvalidParameterError(f"--set {text}: it must be NAME=VALUE")
-    if re.fullmatch(r"[+-]?\d{1,18}", value):
-        return name, int(value)
-    return name, {"true": True, "false": False}.get(value.lower(), value)
+def _demand(schedule: Schedule) -> dict[str, object]:
+    """Return the facts of a demand: its bytes, and the GPUs outside of it that forward."""
+    if not isinstance(schedule, StepSchedule) or schedule.demand is None:
+        return {}
+    forward = forwarding_gpus(schedule)
+    return {
+        "demand": schedule.demand.name,
+        "bytes": schedule.demand.bytes,
+        "makespan_us": None if schedule.clock is None else schedule.clock.finish_us,
+        "forwarding_outside": ", ".join(forward) or "no GPU",
+    }
 
 
 def _size(schedule: Schedule) -> dict[str, int]:

@@ -1,5 +1,6 @@
 """Common interface of the baselines.
 
 Read ``method`` (a method and how it runs), ``supported`` (its collectives), ``parameters`` (checks
-of its parameters) and ``search`` (the state of a search that it reports).
+of its parameters), ``search`` (the state of a search that it reports) and ``forwarding_gpus``
+(GPUs outside a demand that a schedule uses).
 """

@@ -106,7 +106,7 @@ class Method:
         Parameters
         ----------
         collective : str, optional
-            The method's default if not given.
+            The method's default if not given; with a demand an all-to-all.
         limits : Limits, optional
             For a method that searches.
         report : callable, optional
@@ -121,7 +121,9 @@ class Method:
         TimeLimitError
             If the time is up and there is nothing to return.
         """
-        collective = self.collectives[0] if collective is None else collective
+        if collective is None:
+            demanded = parameters.get("demand") is not None and "demand" in self.parameters
+            collective = "all-to-all" if demanded else self.collectives[0]
         check_supported(self.name, collective, self.collectives)
         parameters = renamed(parameters, PARAMETERS)
         if unknown := sorted(set(parameters) - set(self.parameters)):

@@ -17,17 +17,32 @@ from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.problem.demand import Demand
 from forestcoll.topology.numbers import exact, in_short
 
-__all__ = ["MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter"]
+__all__ = [
+    "MOST",
+    "MOST_OF",
+    "as_taken",
+    "check_choice",
+    "complaint",
+    "exact_parameter",
+    "setting",
+]
 
 MOST = 100_000
 """Default limit of a numeric parameter, such as rings or epochs."""
 
-MOST_OF = dict.fromkeys(("num_bytes", "seed", "size_bytes", "work"), 10**18)
+MOST_OF = dict.fromkeys(("chunk_bytes", "num_bytes", "seed", "size_bytes", "work"), 10**18)
 """Limits of single parameters."""
 
-_KINDS = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+_KINDS: dict[object, str] = {
+    int: "a whole number",
+    float: "a number",
+    bool: "true or false",
+    Demand: "a demand",
+    str: "text",
+}
 _DECIMAL = re.compile(r"[+-]?\d{1,18}\.\d{1,18}")
 _EXACT = "a number: a whole one, or text as '12.5' or '25/2'"
 
@@ -103,6 +118,8 @@ def _is_of(value: object, kinds: Collection[object]) -> bool:
         return int in kinds or float in kinds
     if isinstance(value, float):
         return float in kinds and math.isfinite(value)
+    if isinstance(value, Demand):
+        return Demand in kinds
     return isinstance(value, str) and str in kinds
 
 
@@ -145,3 +162,24 @@ def check_choice(parameter: str, value: object, choices: Collection[str]) -> Non
         raise InvalidParameterError(
             f"{parameter} is {value!r}; it must be one of {', '.join(choices)}"
         )
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """Read NAME=VALUE; a value may be a whole number, true or false in any case, or text.
+
+    Raises
+    ------
+    InvalidParameterError
+        If the name or the sign is missing.
+
+    Examples
+    --------
+    >>> setting("rings=4"), setting("unit=25/2"), setting("double=False")
+    (('rings', 4), ('unit', '25/2'), ('double', False))
+    """
+    name, equals, value = text.partition("=")
+    if not (name and equals):
+        raise InvalidParameterError(f"--set {text}: it must be NAME=VALUE")
+    if re.fullmatch(r"[+-]?\d{1,18}", value):
+        return name, int(value)
+    return name, {"true": True, "false": False}.get(value.lower(), value)

@@ -14,7 +14,7 @@ from forestcoll.errors import (
     UnknownMethodError,
     UnsupportedError,
 )
-from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule import StepSchedule, read_schedule, verify
 from forestcoll.topology import load_topology, write_topology
 from tests.command_line import document, invoke
 
@@ -145,3 +145,37 @@ def test_the_main_command_prints_them_in_a_line() -> None:
     result = invoke("baselines", "run", "rnig", "ring:nodes=4")
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
+
+
+def test_a_demand_is_scheduled_and_saved(tmp_path: Path) -> None:
+    """It is an all-to-all of its own; GPUs that it does not name are said to forward."""
+    file = tmp_path / "demand.json"
+    facts = document(
+        *("baselines", "run", "teccl", "ring:nodes=4", "--demand", "scatter:group=gpu0+gpu2"),
+        *("-o", file),
+    )
+    assert facts["collective"] == "all-to-all"
+    assert facts["demand"] == "scatter:group=gpu0+gpu2"
+    assert facts["forwarding_outside"] in ("gpu1", "gpu3", "gpu1, gpu3")
+    schedule = read_schedule(file)
+    verify(schedule)
+    assert isinstance(schedule, StepSchedule)
+    assert schedule.demand is not None
+    assert schedule.demand.bytes == facts["bytes"]
+
+
+def test_chunks_for_several_gpus_come_from_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "experts.yaml"
+    file.write_text("chunks:\n- {from: gpu0, to: [gpu1, gpu2], size: 5}\n")
+    facts = document(
+        *("baselines", "run", "teccl", "ring:nodes=4", "--demand", file, "--set", "chunks=2")
+    )
+    assert (facts["chunks"], facts["bytes"]) == (1, 5)
+    stage = "bytes of the all-to-all, crossing through, rounded up to chunks"
+    assert facts["searches"][stage]["incumbent"] == 6
+
+
+def test_a_method_without_demands_refuses_one() -> None:
+    result = invoke("baselines", "run", "ring", "ring:nodes=4", "--demand", "zipf")
+    assert result.exit_code == 2
+    assert "ring has no parameter 'demand'" in result.output

@@ -17,7 +17,14 @@ from baselines.interface.search import Report, Search
 from baselines.synthesizers.teccl.a_star.a_star import by_rounds
 from baselines.synthesizers.teccl.cleaning import epochs_taken
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
+from baselines.synthesizers.teccl.demanded import demanded
+from baselines.synthesizers.teccl.instance.commodities import (
+    Demand,
+    chunk_bytes_of,
+    demand_of,
+    divided,
+    undivided,
+)
 from baselines.synthesizers.teccl.instance.epochs import (
     BUFFERING,
     CROSSINGS,
@@ -41,6 +48,7 @@ from baselines.synthesizers.teccl.milp.horizon import (
 from baselines.synthesizers.teccl.milp.reward import most_reward
 from baselines.synthesizers.teccl.milp.solvers import SOLVERS, Status
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.demand import Demand as GivenDemand
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
@@ -63,7 +71,8 @@ Kept = Mapping[Sent, Sent | None]
 class Task:
     """Parameters of :func:`baselines.synthesizers.teccl.teccl.generate`, without the topology.
 
-    ``collective`` is an allgather, a broadcast or an all-to-all; ``root`` is a rank.
+    ``collective`` is an allgather, a broadcast or an all-to-all; ``root`` is a rank. With a
+    ``given`` demand it is an all-to-all, and ``size_bytes`` is that of the demand.
 
     Raises
     ------
@@ -90,6 +99,8 @@ class Task:
     solver: str = "cp-sat"
     work: float = math.inf
     symmetry: bool = False
+    given: GivenDemand | None = None
+    chunk_bytes: int = 0
     limits: Limits = field(default_factory=Limits)
 
     def __post_init__(self) -> None:
@@ -100,6 +111,7 @@ class Task:
             ("epochs", 0 if isinstance(self.epochs, str) else self.epochs, 0),
             ("round_epochs", self.round_epochs, 0),
             ("work", self.work, 0),
+            ("chunk_bytes", self.chunk_bytes, 0),
         ):
             if not value >= least:
                 raise InvalidParameterError(f"{name} is {value}; it must be {least} or more")
@@ -127,10 +139,15 @@ class Task:
     @property
     def _flows(self) -> bool:
         """Whether fractions of chunks take their own paths."""
-        return self.collective == "all-to-all" and not self.milp
+        copies = self.given is not None and not self.given.is_unicast
+        return self.collective == "all-to-all" and not self.milp and not copies
 
     def _check_together(self) -> None:
         """Refuse parameters that would have no effect."""
+        if self.chunk_bytes and (self.given is None or self.chunks > 1):
+            raise InvalidParameterError(
+                "chunk_bytes is for a demand, in place of chunks: leave one of them out"
+            )
         reward = self.objective == "reward"
         if self.round_epochs and (self.epochs or reward):
             raise InvalidParameterError(
@@ -167,8 +184,11 @@ class Task:
         tell = _Teller(f"{phase}, crossing {self.crossing}", solver, report)
         if self._flows:
             return self._flow(network, demand, tell)
+        if demand.given is not None:
+            tell.rest(demand)
         kept = self._search(network, demand, tell)
-        return schedule_of(network, demand, kept, self.collective, self.size_bytes)
+        made = schedule_of(network, demand, kept, self.collective, self.size_bytes)
+        return made if demand.given is None else demanded(made, demand)
 
     def _flow(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> StepSchedule:
         if not self.windows:
@@ -216,7 +236,22 @@ class Task:
         return self.network(topology, demand), demand
 
     def demand(self, topology: Topology) -> Demand:
-        """Cut the data."""
+        """Cut the data.
+
+        Raises
+        ------
+        InvalidParameterError
+            If the demand is of another number of GPUs, or has too many chunks.
+        """
+        given = self.given
+        if given is not None:
+            if given.gpus != topology.num_compute:
+                raise InvalidParameterError(
+                    f"{given.name}: is of {given.gpus} GPUs; {topology.name} has "
+                    f"{topology.num_compute}"
+                )
+            length = self.chunk_bytes or chunk_bytes_of(given, self.chunks)
+            return undivided(given, length) if self._flows else divided(given, length)
         return demand_of(
             topology.num_compute, self.collective, self.chunks, self.size_bytes, self.root
         )
@@ -255,6 +290,13 @@ class _Teller:
         self, stage: str, status: str, incumbent: float | None, bound: float, unit: str
     ) -> None:
         self.report(Search(stage, status, incumbent, bound, unit, self.solver))
+
+    def rest(self, demand: Demand) -> None:
+        """Report the bytes that the program counts, and those of the demand."""
+        assert demand.given is not None
+        counted, due = int(len(demand.parts) * demand.chunk_kb * 1000), demand.given.bytes
+        status = "optimal" if counted == due else "feasible"
+        self(f"bytes of the {self.phase}, rounded up to chunks", status, counted, due, "bytes")
 
     def epochs(self, found: int | None, bound: int) -> None:
         """Report the epochs found, if any, and the lower bound."""

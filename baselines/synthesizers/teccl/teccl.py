@@ -13,9 +13,6 @@ Source:  Liu et al., Rethinking Machine Learning Collective Communication as a M
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any
 
 from baselines.building.composing import collect_steps
 from baselines.interface.method import Method
@@ -23,7 +20,9 @@ from baselines.interface.search import Report
 from baselines.interface.supported import check_whole
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.task import Task
-from forestcoll.errors import UnsupportedError, VerificationError
+from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
+from forestcoll.problem.demand import Demand
+from forestcoll.problem.demand_files import demand_in
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
@@ -31,7 +30,7 @@ from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import refuse_shared
 
-__all__ = ["METHODS", "PaperAllreduce", "generate", "paper_allreduce"]
+__all__ = ["METHODS", "generate"]
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "broadcast", "reduce", "all-to-all")
 
@@ -41,10 +40,12 @@ _SPREAD = {"allreduce": "allgather", **{reduction: of for of, reduction in _REDU
 
 def generate(
     topology: Topology,
-    collective: str = "allgather",
+    collective: str | None = None,
     *,
-    size_bytes: int = 10**9,
+    demand: Demand | str | None = None,
+    size_bytes: int | None = None,
     chunks: int = 1,
+    chunk_bytes: int = 0,
     epoch: str = "fastest",
     crossing: str = "through",
     switches: str = "nodes",
@@ -68,14 +69,22 @@ def generate(
 
     Parameters
     ----------
-    collective : str
-        A reduce-scatter or reduce is a reversed allgather or broadcast; an allreduce runs both as
-        sequential phases.
-    size_bytes : int
-        M; it decides how much latencies count.
+    collective : str, optional
+        An allgather if not given; with a demand an all-to-all. A reduce-scatter or reduce is a
+        reversed allgather or broadcast; an allreduce runs both as sequential phases.
+    demand : Demand or str, optional
+        Who needs which chunk, or the text that names it, as for
+        :func:`forestcoll.problem.demand_files.demand_in`. Where a chunk is for several GPUs, or
+        with ``milp``, whole chunks of one size are sent: every chunk of the demand is divided into
+        such, and the rest takes as long as a whole one; the report has the bytes so counted. If
+        not, parts flow, and nothing is rounded up. GPUs that the demand does not name forward.
+    size_bytes : int, optional
+        M, 1 GB if not given; it decides how much latencies count. A demand has its own.
     chunks : int
-        C of each source, in an all-to-all of each pair. In an all-to-all without ``milp`` it only
-        sets the length of an epoch.
+        C of each source, in an all-to-all of each pair, in a demand of its largest chunk. In an
+        all-to-all without ``milp`` it only sets the length of an epoch.
+    chunk_bytes : int
+        For a demand: the bytes of a chunk, in place of ``chunks``.
     epoch : str
         "fastest" or "slowest": the link on which a chunk takes an epoch.
     crossing : str
@@ -153,6 +162,10 @@ def generate(
     check_size(topology)
     check_whole("teccl", topology)
     refuse_shared(topology, "the clock of teccl")
+    given = _given(topology, demand, collective, size_bytes, root)
+    collective = collective or ("allgather" if given is None else "all-to-all")
+    if given is not None:
+        size_bytes = given.bytes
     if collective in REDUCTIONS and (buffer or slow):
         raise UnsupportedError(
             f"unsupported: teccl: {'buffer' if buffer else 'slow'} is for what is copied, not for "
@@ -161,7 +174,7 @@ def generate(
     task = Task(
         collective=_SPREAD.get(collective, collective),
         root=_rank(topology, collective, root),
-        size_bytes=size_bytes,
+        size_bytes=10**9 if size_bytes is None else size_bytes,
         chunks=chunks,
         epoch=epoch,
         crossing=crossing,
@@ -178,6 +191,8 @@ def generate(
         solver=solver,
         work=math.inf if work is None else work,
         symmetry=symmetry,
+        given=given,
+        chunk_bytes=chunk_bytes,
         limits=(limits or Limits()).shared(2 if collective == "allreduce" else 1),
     )
 
@@ -191,6 +206,30 @@ def generate(
     if collective in REDUCTIONS:
         _check_sums(made)
     return made
+
+
+def _given(
+    topology: Topology,
+    demand: Demand | str | None,
+    collective: str | None,
+    size_bytes: int | None,
+    root: str | int | None,
+) -> Demand | None:
+    """Read the demand, if any, and refuse what contradicts it."""
+    if demand is None:
+        return None
+    if collective not in (None, "all-to-all"):
+        raise InvalidParameterError(
+            f"a demand states who needs what; leave out the collective {collective}"
+        )
+    for name, value in (("size_bytes", size_bytes), ("root", root)):
+        if value is not None:
+            raise InvalidParameterError(f"{name} is given with a demand, which has its own")
+    if isinstance(demand, str):
+        return demand_in(demand, topology)
+    if not isinstance(demand, Demand):
+        raise InvalidParameterError(f"demand is a {type(demand).__name__}; give a Demand or text")
+    return demand
 
 
 def _check_sums(made: StepSchedule) -> None:
@@ -228,49 +267,6 @@ def _rank(topology: Topology, collective: str, root: str | int | None) -> int:
         root = 0
     weights = weights_for(topology, collective, root=root)
     return weights.index(max(weights))
-
-
-@dataclass(frozen=True)
-class PaperAllreduce:
-    """Both phases of the paper's allreduce (section 2): an all-to-all, then an allgather of sums.
-
-    They do not combine into one schedule: there GPUs add arrivals to their own data, so parts could
-    not pass through them unchanged. :func:`generate` reverses an allgather instead.
-
-    Parameters
-    ----------
-    scatter : StepSchedule
-        An all-to-all: every GPU receives the parts of its shard.
-    gather : StepSchedule
-        An allgather of the sums.
-    """
-
-    scatter: StepSchedule
-    gather: StepSchedule
-
-    @property
-    def finish_us(self) -> Fraction:
-        """The end of the second phase, which begins when the first has ended."""
-        clocks = (self.scatter.clock, self.gather.clock)
-        return sum((clock.finish_us for clock in clocks if clock is not None), Fraction(0))
-
-
-def paper_allreduce(
-    topology: Topology, *, limits: Limits | None = None, **asked: Any
-) -> PaperAllreduce:
-    """Make both phases; parameters and errors as of ``generate``, the time shared evenly.
-
-    Examples
-    --------
-    >>> from forestcoll import load_topology
-    >>> paper_allreduce(load_topology("ring:nodes=4"), size_bytes=4000).finish_us
-    Fraction(4, 1)
-    """
-    limits = (limits or Limits()).shared(2)
-    phases = (
-        generate(topology, which, limits=limits, **asked) for which in ("all-to-all", "allgather")
-    )
-    return PaperAllreduce(*phases)
 
 
 METHODS = (

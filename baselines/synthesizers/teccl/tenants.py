@@ -10,32 +10,34 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: demands add up, with bu
          amount to one priority after another. The paper's slots are for each tenant; here they are
          shared.
 
-All chunks have one size, as in the paper. Every tenant uses all GPUs.
+All chunks have one size, as in the paper. A tenant takes part with all GPUs, with those of its
+group, or with those that its demand names; all GPUs of the network forward.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import pairwise
 
-import numpy as np
-import numpy.typing as npt
-
 from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.commodities import Demand, chunk_bytes_of, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.horizon import Found, fewest_epochs, without_repeats
+from baselines.synthesizers.teccl.splitting import Stage, split
 from baselines.synthesizers.teccl.task import Task
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.problem.demand import Demand as GivenDemand
+from forestcoll.problem.demand_files import demand_in
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import rank_of_root
-from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.groups import group
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import refuse_shared
 
@@ -51,13 +53,18 @@ class Tenant:
     Parameters
     ----------
     collective : str
-        "allgather", "broadcast" or "all-to-all".
+        "allgather", "broadcast" or "all-to-all"; of no effect with a demand.
     size_bytes, chunks : int
-        M and C, as for :func:`baselines.synthesizers.teccl.teccl.generate`.
+        M and C, as for :func:`baselines.synthesizers.teccl.teccl.generate`, of the group's GPUs. A
+        demand has its own bytes.
     root : str or int
         Name or rank of a GPU, for a broadcast.
     priority : int
         Higher priorities come first.
+    group : tuple of str
+        Names of the GPUs that take part; all if empty. The schedule then has a demand.
+    demand : Demand or str, optional
+        In place of a collective: who needs which chunk, as for ``generate``.
     """
 
     name: str
@@ -66,6 +73,8 @@ class Tenant:
     chunks: int = 1
     root: str | int = 0
     priority: int = 0
+    group: tuple[str, ...] = ()
+    demand: GivenDemand | str | None = None
 
 
 @dataclass(frozen=True)
@@ -98,18 +107,20 @@ def share(
     buffering: str = "passing",
     slow: str = "",
     solver: str = "cp-sat",
+    chunk_bytes: int = 0,
     limits: Limits | None = None,
 ) -> Shared:
     """Find schedules for all tenants at once; parameters as of ``generate``.
 
-    Slots are for the chunks of all tenants together. Each priority gets an equal share of the
-    remaining time.
+    ``chunk_bytes`` is that of demands. If not given, it is that of the tenants without one; where
+    all have a demand, the largest chunk of all, by its tenant's ``chunks``. Slots are for the
+    chunks of all tenants together. Each priority gets an equal share of the remaining time.
 
     Raises
     ------
     InvalidParameterError
-        If there are no tenants or two of one name, their chunks differ in size, or a parameter is
-        out of its range.
+        If there are no tenants or two of one name, their chunks differ in size, a group's data do
+        not divide into whole bytes, or a parameter is out of its range.
     UnsupportedError
         If a tenant asks for a reduction, or as for ``generate``.
     DisconnectedError
@@ -137,7 +148,7 @@ def share(
         "solver": solver,
     }
     ordered = sorted(tenants, key=lambda tenant: -tenant.priority)
-    tasks = [_task(topology, tenant, settings) for tenant in ordered]
+    tasks = _tasks(topology, ordered, settings, chunk_bytes)
     demands = [task.demand(topology) for task in tasks]
     _check_sizes(ordered, demands)
     network = tasks[0].network(topology, Demand.joined(demands))
@@ -165,8 +176,46 @@ def _check_sizes(tenants: Sequence[Tenant], demands: Sequence[Demand]) -> None:
             )
 
 
+def _tasks(
+    topology: Topology, tenants: Sequence[Tenant], settings: dict[str, object], chunk_bytes: int
+) -> list[Task]:
+    """Make the tasks: first those without a demand, whose chunks set the size for all others."""
+    tasks: dict[str, Task] = {}
+    length = chunk_bytes
+    for tenant in tenants:
+        if tenant.demand is None:
+            tasks[tenant.name] = task = _task(topology, tenant, settings)
+            size = 1000 * task.demand(topology).chunk_kb
+            length = length or math.ceil(size)
+    given = {each.name: _given(topology, each) for each in tenants if each.demand is not None}
+    longest = [chunk_bytes_of(given[each.name], each.chunks) for each in tenants if each.demand]
+    for name, demand in given.items():
+        tasks[name] = Task(
+            collective="all-to-all",
+            root=0,
+            size_bytes=demand.bytes,
+            chunks=1,
+            milp=True,
+            given=demand,
+            chunk_bytes=length or max(longest),
+            **settings,  # type: ignore[arg-type]
+        )
+    return [tasks[tenant.name] for tenant in tenants]
+
+
+def _given(topology: Topology, tenant: Tenant) -> GivenDemand:
+    if tenant.group:
+        raise InvalidParameterError(
+            f"tenant {tenant.name!r} has a demand and a group; a demand names its own GPUs"
+        )
+    if tenant.chunks < 1:
+        raise InvalidParameterError(f"chunks is {tenant.chunks}; it must be 1 or more")
+    assert tenant.demand is not None
+    return demand_in(tenant.demand, topology) if isinstance(tenant.demand, str) else tenant.demand
+
+
 def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Task:
-    return Task(
+    task = Task(
         collective=tenant.collective,
         root=rank_of_root(topology, tenant.root),
         size_bytes=tenant.size_bytes,
@@ -174,6 +223,35 @@ def _task(topology: Topology, tenant: Tenant, settings: dict[str, object]) -> Ta
         milp=True,
         **settings,  # type: ignore[arg-type]
     )
+    if not tenant.group:
+        return task
+    given, length = _of_group(topology, tenant)
+    return replace(task, collective="all-to-all", chunks=1, given=given, chunk_bytes=length)
+
+
+def _of_group(topology: Topology, tenant: Tenant) -> tuple[GivenDemand, int]:
+    """Return the demand of a collective among some GPUs, and the bytes of its chunks."""
+    among = group(topology, tenant.group)
+    ranks = [topology.rank_of[node] for node in among.compute]
+    root = rank_of_root(topology, tenant.root)
+    if tenant.collective == "broadcast" and root not in ranks:
+        name = topology.nodes[topology.ends[root]].name
+        raise InvalidParameterError(
+            f"tenant {tenant.name!r}: the root {name} is not in its group; name a root with root"
+        )
+    of_group = ranks.index(root) if root in ranks else 0
+    local = demand_of(len(ranks), tenant.collective, tenant.chunks, tenant.size_bytes, of_group)
+    length = 1000 * local.chunk_kb
+    if length.denominator != 1:
+        raise InvalidParameterError(
+            f"tenant {tenant.name!r}: {tenant.size_bytes} bytes are no whole number for each of "
+            f"{local.chunks.whole} chunks; take a multiple"
+        )
+    chunks = (
+        (ranks[source], int(length), [ranks[rank] for rank in sorted(wants)])
+        for source, wants in zip(local.roots, local.wants, strict=True)
+    )
+    return GivenDemand.of_chunks(topology.num_compute, chunks, tenant.name), int(length)
 
 
 @dataclass
@@ -207,47 +285,12 @@ class _Sharing:
         limits = self.limits.until(deadline)
         kept = without_repeats(self.network, joined, found, self.solver, limits, given)
         whole = schedule_of(self.network, joined, kept, "allgather", 1)
-        return Shared(self._parts(whole), epochs, bounds)
-
-    def _parts(self, whole: StepSchedule) -> dict[str, StepSchedule]:
-        """Divide one schedule among the tenants, with one clock."""
-        clock, sends, first = whole.clock, whole.sends, 0
-        assert clock is not None
-        assert clock.left is not None
-        parts = {}
-        for tenant, demand in zip(self.tenants, self.demands, strict=True):
-            end = first + len(demand.wants)
-            some = np.flatnonzero((first <= sends.chunk) & (sends.chunk < end))
-            start, taken = clock.start[some], sends.taken(some)
-            routes, path = _used(whole.routes, taken.paths)
-            step = np.unique(start, return_inverse=True)[1].astype(np.int32)
-            chunk = taken.chunk - np.int32(first)
-            parts[tenant.name] = replace(
-                whole,
-                collective=tenant.collective,
-                chunks=demand.chunks,
-                sends=replace(taken, step=step, chunk=chunk, path=path),
-                routes=routes,
-                clock=replace(
-                    clock,
-                    size_bytes=tenant.size_bytes,
-                    start=start,
-                    end=clock.end[some],
-                    left=clock.left[some],
-                ),
-            )
-            first = end
-        return parts
-
-
-def _used(routes: Routes, path: npt.NDArray[np.int32]) -> tuple[Routes, npt.NDArray[np.int32]]:
-    """Return the paths that some transfers use, and the new path number of each transfer."""
-    used, number = np.unique(path, return_inverse=True)
-    flat = [(ends, way) for ends, ways in routes.paths().items() for way in ways]
-    some: dict[tuple[int, int], list[Path]] = {}
-    for i in used.tolist():
-        some.setdefault(flat[i][0], []).append(flat[i][1])
-    return Routes.from_paths(some), number.astype(np.int32)
+        stages = [
+            Stage(tenant.collective, tenant.size_bytes, demand)
+            for tenant, demand in zip(self.tenants, self.demands, strict=True)
+        ]
+        names = [tenant.name for tenant in self.tenants]
+        return Shared(dict(zip(names, split(whole, stages), strict=True)), epochs, bounds)
 
 
 def check_together(topology: Topology, schedules: Iterable[StepSchedule]) -> None:
@@ -291,11 +334,10 @@ def _uses(
     assert clock is not None
     assert clock.left is not None
     hops, at = routes.hop.tolist(), routes.first_hop.tolist()
-    sizes = schedule.chunks.size.tolist()
-    columns = (sends.chunk, sends.paths, clock.start, clock.left)
-    for chunk, path, start, left in zip(*(each.tolist() for each in columns), strict=True):
+    columns = (schedule.intervals.amount, sends.paths, clock.start, clock.left)
+    for amount, path, start, left in zip(*(each.tolist() for each in columns), strict=True):
         begin, busy = start * clock.tick_us, (left - start) * clock.tick_us
-        size_kb = Fraction(sizes[chunk], schedule.chunks.whole) * clock.size_bytes / 1000
+        size_kb = Fraction(amount, schedule.chunks.whole) * clock.size_bytes / 1000
         for link in pairwise(hops[at[path] : at[path + 1]]):
             yield link, begin, begin + busy, size_kb / busy
             begin += schedule.topology.link_between[link].latency_us

@@ -44,6 +44,15 @@ __all__ = ["FlowProgram", "amounts", "capacity", "without_windows", "write"]
 
 _Ints = npt.NDArray[np.int64]
 _Floats = npt.NDArray[np.float64]
+_Amounts = _Ints | _Floats
+
+_LEAST_AMOUNT = 1e-4
+"""Least chunks of a pair: smaller amounts would drown in a solver's tolerance, and count as so
+many. Schedules carry their bytes all the same.
+"""
+
+_LEAST_SHARE = 1e-9
+"""Least share of the largest pair's chunks, for the same reason."""
 
 
 @dataclass(frozen=True)
@@ -54,15 +63,15 @@ class FlowProgram:
     ----------
     epochs : int
         K.
-    amount : int array of shape (N, N)
-        Chunks from each rank to each other.
+    amount : array of shape (N, N)
+        Chunks from each rank to each other: whole ones, or of a given demand with fractions.
     source, arc, epoch : int arrays, one entry a transfer
     keeper : int array of shape (H, 3)
         Source, node and time of kept data.
     """
 
     epochs: int
-    amount: _Ints = field(repr=False)
+    amount: _Amounts = field(repr=False)
     source: _Ints = field(repr=False)
     arc: _Ints = field(repr=False)
     epoch: _Ints = field(repr=False)
@@ -70,8 +79,8 @@ class FlowProgram:
     program: Program = field(repr=False)
 
 
-def amounts(network: EpochNetwork, demand: Demand) -> _Ints:
-    """Count the chunks from each rank to each other.
+def amounts(network: EpochNetwork, demand: Demand) -> _Amounts:
+    """Count the chunks from each rank to each other; of a given demand with fractions.
 
     Raises
     ------
@@ -88,6 +97,10 @@ def amounts(network: EpochNetwork, demand: Demand) -> _Ints:
             )
         for rank in wants:
             amount[root, rank] += 1
+    if demand.given is not None:
+        shares = demand.given.matrix / float(1000 * demand.chunk_kb)
+        least = max(_LEAST_AMOUNT, _LEAST_SHARE * float(shares.max()))
+        return np.where(amount > 0, np.maximum(shares, least), 0.0)
     return amount
 
 
@@ -146,10 +159,12 @@ class _Places:
         return (source * self.nodes + node) * (self.epochs + 1) + time
 
 
-def _transfers(network: EpochNetwork, amount: _Ints, epochs: int) -> Iterator[tuple[int, int, int]]:
+def _transfers(
+    network: EpochNetwork, amount: _Amounts, epochs: int
+) -> Iterator[tuple[int, int, int]]:
     """Yield source, arc and epoch of all transfers that can still reach a destination in time."""
     left = [earliest(network, d, backwards=True) for d in range(len(amount))]
-    for source in range(len(amount)):
+    for source in np.flatnonzero(amount.any(axis=1)).tolist():
         first = earliest(network, source)
         near = np.min([left[d] for d in np.flatnonzero(amount[source])], axis=0, initial=1 << 60)
         for i, arc in enumerate(network.arcs):
@@ -159,7 +174,7 @@ def _transfers(network: EpochNetwork, amount: _Ints, epochs: int) -> Iterator[tu
                     yield source, i, epoch
 
 
-def _keepers(network: EpochNetwork, amount: _Ints, epochs: int) -> _Ints:
+def _keepers(network: EpochNetwork, amount: _Amounts, epochs: int) -> _Ints:
     """Return source, node and time of data that may be kept for an epoch."""
     kept = [
         (source, node, time)
@@ -172,7 +187,7 @@ def _keepers(network: EpochNetwork, amount: _Ints, epochs: int) -> _Ints:
 
 
 def _balances(
-    network: EpochNetwork, amount: _Ints, sent: _Ints, keeper: _Ints, epochs: int
+    network: EpochNetwork, amount: _Amounts, sent: _Ints, keeper: _Ints, epochs: int
 ) -> tuple[tuple[_Ints, _Ints, _Floats], _Floats]:
     """Return the entries of one row a place, and its excess of arrivals over departures."""
     source, arc, epoch = sent.T

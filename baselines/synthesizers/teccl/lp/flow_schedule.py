@@ -20,16 +20,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from baselines.synthesizers.teccl.conversion import Move, clocked
+from baselines.synthesizers.teccl.demanded import chunks_of
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.lp.lp_horizon import Flow
 from forestcoll.errors import SolverError
+from forestcoll.problem.demand import Demand as GivenDemand
 from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
 
@@ -172,6 +174,10 @@ PARTS = 720_720
 """The least common multiple of 1 to 16."""
 
 
+_MOST_UNITS = 2**52
+"""Limit of the units of all data: planes and clocks multiply them."""
+
+
 def schedule_of(
     network: EpochNetwork,
     demand: Demand,
@@ -181,7 +187,8 @@ def schedule_of(
     """Assign the data to the paths of :func:`ways`, and put it on the clock."""
     chunks, moves = moves_of(network, demand, found)
     slower = stretch(network, chunks, moves, size_bytes)
-    return clocked(network, chunks, moves, "all-to-all", size_bytes, slower)
+    made = clocked(network, chunks, moves, "all-to-all", size_bytes, slower)
+    return made if demand.given is None else replace(made, demand=demand.given).in_short()
 
 
 def moves_of(
@@ -190,6 +197,8 @@ def moves_of(
     """Assign each path an interval of its pair's units; merge adjacent ones with equal moves."""
     from forestcoll.all_to_all.path_schedule import largest_remainders
 
+    if demand.given is not None:
+        return _moves_of_given(network, demand.given, found)
     pairs: list[tuple[int, int]] = []
     size: list[int] = []
     moves: list[Move] = []
@@ -203,6 +212,40 @@ def moves_of(
     root, target = np.array(pairs, dtype=np.int32).T
     cut = Chunks(np.array(size, dtype=np.int64), PARTS * demand.chunks.whole, root, target)
     return cut, moves
+
+
+def _moves_of_given(
+    network: EpochNetwork,
+    given: GivenDemand,
+    found: Iterable[tuple[int, int, dict[Way, float]]],
+) -> tuple[Chunks, list[Move]]:
+    """Assign the same of a given demand: a pair's units are those of its chunks, one by one."""
+    from forestcoll.all_to_all.path_schedule import largest_remainders
+
+    # A byte has as many units as 64 bits allow, so that few bytes can be divided too.
+    units = max(1, min(PARTS, _MOST_UNITS // given.bytes))
+    cut = chunks_of(given, units)
+    chunks_for: dict[tuple[int, int], list[int]] = defaultdict(list)
+    for chunk, pair in enumerate(zip(cut.root.tolist(), cut.target.tolist(), strict=True)):
+        chunks_for[pair].append(chunk)
+    moves: list[Move] = []
+    for source, target, shares in found:
+        ordered, chunks = sorted(shares), chunks_for[source, target]
+        ends = np.cumsum(cut.size[chunks]).tolist()
+        dealt = largest_remainders([shares[way] for way in ordered], ends[-1])
+        for move in _moves(network, 0, zip(ordered, dealt, strict=True)):
+            moves += _cut_at(move, chunks, ends)
+    return cut, moves
+
+
+def _cut_at(move: Move, chunks: Sequence[int], ends: Sequence[int]) -> Iterator[Move]:
+    """Divide a move of a pair's units among the pair's chunks, which end at these units."""
+    assert move.amount is not None
+    low, high = move.first, move.first + move.amount
+    for chunk, begin, end in zip(chunks, (0, *ends), ends, strict=False):
+        if low < end and begin < high:
+            first, last = max(low, begin), min(high, end)
+            yield move._replace(chunk=chunk, first=first - begin, amount=last - first)
 
 
 def _moves(network: EpochNetwork, chunk: int, dealt: Iterable[tuple[Way, int]]) -> list[Move]:

@@ -28,10 +28,20 @@ from baselines.synthesizers.teccl.milp.horizon import Tell, least_epochs, nothin
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import MOST_SECONDS, Limits
 
-__all__ = ["TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows", "within_epochs"]
+__all__ = [
+    "MOST_TRANSFERS",
+    "TOLERANCE",
+    "Flow",
+    "fewest_epochs",
+    "least_epochs_of_flows",
+    "within_epochs",
+]
 
 TOLERANCE = 1e-9
 """Row tolerance of :class:`forestcoll.solver.linear_program.Settings`."""
+
+MOST_TRANSFERS = 5_000_000
+"""Limit of sources times arcs times epochs for which a program is written."""
 
 _SAFE = 1e-9
 """Relative error of a bound in floats, subtracted before it is rounded up."""
@@ -145,6 +155,7 @@ class _Search:
         self.limits = limits
         self.deadline = limits.deadline
         self.best: Flow | None = None
+        self.limit = "in the time given"
 
     def run(self, bound: int, tell: Tell) -> Flow:
         step = 1
@@ -165,7 +176,7 @@ class _Search:
                     bound = middle + 1
         except TimeLimitError:
             if self.best is None:
-                raise nothing_found(self.network, bound) from None
+                raise nothing_found(self.network, bound, self.limit) from None
         tell(self.best.epochs, bound)
         return Flow(self.best.program, self.best.x, bound)
 
@@ -174,6 +185,10 @@ class _Search:
         from forestcoll.solver.linear_program import Settings
         from forestcoll.solver.solve import solve
 
+        sources = len(set(self.demand.roots))
+        if sources * len(self.network.arcs) * epochs > MOST_TRANSFERS:
+            self.limit = "in a program that fits memory, larger chunks take fewer epochs"
+            raise nothing_found(self.network, epochs, self.limit)
         stated = write(self.network, self.demand, epochs)
         left = self.deadline - time.monotonic()
         if left <= 0:

@@ -19,6 +19,8 @@ Source:  Liu et al., TE-CCL (SIGCOMM 2024), section 3.1: capacity, flow conserva
 - Capacity: in any window of a group at most its capacity; while a link is slow, at most what it
   carries in a window from each such epoch.
 - Destinations have their chunks after the last epoch.
+- Stages (an allreduce as several demands, section 2): a chunk that is a sum leaves its source only
+  when all its parts are there: sent[q, a, k] <= held[p, source, k].
 
 Variables exist only from the earliest time at which a chunk can be at a node, and only if it can
 still reach a destination in time. Every solution without useless transfers remains.
@@ -46,6 +48,7 @@ __all__ = [
     "Row",
     "Sent",
     "VariablesByEpoch",
+    "arrivals",
     "earliest",
     "first_times",
     "limit_loads",
@@ -146,6 +149,16 @@ def first_times(
     return first
 
 
+def arrivals(network: EpochNetwork, demand: Demand) -> list[list[int]]:
+    """Return for each chunk the first epoch before which it can be at each node."""
+    alone = {root: earliest(network, root) for root in set(demand.roots)}
+    first: list[list[int]] = []
+    for chunk, root in enumerate(demand.roots):
+        begin = max((first[part][root] for part in demand.parts_of(chunk)), default=0)
+        first.append(first_times(network, [(begin, root)]) if begin else alone[root])
+    return first
+
+
 def write(
     network: EpochNetwork,
     demand: Demand,
@@ -169,19 +182,23 @@ def write(
         If the deadline passes before the program is written.
     """
     program = EpochProgram(max(epochs, *due, 0))
-    reached = {root: earliest(network, root) for root in set(demand.roots)}
+    reached = arrivals(network, demand)
     targets = sorted(frozenset().union(*demand.wants))
     left = {rank: earliest(network, rank, backwards=True) for rank in targets}
     loads: list[VariablesByEpoch] = [{} for _ in network.arcs]
+    rest, lasts = _rests(demand, left), list[int]()
     for chunk, (root, wants) in enumerate(zip(demand.roots, demand.wants, strict=True)):
         _check_time(network, deadline)
-        last = due[chunk] if chunk < len(due) else epochs
-        if any(reached[root][rank] > last for rank in wants):
+        last = (due[chunk] if chunk < len(due) else epochs) - rest.get(chunk, 0)
+        if any(reached[chunk][rank] > last for rank in wants):
             program.impossible = True
             return program
         # A copy is useful if it can still reach any one destination in time.
         near = list(map(min, zip(*(left[rank] for rank in wants), strict=True)))
-        _Chunk(program, network, loads, chunk, last, root, wants, reached[root], near).write()
+        lasts.append(last)
+        made = _Chunk(program, network, loads, chunk, last, root, wants, reached[chunk], near)
+        made.write()
+        made.begin_after([(part, lasts[part]) for part in demand.parts_of(chunk)])
     _check_time(network, deadline)
     limit_loads(program, network, loads)
     if network.buffers is not None:
@@ -189,6 +206,15 @@ def write(
             if len(together) > network.buffers.slots:
                 program.rows.append(Row(tuple(together), (), network.buffers.slots))
     return program
+
+
+def _rests(demand: Demand, left: Mapping[int, Sequence[int]]) -> dict[int, int]:
+    """Return how many epochs before the last the parts of sums must have arrived."""
+    rest: dict[int, int] = {}
+    for chunk, parts in enumerate(demand.after):
+        far = max(left[rank][demand.roots[chunk]] for rank in demand.wants[chunk])
+        rest.update((part, max(far, rest.get(part, 0))) for part in parts)
+    return rest
 
 
 def _check_time(network: EpochNetwork, deadline: float) -> None:
@@ -232,6 +258,14 @@ class _Chunk:
                 self._hold(node)
             else:
                 self._pass_on(node)
+
+    def begin_after(self, parts: Iterable[tuple[int, int]]) -> None:
+        """State that the root sends the sum of parts, which arrive by their last epochs."""
+        for part, last in parts:
+            for now, gone in self.departures[self.root].items():
+                if now < last:
+                    held = self.program.held[part, self.root, now]
+                    self.program.rows.extend(Row((variable,), (held,), 0) for variable in gone)
 
     def _send(self, i: int) -> None:
         arc, program, chunk = self.network.arcs[i], self.program, self.chunk

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -24,7 +25,7 @@ from fractions import Fraction
 from baselines.synthesizers.teccl.cleaning import epochs_taken, needed
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from baselines.synthesizers.teccl.milp.epoch_program import NEVER, Sent, earliest, write
+from baselines.synthesizers.teccl.milp.epoch_program import NEVER, Sent, arrivals, write
 from baselines.synthesizers.teccl.milp.greedy import greedy_sends
 from baselines.synthesizers.teccl.milp.solvers import Answer, Effort, Outcome, solve
 from forestcoll.core.optimality import optimum
@@ -82,9 +83,8 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
     DisconnectedError
         If no path leads from a GPU to another that needs its chunk.
     """
-    reached = {root: earliest(network, root) for root in set(demand.roots)}
-    ways = zip(demand.roots, demand.wants, strict=True)
-    epochs, root, rank = max((reached[root][rank], root, rank) for root, w in ways for rank in w)
+    ways = zip(arrivals(network, demand), demand.roots, demand.wants, strict=True)
+    epochs, root, rank = max((first[rank], root, rank) for first, root, w in ways for rank in w)
     if epochs == NEVER:
         names = [network.topology.nodes[network.topology.ends[end]].name for end in (root, rank)]
         raise DisconnectedError(
@@ -94,18 +94,36 @@ def least_epochs(network: EpochNetwork, demand: Demand) -> int:
 
 
 def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
-    """Return the time of the bottleneck cut, for the chunks that all GPUs need."""
+    """Return the time of the bottleneck cut, for the chunks that all GPUs need.
+
+    For a given demand and for stages that of the busiest GPU, if it is more.
+    """
     topology = network.topology
     into, out = topology.ingress_gb_s, topology.egress_gb_s
+    ports = _port_us(network, demand) if demand.parts or demand.after else Fraction(0)
     if any(out[switch] > into[switch] for switch in topology.switches):
-        return Fraction(0)  # for such that optimum is not made
-    targets = demand.chunks.target.tolist()
-    owners = [root for root, target in zip(demand.roots, targets, strict=True) if target < 0]
+        return ports  # for such that optimum is not made
+    others = topology.num_compute - 1
+    chunks = zip(demand.roots, demand.chunks.target.tolist(), demand.wants, strict=True)
+    owners = [root for root, target, wants in chunks if target < 0 and len(wants) == others]
     if not owners:
-        return Fraction(0)
+        return ports
     weights = [owners.count(rank) for rank in range(network.topology.num_compute)]
     size_gb = demand.chunk_kb * len(owners) / 10**6
-    return optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6
+    return max(ports, optimum(network.topology, weights=weights).time_s_per_gb * size_gb * 10**6)
+
+
+def _port_us(network: EpochNetwork, demand: Demand) -> Fraction:
+    """Return the longest time for which a GPU receives what it needs, or sends its chunks once."""
+    topology = network.topology
+    into, out = Counter[int](), Counter(demand.roots)
+    for wants in demand.wants:
+        into.update(wants)
+    times = [Fraction(0)]
+    for count, gb_s in ((into, topology.ingress_gb_s), (out, topology.egress_gb_s)):
+        rates = ((chunks, gb_s[topology.ends[rank]]) for rank, chunks in count.items())
+        times += [chunks * demand.chunk_kb / rate for chunks, rate in rates if rate]
+    return max(times)
 
 
 def within_epochs(
@@ -292,7 +310,17 @@ class _Search:
         if slowed or self.goal.due or network.buffers is not None:
             return
         with suppress(TimeLimitError):  # the search says so
-            self.best = self.goal.found(greedy_sends(network, demand, self.deadline), 0)
+            self.best = self.goal.found(self._greedy(network, demand), 0)
+
+    def _greedy(self, network: EpochNetwork, demand: Demand) -> tuple[Sent, ...]:
+        """Send greedily; sums after all that comes before them."""
+        before = next((chunk for chunk, parts in enumerate(demand.after) if parts), 0)
+        if not before:
+            return greedy_sends(network, demand, self.deadline)
+        parts = greedy_sends(network, demand.part(0, before), self.deadline)
+        sums = greedy_sends(network, demand.part(before, len(demand.wants)), self.deadline)
+        begin = epochs_taken(network, parts)
+        return (*parts, *((chunk + before, i, epoch + begin) for chunk, i, epoch in sums))
 
     def _try(self, epochs: int, work: float) -> Outcome:
         effort = replace(self.effort, work=min(work, self.left))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from baselines.interface.forwarding_gpus import forwarding_gpus
+from baselines.interface.search import Search
 from baselines.synthesizers.teccl.teccl import generate
 from baselines.synthesizers.teccl.tenants import Shared, Tenant, check_together, share
 from forestcoll.errors import (
@@ -17,12 +20,19 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
+from forestcoll.problem.demand import Demand
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import Chunks, StepSchedule, verify
 from forestcoll.schedule.clock import timed
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import TimedSend
 from forestcoll.topology import Topology, load_topology
+from tests.baselines.synthesizers.teccl.random_demands import (
+    BYTES,
+    random_demand,
+    random_network,
+)
+from tests.random_topologies import seeds
 
 SPECS = ("ring:nodes=4", "torus:dims=3,wrap=false", "dgx1:nvlink_latency=0")
 SWITCHED = "fat_tree:leaves=2,hosts=2,spines=1"
@@ -166,6 +176,13 @@ def test_the_time_is_kept() -> None:
         ([Tenant("a"), Tenant("b", chunks=2)], "have 125000000 bytes, those of 'a' 250000000;"),
         ([Tenant("a", chunks=0)], "chunks is 0; it must be 1 or more"),
         ([Tenant("a", "broadcast", root="x")], "x"),
+        ([Tenant("a", group=("gpu0", "gpu7"))], "the group names 'gpu7'"),
+        ([Tenant("a", size_bytes=7, group=("gpu0", "gpu1"))], "7 bytes are no whole number for"),
+        ([Tenant("a", "broadcast", root=3, group=("gpu0", "gpu1"))], "gpu3 is not in its group"),
+        ([Tenant("a", group=("gpu0",))], "a: nobody needs anything"),
+        ([Tenant("a", group=("gpu0",), demand="zipf")], "has a demand and a group"),
+        ([Tenant("a", demand="zipf", chunks=0)], "chunks is 0"),
+        ([Tenant("a", demand="zapf")], "there is no demand 'zapf'"),
     ],
 )
 def test_tenants_that_there_cannot_be(tenants: list[Tenant], message: str) -> None:
@@ -219,3 +236,76 @@ def test_shared_capacities_are_refused() -> None:
         check_together(limited, [])
     with pytest.raises(UnsupportedError, match="'wire', which the clock of teccl"):
         share(limited, [Tenant("one", "allgather", 10**6, 1, priority=1)])
+
+
+@pytest.mark.parametrize("seed", seeds(20, 10))
+def test_tenants_of_one_priority_are_the_sum_of_their_demands(seed: int) -> None:
+    """The fewest epochs are those of one demand with the chunks of both; and with priorities the
+    first is as fast as alone, the last no faster than that sum.
+    """
+    draw = random.Random(seed)
+    topology = random_network(draw)
+    gpus = topology.num_compute
+    demands = [random_demand(draw, gpus, unicast) for unicast in (True, False)]
+    rows = [[each.chunk(c) for c in range(each.num_chunks)] for each in demands]
+    sum_of_both = Demand.of_chunks(gpus, [*rows[0], *rows[1]])
+    asked: dict[str, Any] = {"epoch": "slowest", "crossing": "stored", "chunk_bytes": BYTES}
+    together = epochs_of(topology, sum_of_both, **asked)
+    equal = [Tenant(str(i), demand=demand) for i, demand in enumerate(demands)]
+    shared = share(topology, equal, **asked)
+    proved(topology, shared)
+    assert set(shared.epochs.values()) == {together}
+    assert [shared.schedules[str(i)].demand for i in range(2)] == demands
+    ranked = [replace(tenant, priority=-i) for i, tenant in enumerate(equal)]
+    shared = share(topology, ranked, **asked)
+    proved(topology, shared)
+    assert shared.epochs["0"] == epochs_of(topology, demands[0], **asked)
+    assert max(shared.epochs.values()) >= together
+
+
+def epochs_of(topology: Topology, demand: Demand, **asked: Any) -> int:
+    told: list[Search] = []
+    verify(generate(topology, demand=demand, milp=True, report=told.append, **asked))
+    assert told[-1].incumbent == told[-1].bound
+    assert told[-1].incumbent is not None
+    return int(told[-1].incumbent)
+
+
+def test_groups_beside_each_other() -> None:
+    """Each has the collective of its GPUs; others forward for it, and are named."""
+    ring = load_topology("ring:nodes=6")
+    even = Tenant("even", "allgather", 6000, 1, group=("gpu0", "gpu2", "gpu4"))
+    odd = Tenant("odd", "broadcast", 4000, 2, "gpu1", 1, ("gpu1", "gpu3"))
+    pair = Tenant("pair", "all-to-all", 4000, 1, group=("gpu4", "gpu5"))
+    shared = share(ring, [even, odd, pair])
+    proved(ring, shared)
+    found = {name: schedule.demand for name, schedule in shared.schedules.items()}
+    size = 2000
+    assert found["even"] == Demand.of_chunks(
+        6, [(s, size, [t for t in (0, 2, 4) if t != s]) for s in (0, 2, 4)]
+    )
+    assert found["odd"] == Demand.of_chunks(6, [(1, size, [3])] * 2)
+    assert found["pair"] == Demand.of_chunks(6, [(4, size, [5]), (5, size, [4])])
+    assert set(forwarding_gpus(shared.schedules["even"])) <= {"gpu1", "gpu3", "gpu5"}
+    assert "gpu2" in forwarding_gpus(shared.schedules["odd"])
+
+
+def test_a_group_of_all_gpus_takes_as_long_as_the_collective() -> None:
+    ring = load_topology("ring:nodes=5")
+    names = tuple(f"gpu{i}" for i in range(5))
+    for collective in ("allgather", "all-to-all", "broadcast"):
+        whole = Tenant("whole", collective, 10_000, 2)
+        assert share(ring, [whole]).epochs == share(ring, [replace(whole, group=names)]).epochs, (
+            collective
+        )
+
+
+def test_demands_take_the_chunk_size_of_the_others() -> None:
+    ring = load_topology("ring:nodes=4")
+    named, asked = Tenant("a", "allgather", 4000), Tenant("b", demand="sendrecv:size=3KB", chunks=2)
+    of_both = share(ring, [named, asked]).schedules["b"]
+    assert set(of_both.intervals.amount.tolist()) == {1000, 72}
+    alone_ = share(ring, [asked]).schedules["b"]
+    assert set(alone_.intervals.amount.tolist()) == {1536}
+    fine = share(ring, [asked], chunk_bytes=1024).schedules["b"]
+    assert set(fine.intervals.amount.tolist()) == {1024}
