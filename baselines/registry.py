@@ -21,6 +21,7 @@ MODULES = (
     "baselines.libraries.recursive",
     "baselines.libraries.bruck",
     "baselines.libraries.blueconnect",
+    "baselines.libraries.hierarchical",
     "baselines.direct_connect.torus",
     "baselines.direct_connect.shifted_ring",
     "baselines.direct_connect.bfb.bfb",

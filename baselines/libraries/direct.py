@@ -18,9 +18,9 @@ least-cost paths through switches and GPUs (fluid equal-cost multipath; see ``fo
 on such a path only forwards.
 
 Left out: pairwise exchange by exclusive or for powers of two, which has as many but other pairs in
-a step; flow control where many send to one. NCCL's all-to-all is all sends and receives in one group, which is "at-once", but
-issues them in an order of its own, and starts as many at a time as it has channels. A demand's
-chunk goes to each of its targets on its own. Rates by hand calculation: docs/baselines/steps.md.
+a step; flow control where many send to one. NCCL's all-to-all is all sends and receives in one
+group, which is "at-once", but it starts only as many at a time as it has channels. A demand's chunk
+goes to each of its targets on its own. Rates by hand calculation: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
