@@ -130,6 +130,6 @@ METHODS = (
         source="PXN (NCCL 2.12); DeepSpeed-MoE (ICML 2022); 2DH of Tutel (MLSys 2023)",
         generate=generate,
         collectives=COLLECTIVES,
-        notes="no overlap of its steps in synchronous time; GPUs without a NIC take turns at others",
+        notes="no overlap of steps in synchronous time; GPUs without a NIC take turns at others",
     ),
 )

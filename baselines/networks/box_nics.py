@@ -9,6 +9,7 @@ Source:  as ``nic_attachment``; a GPU without a NIC uses one of its box in turn.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -37,6 +38,8 @@ class BoxNics:
     sender, receiver : int32 arrays of shape (boxes, GPUs of the largest box)
         The rank at each place of a box if it has a NIC of that direction; else one of the box that
         has, in turn.
+    bandwidth_gb_s : Fraction
+        Of the links out of the narrowest box, or into it; 0 of one box alone.
     """
 
     box: Ranks
@@ -45,6 +48,7 @@ class BoxNics:
     ins: tuple[Ranks, ...] = field(repr=False)
     sender: Ranks = field(repr=False)
     receiver: Ranks = field(repr=False)
+    bandwidth_gb_s: Fraction
 
     @classmethod
     def of(cls, topology: Topology) -> BoxNics:
@@ -71,7 +75,7 @@ class BoxNics:
             box[ranks], place[ranks] = number, np.arange(len(ranks))
         if len(boxes) == 1:
             alone = tuple(rank)
-            return cls(box, place, alone, alone, np.stack(rank), np.stack(rank))
+            return cls(box, place, alone, alone, np.stack(rank), np.stack(rank), Fraction(0))
         attached = find_nic_attachments(router_of(topology), boxes)
         sides = []
         for side in ([one.outs for one in attached], [one.ins for one in attached]):
@@ -81,7 +85,8 @@ class BoxNics:
                 name = topology.nodes[boxes[number][0]].name
                 raise UnsupportedError(f"unsupported: the box of {name} has no NIC")
         tables = [_by_place(rank, place, side) for side in sides]
-        return cls(box, place, *sides, *tables)
+        widths = [sum(way) for one in attached for way in (one.widths_in, one.widths_out)]
+        return cls(box, place, *sides, *tables, Fraction(min(widths)))
 
 
 def _ranks(topology: Topology, gpus: tuple[int, ...]) -> Ranks:

@@ -275,6 +275,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
             but(*SLOW_ROUTINGS, *GRIDS), (*SLOW_ROUTINGS, *GRIDS), parameters=FIRST_ROUTING
         ),
     },
+    "fast-reading": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},
     "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
     "tto": dict.fromkeys(COLLECTIVES, Claim(())),
 }
