@@ -77,16 +77,15 @@ class BoxNics:
             alone = tuple(rank)
             return cls(box, place, alone, alone, np.stack(rank), np.stack(rank), Fraction(0))
         attached = find_nic_attachments(router_of(topology), boxes)
-        sides = []
-        for side in ([one.outs for one in attached], [one.ins for one in attached]):
-            sides.append(tuple(_ranks(topology, gpus) for gpus in side))
-        for number, found in enumerate(zip(*sides, strict=True)):
-            if not (len(found[0]) and len(found[1])):
-                name = topology.nodes[boxes[number][0]].name
+        outs = tuple(_ranks(topology, one.outs) for one in attached)
+        ins = tuple(_ranks(topology, one.ins) for one in attached)
+        for gpus, own, others in zip(boxes, outs, ins, strict=True):
+            if not (len(own) and len(others)):
+                name = topology.nodes[gpus[0]].name
                 raise UnsupportedError(f"unsupported: the box of {name} has no NIC")
-        tables = [_by_place(rank, place, side) for side in sides]
+        sender, receiver = _by_place(rank, place, outs), _by_place(rank, place, ins)
         widths = [sum(way) for one in attached for way in (one.widths_in, one.widths_out)]
-        return cls(box, place, *sides, *tables, Fraction(min(widths)))
+        return cls(box, place, outs, ins, sender, receiver, Fraction(min(widths)))
 
 
 def _ranks(topology: Topology, gpus: tuple[int, ...]) -> Ranks:

@@ -28,6 +28,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -64,6 +65,8 @@ _BYTES_PER_US = 1000
 
 Ints = npt.NDArray[np.int64]
 
+_AnyInts = npt.NDArray[np.signedinteger[Any]]
+
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
@@ -97,6 +100,10 @@ class _Parts:
     def taken(self, which: Ints) -> _Parts:
         """Return some parts, in the order given."""
         return _Parts(*(getattr(self, name)[which] for name in self.__slots__))
+
+
+_Row = tuple[Ints | int, _Parts, _AnyInts, _AnyInts]
+"""Transfers: the step of each or of all, what they carry, senders and receivers."""
 
 
 def generate(
@@ -159,7 +166,7 @@ def _transfers(nics: BoxNics, chunks: Chunks, alpha: Fraction) -> Sends:
     out, into = _ends(nics, parts, tiles)
     near = np.flatnonzero(here == there)
     whole = np.zeros_like(near)
-    rows = [
+    rows: list[_Row] = [
         (0, balanced, chunks.root[balanced.chunk], _ends(nics, balanced, tiles)[0]),
         (1, _Parts(near, whole, chunks.size[near], whole, whole, whole), chunks.root[near],
          chunks.target[near]),
@@ -169,7 +176,7 @@ def _transfers(nics: BoxNics, chunks: Chunks, alpha: Fraction) -> Sends:
     return _sends(rows)
 
 
-def _sends(rows: Sequence[tuple[Ints | int, _Parts, npt.NDArray[np.signedinteger], Ints]]) -> Sends:
+def _sends(rows: Sequence[_Row]) -> Sends:
     """Put all transfers together; steps in which nothing moves are left out."""
     columns = [
         (np.broadcast_to(step, tail.shape), parts.chunk, parts.first, parts.amount, tail, head)
@@ -223,16 +230,16 @@ def _in_stages(
     parts = parts.taken(order)
     lines = np.stack([parts.tile, parts.out, parts.into], axis=1)
     new = np.flatnonzero((np.diff(lines, axis=0, prepend=-1) != 0).any(axis=1))
-    length = np.add.reduceat(parts.amount, new).tolist() if len(new) else []
-    stage, room = [], []
-    for tile, size in zip(parts.tile[new].tolist(), length, strict=True):
+    lengths = np.add.reduceat(parts.amount, new).tolist() if len(new) else []
+    stages, room = [], []
+    for tile, length in zip(parts.tile[new].tolist(), lengths, strict=True):
         cuts = ends[tiles[tile]]
         total = cuts[-1][1]
         for (_, before), (number, after) in pairwise(cuts):
-            stage.append(number)
-            room.append(after * size // total - before * size // total)
-    part, piece, amount = cut_both(parts.amount, np.array(room, dtype=np.int64))
-    return parts.cut(part, amount), np.array(stage, dtype=np.int64)[piece]
+            stages.append(number)
+            room.append(after * length // total - before * length // total)
+    part, piece, amounts = cut_both(parts.amount, np.array(room, dtype=np.int64))
+    return parts.cut(part, amounts), np.array(stages, dtype=np.int64)[piece]
 
 
 def _ends(nics: BoxNics, parts: _Parts, tiles: Sequence[tuple[int, int]]) -> tuple[Ints, Ints]:
