@@ -68,7 +68,7 @@ test: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
 test-all:
-	@$(MAKE) --no-print-directory test MARKED=
+	@$(MAKE) --no-print-directory test MARKED= CPP_BUILDS='$(RELEASED) build/sanitized'
 
 # The core with the switches of tests for its shortcuts (tests/fuzz/shortcuts.py). It shares the
 # other objects of the released one.
@@ -113,12 +113,13 @@ types: setup
 arrows: setup
 	$(BIN)/lint-imports
 
-# The C++ tests twice: with the very objects that the Python module is made of, and under
-# AddressSanitizer and UndefinedBehaviorSanitizer.
-cpp: testing-core
+# The C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer; `make test-all` also runs them
+# with the very objects that the Python module is made of, as all Python tests do.
+CPP_BUILDS ?= build/sanitized
+cpp: setup
 	@$(BIN)/cmake -S . -B build/sanitized -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=ON >/dev/null && \
-	for dir in $(RELEASED) build/sanitized; do \
+	for dir in $(CPP_BUILDS); do \
 	  $(BIN)/cmake --build $$dir --target native_tests && \
 	  $(BIN)/ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
@@ -155,6 +156,7 @@ CONTESTS ?= 2000
 fuzz: testing-core
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --any-network --networks $(CONTESTS) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --all-to-alls --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
 
 figures-quick: setup

@@ -50,8 +50,14 @@ class AllToAllRate:
     mean_hops: Fraction
 
 
-def all_to_all_rate(topology: Topology) -> AllToAllRate:
+def all_to_all_rate(topology: Topology, unit_gb_s: Fraction | None = None) -> AllToAllRate:
     """Bound the rate of an all-to-all with equal amounts.
+
+    Parameters
+    ----------
+    topology : Topology
+    unit_gb_s : Fraction, optional
+        Bandwidth of one link; by default the largest of which every link is a whole multiple.
 
     Raises
     ------
@@ -62,7 +68,7 @@ def all_to_all_rate(topology: Topology) -> AllToAllRate:
     """
     if topology.switches:
         raise UnsupportedError(f"unsupported: {topology.name} has switches")
-    size, unit = topology.num_compute, common_unit(topology)
+    size, unit = topology.num_compute, unit_gb_s or common_unit(topology)
     tail, head, width = (
         np.array(column)
         for column in zip(

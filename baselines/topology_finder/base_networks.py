@@ -261,6 +261,7 @@ def evaluated(base: Base, times: Times) -> Candidate:
         breadth_first=not searched,
         cycle=base.cycle,
         self_loops=base.self_loops,
+        parallel=not base.simple,
     )
     simple = base.simple and not base.self_loops
     return replace(made, factor=simple and made.breadth_first and made.optimal)

@@ -27,8 +27,18 @@ __all__ = ["built", "network_of"]
 
 
 def network_of(one: Candidate, fabric: Fabric | None = None) -> Topology:
-    """Build the network, with links of 1 GB/s or, on a fabric, an equal part of its bandwidth."""
-    topology = load_topology(one.spec)
+    """Build the network, with links of 1 GB/s or, on a fabric, an equal part of its bandwidth.
+
+    Raises
+    ------
+    VerificationError
+        If it has another number of GPUs than predicted.
+    """
+    topology = one.swapped or load_topology(one.spec)
+    if topology.num_compute != one.nodes:
+        raise VerificationError(
+            f"{one.name} has {topology.num_compute} GPUs, not {one.nodes} as predicted"
+        )
     if fabric is None:
         return topology
     width = fabric.bytes_s / 10**9 / one.degree
@@ -48,7 +58,7 @@ def built(one: Candidate, collective: str, fabric: Fabric | None = None) -> Step
     VerificationError
         If the schedule is wrong or takes longer than predicted.
     """
-    topology = load_topology(one.spec)
+    topology = network_of(one)
     method = breadth_first if one.breadth_first else expansion
     made = method(topology, collective)
     verify(made)

@@ -12,6 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from forestcoll.topology.model import Topology
+
 __all__ = ["Candidate", "pareto"]
 
 
@@ -24,7 +26,8 @@ class Candidate:
     name : str
         In the paper's notation.
     spec : str
-        The same network as a specification; see :mod:`forestcoll.topology.expanded`.
+        The same network as a specification; see :mod:`forestcoll.topology.expanded`. For a network
+        that edge swaps have made, the one that they began with.
     nodes, degree : int
     hops : int
         T_L of its allgather.
@@ -47,6 +50,12 @@ class Candidate:
         The length of a shortest cycle through any link, if that is the same for all links; else 0.
     self_loops : bool
         Whether the definition has links from a GPU to itself, which carry nothing.
+    parallel : bool
+        Whether there may be parallel links everywhere, which the specification has as wider ones.
+    swapped : Topology, optional
+        The network after edge swaps, which no specification gives.
+    swaps : int
+        Number of edge swaps that were made.
     """
 
     name: str
@@ -64,6 +73,9 @@ class Candidate:
     factor: bool = False
     cycle: int = 0
     self_loops: bool = False
+    parallel: bool = False
+    swapped: Topology | None = None
+    swaps: int = 0
 
     @property
     def least_time(self) -> Fraction:

@@ -20,10 +20,12 @@ from fractions import Fraction
 from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.breadth_first import broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
+from baselines.topology_finder.building import built, network_of
+from baselines.topology_finder.candidate import Candidate
 from forestcoll.errors import DisconnectedError, UnsupportedError
 from forestcoll.topology.model import Link, Topology
 
-__all__ = ["Improved", "improved"]
+__all__ = ["Improved", "improved", "swapped"]
 
 Pairs = frozenset[tuple[int, int]]
 
@@ -95,6 +97,62 @@ def improved(
     if not accepted:
         return None
     return Improved(_rewired(topology, links), *now, accepted)
+
+
+def swapped(
+    one: Candidate,
+    cost: Callable[[int, Fraction], Fraction],
+    *,
+    tries: int = 1000,
+    seed: int = 0,
+) -> Candidate | None:
+    """Return the candidate that edge swaps make of one, with its schedules verified.
+
+    T_B counts unused ports, such as those of self-loops, as in the candidate. None is returned if
+    no swap costs less than ``one`` by its own T_L and T_B, or the swaps do not apply: exchanges of
+    ends are of single links.
+
+    Raises
+    ------
+    VerificationError
+        If a schedule is wrong, or takes longer than computed.
+    """
+    topology = network_of(one)
+    if len({link.bandwidth_gb_s for link in topology.links}) > 1:
+        return None
+    width = topology.links[0].bandwidth_gb_s
+    ports = one.degree / (Fraction(len(topology.links), one.nodes) * width)
+
+    def with_ports(hops: int, time: Fraction) -> Fraction:
+        return cost(hops, time * ports)
+
+    found = improved(topology, with_ports, tries=tries, seed=seed)
+    if found is None:
+        return None
+    made = replace(
+        one,
+        name=f"{one.name}, {found.exchanges} swap{'s' * (found.exchanges > 1)}",
+        hops=found.hops,
+        time=found.time * ports,
+        reverse_hops=found.reverse_hops,
+        reverse_time=found.reverse_time * ports,
+        reverse_symmetric=False,
+        breadth_first=True,
+        factor=False,
+        cycle=0,
+        self_loops=False,
+        swapped=found.topology,
+        swaps=found.exchanges,
+    )
+    if _cost(made, cost) >= _cost(one, cost):
+        return None  # the schedule of the construction is faster than a breadth-first broadcast
+    for collective in ("allgather", "reduce-scatter"):
+        built(made, collective)
+    return made
+
+
+def _cost(one: Candidate, cost: Callable[[int, Fraction], Fraction]) -> Fraction:
+    return cost(one.hops + one.reverse_hops, one.time + one.reverse_time)
 
 
 def _exchanged(

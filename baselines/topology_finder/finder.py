@@ -1,8 +1,8 @@
 """The networks for N GPUs of degree d: the Pareto front of T_L and T_B over known constructions.
 
 Problem: which network, and how far is it from what no network of that size can beat.
-Input:   N, d; links one way or both ways; a collective, a workload and a fabric.
-Output:  the front, cheapest first for the workload, with the bounds.
+Input:   N, d; links one way or both ways.
+Output:  the front by ascending T_L, and the bounds.
 Cost:    seconds, most of them for generalized Kautz graphs that the stored table lacks.
 Source:  Zhao et al. (NSDI 2025), section 5.4.
 """
@@ -14,15 +14,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from baselines.direct_connect.bfb.theory import least_steps, least_steps_both_ways, least_time
-from baselines.topology_finder.all_to_all import AllToAllRate, all_to_all_rate
 from baselines.topology_finder.base_networks import Base, Times
 from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.bottom_up_search import search
 from baselines.topology_finder.candidate import Candidate
-from baselines.topology_finder.workload import Fabric, Workload
 from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.topology.spec import load_topology
 
 __all__ = [
     "MOST_DEGREE",
@@ -151,18 +148,3 @@ def _near(asked: Question, table: BaseTable) -> Iterator[int]:
                 found = search(divisors(nodes), asked.degree, table.stored)
                 if front(found.get((nodes, asked.degree), []), bidirectional=asked.bidirectional):
                     yield nodes
-
-
-def all_to_all_of(one: Candidate) -> AllToAllRate:
-    """Bound the all-to-all rate of a candidate, whose network is built for this."""
-    return all_to_all_rate(load_topology(one.spec))
-
-
-def cheapest(
-    candidates: list[Candidate], collective: str, workload: Workload, fabric: Fabric
-) -> Candidate:
-    """Return the candidate on which the workload takes least."""
-    return min(
-        candidates,
-        key=lambda one: (workload.seconds(one, collective, fabric), len(one.name), one.name),
-    )

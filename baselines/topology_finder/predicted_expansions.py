@@ -41,6 +41,7 @@ def line_graph(base: Candidate) -> Candidate:
         bidirectional=False,
         factor=False,
         cycle=0,
+        parallel=False,
     )
 
 
@@ -55,11 +56,11 @@ def _levels(base: Candidate) -> tuple[int, str]:
 
 
 def _line_graph_spec(base: Candidate, times: int) -> str:
+    """Specify a line graph; wide links are given their unit, or all would count as single ones."""
     if times == 1:
-        return f"line_graph:of=({base.spec})"
-    inside = base.spec[base.spec.index("of=(") :].rpartition(",times=")[0] if times > 2 else ""
-    inside = inside or base.spec[base.spec.index("of=(") :]
-    return f"line_graph:{inside},times={times}"
+        return f"line_graph:{'unit=1,' if base.parallel else ''}of=({base.spec})"
+    once = base.spec.rpartition(",times=")[0] if times > 2 else base.spec
+    return f"{once},times={times}"
 
 
 def degree_expansion(base: Candidate, times: int) -> Candidate:

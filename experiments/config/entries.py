@@ -278,6 +278,9 @@ class TrainEntry(_Strict):
     )
     bucket: Sweep = Field(default="best", description="Bytes of a bucket, or best.")
     alpha_us: Sweep = Field(default=str(DEFAULT_ALPHA_US), description="Latency of a hop, in us.")
+    lockstep: Sweep = Field(
+        default=False, description="Whether a schedule takes T_L and T_B, without pipeline chunks."
+    )
 
     @model_validator(mode="after")
     def _possible(self) -> TrainEntry:

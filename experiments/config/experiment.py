@@ -281,6 +281,7 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
     parameters = {p.name for family in families for p in FAMILIES[family].parameters}
     parameters |= {name for entry in experiment.methods for name in entry.parameters}
     parameters |= set() if experiment.k is None else {"k"}
+    parameters |= set() if experiment.train is None else set(experiment.train.swept)
     methods = len({point.series for point in points})
     asked = []
     for position, text in enumerate(experiment.figures):

@@ -17,6 +17,7 @@ from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, read_items
 from experiments.reproduction.printed_numbers import (
     bfb_numbers,
+    bfb_ratios,
     forestcoll_numbers,
     teccl_numbers,
     teccl_peers,
@@ -30,7 +31,7 @@ __all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
 MOST_BYTES = 4_000_000
 """Size limit of a page, an experiment or a file of tests in a clone."""
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, teccl_numbers, teccl_peers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_ratios, teccl_numbers, teccl_peers)
 
 
 @dataclass(frozen=True)

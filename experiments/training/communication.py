@@ -33,6 +33,7 @@ from forestcoll.topology.model import Topology
 if TYPE_CHECKING:
     from baselines.topology_finder.all_to_all import AllToAllRate
     from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+    from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 
 __all__ = ["OWN", "OnCandidate", "OnNetwork"]
 
@@ -53,6 +54,7 @@ class OnNetwork:
     method : str
         "forestcoll" or the name of a baseline.
     model : AlphaBeta
+        In lockstep a step schedule takes T_L + T_B; without it, chunks are pipelined.
     parameters : mapping
         Of a baseline.
     known : mapping
@@ -65,7 +67,9 @@ class OnNetwork:
     parameters: Mapping[str, Any] = field(default_factory=dict, repr=False)
     known: Mapping[str, Schedule] = field(default_factory=dict, repr=False, compare=False)
     _simulators: dict[str, Simulator] = field(default_factory=dict, repr=False, compare=False)
-    _flows: list[ApproximateFlow] = field(default_factory=list, repr=False, compare=False)
+    _flows: list[ApproximateFlow | AllToAllOptimum] = field(
+        default_factory=list, repr=False, compare=False
+    )
     _seconds: dict[tuple[str, int], float] = field(default_factory=dict, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -84,9 +88,15 @@ class OnNetwork:
             self._seconds[key] = (
                 self._all_to_all(size)
                 if collective == "all-to-all"
-                else best_chunk_count(self._simulator(collective), size, self.model).time_s
+                else self._simulated(self._simulator(collective), size)
             )
         return self._seconds[key]
+
+    def _simulated(self, simulator: Simulator, size: int) -> float:
+        """Return the time with the best number of pipeline chunks; in lockstep with one."""
+        if self.model.lockstep:
+            return simulator.run(size, self.model).time_s
+        return best_chunk_count(simulator, size, self.model).time_s
 
     def _simulator(self, collective: str) -> Simulator:
         if collective not in self._simulators:
@@ -115,15 +125,14 @@ class OnNetwork:
         """By what share of the bound the rate of all-to-alls may be too low; None without any."""
         return self._flows[0].gap if self._flows else None
 
-    def _flow(self) -> ApproximateFlow:
-        from forestcoll.all_to_all.concurrent_flow import (  # scipy takes half a second
-            ApproximateFlow,
-            approximate_flow,
+    def _flow(self) -> ApproximateFlow | AllToAllOptimum:
+        from forestcoll.all_to_all.concurrent_flow import (
+            ApproximateFlow,  # scipy takes half a second
         )
-        from forestcoll.all_to_all.flow_problem import flow_problem
+        from forestcoll.all_to_all.near_optimum import near_optimum
 
         try:
-            return approximate_flow(flow_problem(self.topology), eps=_GAP, seconds=_RATE_SECONDS)
+            return near_optimum(self.topology, eps=_GAP, seconds=_RATE_SECONDS)
         except TimeLimitError as late:
             if isinstance(late.incumbent, ApproximateFlow):
                 return late.incumbent

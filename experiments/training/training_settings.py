@@ -71,7 +71,7 @@ class TrainingSettings:
             int(given["bytes_each"]),
             bool(given["recompute"]),
         )
-        latencies = AlphaBeta(alpha_us=given["alpha_us"])
+        latencies = AlphaBeta(alpha_us=given["alpha_us"], lockstep=bool(given["lockstep"]))
         return cls(given["model"], given["parallel"], compute, _bucket(given), latencies)
 
     def run(

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.all_to_all.two_tier_flow import TwoTierRouter
+from forestcoll.all_to_all.two_tier_flow import MOST, TwoTierRouter
 from forestcoll.all_to_all.two_tiers import two_tiers
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
@@ -52,8 +52,14 @@ SECONDS = 60.0
 MOST_UNKNOWNS = 70_000
 """Of the program, flows of every source on every link; beyond it takes many minutes."""
 
+MOST_RATIO = 10**11
+"""Of two amounts, in the program, whose solver takes less than 1e-12 for zero."""
+
 WHOLE = 720_720
 """The least common multiple of 1 to 16: parts of a pair's data, where a program finds paths."""
+
+_WHOLES = (55_440, 2520, 60, 12, 1)
+"""Fewer parts, for amounts so large that the weights of all paths would not fit 64 bits."""
 
 EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
@@ -109,6 +115,7 @@ class AllToAllPlanner:
                 f"{self.topology.name} has one GPU, which has nothing to exchange"
             )
         self._planes = merged_planes(self.topology)
+        self._most = MOST // _plane_parts(self._planes)
         tiers = two_tiers(self._planes.merged)
         self._router = None if tiers is None else TwoTierRouter.of(tiers)
 
@@ -128,7 +135,7 @@ class AllToAllPlanner:
         asked = self._demand(demand)
         found = self._by_tiers(asked)
         if found is None or not found.is_optimal:
-            found = _better(found, self._planes.merged, asked, self.seconds, self.parts)
+            found = _better(found, self._planes.merged, asked, self.seconds, self._parts(asked))
         return _over_planes(found, self._planes)
 
     def least_us(self, demand: Demand | npt.ArrayLike | None = None) -> Fraction:
@@ -158,7 +165,16 @@ class AllToAllPlanner:
                 f"{demand.name} has chunks that several GPUs need; flows copy nothing: state an "
                 f"amount for each target, or see the method teccl"
             )
-        return demand
+        pairs = demand.source * demand.gpus + demand.target
+        if (np.diff(pairs) > 0).all():
+            return demand
+        return Demand.of_matrix(demand.matrix, demand.name)  # chunks of one pair are one amount
+
+    def _parts(self, demand: Demand | None) -> int:
+        """Return the parts of each pair's data, or of a byte, with which all weights fit."""
+        total = self.topology.num_compute**2 if demand is None else demand.bytes
+        fewer = (self.parts, *(one for one in _WHOLES if one < self.parts))
+        return next((one for one in fewer if one * total < self._most), 1)
 
     def _amounts(self, demand: Demand | None) -> Ints:
         if demand is not None:
@@ -171,7 +187,7 @@ class AllToAllPlanner:
         if self._router is None:
             return None
         amounts = self._amounts(demand)
-        schedule = self._router.flow(amounts, demand)
+        schedule = self._router.flow(amounts, demand, most=self._most)
         if schedule is None:
             return None
         bound = self._router.narrowest_cut(amounts, demand)
@@ -229,6 +245,15 @@ def _better(
     """Take the program, or for large networks bounds that approach each other."""
     from forestcoll.all_to_all.flow_problem import flow_problem
 
+    if demand is not None:
+        amounts = demand.matrix[demand.matrix > 0]
+        if int(amounts.max()) // int(amounts.min()) >= MOST_RATIO:
+            if found is not None:
+                return found
+            raise UnsupportedError(
+                f"{demand.name} has amounts from {amounts.min()} to {amounts.max()} bytes, too "
+                f"different for the program of {topology.name}; leave the small ones away"
+            )
     deadline = time.perf_counter() + seconds
     problem = flow_problem(topology, None if demand is None else demand.matrix)
     try:
@@ -275,13 +300,7 @@ def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
     schedule = replace(found.schedule, method=METHOD, price=price)
     if planes.is_trivial:
         return schedule
-    # Planes carry whole parts of the weights of every link if all weights are such multiples.
-    times = math.prod(
-        {
-            math.lcm(*(planes.share[plane].denominator for plane in planes.members[switch]))
-            for switch in planes.merged_switches
-        }
-    )
+    times = _plane_parts(planes)
     routes = replace(schedule.routes, multiplicity=schedule.routes.multiplicity * times)
     merged = len(planes.merged.links)
     of_link = [0] * len(planes.topology.links)
@@ -294,4 +313,14 @@ def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
         whole=schedule.whole * times,
         routes=paths_over_planes(routes, planes),
         price=(*of_link, *price[merged:]),
+    )
+
+
+def _plane_parts(planes: Planes) -> int:
+    """Return a number of whose multiples each plane carries its share in whole parts."""
+    return math.prod(
+        {
+            math.lcm(*(planes.share[plane].denominator for plane in planes.members[switch]))
+            for switch in planes.merged_switches
+        }
     )

@@ -33,13 +33,14 @@ from forestcoll.problem.price_bound import PriceBound, boundary_prices
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Routes
 
-__all__ = ["METHOD", "TwoTierRouter"]
+__all__ = ["METHOD", "MOST", "TwoTierRouter"]
 
 METHOD = "two tiers"
 
 Ints = npt.NDArray[np.int64]
 
-_MOST = 2**62
+MOST = 2**62
+"""Limit of the weights of all paths together; sums of them then fit 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +107,9 @@ class TwoTierRouter:
             unit_gb_s=unit,
         )
 
-    def flow(self, amounts: Ints, demand: Demand | None = None) -> FlowSchedule | None:
+    def flow(
+        self, amounts: Ints, demand: Demand | None = None, *, most: int = MOST
+    ) -> FlowSchedule | None:
         """Return a schedule of these amounts; None if this routing cannot make one.
 
         Parameters
@@ -115,6 +118,8 @@ class TwoTierRouter:
             With zeros on the diagonal, of a sum that fits 64 bits; in any unit.
         demand : Demand, optional
             The demand whose matrix this is; None if all amounts are 1.
+        most : int
+            Limit of the weights of all paths together.
         """
         if self.shares is None:
             return None
@@ -126,7 +131,7 @@ class TwoTierRouter:
         # Whole shares of the ports, of whole shares of the hubs.
         whole = math.lcm(*(share.denominator for share in self.shares.values()))
         whole *= math.lcm(self.out.under, self.into.under)
-        if whole * int(amounts.sum()) >= _MOST:
+        if whole * int(amounts.sum()) >= most:
             return None
         nobody = np.full(len(source), -1, dtype=np.int64)
         parts = _Parts(source, target, amounts[source, target] * whole, nobody, nobody, nobody)

@@ -98,7 +98,7 @@ def _boxes(topology: Topology, beside: _Beside) -> dict[int, int]:
     for gpu, node in enumerate(topology.nodes):
         if node.kind is not NodeKind.SWITCH:
             near = [v for v in beside[gpu] if topology.nodes[v].kind is NodeKind.SWITCH]
-            home[gpu] = max(near, key=lambda v: (beside[gpu][v][0], -v), default=gpu)
+            home[gpu] = max(near, key=lambda v: (sum(beside[gpu][v]), -v), default=gpu)
     named = {v for v in {*home.values()} if all(home.get(u, v) == v for u in beside[v])}
     if len(named) == 1 and {*home.values()} == named:
         named = set()  # the hub of lone GPUs

@@ -82,7 +82,7 @@ def check_all_to_all(collective: str, demand: str | None, others: Mapping[str, o
     if demand is None and collective != ALL_TO_ALL:
         return False
     for name, value in others.items():
-        if value not in (None, False):
+        if value is not None and value is not False:  # 0 is a number of trees
             raise InvalidParameterError(
                 f"--{name} is for trees; an all-to-all has paths, so leave it away"
             )

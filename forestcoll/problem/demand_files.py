@@ -36,6 +36,8 @@ __all__ = ["MOST_FILE_BYTES", "demand_in", "read_demand"]
 MOST_FILE_BYTES = 64_000_000
 """Size limit of a file: the amounts of 2,000 GPUs as text."""
 
+_MOST_YAML_BYTES = 16_000_000
+
 _MOST_LETTERS = 1000
 
 _MOST_TARGETS = 2**22
@@ -179,8 +181,11 @@ def _in_a_line(error: BaseException) -> str:
 
 
 def _read_document(path: Path, topology: Topology) -> Demand:
-    text = read_text_at_most(path, MOST_FILE_BYTES, InvalidParameterError)
-    parse = parse_json if path.suffix.lower() == ".json" else parse_yaml
+    parse, most = parse_yaml, _MOST_YAML_BYTES
+    if path.suffix.lower() == ".json":
+        parse, most = parse_json, MOST_FILE_BYTES
+    remedy = "write large demands as CSV or npz"
+    text = read_text_at_most(path, most, InvalidParameterError, remedy)
     document = parse(text, str(path), InvalidParameterError)
     data = document.data
     if not isinstance(data, Mapping):

@@ -14,8 +14,9 @@ from typing import Annotated
 
 from forestcoll.topology import operations
 from forestcoll.topology.families.family import family
-from forestcoll.topology.families.values import Count
+from forestcoll.topology.families.values import Amount, Count, Either
 from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import load_topology
 
 __all__ = [
@@ -28,6 +29,9 @@ __all__ = [
     "line_graph",
 ]
 
+
+_LARGEST = "largest"
+"""The largest unit of which every link is a whole multiple."""
 
 _MOST_PARENTHESES = 50
 """Largest number of parentheses in one specification."""
@@ -114,9 +118,15 @@ Base = Annotated[Topology, Network("the network that is made larger, of GPUs onl
 
 
 @family
-def line_graph(of: Base, times: Times = 1) -> Topology:
+def line_graph(
+    of: Base,
+    times: Times = 1,
+    unit: Annotated[
+        Exact | str, Either(_LARGEST, Amount("GB/s of one link; wider ones are parallel links"))
+    ] = _LARGEST,
+) -> Topology:
     """Every link becomes a GPU, linked to all those that leave where it arrives."""
-    return operations.line_graph(of, times)
+    return operations.line_graph(of, times, unit_gb_s=None if unit == _LARGEST else unit)
 
 
 @family

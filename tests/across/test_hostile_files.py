@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+import numpy as np
 import pandas as pd
 import pytest
 import yaml
@@ -31,6 +32,8 @@ from tests.command_line import ROOT
 from tests.experiments.advice.bundle.tuned_ring import tuned
 from tests.experiments.samples import rings_of_rows
 from tests.runtimes.scoring.peer_documents import ring_sentences, teccl_allgather
+from tests.schedule.made.flows import unequal
+from tests.schedule.made.steps import demanded
 
 MEMORY_MB = 800
 RING = "ring:nodes=4"
@@ -44,6 +47,10 @@ READERS: dict[str, tuple[str, Command]] = {
     "binary schedule": ("sched.npz", lambda file: ["simulate", str(file), "--size", "1MB"]),
     "weights": ("w.yaml", lambda file: ["optimum", RING, "--weights", str(file)]),
     "weights in JSON": ("w.json", lambda file: ["optimum", RING, "--weights", str(file)]),
+    "demand": ("d.yaml", lambda file: ["optimum", RING, "--demand", str(file)]),
+    "demand in JSON": ("d.json", lambda file: ["optimum", RING, "--demand", str(file)]),
+    "demand in CSV": ("d.csv", lambda file: ["optimum", RING, "--demand", str(file)]),
+    "demand in npz": ("d.npz", lambda file: ["optimum", RING, "--demand", str(file)]),
     "MSCCL": ("algo.xml", lambda file: ["check-xml", str(file)]),
     "MSCCL++": ("plan.json", lambda file: ["check-plan", str(file)]),
     "peer": ("peer.json", lambda file: ["score", str(file), "--topology", RING]),
@@ -149,9 +156,21 @@ def test_archives_that_swell(process: Process, tmp_path: Path) -> None:
     with swollen as archive, archive.open("head.npy", "w") as member:
         for _ in range(250):
             member.write(bytes(4_000_000))
+    demand = tmp_path / "demand.npz"
+    swollen = ZipFile(demand, "w", ZIP_DEFLATED, compresslevel=1)
+    shape = {"descr": "<i8", "fortran_order": False, "shape": (12_000, 12_000)}
+    with swollen as archive, archive.open("amounts.npy", "w") as member:
+        np.lib.format.write_array_header_1_0(member, shape)
+        for _ in range(288):
+            member.write(bytes(4_000_000))
     frame = pd.DataFrame({"gpus": [0]}).loc[[0] * (MOST_ROWS + 1)]
     frame.to_parquet(parquet)
-    for reader, path in (("binary schedule", bomb), ("parquet", parquet)):
+    for reader, path in (
+        ("binary schedule", bomb),
+        ("demand in npz", bomb),
+        ("demand in npz", demand),
+        ("parquet", parquet),
+    ):
         check(process, [(reader, path)], READERS[reader][1])
 
 
@@ -184,6 +203,16 @@ def _schedule(tmp_path: Path, collective: str) -> Any:
 def _steps(tmp_path: Path) -> Any:
     made = METHODS["bfb"].run(load_topology(RING), "allgather", {})
     write_schedule(made, tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
+def _flows(tmp_path: Path) -> Any:
+    write_schedule(unequal(), tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
+def _demanded(tmp_path: Path) -> Any:
+    write_schedule(demanded(), tmp_path / "made.json")
     return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
 
 
@@ -222,6 +251,16 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "forest": ("schedule", lambda folder: _schedule(folder, "allgather")),
     "allreduce": ("schedule", lambda folder: _schedule(folder, "allreduce")),
     "steps": ("schedule", _steps),
+    "flows": ("schedule", _flows),
+    "steps of a demand": ("schedule", _demanded),
+    "demand": ("demand", lambda _: {"name": "a", "unit": 2, "amounts": [[0, 1, 2, 3]] * 4}),
+    "chunks": ("demand", lambda _: {"chunks": [{"from": "gpu0", "to": ["gpu1"], "size": "1KB"}]}),
+    "named demands": ("demand", lambda _: {"name": "a", "demands": ["sendrecv:size=1KB"]}),
+    "demand in JSON": ("demand in JSON", lambda _: {"unit": 2, "amounts": [[0, 1, 2, 3]] * 4}),
+    "chunks in JSON": (
+        "demand in JSON",
+        lambda _: {"chunks": [{"from": 0, "to": "gpu1", "size": 1024}]},
+    ),
     "certificate": ("schedule", lambda folder: _certificate(folder, "allgather")),
     "certificate of an allreduce": ("schedule", lambda folder: _certificate(folder, "allreduce")),
     "topology": ("topology", _topology),

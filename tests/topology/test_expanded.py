@@ -11,6 +11,8 @@ from forestcoll.topology import load_topology, operations
     [
         ("line_graph:of=(complete:nodes=5)", 20),
         ("line_graph:times=2,of=(circulant:nodes=16,offsets=3+4)", 256),
+        ("line_graph:of=(bi_ring:degree=4,nodes=5)", 10),
+        ("line_graph:unit=1,of=(bi_ring:degree=4,nodes=5)", 20),
         ("degree_expansion:times=3,of=(ring:nodes=4)", 12),
         ("cartesian_power:exponent=2,of=(line_graph:of=(complete:nodes=3))", 36),
         ("cartesian_product:of=(ring:nodes=3)(ring:nodes=4,bidirectional=false)", 12),
@@ -47,6 +49,8 @@ def test_what_is_built_is_what_the_operations_build() -> None:
         ("cartesian_product:of=(ring:nodes=4)()", "each in parentheses"),
         ("line_graph:of=(ring:nodes=4)(diamond)", "must be the specification of a network"),
         ("degree_expansion:of=(diamond),times=0", "times is '0'"),
+        ("line_graph:unit=0,of=(diamond)", "unit is '0'"),
+        ("line_graph:unit=3/2,of=(diamond)", "whole multiple"),
         ("line_graph:of=ring:nodes=4)", "parentheses that do not close"),
         ("both_ways:of=(" * 60 + "diamond" + ")" * 60, "at most 50 of them"),
         ("line_graph:of=(ring:nodes=4),times=64", "GPUs and .* links; at most"),

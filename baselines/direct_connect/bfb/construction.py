@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import cast
 
 import numpy as np
@@ -134,14 +135,20 @@ def _base(values: Values) -> Topology:
 
 def _line_graphs(schedule: StepSchedule, values: Values) -> StepSchedule:
     for _ in range(cast(int, values.get("times", 1))):
-        schedule = on_line_graph(schedule)
+        schedule = on_line_graph(schedule, _unit(values))
     return schedule
+
+
+def _unit(values: Values) -> Fraction | None:
+    """Return the bandwidth of one link; None for the largest that divides all."""
+    unit = values.get("unit")
+    return unit if isinstance(unit, Fraction) else None
 
 
 def _places_of_links(base: Topology, there: Topology, place: Ints, values: Values) -> Ints:
     """Map the link from u to v to that from v's place to u's, and parallel links likewise."""
     for _ in range(cast(int, values.get("times", 1))):
-        larger, larger_there = line_graph(base), line_graph(there)
+        larger, larger_there = (line_graph(each, unit_gb_s=_unit(values)) for each in (base, there))
         copies = parallel_links(base, larger)[0]
         first_there = parallel_links(there, larger_there)[1]
         number = {(link.tail, link.head): i for i, link in enumerate(there.links)}

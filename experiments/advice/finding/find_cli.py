@@ -87,6 +87,12 @@ def find_topology(
             help="Seconds a network to bring the bounds of its all-to-all rate together.",
         ),
     ] = 0.0,
+    swaps: Annotated[
+        int,
+        typer.Option(
+            "--swaps", min=0, max=MOST, help="Edge swaps to try on each network of the front."
+        ),
+    ] = 0,
     json_: Json = False,
 ) -> None:
     """Find direct-connect networks of a size and degree, and the best one for a workload."""
@@ -104,6 +110,7 @@ def find_topology(
         bidirectional=bidirectional,
         budget=_budget(ports, money, port_price),
         rate_seconds=rate_time,
+        swaps=swaps,
         progress=lambda name: typer.echo(f"computing {name}", err=True),
     )
     if choose > len(found.entries):
@@ -220,11 +227,11 @@ def _budget(ports: int | None, money: str | None, port_price: str | None) -> Any
 
 
 def _failure(entry: Entry) -> dict[str, Any]:
+    from baselines.topology_finder.building import network_of
     from baselines.topology_finder.degraded import worst_failure
-    from forestcoll.topology.spec import load_topology
 
     try:
-        worst = worst_failure(load_topology(entry.one.spec), entry.one.degree)
+        worst = worst_failure(network_of(entry.one), entry.one.degree)
     except TimeLimitError as late:
         return {"not_known": str(late)}  # the rest of the table stands
     return {
@@ -254,6 +261,7 @@ def _document(
             {
                 "name": entry.one.name,
                 "topology": entry.one.spec,
+                "edge_swaps": entry.one.swaps,
                 "nodes": entry.one.nodes,
                 "degree": entry.one.degree,
                 "hops": entry.one.hops,

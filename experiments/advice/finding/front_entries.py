@@ -18,18 +18,22 @@ from fractions import Fraction
 
 from baselines.topology_finder.all_to_all import AllToAllRate, all_to_all_rate
 from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.building import network_of
 from baselines.topology_finder.candidate import Candidate
-from baselines.topology_finder.finder import Bounds, Question, bounds_of, find
+from baselines.topology_finder.edge_swaps import swapped
+from baselines.topology_finder.finder import Bounds, Question, bounds_of, find, front
 from baselines.topology_finder.workload import GATHERINGS, Fabric, Workload
-from forestcoll.all_to_all.concurrent_flow import ApproximateFlow, approximate_flow
-from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
+from forestcoll.all_to_all.near_optimum import near_optimum
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
-from forestcoll.topology.operations import common_unit
-from forestcoll.topology.spec import load_topology
 
 __all__ = ["ALL_TO_ALL", "Answer", "Budget", "Demand", "Entry", "answer", "demand_of"]
 
 ALL_TO_ALL = "all-to-all"
+
+_UNIT = Fraction(1)
+"""Bandwidth of one link in the specification of a candidate, in GB/s."""
 
 _NEAR = 0.01
 """How close the bounds of an all-to-all's rate need to be."""
@@ -137,21 +141,28 @@ def answer(
     bidirectional: bool = False,
     budget: Budget | None = None,
     rate_seconds: float = 0,
+    swaps: int = 0,
     progress: Callable[[str], None] | None = None,
 ) -> Answer:
     """Search each degree that the budget allows.
 
     ``rate_seconds`` is the time for each network to bring the bounds of its all-to-all rate closer
-    together, by approximate flows.
+    together, by the linear program or approximate flows. ``swaps`` is how many edge swaps are tried
+    on each network of the front, so that the workload takes less.
 
     Raises
     ------
     InvalidParameterError
-        If the budget allows no degree, or a number is out of bounds.
+        If the budget allows no degree, a number is out of bounds, or edge swaps are asked for a
+        workload of all-to-alls alone.
     UnsupportedError
         If no construction has one of the sizes.
     """
     budget = budget or Budget()
+    if swaps and not demand.keys() & set(GATHERINGS):
+        raise InvalidParameterError(
+            f"edge swaps need a size of {', '.join(GATHERINGS)}: they reduce T_L and T_B"
+        )
     allowed = [degree for degree in degrees if budget.allows(nodes, degree)]
     if not allowed:
         raise InvalidParameterError(
@@ -162,12 +173,14 @@ def answer(
     for degree in allowed:
         asked, fabric = Question(nodes, degree, bidirectional), fabric_of(degree)
         try:
-            front = find(asked, table, progress)
+            best = find(asked, table, progress)
         except UnsupportedError as error:
             refused = error
             continue
         bounds[degree] = bounds_of(asked)
-        for one in front:
+        if swaps:
+            best = _with_swaps(best, demand, fabric, swaps, progress)
+        for one in best:
             rate = _rate(one, rate_seconds) if ALL_TO_ALL in demand else None
             entries.append(_entry(one, demand, fabric, bounds[degree], rate))
     if refused is not None and not entries:
@@ -176,25 +189,52 @@ def answer(
     return Answer(demand, tuple(entries), bounds)
 
 
+def _with_swaps(
+    found: list[Candidate],
+    demand: Demand,
+    fabric: Fabric,
+    tries: int,
+    progress: Callable[[str], None] | None,
+) -> list[Candidate]:
+    """Return the front of these networks and of what edge swaps make of them."""
+    loads = [demand[collective] for collective in GATHERINGS if collective in demand]
+
+    def cost(hops: int, time: Fraction) -> Fraction:
+        return sum(
+            (
+                load.calls * hops * fabric.alpha_s + load.num_bytes * time / fabric.bytes_s
+                for load in loads
+            ),
+            Fraction(0),
+        )
+
+    made = []
+    for one in found:
+        if progress is not None:
+            progress(f"{tries} edge swaps of {one.name}")
+        made.append(swapped(one, cost, tries=tries))
+    return front([*found, *(one for one in made if one is not None)])
+
+
 def _listed(degrees: Sequence[int]) -> str:
     return ", ".join(map(str, degrees))
 
 
 def _rate(one: Candidate, seconds: float) -> AllToAllRate:
     """Bound the rate by distances and equal use of shortest paths, then by approximate flows."""
-    topology = load_topology(one.spec)
-    quick = all_to_all_rate(topology)
+    topology = network_of(one)
+    quick = all_to_all_rate(topology, _UNIT)
     if seconds <= 0 or quick.attained >= float(quick.bound) * (1 - _NEAR):
         return quick
     try:
-        flow: ApproximateFlow | None = approximate_flow(
-            flow_problem(topology), eps=_NEAR, seconds=seconds
+        flow: ApproximateFlow | AllToAllOptimum | None = near_optimum(
+            topology, eps=_NEAR, seconds=seconds
         )
     except TimeLimitError as late:
         flow = late.incumbent if isinstance(late.incumbent, ApproximateFlow) else None
     if flow is None:
         return quick
-    unit = float(common_unit(topology))
+    unit = float(_UNIT)
     bound = min(quick.bound, Fraction(flow.bound_gb_s / unit))
     return AllToAllRate(max(quick.attained, flow.rate_gb_s / unit), bound, quick.mean_hops)
 

@@ -23,7 +23,6 @@ from forestcoll.schedule.files.fields import (
     amount,
     check_fields,
     check_range,
-    check_records,
     column,
     entry_of,
     fraction,
@@ -311,24 +310,34 @@ def _clock(
 
 
 def _chunks(document: Record, records: list[Any], topology: Topology) -> Chunks:
-    """Return the chunks; an allreduce's have no root, only an all-to-all's have a target."""
+    """Return the chunks; an allreduce's have no root, only an all-to-all's have a target.
+
+    With a demand, a chunk that several GPUs need has none.
+    """
     collective = one(document, "collective", str)
     ends = {"allreduce": (), "all-to-all": ("root", "target")}.get(collective, ("root",))
-    check_records(records, (*ends, "size"), _chunk)
-    nobody = np.full(len(records), -1, dtype=np.int32)
-    last = topology.num_compute - 1
-    ranks = {
-        end: numbers(column(records, end, int, _chunk), 0, last, within(_chunk, end)).astype(
-            np.int32
-        )
-        for end in ends
-    }
+    several = ("target",) if "target" in ends and "demand" in document else ()
+    of_type(records, dict, _chunk)
+    check_fields(
+        records, (*(end for end in ends if end not in several), "size"), _in_chunk, several
+    )
+    ranks = {}
+    for end in ("root", "target"):
+        ranks[end] = np.full(len(records), -1, dtype=np.int32)
+        having = [i for i, record in enumerate(records) if end in record]
+        where = [_in_chunk(i) + end for i in having]
+        values = of_type([records[i][end] for i in having], int, where.__getitem__)
+        ranks[end][having] = numbers(values, 0, topology.num_compute - 1, where.__getitem__)
     return Chunks(
         size=numbers(column(records, "size", int, _chunk), 1, LARGEST, within(_chunk, "size")),
         whole=amount(document, "whole"),
-        root=np.asarray(ranks.get("root", nobody), dtype=np.int32),
-        target=np.asarray(ranks.get("target", nobody), dtype=np.int32),
+        root=ranks["root"],
+        target=ranks["target"],
     )
+
+
+def _in_chunk(i: int) -> str:
+    return f"{_chunk(i)}."
 
 
 def _send(i: int) -> str:

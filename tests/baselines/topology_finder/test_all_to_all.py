@@ -77,3 +77,10 @@ def test_switches_and_unreachable_gpus_are_refused() -> None:
     builder.arc(first, second, 1)
     with pytest.raises(DisconnectedError, match="cannot reach"):
         all_to_all_rate(builder.build("one way"))
+
+
+def test_a_given_unit_makes_wide_links_parallel_ones() -> None:
+    """Two links to each neighbour carry twice as much as one."""
+    single, double = (load_topology(f"bi_ring:degree={d},nodes=6") for d in (2, 4))
+    one, two = (all_to_all_rate(each, Fraction(1)) for each in (single, double))
+    assert (two.bound, two.attained) == (2 * one.bound, 2 * one.attained)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import pytest
+
+from baselines.topology_finder import bottom_up_search
 from baselines.topology_finder.base_networks import Base, Times
 from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.bottom_up_search import search
@@ -40,18 +43,14 @@ def test_a_base_without_times_is_left_out() -> None:
     assert not any("Pi" in one.name or "C(" in one.name for one in found[9, 4])
 
 
-def test_what_is_dropped_would_not_have_been_in_any_front() -> None:
+def test_what_is_dropped_would_not_have_been_in_any_front(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """With a dominance that drops nothing, the fronts of T_L and T_B are the same."""
-    import baselines.topology_finder.bottom_up_search as module
-
     sizes = [size for size in range(2, 37) if 36 % size == 0]
     kept = search(sizes, 4, TABLE.times_of)
-    honest = module.pareto
-    module.pareto = list  # type: ignore[assignment]
-    try:
-        every = search(sizes, 4, TABLE.times_of)
-    finally:
-        module.pareto = honest
+    monkeypatch.setattr(bottom_up_search, "pareto", list)
+    every = search(sizes, 4, TABLE.times_of)
     assert sum(map(len, every.values())) > sum(map(len, kept.values()))
     for key, candidates in every.items():
         for both in (False, True):
@@ -65,3 +64,13 @@ def test_what_is_dropped_would_not_have_been_in_any_front() -> None:
 
 def times(one: Candidate) -> tuple[int, Fraction, int, Fraction]:
     return one.hops, one.time, one.reverse_hops, one.reverse_time
+
+
+def test_networks_with_self_loops_are_not_expanded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A self-loop carries nothing, so its GPU would lack a link in every expansion."""
+    monkeypatch.setattr(bottom_up_search, "pareto", list)
+    found = search([4, 8, 16, 32], 8, TABLE.times_of)
+    every = [one for kept in found.values() for one in kept]
+    assert {one.name for one in every if one.self_loops} >= {"DBJ(4,2)", "DBJ(2,4)", "Pi_{2,8}"}
+    assert not any(one.self_loops and one.techniques for one in every)
+    assert {letter for one in every for letter in one.techniques} == {"L", "D", "P", "X", "B"}

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 
+import numpy as np
 import pytest
 
+from baselines.direct_connect.bfb.bfb import generate
+from baselines.topology_finder import building
 from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.building import built, network_of
 from baselines.topology_finder.finder import Question, find
 from baselines.topology_finder.workload import Fabric
 from forestcoll.errors import VerificationError
-from forestcoll.schedule import verify
+from forestcoll.schedule import StepSchedule, verify
+from forestcoll.topology import Topology
 
 FABRIC = Fabric(Fraction(1, 10**5), Fraction(25 * 10**9, 2))
 
@@ -41,3 +46,23 @@ def test_a_wrong_prediction_is_found() -> None:
         built(replace(one, hops=1), "allgather")
     with pytest.raises(VerificationError, match="not 2 and 1/2 as predicted"):
         built(replace(one, reverse_time=Fraction(1, 2)), "reduce-scatter")
+
+
+def test_a_wrong_schedule_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One transfer is missing, which makes the schedule no slower."""
+
+    def incomplete(topology: Topology, collective: str) -> StepSchedule:
+        made = generate(topology, collective)
+        return replace(made, sends=made.sends.taken(np.arange(1, len(made.sends))))
+
+    (one,) = find(Question(12, 4), BaseTable())
+    monkeypatch.setattr(building, "breadth_first", incomplete)
+    with pytest.raises(VerificationError, match="the sender does not have the chunk"):
+        built(one, "allgather")
+
+
+def test_a_wrong_number_of_gpus_is_found() -> None:
+    (one,) = find(Question(12, 4), BaseTable())
+    for make in (network_of, partial(built, collective="allgather")):
+        with pytest.raises(VerificationError, match="has 12 GPUs, not 24 as predicted"):
+            make(replace(one, nodes=24))

@@ -16,21 +16,30 @@ from forestcoll.topology import load_topology
 
 @pytest.mark.parametrize(
     ("spec", "degree"),
-    [("torus:dims=3x3", 4), ("generalized_kautz:degree=3,nodes=10", 3), ("diamond", 2)],
+    [
+        ("torus:dims=3x3", 4),
+        ("generalized_kautz:degree=3,nodes=10", 3),
+        ("diamond", 2),
+        ("generalized_kautz:degree=2,nodes=9", 2),  # the first link is the worst
+        ("random_regular:nodes=12,degree=3,seed=1", 3),  # one in the middle is
+    ],
 )
 def test_the_worst_is_that_of_all_links_one_by_one(spec: str, degree: int) -> None:
     topology = load_topology(spec)
     hops, time, optimal = 0, Fraction(0), Fraction(0)
+    slowest: dict[Fraction, set[str]] = {}
     for link in topology.links:
-        ends = (topology.nodes[node].name for node in (link.tail, link.head))
-        damaged = topology.without(" -> ".join(ends))
+        name = " -> ".join(topology.nodes[node].name for node in (link.tail, link.head))
+        damaged = topology.without(name)
         times = broadcast_times(BroadcastNetwork.of(damaged), Alike.none(topology.num_compute))
         hops = max(hops, len(times.longest))
         time = max(time, times.time_s_per_gb * degree)
+        slowest.setdefault(times.time_s_per_gb * degree, set()).add(name)
         optimal = max(optimal, least_time(damaged, degree))
     worst = worst_failure(topology, degree)
     assert (worst.hops, worst.time, worst.optimal_time) == (hops, time, optimal)
     assert worst.connected
+    assert worst.link in slowest[time]
     assert worst.links == len(topology.links)
 
 

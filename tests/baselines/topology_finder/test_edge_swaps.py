@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from baselines.direct_connect.bfb.bfb import generate
-from baselines.topology_finder.edge_swaps import improved
-from forestcoll.errors import UnsupportedError
+from baselines.topology_finder import edge_swaps
+from baselines.topology_finder.base_table import BaseTable
+from baselines.topology_finder.bottom_up_search import search
+from baselines.topology_finder.building import built
+from baselines.topology_finder.candidate import Candidate
+from baselines.topology_finder.edge_swaps import improved, swapped
+from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.schedule import verify
 from forestcoll.schedule.cost_model import synchronous
-from forestcoll.topology import load_topology
+from forestcoll.topology import Topology, load_topology
 
 
 def cost(hops: int, time: Fraction) -> Fraction:
@@ -70,3 +76,66 @@ def test_parallel_links_and_switches_are_refused() -> None:
     for spec in (wide, "dgx_a100:boxes=1"):
         with pytest.raises(UnsupportedError, match="exchanges of ends are of single links"):
             improved(load_topology(spec), cost, tries=1)
+
+
+def of(nodes: int, degree: int, name: str) -> Candidate:
+    sizes = [size for size in range(2, nodes + 1) if nodes % size == 0]
+    found = search(sizes, degree, BaseTable().times_of)
+    return next(one for one in found[nodes, degree] if one.name == name)
+
+
+def test_a_candidate_with_swaps_is_built_and_takes_what_it_says() -> None:
+    one = of(20, 3, "Pi_{3,20}")
+    made = swapped(one, cost, tries=500)
+    assert made is not None
+    assert made.swapped is not None
+    assert made.swaps > 1
+    assert made.name == f"Pi_{{3,20}}, {made.swaps} swaps"
+    assert made.spec == one.spec
+    for collective, hops, time in (
+        ("allgather", made.hops, made.time),
+        ("reduce-scatter", made.reverse_hops, made.reverse_time),
+    ):
+        schedule = built(made, collective)
+        takes = synchronous(schedule)
+        assert schedule.topology.links == made.swapped.links
+        assert (takes.steps, takes.time_s_per_gb * 3) == (hops, time)
+    assert made.hops + made.reverse_hops + made.time + made.reverse_time < (
+        one.hops + one.reverse_hops + one.time + one.reverse_time
+    )
+
+
+def test_ports_of_self_loops_stay_unused() -> None:
+    """Pi_{3,17} has three self-loops, so 48 of 51 ports have links, and T_B counts all 51."""
+    made = swapped(of(17, 3, "Pi_{3,17}"), cost, tries=300)
+    assert made is not None
+    assert made.swapped is not None
+    assert len(made.swapped.links) == 48
+    assert synchronous(built(made, "allgather")).time_s_per_gb * 3 == made.time
+
+
+def test_degrees_stay_even_where_worse_networks_are_sought() -> None:
+    """Two links that become one would be slower."""
+    topology = load_topology("generalized_kautz:degree=3,nodes=12")
+    found = improved(topology, lambda hops, time: -hops - time, tries=200)
+    assert found is not None
+    assert Counter(link.tail for link in found.topology.links) == dict.fromkeys(range(12), 3)
+    assert Counter(link.head for link in found.topology.links) == dict.fromkeys(range(12), 3)
+
+
+def test_where_no_swap_is_better_there_is_no_candidate() -> None:
+    assert swapped(of(12, 4, "C(12,{2,3})"), cost, tries=50) is None  # both at their bounds
+    ring = of(12, 2, "UniRing(2,12)")
+    assert swapped(replace(ring, hops=1, reverse_hops=1), cost, tries=50) is None
+    mixed = load_topology("cartesian_product:of=(bi_ring:degree=4,nodes=3)(ring:nodes=3)")
+    wide = replace(of(9, 4, "UniRing(2,3)^[]2"), swapped=mixed)
+    assert swapped(wide, cost, tries=50) is None
+
+
+def test_what_swaps_make_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_fast(topology: Topology, *_: object, **__: object) -> edge_swaps.Improved:
+        return edge_swaps.Improved(topology, 2, Fraction(1), 2, Fraction(1), 1)
+
+    monkeypatch.setattr(edge_swaps, "improved", too_fast)
+    with pytest.raises(VerificationError, match="1 swap: the allgather takes 3 steps"):
+        swapped(of(20, 3, "Pi_{3,20}"), cost)

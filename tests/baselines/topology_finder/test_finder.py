@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -60,6 +61,22 @@ def test_both_directions_count_where_they_differ() -> None:
     least = {each: front(found, collective=each)[0] for each in ("allgather", "reduce-scatter")}
     assert round(float(least["allgather"].time), 3) == 1.273
     assert least["allgather"].hops == least["reduce-scatter"].reverse_hops == 4
+
+
+def test_an_allreduce_takes_both_directions() -> None:
+    """Neither direction alone tells which of two networks is faster."""
+    (one,) = find(Question(12, 4), TABLE)
+    lopsided = replace(one, name="lopsided", hops=1, time=Fraction(1, 2), reverse_hops=9)
+    assert front([one, lopsided]) == [one, lopsided]
+    assert front([one, replace(lopsided, reverse_time=Fraction(2))]) == [one]
+    assert front([one, lopsided], collective="allgather") == [lopsided]
+
+
+def test_the_moore_bound_for_links_both_ways_is_higher() -> None:
+    """Ten nodes within two hops at degree 3 (Petersen), where one way there are 13."""
+    assert bounds_of(Question(12, 3)).hops == 2
+    assert bounds_of(Question(12, 3, bidirectional=True)).hops == 3
+    assert bounds_of(Question(10, 3, bidirectional=True)).hops == 2
 
 
 def test_links_both_ways_are_a_harder_question() -> None:

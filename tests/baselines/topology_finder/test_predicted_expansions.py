@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
 
 from baselines.topology_finder.base_table import BaseTable
 from baselines.topology_finder.bottom_up_search import Found, search
-from baselines.topology_finder.building import built
+from baselines.topology_finder.building import built, network_of
 from baselines.topology_finder.candidate import Candidate
 from baselines.topology_finder.predicted_expansions import (
     both_ways,
@@ -106,3 +107,34 @@ def test_both_ways_takes_the_worse_direction() -> None:
     one = both_ways(line_graph(of(4, 2, "K_{2,2}")))
     assert (one.degree, one.hops, one.bidirectional) == (4, 3, True)
     assert one.name == "Bi(L(K_{2,2}))"
+
+
+def test_both_ways_takes_the_worse_direction_of_each_measure() -> None:
+    lopsided = replace(of(4, 2, "K_{2,2}"), reverse_hops=3, reverse_time=Fraction(2))
+    one = both_ways(lopsided)
+    assert (one.hops, one.time) == (one.reverse_hops, one.reverse_time) == (3, 2)
+
+
+def test_without_a_common_cycle_a_degree_expansion_takes_what_theorem_11_says() -> None:
+    """Links of UniRing(1,3)[]UniRing(1,4) are on shortest cycles of 3 or 4 links."""
+    mixed = product(of(3, 1, "UniRing(1,3)"), of(4, 1, "UniRing(1,4)"))
+    assert mixed.factor
+    assert mixed.cycle == 0
+    wide = degree_expansion(mixed, 2)
+    assert (wide.hops, wide.time) == (mixed.hops + 1, Fraction(23, 24))
+    assert not wide.factor
+    assert not wide.breadth_first
+    even = product(of(3, 1, "UniRing(1,3)"), of(3, 1, "UniRing(1,3)"))
+    assert even.cycle == 3
+    assert degree_expansion(even, 2).hops == even.hops
+
+
+def test_a_line_graph_counts_parallel_links() -> None:
+    """C(8,{2,3,2,3}) has two links to each neighbour, so 64 links become 64 GPUs."""
+    once = line_graph(of(8, 8, "C(8,{2,3,2,3})"))
+    assert once.spec == "line_graph:unit=1,of=(circulant:nodes=8,offsets=2+3+2+3)"
+    check_all({(64, 8): [once]})
+    twice = line_graph(once)
+    assert twice.spec == f"{once.spec},times=2"
+    assert network_of(twice).num_compute == 512
+    assert line_graph(twice).spec == f"{once.spec},times=3"

@@ -295,3 +295,13 @@ def test_simulations_need_sizes_and_figures_of_them_simulations(write_experiment
     ):
         read_experiment(write_experiment(sizes=["1KB"], figures=figures))
     read_experiment(write_experiment(sizes=["1KB"], simulate={}, figures=figures))
+
+
+def test_what_varies_in_a_model_of_training_may_be_along_an_axis(write_experiment) -> None:
+    train = {"model": "gemma-2-2b", "utilisation": [0.2, 0.4], "tokens": 512}
+    asked = {"collective": "allreduce", "train": train}
+    path = write_experiment(**asked, figures=["lines-by-parameter:x=utilisation,y=iteration_s"])
+    assert len(read_experiment(path).experiment.figures) == 1
+    path = write_experiment(**asked, figures=["lines-by-parameter:x=tokens,y=iteration_s"])
+    with pytest.raises(InvalidExperimentError, match="x cannot be 'tokens', which is no parameter"):
+        read_experiment(path)

@@ -6,6 +6,7 @@ import pytest
 
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.training import Saving, algbw_at, savings
+from experiments.results.rows import Row
 from tests.experiments.samples import clusters_of_rows
 
 
@@ -39,3 +40,49 @@ def test_large_models_save_about_what_is_printed(coverage: Coverage) -> None:
         else:
             assert one.least <= float(one.printed), one
     assert savings({}) == []
+
+
+Point = tuple[str, int, str, int]
+
+
+def figure_13(coverage: Coverage) -> dict[Point, tuple[float, float]]:
+    """Return the share of computation with rings, and what ForestColl saves."""
+    rows: dict[Point, dict[str, Row]] = {}
+    for name in ("llama", "gemma"):
+        for row in coverage.rows[f"forestcoll-figure13-{name}"]:
+            given = row.parameters
+            point = tuple(given[key] for key in ("model", "tokens", "utilisation", "bytes_each"))
+            rows.setdefault(point, {})[row.method] = row
+    return {
+        point: (
+            1 - its["ring"].visible_share,
+            1 - its["forestcoll"].iteration_s / its["ring"].iteration_s,
+        )
+        for point, its in rows.items()
+    }
+
+
+def test_small_models_hide_their_communication(coverage: Coverage) -> None:
+    """In print they compute at least 88 % of the time, and at most 5 % are saved."""
+    found = figure_13(coverage)
+    small = [
+        found[point]
+        for point in found
+        if point[0] in ("llama-2-7b", "llama-3-8b", "gemma-2-2b") and point[1] == 8192
+    ]
+    assert len(small) == 12
+    assert min(computing for computing, _ in small) > 0.96
+    assert max(saved for _, saved in small) < 0.0125
+
+
+def test_large_models_save_what_their_assumptions_allow(coverage: Coverage) -> None:
+    """In print 50 and 43 % are computation, and 20 % are saved."""
+    found = figure_13(coverage)
+    for model in ("llama-2-70b", "llama-3-119b"):
+        for utilisation, computing, saved in (("0.4", 0.86, 0.12), ("0.6", 0.58, 0.36)):
+            assert found[model, 1024, utilisation, 4] == pytest.approx(
+                (computing, saved), abs=0.015
+            )
+            assert found[model, 1024, utilisation, 2][1] < 0.01
+        assert all(found[point][0] > 0.5 for point in found if point[0] == model)
+    assert min(found[point][0] for point in found if point[0] == "gemma-2-27b") > 0.95

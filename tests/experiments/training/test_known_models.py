@@ -61,6 +61,35 @@ def test_longer_contexts_cost_more_attention() -> None:
     assert long - short == pytest.approx(more / (312e12 * 0.5))
 
 
+def test_a_decoder_with_an_encoder_attends_twice() -> None:
+    model = MODELS["switch-base-256"]
+    short, long = (
+        sum(layer.forward_s for layer in layers_of(model, Compute(2048, context)))
+        for context in (128, 2048)
+    )
+    each = 2 * (2048 - 128) * model.heads * model.head_size * 2048
+    assert long - short == pytest.approx(each * 3 * model.layers / (312e12 * 0.5))
+
+
+def test_every_other_layer_has_experts_the_second_one_first() -> None:
+    sparse = [sparse for _, sparse in MODELS["switch-base-256"].blocks()]
+    assert sparse == [False, True] * 12
+    assert all(sparse for _, sparse in MODELS["switch-c-2048"].blocks())
+
+
+def test_a_token_passes_one_expert() -> None:
+    """Two matrices of 768 x 3072, two operations a parameter and token."""
+    experts = next(
+        layer
+        for layer in layers_of(MODELS["switch-base-256"], Compute(1024, 512))
+        if layer.routed_bytes
+    )
+    forward = 2 * (2 * 768 * 3072) * 1024 / (312e12 * 0.5)
+    assert experts.forward_s == pytest.approx(forward)
+    assert experts.backward_s == pytest.approx(2 * forward)
+    assert experts.parameter_bytes == 2 * 768 * 3072 * 2
+
+
 def test_routed_bytes_are_those_of_the_tokens() -> None:
     model = MODELS["switch-base-256"]
     routed = {layer.routed_bytes for layer in layers_of(model, Compute(4096, 512))}

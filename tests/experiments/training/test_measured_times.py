@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.training.measured_times import Measured, fit, read_measured
+from experiments.training.measured_times import Fit, Measured, fit, read_measured
 from forestcoll.errors import InvalidParameterError
 
 SIZES = (1024, 2**20, 2**30)
@@ -57,6 +58,29 @@ def test_relative_errors_count_so_small_sizes_matter() -> None:
     """Absolute errors would give the gigabyte all the weight."""
     measured = [Measured(1024, 100, 5, 1), Measured(2**30, 1e6, 5, 1), Measured(2**30, 1.1e6, 5, 1)]
     assert abs(fit(measured).residuals[0]) < 0.01
+
+
+def test_no_other_numbers_have_smaller_relative_errors() -> None:
+    """Times that no alpha and B fit, from a microsecond to a second."""
+    measured = tuple(
+        Measured(size, time_us, 5, 1) for size, time_us in ((1024, 90), (2**20, 700), (2**30, 1e6))
+    )
+    found = fit(measured)
+    least = sum(error**2 for error in found.residuals)
+    assert least > 1e-3
+    for alpha, per_byte in ((1.001, 1), (0.999, 1), (1, 1.001), (1, 0.999)):
+        other = replace(
+            found,
+            alpha_us=found.alpha_us * alpha,
+            us_per_byte=found.us_per_byte * per_byte,
+        )
+        assert sum(error**2 for error in other.residuals) > least
+
+
+def test_residuals_are_shares_of_the_measured_times() -> None:
+    measured = (Measured(1000, 40, 2, 1), Measured(1000, 10, 2, 1))
+    found = Fit(5, 10, 0, measured, told_apart=True)  # 20 us
+    assert found.residuals == (-0.5, 1.0)
 
 
 def test_nothing_is_negative() -> None:

@@ -26,6 +26,7 @@ GIVEN: dict[str, Any] = {
     "recompute": True,
     "bucket": "100MB",
     "alpha_us": "3",
+    "lockstep": False,
 }
 
 
@@ -39,6 +40,16 @@ def test_an_iteration_is_that_of_its_parts() -> None:
     assert made == iteration(layers, "data", seconds_of, bucket_bytes=100 * 2**20)
     assert made.visible("allreduce") == pytest.approx(made.timeline.visible)
     assert made.visible("all-to-all") is None
+
+
+def test_the_given_schedule_is_used() -> None:
+    """A ring's, whatever the method would make for this collective."""
+    topology = load_topology("torus:dims=4x4")
+    schedule = METHODS["ring"].run(topology, "allreduce")
+    settings = TrainingSettings.of(GIVEN)
+    assert settings.run(schedule, "bfb", {}) == settings.run(schedule, "ring", {})
+    other = METHODS["bfb"].run(topology, "allreduce")
+    assert settings.run(other, "bfb", {}) != settings.run(schedule, "bfb", {})
 
 
 def test_sharded_training_makes_the_other_collective_too() -> None:

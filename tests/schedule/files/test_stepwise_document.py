@@ -10,8 +10,17 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import ExportError
-from forestcoll.schedule import Intervals, StepSchedule, read_schedule, verify, write_schedule
+from forestcoll.schedule import (
+    FlowSchedule,
+    Intervals,
+    StepSchedule,
+    read_schedule,
+    verify,
+    write_schedule,
+)
 from tests.schedule.files.stepwise_files import ALL, flows
+from tests.schedule.made.flows import among_three, unequal
+from tests.schedule.made.steps import demanded
 from tests.schedule.verification.steps.test_steps import random_schedule, ticking
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -49,6 +58,41 @@ def test_random_intervals_come_back_equal(seed: int, suffix: str, tmp_path: Path
 def test_a_file_of_steps_is_in_its_schema(name: str, tmp_path: Path) -> None:
     write_schedule(ALL[name](), tmp_path / "steps.json")
     SCHEMA.validate(json.loads((tmp_path / "steps.json").read_text()))
+
+
+DEMANDED = {
+    "flows": unequal,
+    "flows of few pairs": among_three,
+    "steps": lambda: demanded(several=False),
+    "steps to several": demanded,
+}
+
+
+@pytest.mark.parametrize("suffix", ["json", "npz"])
+@pytest.mark.parametrize("name", DEMANDED)
+def test_demands_and_prices_come_back_equal(name: str, suffix: str, tmp_path: Path) -> None:
+    made, path, again = DEMANDED[name](), tmp_path / f"one.{suffix}", tmp_path / f"two.{suffix}"
+    write_schedule(made, path)
+    found = read_schedule(path)
+    assert isinstance(found, StepSchedule | FlowSchedule)
+    assert isinstance(made, StepSchedule | FlowSchedule)
+    assert found == made
+    assert hash(found) == hash(made)
+    assert found.demand is not None
+    assert made.demand is not None
+    assert found.demand.name == made.demand.name
+    assert verify(found) == verify(made)
+    write_schedule(found, again)
+    assert again.read_bytes() == path.read_bytes()
+    if suffix == "json":
+        SCHEMA.validate(json.loads(path.read_text()))
+
+
+def test_a_price_without_a_demand_comes_back(tmp_path: Path) -> None:
+    made = replace(flows(), price=(1,) * len(flows().topology.links))
+    write_schedule(made, tmp_path / "flows.json")
+    assert read_schedule(tmp_path / "flows.json") == made
+    SCHEMA.validate(json.loads((tmp_path / "flows.json").read_text()))
 
 
 def test_a_file_of_flows_is_in_its_schema(tmp_path: Path) -> None:

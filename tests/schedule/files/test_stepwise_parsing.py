@@ -12,7 +12,10 @@ import pytest
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import StepSchedule, read_schedule, write_schedule
+from forestcoll.schedule.allreduce import AnySchedule
 from tests.schedule.files.stepwise_files import ALL, flows
+from tests.schedule.made.flows import among_three
+from tests.schedule.made.steps import demanded
 
 Change = Callable[[dict[str, Any]], object]
 
@@ -231,6 +234,79 @@ def test_faults_of_flows_are_named(tmp_path: Path) -> None:
     path.write_text(json.dumps(document))
     with pytest.raises(InvalidScheduleError, match="from 0 to 1 has no path"):
         read_schedule(path)
+
+
+FLOW_FAULTS: dict[str, tuple[Change, str]] = {
+    "no name": (lambda d: d["demand"].pop("name"), "demand.name is missing; add it"),
+    "a name of two lines": (lambda d: d["demand"].update(name="a\nb"), "demand.name is 'a.*nb'"),
+    "an empty name": (lambda d: d["demand"].update(name=""), "demand.name is ''; it must be a"),
+    "a field too many": (lambda d: d["demand"].update(unit=1), "'unit' is not in the format"),
+    "targets": (lambda d: d["demand"].update(targets=[[1]]), "'targets' is not in the format"),
+    "a list": (lambda d: d.update(demand=[1]), r"demand is \[1\]; it must be an object"),
+    "a pair too many": (lambda d: d["demand"]["bytes"].append(1), "has 4 entries; there are 3"),
+    "a pair too few": (lambda d: d["demand"]["bytes"].pop(), "has 2 entries; there are 3 pairs"),
+    "nothing": (lambda d: d["demand"]["bytes"].__setitem__(1, 0), r"bytes\[1\] is 0; it must be"),
+    "negative": (lambda d: d["demand"]["bytes"].__setitem__(1, -1), r"bytes\[1\] is -1"),
+    "truth": (lambda d: d["demand"]["bytes"].__setitem__(1, True), r"demand.bytes\[1\] is True"),
+    "a float": (lambda d: d["demand"]["bytes"].__setitem__(1, 2.0), r"demand.bytes\[1\] is 2.0"),
+    "a petabyte": (
+        lambda d: d["demand"]["bytes"].__setitem__(1, 10**15),
+        r"demand.bytes are \d+ in all; at most 10{14} are possible",
+    ),
+    "digits": (lambda d: d["demand"]["bytes"].__setitem__(1, 10**900), "in all; at most"),
+    "a price too many": (lambda d: d["price"].append(1), "price has 5 entries; the network has 4"),
+    "no prices": (lambda d: d.update(price=[]), "price has 0 entries"),
+    "a negative price": (lambda d: d["price"].__setitem__(2, -1), r"price\[2\] is -1; it must be"),
+    "a true price": (lambda d: d["price"].__setitem__(2, True), r"price\[2\] is True"),
+    "a half price": (lambda d: d["price"].__setitem__(2, 0.5), r"price\[2\] is 0.5"),
+    "a large price": (
+        lambda d: d["price"].__setitem__(2, 2**32 + 1),
+        r"price\[2\] is 4294967297; it must be between 0 and 4294967296",
+    ),
+    "a price by name": (lambda d: d.update(price={"a": 1}), "price is .*; it must be a list"),
+}
+
+
+@pytest.mark.parametrize("fault", FLOW_FAULTS)
+def test_a_fault_of_a_demand_or_price_is_named(fault: str, tmp_path: Path) -> None:
+    change, message = FLOW_FAULTS[fault]
+    _expect(among_three(), change, message, tmp_path)
+
+
+STEP_FAULTS: dict[str, tuple[Change, str]] = {
+    "an unknown rank": (
+        lambda d: d["demand"]["targets"][0].append(3),
+        "a rank of demand.targets is 3; it must be between 0 and 2",
+    ),
+    "a rank by name": (lambda d: d["demand"]["targets"][0].append("b"), "a rank of demand.targets"),
+    "no list": (lambda d: d["demand"]["targets"].__setitem__(0, 1), r"demand.targets\[0\] is 1"),
+    "one too few": (lambda d: d["demand"]["targets"].pop(), "has 1 entries; there are 2 chunks"),
+    "no targets": (lambda d: d["demand"].pop("targets"), "a rank of demand.targets is -1"),
+    "no demand": (lambda d: d.pop("demand"), r"chunks\[0\].target is missing; add it"),
+    "a target of nobody": (
+        lambda d: d["chunks"][1].update(target=-1),
+        r"chunks\[1\].target is -1; it must be between 0 and 2",
+    ),
+    "a true target": (lambda d: d["chunks"][1].update(target=True), r"chunks\[1\].target is True"),
+}
+
+
+@pytest.mark.parametrize("fault", STEP_FAULTS)
+def test_a_fault_of_a_demand_of_steps_is_named(fault: str, tmp_path: Path) -> None:
+    change, message = STEP_FAULTS[fault]
+    _expect(demanded(), change, message, tmp_path)
+
+
+def _expect(made: AnySchedule, change: Change, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "faulty.json"
+    write_schedule(made, path)
+    document = json.loads(path.read_text())
+    change(document)
+    path.write_text(json.dumps(document))
+    with pytest.raises(InvalidScheduleError, match=message) as caught:
+        read_schedule(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 2000
 
 
 def put(array: str, at: int, number: int) -> Callable[[dict[str, Any]], object]:

@@ -3,8 +3,12 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
+
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule import FlowSchedule, Path, Routes
 from forestcoll.topology import TopologyBuilder, load_topology
+from tests.hand_networks import network_of
 
 Paths = dict[tuple[int, int], list[Path]]
 
@@ -47,3 +51,21 @@ FLOWS: dict[str, Callable[[], FlowSchedule]] = {
     "ring of 5": lambda: ring(5),
     "through a switch": switched,
 }
+
+
+def unequal() -> FlowSchedule:
+    """The same network with 12 bytes one way and 4 back, and the cut that proves 3 per GB/s."""
+    made = switched()
+    times = np.repeat([12, 4], 2)
+    routes = replace(made.routes, multiplicity=made.routes.multiplicity * times)
+    demand = Demand.of_matrix([[0, 12], [4, 0]], "12 and 4")
+    price = tuple(int(link.tail == 0) for link in made.topology.links)
+    return replace(made, routes=routes, demand=demand, price=price)
+
+
+def among_three() -> FlowSchedule:
+    """On a - b - c: 4 bytes from a to c, 2 from c to a and 2 from c to b, in whole bytes."""
+    topology = network_of("a b c", "a - b: 2, b - c: 3", "line")
+    paths = {(0, 2): [Path((0, 1, 2), 4)], (2, 0): [Path((2, 1, 0), 2)], (2, 1): [Path((2, 1), 2)]}
+    demand = Demand.of_matrix([[0, 0, 4], [0, 0, 0], [2, 2, 0]], "three pairs")
+    return FlowSchedule(topology, "by hand", 1, Routes.from_paths(paths), demand, (1, 0, 0, 0))

@@ -10,6 +10,7 @@ import numpy as np
 
 from baselines import METHODS
 from forestcoll.errors import VerificationError
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule import (
     Chunks,
     Clock,
@@ -47,6 +48,20 @@ def rotation(gpus: int = 3) -> StepSchedule:
     )
     sends = [Send(c // gpus, c, a, b) for c, (a, b) in enumerate(pairs)]
     return by_hand(load_topology(f"complete:nodes={gpus}"), "all-to-all", chunks, sends)
+
+
+def demanded(*, several: bool = True) -> StepSchedule:
+    """On a ring one way: 2 bytes from 0 for 1 and 2, or for 2 alone, and 4 from 1 for 2."""
+    topology = load_topology("ring:nodes=3,bidirectional=false")
+    demand = Demand.of_chunks(3, [(0, 2, [1, 2] if several else [2]), (1, 4, [2])], "by layer")
+    chunks = Chunks(
+        size=np.array([1, 2], dtype=np.int64),
+        whole=3,
+        root=np.array([0, 1], dtype=np.int32),
+        target=np.array([-1 if several else 2, 2], dtype=np.int32),
+    )
+    sends = [Send(0, 0, 0, 1), Send(0, 1, 1, 2), Send(1, 0, 1, 2)]
+    return replace(by_hand(topology, "all-to-all", chunks, sends), demand=demand)
 
 
 def ring_of(collective: str, spec: str = "mi250:boxes=2,gpus_per_box=8") -> StepSchedule:

@@ -3,7 +3,15 @@
 import csv
 from pathlib import Path
 
-from experiments.advice.finding.best_by_size import best_by_size, best_figure, kind_of, write_best
+from baselines.topology_finder.finder import Question, find
+from baselines.topology_finder.workload import read_workload
+from experiments.advice.finding.best_by_size import (
+    FABRIC,
+    best_by_size,
+    best_figure,
+    kind_of,
+    write_best,
+)
 from forestcoll.problem.sizes import read_size
 
 SAMPLE = range(300, 400, 7)
@@ -29,6 +37,14 @@ def test_times_are_those_of_the_cost_model() -> None:
     expected = 4 * 10e-6 + 2 * 11 / 12 * read_size("1MB") / 12.5e9
     assert abs(float(best.seconds) - expected) < 1e-12
     assert best.seconds == best.least_seconds == best.bidirectional_seconds
+
+
+def test_the_best_with_links_both_ways_has_them() -> None:
+    (best,) = best_by_size([300], 4, ["1MB"])
+    assert not best.one.bidirectional
+    workload = read_workload(["1MB"])
+    times = [workload.seconds(one, "allreduce", FABRIC) for one in find(Question(300, 4, True))]
+    assert best.bidirectional_seconds == min(times) > best.seconds
 
 
 def test_every_mark_is_in_the_picture() -> None:

@@ -84,6 +84,26 @@ def test_both_directions_are_named_where_they_differ() -> None:
     assert "its reduce-scatter: T_L 4, T_B 1.7" in shown
 
 
+def test_edge_swaps_are_an_entry_of_their_own(tmp_path: Path) -> None:
+    """Exchanges of ends make Pi_{3,20} faster; the product is at its bound and stays."""
+    network, schedule = tmp_path / "net.yaml", tmp_path / "s.json"
+    options = ["--nodes", "20", "--degree", "3", "--swaps", "500"]
+    shown = invoke(*FIND, *options, "--choose", "2", "-o", network, "--schedule", schedule)
+    assert shown.exit_code == 0, shown.output
+    assert "500 edge swaps of Pi_{3,20}" in shown.stderr
+    entries = {one["name"]: one for one in document(*FIND, *options)["networks"]}
+    (name,) = (name for name, one in entries.items() if one["edge_swaps"])
+    assert f"  2 {name} " in shown.stdout
+    assert name.startswith("Pi_{3,20}, ")
+    assert entries["BiRing(2,5)[]UniRing(1,4)"]["edge_swaps"] == 0
+    before = document(*FIND, *options[:4])["networks"]
+    (kautz,) = (one for one in before if one["name"] == "Pi_{3,20}")
+    assert entries[name]["time_us"]["value"] < kautz["time_us"]["value"]
+    made = read_schedule(schedule)
+    verify(made)
+    assert made.topology.links == read_topology(network).links
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -101,6 +121,10 @@ def test_both_directions_are_named_where_they_differ() -> None:
         (
             ["--nodes", "8", "--degree", "2", "--size", "all-to-all=1MB", "--schedule", "s.json"],
             "--schedule needs a size of allgather",
+        ),
+        (
+            ["--nodes", "8", "--degree", "2", "--size", "all-to-all=1MB", "--swaps", "9"],
+            "edge swaps need a size of allgather",
         ),
         (["--nodes", "8", "--degree", "2", "--picture", "front.doc"], "front.doc"),
         (["--nodes", "8", "--degree", "2", "--choose", "99"], "--choose is 99; the table has"),

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from types import SimpleNamespace
 
 import pytest
 
 from baselines.topology_finder.workload import Fabric, read_workload
+from experiments.advice.finding import front_entries
 from experiments.advice.finding.front_entries import Budget, answer, demand_of
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 
@@ -100,3 +102,37 @@ def test_a_degree_that_no_construction_has_is_left_out_unless_it_is_the_only_one
 def test_wrong_demands_are_refused(sizes: list[str], collective: str, message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         demand_of(sizes, collective, read_workload)
+
+
+def test_parallel_links_count_one_by_one_in_all_to_alls() -> None:
+    """Three GPUs: the time follows from a GPU's bandwidth, not from how many links share it."""
+    demand = demand_of(["1MB"], "all-to-all", read_workload)
+    found = answer(3, [2, 4, 8], demand, fabric)
+    assert [entry.one.degree for entry in found.entries] == [2, 4, 8]
+    assert {entry.seconds for entry in found.entries} == {found.entries[0].least_seconds}
+    assert all(entry.over == 1 for entry in found.entries)
+
+
+def test_of_equal_times_the_one_with_fewest_ports_comes_first() -> None:
+    demand = demand_of(["1GB"], "allgather", read_workload)
+    found = answer(5, [4, 2], demand, lambda _: Fabric(Fraction(0), RATE))
+    assert [entry.one.degree for entry in found.entries] == [2, 4]
+    assert found.entries[0].seconds == found.entries[1].seconds
+
+
+@pytest.mark.parametrize(("rate", "bound"), [(1e-9, 1e9), (0.0565, 0.0572)])
+def test_a_search_never_widens_the_bounds_of_a_rate(
+    monkeypatch: pytest.MonkeyPatch, rate: float, bound: float
+) -> None:
+    searched = SimpleNamespace(rate_gb_s=rate, bound_gb_s=bound)
+    monkeypatch.setattr(front_entries, "near_optimum", lambda *_, **__: searched)
+    demand = demand_of(["1MB"], "all-to-all", read_workload)
+    quick, slow = (
+        {entry.one.name: entry.rate for entry in answer(32, [4], demand, fabric, **time).entries}
+        for time in ({}, {"rate_seconds": 1})
+    )
+    before, after = quick["L(K_{4,4})"], slow["L(K_{4,4})"]
+    assert before is not None
+    assert after is not None
+    assert after.attained == max(before.attained, rate)
+    assert after.bound == min(before.bound, Fraction(bound))

@@ -1,5 +1,6 @@
 """Whether a step schedule can be read: its parts, chunks, ways and steps."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import VerificationError
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule import (
     Chunks,
     Intervals,
@@ -16,11 +18,13 @@ from forestcoll.schedule import (
     Send,
     Sends,
     StepSchedule,
+    StepVerdict,
     verify,
 )
 from forestcoll.topology import NodeKind, Topology, load_topology
 from tests.schedule.literals import LITERALS, star
 from tests.schedule.made.programs import by_hand
+from tests.schedule.made.steps import demanded
 
 
 def test_a_relay_neither_sends_nor_keeps() -> None:
@@ -176,3 +180,62 @@ def test_a_transfer_listed_twice_is_named_as_such() -> None:
     assert verify(by_hand(net, "broadcast", chunks, halves)).steps == 1
     with pytest.raises(VerificationError, match=r"gpu0 -> gpu2 is listed twice$"):
         verify(by_hand(net, "broadcast", chunks, [*halves, halves[-1]]))
+
+
+DEMANDED: dict[str, tuple[Callable[[StepSchedule], StepSchedule], str]] = {
+    "of another type": (
+        lambda made: replace(made, demand="all"),
+        "demand is of type str; it must be",
+    ),
+    "of another collective": (
+        lambda made: replace(made, collective="allgather"),
+        "a schedule of allgather has a demand; only an all-to-all has one",
+    ),
+    "of four GPUs": (
+        lambda made: replace(made, demand=Demand.of_chunks(4, [(0, 2, [1, 2]), (1, 4, [2])])),
+        "the demand is of 4 GPUs; the network has 3",
+    ),
+    "a chunk more": (
+        lambda made: replace(
+            made, demand=Demand.of_chunks(3, [(0, 2, [1, 2]), (1, 4, [2]), (2, 1, [0])])
+        ),
+        "there are 2 chunks; the demand has 3",
+    ),
+    "from another": (
+        lambda made: replace(made, demand=Demand.of_chunks(3, [(0, 2, [1, 2]), (2, 4, [0])])),
+        "chunk 1 has root 1; by the demand it must be 2",
+    ),
+    "for another": (
+        lambda made: replace(made, demand=Demand.of_chunks(3, [(0, 2, [1, 2]), (1, 4, [0])])),
+        "chunk 1 has target 2; by the demand it must be 0",
+    ),
+    "for one alone": (
+        lambda made: replace(made, demand=Demand.of_chunks(3, [(0, 2, [2]), (1, 4, [2])])),
+        "chunk 0 has target -1; by the demand it must be 2",
+    ),
+    "of other sizes": (
+        lambda made: replace(made, demand=Demand.of_chunks(3, [(0, 3, [1, 2]), (1, 3, [2])])),
+        "the units of chunk 0",
+    ),
+    "not for all": (
+        lambda made: replace(made, sends=made.sends.taken(np.array([0, 1]))),
+        "2",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DEMANDED)
+def test_a_demand_that_is_not_met_is_refused(name: str) -> None:
+    spoil, message = DEMANDED[name]
+    with pytest.raises(VerificationError, match=message):
+        verify(spoil(demanded()))
+
+
+def test_a_demand_by_hand() -> None:
+    """2 bytes over both links and 4 over the second: 6 of 6 bytes at 1 GB/s, for three targets."""
+    verdict = verify(demanded())
+    assert isinstance(verdict, StepVerdict)
+    assert (verdict.time_s_per_gb, verdict.deliveries, verdict.demand) == (1, 3, "by layer")
+    alone = verify(demanded(several=False))
+    assert isinstance(alone, StepVerdict)
+    assert (alone.time_s_per_gb, alone.deliveries) == (1, 2)
