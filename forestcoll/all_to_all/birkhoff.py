@@ -5,7 +5,7 @@ Problem: every box sends to one box and gets from one at a time; write the amoun
 Input:   a square matrix of whole amounts; what sits on its diagonal stays in the box.
 Output:  matchings whose amounts add up to the largest row or column sum, at most n^2 - 2 n + 2 of
          them for n boxes; or fewer that take longer, where each costs a latency.
-Cost:    a bipartite matching for each, for a largest bottleneck log n^2 of them.
+Cost:    a bipartite matching for each.
 Source:  Birkhoff (1946) and von Neumann (1953); the largest bottleneck first: Gopal and Wong,
          "Minimizing the Number of Switchings in an SS/TDMA System" (IEEE Trans. Communications,
          1985), Liu et al., Solstice (CoNEXT 2015). The choice of how many to cover is ours.
@@ -49,16 +49,15 @@ class Matching:
     sent: tuple[tuple[int, int, int], ...]
 
 
-def birkhoff(amounts: npt.ArrayLike, *, largest_first: bool = True) -> tuple[Matching, ...]:
-    """Decompose a matrix exactly.
+def birkhoff(amounts: npt.ArrayLike) -> tuple[Matching, ...]:
+    """Decompose a matrix exactly, the matching with the largest amount first.
+
+    Each matching has the largest amount that any perfect matching of the rest has.
 
     Parameters
     ----------
     amounts : whole numbers of shape (n, n)
         From 0 up; the diagonal is ignored.
-    largest_first : bool
-        Whether each matching has the largest amount that any perfect matching of the rest has;
-        there are fewer then. If not, any perfect matching is taken, which is faster.
 
     Returns
     -------
@@ -80,7 +79,7 @@ def birkhoff(amounts: npt.ArrayLike, *, largest_first: bool = True) -> tuple[Mat
     """
     left = _checked(amounts)
     whole = left + _slack(left)
-    return tuple(_exact(left, whole, len(left) ** 2 + 1, largest_first=largest_first))
+    return tuple(_exact(left, whole))
 
 
 def few_matchings(amounts: npt.ArrayLike, alpha: Fraction | int) -> tuple[Matching, ...]:
@@ -109,7 +108,15 @@ Matching(amount=2, sent=((0, 2, 1), (1, 0, 2))))
     """
     if alpha < 0:
         raise InvalidParameterError(f"alpha is {alpha}; a latency is 0 or more")
-    return min(shortened(amounts), key=lambda found: time_of(found, alpha))
+    fullest = _longest_line(_checked(amounts))
+    best: tuple[Matching, ...] | None = None
+    for exact, found in enumerate(shortened(amounts)):
+        if best is None or time_of(found, alpha) < time_of(best, alpha):
+            best = found
+        if time_of(best, alpha) <= fullest + alpha * (exact + 1):
+            break  # with one exact matching more, and for all that follow
+    assert best is not None
+    return best
 
 
 def time_of(matchings: Sequence[Matching], alpha: Fraction | int) -> Fraction:
@@ -127,9 +134,10 @@ def shortened(amounts: npt.ArrayLike) -> Iterator[tuple[Matching, ...]]:
     left = _checked(amounts)
     whole = left + _slack(left)
     found: list[Matching] = []
+    matchings = _exact(left, whole)
     while left.any():
         yield (*found, *_cover(left.copy()))
-        found += _exact(left, whole, 1, largest_first=True)
+        found.append(next(matchings))
     yield tuple(found)
 
 
@@ -148,10 +156,13 @@ def _checked(amounts: npt.ArrayLike) -> Ints:
     return matrix
 
 
+def _longest_line(left: Ints) -> int:
+    return max(int(left.sum(axis=axis).max(initial=0)) for axis in (0, 1))
+
+
 def _slack(left: Ints) -> Ints:
     """Return what makes all sums equal: on the diagonal first, then from corner to corner."""
-    rows, columns = left.sum(axis=1), left.sum(axis=0)
-    most = max(int(rows.max(initial=0)), int(columns.max(initial=0)))
+    rows, columns, most = left.sum(axis=1), left.sum(axis=0), _longest_line(left)
     due, room = most - rows, most - columns
     slack = np.zeros_like(left)
     np.fill_diagonal(slack, np.minimum(due, room))
@@ -169,19 +180,18 @@ def _slack(left: Ints) -> Ints:
     return slack
 
 
-def _exact(left: Ints, whole: Ints, most: int, *, largest_first: bool) -> Iterator[Matching]:
-    """Take up to so many matchings off the amounts and off the matrix of equal sums."""
+def _exact(left: Ints, whole: Ints) -> Iterator[Matching]:
+    """Take matchings off the amounts and off the matrix of equal sums, until nothing is left."""
     everyone = np.arange(len(left))
-    while left.any() and most:
-        to = _largest_bottleneck(whole) if largest_first else _perfect(whole > 0)
-        assert to is not None  # König: all sums are equal and positive
+    bottleneck = _Bottleneck(whole)
+    while left.any():
+        to = bottleneck.matching()
         amount = int(whole[everyone, to].min())
         whole[everyone, to] -= amount
         sent = np.minimum(left[everyone, to], amount)
         left[everyone, to] -= sent
         # The fullest row or column has no slack, so it is busy in every matching.
         yield Matching(amount, _rows(to, sent))
-        most -= 1
 
 
 def _rows(to: Ints, sent: Ints) -> tuple[tuple[int, int, int], ...]:
@@ -189,27 +199,67 @@ def _rows(to: Ints, sent: Ints) -> tuple[tuple[int, int, int], ...]:
     return tuple(row for row in rows if row[2])
 
 
-def _perfect(support: npt.NDArray[np.bool_]) -> Ints | None:
-    """Return the column of each row in a perfect matching of the support; None without one."""
+def _largest_matching(support: npt.NDArray[np.bool_]) -> Ints:
+    """Return the column of each row in a matching of most pairs of the support; -1 for none."""
     import scipy.sparse as sp
     from scipy.sparse.csgraph import maximum_bipartite_matching
 
     to = maximum_bipartite_matching(sp.csr_array(support), perm_type="column")
-    return None if (to < 0).any() else to.astype(np.int64)
+    return np.asarray(to, dtype=np.int64)
 
 
-def _largest_bottleneck(whole: Ints) -> Ints | None:
-    """Return the perfect matching whose least entry is largest, by bisection over the entries."""
-    values = np.unique(whole[whole > 0])
-    best, low, high = _perfect(whole > 0), 0, len(values) - 1
-    while low < high:
-        middle = (low + high + 1) // 2
-        to = _perfect(whole >= values[middle])
-        if to is None:
-            high = middle - 1
-        else:
-            best, low = to, middle
-    return best
+_MOST_SEARCHES = 16
+
+
+class _Bottleneck:
+    """Perfect matchings whose least entry is largest, in a matrix whose entries only decrease.
+
+    The least entry then never grows from one matching to the next. So pairs that still have it are
+    kept, and every other row looks for the widest augmenting path, as in the bottleneck assignment
+    of Derigs and Zimmermann (Computing, 1978). If these are many, as many as possible are matched
+    at once.
+    """
+
+    def __init__(self, whole: Ints) -> None:
+        self.whole = whole
+        self.least = int(whole.max(initial=0))
+        self.to = np.full(len(whole), -1, dtype=np.int64)
+        self.row_of = np.full(len(whole), -1, dtype=np.int64)
+
+    def matching(self) -> Ints:
+        """Return the column of each row."""
+        rows = np.flatnonzero(self.to >= 0)
+        self.to[rows[self.whole[rows, self.to[rows]] < self.least]] = -1
+        if np.count_nonzero(self.to < 0) > _MOST_SEARCHES:
+            self.to = _largest_matching(self.whole >= self.least)
+        rows = np.flatnonzero(self.to >= 0)
+        self.row_of[:] = -1
+        self.row_of[self.to[rows]] = rows
+        for row in np.flatnonzero(self.to < 0).tolist():
+            self._augment(row)
+        return self.to.copy()
+
+    def _augment(self, start: int) -> None:
+        """Match one more row over the path whose least entry is largest, from the first column."""
+        # What is wider than the least entry so far is as good as that.
+        width = np.minimum(self.whole[start], self.least)
+        before = np.full(len(width), start, dtype=np.int64)
+        seen = np.zeros(len(width), dtype=np.bool_)
+        while True:
+            column = int(np.where(seen, -1, width).argmax())
+            seen[column] = True
+            row = int(self.row_of[column])
+            if row < 0:
+                break
+            onward = np.minimum(self.whole[row], width[column])
+            wider = (onward > width) & ~seen
+            width[wider] = onward[wider]
+            before[wider] = row
+        self.least = int(width[column])
+        while column >= 0:
+            row = int(before[column])
+            self.row_of[column] = row
+            self.to[row], column = column, int(self.to[row])
 
 
 def _cover(left: Ints) -> Iterator[Matching]:

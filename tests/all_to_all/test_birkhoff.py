@@ -63,17 +63,14 @@ CASES = [(boxes, seed) for boxes in (1, 2, 3, 5, 8) for seed in range(12)]
 
 
 @pytest.mark.parametrize(("boxes", "seed"), CASES)
-@pytest.mark.parametrize("largest_first", [False, True])
-def test_matchings_take_as_long_as_the_fullest_box(
-    boxes: int, seed: int, largest_first: bool
-) -> None:
+def test_matchings_take_as_long_as_the_fullest_box(boxes: int, seed: int) -> None:
     """And there are no more than Birkhoff's polytope has dimensions, and one."""
     amounts = random_amounts(boxes, seed)
-    found = birkhoff(amounts, largest_first=largest_first)
+    found = birkhoff(amounts)
     check(amounts, found)
     assert sum(one.amount for one in found) == longest_line(amounts)
     assert len(found) <= boxes**2 - 2 * boxes + 2
-    assert found == birkhoff(amounts.tolist(), largest_first=largest_first)
+    assert found == birkhoff(amounts.tolist())
 
 
 @pytest.mark.parametrize(("boxes", "seed"), CASES)
@@ -93,16 +90,37 @@ def test_fewer_matchings_are_chosen_by_their_latency(boxes: int, seed: int) -> N
     assert len(few_matchings(amounts, 10**16)) == degree
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_the_first_matching_has_the_largest_bottleneck(seed: int) -> None:
-    """Of all permutations of a matrix whose rows and columns have equal sums: no slack."""
+def without_slack(boxes: int, seed: int) -> np.ndarray:
+    """Rows and columns of equal sums."""
     draw = np.random.default_rng(seed)
-    amounts = np.zeros((5, 5), dtype=np.int64)
-    for shift in range(1, 5):
-        amounts += np.roll(np.eye(5, dtype=np.int64), shift, axis=1) * draw.integers(1, 50)
-    everyone = np.arange(5)
-    best = max(int(amounts[everyone, list(one)].min()) for one in permutations(range(5)))
-    assert birkhoff(amounts)[0].amount == best
+    amounts = np.zeros((boxes, boxes), dtype=np.int64)
+    for _ in range(2 * boxes):
+        moved = np.roll(np.eye(boxes, dtype=np.int64), draw.integers(1, boxes), axis=1)
+        amounts += moved * draw.integers(1, 50)
+    return amounts
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_matching_has_the_largest_bottleneck_of_the_rest(seed: int) -> None:
+    """Of all permutations."""
+    left, everyone = without_slack(5, seed), np.arange(5)
+    for found in birkhoff(left):
+        best = max(int(left[everyone, list(one)].min()) for one in permutations(range(5)))
+        assert found.amount == best
+        for tail, head, part in found.sent:
+            left[tail, head] -= part
+    assert not left.any()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_many_boxes_are_matched_together(seed: int) -> None:
+    """More rows look for a pair at once than are searched for one by one."""
+    amounts = random_amounts(40, seed)
+    found = birkhoff(amounts)
+    check(amounts, found)
+    assert sum(one.amount for one in found) == longest_line(amounts)
+    bottlenecks = [one.amount for one in found]
+    assert bottlenecks == sorted(bottlenecks, reverse=True)
 
 
 def test_equal_amounts_are_one_rotation_after_another() -> None:
