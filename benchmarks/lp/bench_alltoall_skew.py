@@ -88,6 +88,7 @@ def skew_rows() -> Iterator[Row]:
     for boxes in BOXES:
         topology = load_topology(f"dgx_h100:boxes={boxes}")
         planner = AllToAllPlanner(topology)
+        list(_compared(topology, planner, named_demand("zipf", topology)))  # imports, not timed
         for exponent in EXPONENTS:
             for seed in SEEDS:
                 spec = f"zipf:exponent={exponent},size={SIZE},seed={seed}"
