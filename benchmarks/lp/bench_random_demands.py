@@ -46,7 +46,7 @@ def _hot_row(draw: _Draw, gpus: int) -> _Amounts:
 
 
 def _hot_column(draw: _Draw, gpus: int) -> _Amounts:
-    return _hot_row(draw, gpus).T.copy()
+    return np.ascontiguousarray(_hot_row(draw, gpus).T)
 
 
 def _blocks(draw: _Draw, gpus: int) -> _Amounts:

@@ -28,6 +28,7 @@ from forestcoll.schedule import (
     verify_certificate,
 )
 from forestcoll.schedule.allreduce import AnySchedule
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.topology import Topology
 from forestcoll.topology.describe import counted
 from forestcoll.topology.differences import differences
@@ -107,6 +108,12 @@ def _verdict_facts(verdict: Any, schedule: object) -> dict[str, Any]:
     facts = asdict(verdict)
     if isinstance(schedule, FactoredForest):
         facts["greatest_possible_depth"] = facts.pop("depth")
+    if isinstance(schedule, FlowSchedule) and verdict.congestion:
+        congestion = facts.pop("congestion")  # which is in trees elsewhere
+        if schedule.demand is None:
+            facts["pair_gb_s"] = 1 / congestion
+        else:
+            facts["time_us"] = congestion / 1000
     return facts
 
 

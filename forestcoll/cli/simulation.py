@@ -15,21 +15,30 @@ from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_chunk_count
+from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.describe import decimal
 
 __all__ = ["simulate_schedule"]
 
 _BINS = 400  # time bins of the drawing
+_SIZES = "1MB..1GB"
 _FAIR, _FIFO = "shared by size", "with one transfer at a time"
 
 
 def simulate_schedule(
     file: ScheduleFile,
     sizes: Annotated[
-        str, typer.Option("--size", "--sizes", help="Sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20.")
-    ] = "1MB..1GB",
+        str | None,
+        typer.Option(
+            "--size",
+            "--sizes",
+            help="Sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20. By default 1MB..1GB, or what the "
+            "demand of the schedule has in all.",
+        ),
+    ] = None,
     alpha: Alpha = "10",
     gamma: Gamma = "0",
     pipeline_chunks: Annotated[
@@ -53,7 +62,8 @@ def simulate_schedule(
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and simulate its time, latencies included."""
-    asked, many = sizes_of(sizes, "--size"), _pipeline_chunks(pipeline_chunks)
+    many = _pipeline_chunks(pipeline_chunks)
+    sizes_of(sizes, "--size")  # errors come before the file is read
     model = AlphaBeta(
         alpha_us=alpha, gamma_s_per_gb=gamma, sharing=sharing, lockstep=lockstep, keep_clock=clock
     )
@@ -67,6 +77,10 @@ def simulate_schedule(
     program = compile_program(schedule)
     if usage is not None and not program.num_transfers:
         raise InvalidParameterError(f"{file}: nothing moves in this schedule, so leave --usage out")
+    demand = schedule.demand if isinstance(schedule, FlowSchedule | StepSchedule) else None
+    asked = sizes_of(sizes or _SIZES, "--size")
+    if sizes is None and demand is not None:
+        asked = [demand.bytes]
     simulator = Simulator(program)
     found = []
     with progress_bars() as bars:

@@ -12,7 +12,7 @@ import resource
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,10 @@ from typer.testing import CliRunner
 from forestcoll import cli
 
 SECONDS = 10
-"""For a command."""
+"""Of CPU for a command, so that other work beside it makes nothing too slow."""
+
+BLOCKED_SECONDS = 60
+"""For a command that waits for something."""
 
 DIGITS = "9" * 5000
 SURROGATE = "\ud800"
@@ -53,11 +56,14 @@ def _run(runner: CliRunner, commands: list[list[str]]) -> None:
     most = mapped * resource.getpagesize() + int(sys.argv[1]) * 10**6
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
     signal.signal(signal.SIGALRM, _too_slow)
+    signal.signal(signal.SIGPROF, _too_slow)
     found = []
     for command in commands:
         begin = time.perf_counter()
-        signal.alarm(SECONDS)
+        signal.alarm(BLOCKED_SECONDS)
+        signal.setitimer(signal.ITIMER_PROF, SECONDS)
         code, output = _outcome(runner, command)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         signal.alarm(0)
         found.append([code, output, time.perf_counter() - begin])
         gc.collect()  # of what an exception has kept
@@ -99,8 +105,12 @@ def no_files(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
         yield what, path
 
 
-def texts(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
-    """Yield texts that are JSON or YAML, and of no format."""
+LONG = ("zeros", "lists", "fields", "letters", "lines")
+"""Texts of 14 to 20 MB, which take a second each."""
+
+
+def texts(folder: Path, name: str, long: Collection[str] = LONG) -> Iterator[tuple[str, Path]]:
+    """Yield texts that are JSON or YAML, and of no format; of the long ones, those named."""
     contents = {
         "brackets": "[" * 100_000,
         "objects": '{"a":' * 100_000,
@@ -117,6 +127,8 @@ def texts(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
         "aliases": _aliases(),
     }
     for what, content in contents.items():
+        if what in LONG and what not in long:
+            continue
         path = _place(folder, what, name)
         path.write_text(content, encoding="utf-8")
         yield what, path

@@ -27,7 +27,7 @@ from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.schedule import write_certificate, write_schedule
 from forestcoll.topology.files import topology_json
-from tests.across.hostile_files import DIGITS, no_files, spoilt, texts
+from tests.across.hostile_files import DIGITS, LONG, no_files, spoilt, texts
 from tests.command_line import ROOT
 from tests.experiments.advice.bundle.tuned_ring import tuned
 from tests.experiments.samples import rings_of_rows
@@ -138,15 +138,24 @@ def check(
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("reader", READERS)
-def test_what_is_no_file_of_a_format(reader: str, process: Process, tmp_path: Path) -> None:
+SAMPLED = [(reader, (LONG[turn % len(LONG)],)) for turn, reader in enumerate(READERS)]
+"""One of the long texts for each reader; all readers share what bounds them."""
+
+
+@pytest.mark.parametrize(
+    ("reader", "long"),
+    [*SAMPLED, *(pytest.param(reader, LONG, marks=pytest.mark.slow) for reader in READERS)],
+)
+def test_what_is_no_file_of_a_format(
+    reader: str, long: tuple[str, ...], process: Process, tmp_path: Path
+) -> None:
     """No pipe blocks, no device is read, nothing is parsed of what is too long."""
     name, command = READERS[reader]
     files = list(no_files(tmp_path, name))
     if reader == "rows of a run":
         check(process, [one for one in files if one[0] not in BEGUN], command)
     else:
-        check(process, [*files, *texts(tmp_path, name)], command)
+        check(process, [*files, *texts(tmp_path, name, long)], command)
 
 
 def test_archives_that_swell(process: Process, tmp_path: Path) -> None:

@@ -137,6 +137,7 @@ def test_numbers_too_large_for_the_search_are_told() -> None:
         generate(spec, collective="broadcast", root=0, k=2**30, max_depth=1)
 
 
+@pytest.mark.slow
 def test_patience_finds_optimal_trees_of_two_mi250_boxes_within_nine_hops() -> None:
     """Without a limit they are 11 hops tall, and take a hundredth of the time."""
     forest = generate("mi250:boxes=2", max_depth=9).schedule
@@ -202,6 +203,7 @@ def test_between_a100_boxes_the_second_hop_brings_nearly_all() -> None:
     assert optimal.proved
 
 
+@pytest.mark.slow
 def test_mi250_boxes_are_nearly_as_fast_at_a_third_of_the_height() -> None:
     """17 hops at the optimum's 83 trees, no more than 7 for nine tenths of its rate."""
     points = rate_by_depth("mi250:boxes=2")

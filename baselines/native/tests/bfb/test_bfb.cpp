@@ -104,7 +104,7 @@ bool same(const Time& a, const Time& b) { return !(a < b) && !(b < a); }
 
 void broadcasts_of_random_graphs_take_the_times_found_for_them() {
   Random random(21);
-  for (int round = 0; round < 300; ++round) {
+  for (int round = 0; round < 150; ++round) {
     const auto nodes = static_cast<NodeId>(between(random, 2, 9));
     const BroadcastNetwork network = network_of(random_graph(random, nodes, 0, 4));
     const Symmetry alone = each_by_itself(nodes);

@@ -39,7 +39,7 @@ std::vector<Arc> moved(const Graph& graph, const NodeMap<NodeId>& by) {
 
 void every_move_is_a_symmetry() {
   Random random(7);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 100; ++round) {
     std::vector<NodeId> radices;
     for (auto digits = between(random, 1, 4); digits > 0; --digits) {
       radices.push_back(static_cast<NodeId>(between(random, 2, 5)));

@@ -72,7 +72,7 @@ Batch random_tree(Random& random, NodeId nodes, NodeId root, Amount multiplicity
 void lowered_trees_are_a_packing_of_the_same_demand() {
   Random random(31);
   int lower_ones = 0;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 80; ++round) {
     const auto nodes = static_cast<NodeId>(between(random, 2, 14));
     std::vector<Batch> before;
     NodeMap<Amount> trees(nodes, 0);
@@ -97,7 +97,7 @@ void lowered_trees_are_a_packing_of_the_same_demand() {
     CHECK(lowered(graph, before) == after);
     lower_ones += tallest(after) < tallest(before);
   }
-  CHECK(lower_ones > 100);
+  CHECK(lower_ones > 40);
 }
 
 }  // namespace
