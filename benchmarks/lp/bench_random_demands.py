@@ -51,7 +51,8 @@ def _hot_column(draw: _Draw, gpus: int) -> _Amounts:
 
 def _blocks(draw: _Draw, gpus: int) -> _Amounts:
     half = draw.random(gpus) < 1 / 2
-    return _uniform(draw, gpus) * (half[:, None] == half)
+    alike: npt.NDArray[np.bool_] = np.equal.outer(half, half)
+    return _uniform(draw, gpus) * alike
 
 
 def _sparse(draw: _Draw, gpus: int) -> _Amounts:
