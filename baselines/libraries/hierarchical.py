@@ -6,8 +6,8 @@ Output:  a step schedule: a step in the boxes, one between them or one for each 
          in the boxes.
 Cost:    at most three transfers for each pair.
 Source:  PXN (NCCL 2.12, NVIDIA's technical blog, 2022); the hierarchical all-to-all of
-         DeepSpeed-MoE (Rajbhandari et al., ICML 2022, section 5) and 2DH of Tutel (Hwang et al.,
-         MLSys 2023, section 3.4). Reimplemented from descriptions.
+         DeepSpeed-MoE (Rajbhandari et al., ICML 2022) and 2DH of Tutel (Hwang et al.,
+         MLSys 2023). Reimplemented from descriptions.
 
 By "rails", a GPU gives what it has for GPU i of other boxes to GPU i of its own box, which sends it
 over its NIC to GPU i there. So a GPU exchanges data with one GPU of each other box. By "leader", a

@@ -88,22 +88,23 @@ def skew_rows() -> Iterator[Row]:
     for boxes in BOXES:
         topology = load_topology(f"dgx_h100:boxes={boxes}")
         planner = AllToAllPlanner(topology)
-        list(_compared(topology, planner, named_demand("zipf", topology)))  # imports, not timed
+        list(compared(topology, planner, named_demand("zipf", topology)))  # imports, not timed
         for exponent in EXPONENTS:
             for seed in SEEDS:
                 spec = f"zipf:exponent={exponent},size={SIZE},seed={seed}"
                 demand = named_demand(spec, topology)
-                for row in _compared(topology, planner, demand):
+                for row in compared(topology, planner, demand):
+                    assert row["method"] != OURS or row["pipelined_us"] == row["bound_us"]
                     yield {"boxes": boxes, "exponent": exponent, "seed": seed, **row}
 
 
-def _compared(topology: Topology, planner: AllToAllPlanner, demand: Demand) -> Iterator[Row]:
+def compared(topology: Topology, planner: AllToAllPlanner, demand: Demand) -> Iterator[Row]:
+    """Plan a demand by every method, and verify all schedules."""
     began = time.perf_counter()
     best = planner.plan(demand)
     seconds = time.perf_counter() - began
     bound = planner.least_us(demand)
-    verdict = verify(best)
-    assert verdict.optimal
+    verify(best)
     yield _row(OURS, bound, cost(best).time_s_per_gb * demand.bytes / 1000, None, None, seconds)
     for name, (method, parameters) in VARIANTS.items():
         began = time.perf_counter()

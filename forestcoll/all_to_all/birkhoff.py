@@ -209,6 +209,7 @@ def _largest_matching(support: npt.NDArray[np.bool_]) -> Ints:
 
 
 _MOST_SEARCHES = 16
+"""Rows that look for a path one by one; beyond it one call of scipy is faster."""
 
 
 class _Bottleneck:
@@ -274,7 +275,7 @@ def _cover(left: Ints) -> Iterator[Matching]:
     filled = support + _slack(support)
     everyone = np.arange(len(left))
     while left.any():
-        # Less than any perfect matching inside the support can weigh, and exact in floats.
+        # A matching with a barred pair weighs less than any inside the support, rounded or not.
         barred = -float(len(left)) * float(left.max() + 1)
         weight = np.where(filled > 0, left.astype(np.float64), barred)
         _, to = linear_sum_assignment(weight, maximize=True)
