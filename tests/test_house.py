@@ -51,7 +51,6 @@ ACROSS = {
     "test_three_users": "what new users do, from end to end",
     "test_cli": "the command as a whole",
     "test_static_steps": "what all methods that go in steps have in common",
-    "test_random_demands": "all methods that take demands",
     "test_published": "the package published",
     "test_in_browser": "the page that experiments/report makes, in Chromium",
     "test_sized_experiments": "sizes from the file to the figure",
