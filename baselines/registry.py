@@ -21,6 +21,7 @@ MODULES = (
     "baselines.libraries.recursive",
     "baselines.libraries.bruck",
     "baselines.libraries.blueconnect",
+    "baselines.libraries.hierarchical",
     "baselines.direct_connect.torus",
     "baselines.direct_connect.shifted_ring",
     "baselines.direct_connect.bfb.bfb",
@@ -33,6 +34,7 @@ MODULES = (
     "baselines.synthesizers.sccl.sccl",
     "baselines.synthesizers.teccl.teccl",
     "baselines.synthesizers.taccl.taccl",
+    "baselines.synthesizers.fast_reading",
     "baselines.synthesizers.not_reimplemented",
 )
 """Modules with methods: each has its own ``METHODS``."""

@@ -22,13 +22,18 @@ No figures are published for it on our topologies.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from baselines.building.composing import collect_steps, in_step, joined, routed
+from baselines.building.demanded_chunks import chunks_of, given_demand
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import by_number
 from baselines.networks.switch_paths import check_size
+from forestcoll.errors import UnsupportedError
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
@@ -38,23 +43,34 @@ __all__ = ["METHODS", "generate"]
 METHOD = "bruck"
 
 
-def generate(topology: Topology, collective: str = "allgather") -> StepSchedule:
+def generate(
+    topology: Topology, collective: str | None = None, *, demand: Demand | str | None = None
+) -> StepSchedule:
     """Send to the GPUs at all powers of two.
 
     Parameters
     ----------
-    collective : str
-        "allgather", "reduce-scatter", "allreduce" or "all-to-all".
+    collective : str, optional
+        "allgather", "reduce-scatter", "allreduce" or "all-to-all"; an allgather if not given, with
+        a demand an all-to-all.
+    demand : Demand or str, optional
+        Equal parts of every GPU for every other, also as text
+        (:func:`forestcoll.problem.demand_files.demand_in`).
 
     Raises
     ------
     UnsupportedError
-        If there is no path from a GPU to a partner.
+        If there is no path from a GPU to a partner, or the parts of the demand differ.
+    InvalidParameterError
+        If the demand is none of this network.
     """
     check_size(topology)
+    given = given_demand(topology, demand, collective)
+    if given is not None:
+        return _demanded(topology, given)
     if collective == "all-to-all":
         return _exchange(topology)
-    return collect_steps(_gather, topology, collective)
+    return collect_steps(_gather, topology, collective or "allgather")
 
 
 def _gather(topology: Topology) -> StepSchedule:
@@ -91,6 +107,19 @@ def _exchange(topology: Topology) -> StepSchedule:
         target=ranks[(source + distance) % size],
     )
     return routed(topology, METHOD, "all-to-all", chunks, joined(parts))
+
+
+def _demanded(topology: Topology, demand: Demand) -> StepSchedule:
+    """Number the chunks as in the demand, which has them by source and target."""
+    if not demand.is_uniform:
+        raise UnsupportedError(
+            f"unsupported: the parts of {demand.name} differ; bruck takes equal parts: see the "
+            f"methods direct, hierarchical and fast-reading"
+        )
+    made = _exchange(topology)
+    number = np.argsort(np.lexsort((made.chunks.target, made.chunks.root)))
+    sends = replace(made.sends, chunk=number[made.sends.chunk].astype(np.int32)).in_order()
+    return replace(made, chunks=chunks_of(demand), sends=sends, demand=demand)
 
 
 METHODS = (

@@ -1,6 +1,7 @@
 """Direct exchange: every GPU sends to every other exactly the data that it needs.
 
-Problem: allgather, reduce-scatter, allreduce and all-to-all by transfers between all pairs.
+Problem: allgather, reduce-scatter, allreduce and all-to-all by transfers between all pairs; any
+         demand likewise.
 Input:   a topology in which every GPU reaches every other.
 Output:  a step schedule of one step, or of N - 1 in which each GPU sends to one other; twice as
          many for an allreduce.
@@ -17,19 +18,25 @@ least-cost paths through switches and GPUs (fluid equal-cost multipath; see ``fo
 on such a path only forwards.
 
 Left out: pairwise exchange by exclusive or for powers of two, which has as many but other pairs in
-a step; flow control where many send to one. Rates by hand calculation: docs/baselines/steps.md.
+a step; flow control where many send to one. NCCL's all-to-all is all sends and receives in one
+group, which is "at-once", but it starts only as many at a time as it has channels. A demand's chunk
+goes to each of its targets on its own. Rates by hand calculation: docs/baselines/steps.md.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
 
 from baselines.building.composing import routed
+from baselines.building.demanded_chunks import chunks_of, given_demand
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported
 from baselines.networks.switch_paths import check_size
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
@@ -46,29 +53,42 @@ Ranks = npt.NDArray[np.int32]
 
 
 def generate(
-    topology: Topology, collective: str = "allgather", *, order: str = "at-once"
+    topology: Topology,
+    collective: str | None = None,
+    *,
+    order: str = "at-once",
+    demand: Demand | str | None = None,
 ) -> StepSchedule:
     """Exchange data between all pairs.
 
     Parameters
     ----------
-    collective : str
-        One of ``COLLECTIVES``.
+    collective : str, optional
+        One of ``COLLECTIVES``; an allgather if not given, with a demand an all-to-all.
     order : str
         One of ``ORDERS``.
+    demand : Demand or str, optional
+        Who has how much for whom, also as text
+        (:func:`forestcoll.problem.demand_files.demand_in`); all parts are equal if not given. Steps
+        of a rotation in which nobody has anything to send are left out.
 
     Raises
     ------
     InvalidParameterError
-        If there is no such order.
+        If there is no such order, or the demand is none of this network.
     UnsupportedError
         If there is no path from some GPU to another.
     """
-    check_supported("direct", collective, COLLECTIVES)
+    given = given_demand(topology, demand, collective)
     check_choice("order", order, ORDERS)
     check_size(topology)
+    if given is not None:
+        chunks, sends = _demanded(given, rotate=order == "rotation")
+        return replace(routed(topology, "direct", "all-to-all", chunks, sends), demand=given)
+    collective = collective or COLLECTIVES[0]
+    check_supported("direct", collective, COLLECTIVES)
     tail, head, step = _exchange(topology.num_compute, rotate=order == "rotation")
-    chunks, sends = _demand(topology.num_compute, collective, tail, head, step)
+    chunks, sends = _needed(topology.num_compute, collective, tail, head, step)
     return routed(topology, "direct", collective, chunks, sends)
 
 
@@ -79,7 +99,7 @@ def _exchange(size: int, *, rotate: bool) -> tuple[Ranks, Ranks, Ranks]:
     return tail, (tail + distance) % size, (distance - 1) * rotate
 
 
-def _demand(
+def _needed(
     size: int, collective: str, tail: Ranks, head: Ranks, step: Ranks
 ) -> tuple[Chunks, Sends]:
     everyone = np.arange(size, dtype=np.int32)
@@ -100,6 +120,14 @@ def _demand(
         np.concatenate([adds, ~adds]),
     )
     return Chunks.equal(np.full(size, -1), whole=size), sends
+
+
+def _demanded(demand: Demand, *, rotate: bool) -> tuple[Chunks, Sends]:
+    chunk = np.repeat(np.arange(demand.num_chunks), np.diff(demand.first_target))
+    tail = demand.source[chunk]
+    distance = (demand.target - tail) % demand.gpus * rotate
+    _, step = np.unique(distance, return_inverse=True)
+    return chunks_of(demand), Sends.sorted(step.reshape(-1), chunk, tail, demand.target)
 
 
 METHODS = (

@@ -1,1 +1,1 @@
-"""Benchmarks of the linear programs: allreduce, all-to-all, process groups."""
+"""Benchmarks of the linear programs, of all-to-alls of any amounts, and of process groups."""

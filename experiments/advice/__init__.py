@@ -1,7 +1,8 @@
 """Answers for one network and no YAML file.
 
 ``expected`` gives the best possible rates of a collective, within a ``time_limit``, and
-``nccl_tests`` those of all its programs; ``expected_cli`` is the command. ``tuning/`` finds the
+``nccl_tests`` those of all its programs, ``demand_rates`` those of a demand; ``expected_cli`` is
+the command. ``tuning/`` finds the
 best schedule at each size, and ``bundle/`` exports them. ``finding/`` finds a network, and
 ``iterations/`` tells what an iteration of training costs.
 """

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.demands import DemandText
 from forestcoll.cli.options import (
     Group,
     Idle,
@@ -51,6 +52,7 @@ def expected_rates(
     time_limit: Annotated[
         float, typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together.")
     ] = 60.0,
+    demand: DemandText = None,
     json_: Json = False,
 ) -> None:
     """Print the best algbw and busbw that nccl-tests can show, and the bottleneck."""
@@ -59,6 +61,14 @@ def expected_rates(
 
     asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links)
+    if demand is not None:
+        if root is not None or asked or collective != "allreduce":
+            raise InvalidParameterError(
+                "--demand states all data; leave --collective, --root and --sizes away"
+            )
+        of_group = network if members is None else in_group(network, members, idle or "absent")
+        _print_demand(of_group, demand, time_limit, json_)
+        return
     if collective == NCCL_TESTS:
         if root is not None or asked:
             raise InvalidParameterError(
@@ -79,6 +89,34 @@ def expected_rates(
 
 
 NCCL_TESTS = "nccl-tests"
+
+
+def _print_demand(network: Topology, text: str, seconds: float, json_: bool) -> None:
+    """Print what a demand takes at best, and with baselines."""
+    from experiments.advice.demand_rates import demand_rates
+    from forestcoll.cli.facts import as_json
+    from forestcoll.problem.demand_files import demand_in
+
+    found = demand_rates(network, demand_in(text, network), seconds=seconds)
+    demand, binding = found.demand, found.binding.in_words()
+    if json_:
+        rows = [asdict(row) for row in found.times]
+        facts = {"topology": network.name, "demand": demand.name, "bytes": demand.bytes}
+        typer.echo(as_json({**facts, "times": rows, "what_binds": binding}))
+        return
+    typer.echo(
+        f"{network.name}, {demand.name}: {demand.bytes} bytes in all, on "
+        f"{network.num_compute} GPUs; pipelined, without latencies\n\n"
+        f"{'':26} {'us':>10} {'GB/s':>10}  of bound"
+    )
+    for row in found.times:
+        if row.time_us is None:
+            typer.echo(f"{row.what:26} {'-':>10} {'-':>10}  {row.note}")
+            continue
+        share = row.note if row.share is None else f"{float(100 * row.share):.1f} %"
+        rate = _short(demand.bytes / row.time_us / 1000)
+        typer.echo(f"{row.what:26} {_short(row.time_us):>10} {rate:>10}  {share}")
+    typer.echo("\nWhat binds\n" + "\n".join(f"  {line}" for line in binding))
 
 
 def _print_programs(network: Topology, seconds: float, json_: bool) -> None:

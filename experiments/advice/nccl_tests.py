@@ -17,13 +17,14 @@ from fractions import Fraction
 
 import numpy as np
 
+from baselines.registry import METHODS
 from experiments.advice.expected import Expected, busbw_factor, expected
 from forestcoll.all_to_all.best_flow import AllToAllPlanner
 from forestcoll.errors import ForestCollError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.named_demands import named_demand
 from forestcoll.problem.price_bound import PriceBound
-from forestcoll.schedule import verify
+from forestcoll.schedule import cost, verify
 from forestcoll.topology import Topology
 
 __all__ = ["PROGRAMS", "ProgramRates", "nccl_tests_rates"]
@@ -62,7 +63,7 @@ class ProgramRates:
         Upper bound on algbw, and algbw of the best schedule found, verified; None if the time ran
         out.
     nccl_gb_s : Fraction, optional
-        The best of NCCL's own methods, by theory; None where none is known.
+        The best of NCCL's own methods, by theory; for sends and receives straight ones.
     note : str
         Why a number is missing.
     """
@@ -119,15 +120,18 @@ def _of_demands(
     program: str, planner: AllToAllPlanner, steps: Sequence[Demand], size: int, factor: Fraction
 ) -> ProgramRates:
     """Return the rates of demands that are served one after the other."""
-    least, best = Fraction(0), Fraction(0)
+    least = best = nccl = Fraction(0)
     try:
         for demand in steps:
             made = planner.plan(demand)
             best += verify(made).congestion
             least += PriceBound.of(planner.topology, demand, made.price).inverse_rate
+            direct = METHODS["direct"].run(planner.topology, "all-to-all", {"demand": demand})
+            verify(direct)
+            nccl += cost(direct).time_s_per_gb * demand.bytes
     except ForestCollError as error:
         return ProgramRates(program, factor, None, None, None, str(error))
-    return ProgramRates(program, factor, size / least, size / best, None)
+    return ProgramRates(program, factor, size / least, size / best, size / nccl)
 
 
 def _hypercube(planner: AllToAllPlanner, topology: Topology) -> ProgramRates:

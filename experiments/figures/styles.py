@@ -52,6 +52,8 @@ _STYLES = {
     "recursive-halving-doubling": (_BLACK, "v", "-."),
     "bruck": (_BLUE, "P", "-."),
     "blueconnect": (_RED, "X", "-."),
+    "hierarchical": (_GREEN, "D", ":"),
+    "fast-reading": (_BLACK, "s", ":"),
     "blink": (_PINK, "o", ":"),
     "blink-switch": (_ORANGE, "s", ":"),
     "unwound": (_SKY, "^", ":"),

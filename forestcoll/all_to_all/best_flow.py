@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -37,7 +38,9 @@ from forestcoll.topology.symmetry.parallel_planes import Planes, merged_planes
 from forestcoll.topology.validation import validate
 
 if TYPE_CHECKING:
+    from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
     from forestcoll.all_to_all.flow_problem import FlowProblem
+    from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 
 __all__ = ["METHOD", "SECONDS", "AllToAllPlanner", "best_flow"]
 
@@ -60,6 +63,9 @@ WHOLE = 720_720
 
 _WHOLES = (55_440, 2520, 60, 12, 1)
 """Fewer parts, for amounts so large that the weights of all paths would not fit 64 bits."""
+
+_TIMES = (1, 2, 3, 4, 6, 12)
+"""Multiples of the parts of full links that are tried, for links that are not full."""
 
 EPS = 0.01
 """How near the bounds of a large network must come to each other, relative to the rate."""
@@ -272,7 +278,7 @@ def _better(
 def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, parts: int) -> _Found:
     from forestcoll.all_to_all.concurrent_flow import approximate_flow
     from forestcoll.all_to_all.linear_optimum import all_to_all_rate
-    from forestcoll.all_to_all.path_schedule import schedule_of
+    from forestcoll.all_to_all.path_schedule import schedules_of
     from forestcoll.all_to_all.whole_prices import best_whole_prices
     from forestcoll.solver.linear_program import Settings
     from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
@@ -285,13 +291,35 @@ def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, pa
     if sources * len(topology.links) <= MOST_UNKNOWNS or topology.shared:
         settings = Settings(seconds=left)
         amount = None if problem.uniform else problem.amount[:, list(topology.compute)]
-        optimum = all_to_all_rate(topology, amount, settings=settings, orbits=orbits)
-        schedule, price = schedule_of(optimum, whole=parts, demand=demand), optimum.price
+        flow: AllToAllOptimum | ApproximateFlow = all_to_all_rate(
+            topology, amount, settings=settings, orbits=orbits
+        )
     else:
         flow = approximate_flow(problem, eps=EPS, seconds=left)
-        schedule, price = schedule_of(flow, whole=parts, demand=demand), flow.price
-    bound = best_whole_prices(topology, demand, price.tolist())
-    return _Found(schedule, _congestion(schedule), bound)
+    bound = best_whole_prices(topology, demand, flow.price.tolist())
+    best: _Found | None = None
+    for schedule in schedules_of(flow, _wholes(topology, demand, bound, parts), demand=demand):
+        found = _Found(schedule, _congestion(schedule), bound)
+        if best is None or found.congestion < best.congestion:
+            best = found
+        if best.is_optimal:
+            break
+    assert best is not None  # the parts that were asked for come last
+    return best
+
+
+def _wholes(
+    topology: Topology, demand: Demand | None, bound: PriceBound, parts: int
+) -> Iterator[int]:
+    """Yield numbers of parts: first those of which the links that bind carry whole ones.
+
+    At the optimum a full link carries its bandwidth times the least time.
+    """
+    unit = 1 if demand is None else int(np.gcd.reduce(demand.size))
+    full = [link.bandwidth_gb_s * bound.inverse_rate / unit for link in topology.links]
+    under = math.lcm(*{amount.denominator for amount in full})
+    yield from (under * times for times in _TIMES if under * times < parts)
+    yield parts
 
 
 def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:

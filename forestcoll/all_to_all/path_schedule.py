@@ -15,7 +15,7 @@ equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
@@ -32,7 +32,7 @@ from forestcoll.schedule.forest import Path, Routes
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
 
-__all__ = ["WHOLE", "largest_remainders", "schedule_of"]
+__all__ = ["WHOLE", "largest_remainders", "schedule_of", "schedules_of"]
 
 WHOLE = 720_720
 """The least common multiple of 1 to 16."""
@@ -69,26 +69,43 @@ def schedule_of(
     SolverError
         If the flow leaves a destination without its amount.
     """
+    return next(schedules_of(found, [whole], demand=demand))
+
+
+def schedules_of(
+    found: AllToAllOptimum | ApproximateFlow,
+    wholes: Iterable[int],
+    *,
+    demand: Demand | None = None,
+) -> Iterator[FlowSchedule]:
+    """Turn flows into a schedule for each number of parts; as :func:`schedule_of`.
+
+    A vertex of the program has amounts that are multiples of some part of the data. If the parts
+    are these, rounding removes the solver's tolerance, and the schedule attains the optimum.
+    """
     demands = found.demands
-    if whole < 1:
-        raise InvalidParameterError(f"the whole is {whole}; it must be positive")
     if not demands.uniform and demand is None:
         raise UnsupportedError(
             "unsupported: the amounts of the pairs differ; give the demand that states them"
         )
-    rows = {}
     place = demands.topology.rank_of
     size = None if demand is None else demand.matrix.tolist()
     unit = 1 if demand is None else int(np.gcd.reduce(demand.size))
-    for source, target, paths in _pairs(found):
-        ends = place[source], place[target]
-        due = whole if size is None else whole * (size[ends[0]][ends[1]] // unit)
-        weights = [unit * w for w in largest_remainders([share for _, share in paths], due)]
-        rows[ends] = [
-            Path(nodes, weight) for (nodes, _), weight in zip(paths, weights, strict=True) if weight
-        ]
-    routes = Routes.from_paths(rows)
-    return FlowSchedule(demands.topology, found.method, whole, routes, demand)
+    pairs = [(place[source], place[target], paths) for source, target, paths in _pairs(found)]
+    for whole in wholes:
+        if whole < 1:
+            raise InvalidParameterError(f"the whole is {whole}; it must be positive")
+        rows = {}
+        for source, target, paths in pairs:
+            due = whole if size is None else whole * (size[source][target] // unit)
+            weights = largest_remainders([share for _, share in paths], due)
+            rows[source, target] = [
+                Path(nodes, unit * weight)
+                for (nodes, _), weight in zip(paths, weights, strict=True)
+                if weight
+            ]
+        routes = Routes.from_paths(rows)
+        yield FlowSchedule(demands.topology, found.method, whole, routes, demand)
 
 
 def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:

@@ -22,6 +22,7 @@ __all__ = [
     "check_all_to_all",
     "flow_facts",
     "flow_for",
+    "optimum_facts",
 ]
 
 ALL_TO_ALL = "all-to-all"
@@ -142,4 +143,29 @@ def flow_facts(schedule: FlowSchedule, *, check: bool = True) -> dict[str, Any]:
         "at_most_gb_s": None if verdict.optimal else verdict.bound_gb_s,
         "model": verdict.model,
         "what_binds": bound.in_words(),
+    }
+
+
+def optimum_facts(topology: Topology, demand: str | None, seconds: float) -> dict[str, Any]:
+    """Return the optimum of an all-to-all; of chunks for several GPUs, bounds on the least time."""
+    from forestcoll.problem.demand_files import demand_in
+
+    given = None if demand is None else demand_in(demand, topology)
+    if given is None or given.is_unicast:
+        return flow_facts(flow_for(topology, demand, seconds))
+    from forestcoll.all_to_all.multicast_bounds import demand_bounds
+    from forestcoll.schedule import verify
+
+    found = demand_bounds(topology, given, seconds=seconds)
+    return {
+        "topology": topology.name,
+        "collective": ALL_TO_ALL,
+        "gpus": topology.num_compute,
+        "demand": given.name,
+        "bytes": given.bytes,
+        "at_least_us": found.least.inverse_rate / 1000,
+        "at_most_us": verify(found.apart).congestion / 1000,
+        "at_most_by": "every target gets its chunk on its own",
+        "model": "chunks on any paths; GPUs and switches forward and copy",
+        "what_binds": found.least.in_words(),
     }

@@ -10,8 +10,7 @@ from forestcoll.cli.demands import (
     AllToAllSeconds,
     DemandText,
     check_all_to_all,
-    flow_facts,
-    flow_for,
+    optimum_facts,
 )
 from forestcoll.cli.options import (
     CollectiveName,
@@ -59,7 +58,7 @@ def show_optimum(
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     if check_all_to_all(collective, demand, {"root": root, "weights": weights, "k": k}):
-        facts = flow_facts(flow_for(topology, demand, seconds))
+        facts = optimum_facts(topology, demand, seconds)
         report({**idle_fact(members, idle), **facts}, json_)
         return
     if collective == "allreduce":

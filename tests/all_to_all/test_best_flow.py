@@ -22,6 +22,7 @@ from forestcoll.problem.named_demands import named_demand
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
+from tests.random_topologies import random_topology
 
 RATES = {
     "dgx_a100:boxes=2": Fraction(50),  # 8 x 25 GB/s out of a box, for half of 8 GPUs' data
@@ -223,3 +224,22 @@ def test_a_zipf_matrix_on_64_gpus_takes_milliseconds() -> None:
         spent.append(time.perf_counter() - began)
     assert min(spent) < 0.25
     assert verify(made).optimal
+
+
+@pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
+def test_what_a_program_finds_is_exact(kind: str) -> None:
+    """Rounding to parts of full links removes the solver's tolerance: 20 networks, any amounts."""
+    draw = np.random.default_rng(7)
+    for seed in range(20):
+        topology = random_topology(seed, kind)
+        ranks = topology.num_compute
+        amounts = draw.integers(0, 10**6, (ranks, ranks))
+        assert verify(best_flow(topology)).optimal
+        assert verify(best_flow(topology, Demand.of_matrix(amounts))).optimal
+
+
+def test_one_hot_row_is_exact() -> None:
+    """A GPU of 300 and 25 GB/s: a thirteenth of its data goes over the NIC."""
+    amounts = np.zeros((16, 16), dtype=np.int64)
+    amounts[3] = np.arange(16) * 1009 + 17
+    assert verify(best_flow("dgx_a100:boxes=2", Demand.of_matrix(amounts))).optimal

@@ -230,6 +230,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "blueconnect": dict.fromkeys(
         GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),
+    "hierarchical": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},
     "torus": dict.fromkeys(
         GATHERING,
         Claim((*RINGS, *(name for name in GRIDS if name != "torus:dims=4x4,wrap=false"))),
@@ -274,6 +275,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
             but(*SLOW_ROUTINGS, *GRIDS), (*SLOW_ROUTINGS, *GRIDS), parameters=FIRST_ROUTING
         ),
     },
+    "fast-reading": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},
     "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
     "tto": dict.fromkeys(COLLECTIVES, Claim(())),
 }

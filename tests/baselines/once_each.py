@@ -1,11 +1,11 @@
 """Tests of a whole product, of which most are left to ``make test-all``."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 
-__all__ = ["once_each", "others_slow"]
+__all__ = ["every", "every_row", "once_each", "others_slow"]
 
 Row = tuple[str, str, str]
 """A method, a collective, a network."""
@@ -33,3 +33,19 @@ def others_slow(rows: Sequence[Row]) -> list[Any]:
     """Return all rows as parameters of a test; those not chosen above are slow."""
     chosen = once_each(rows)
     return [row if row in chosen else pytest.param(*row, marks=pytest.mark.slow) for row in rows]
+
+
+def every(step: int, values: Iterable[Any]) -> list[Any]:
+    """Return all values as parameters of a test; all but every ``step``-th are slow."""
+    return [
+        value if place % step == 0 else pytest.param(value, marks=pytest.mark.slow)
+        for place, value in enumerate(values)
+    ]
+
+
+def every_row(step: int, rows: Iterable[Row]) -> list[Any]:
+    """As :func:`every`, of rows with several parameters."""
+    return [
+        row if place % step == 0 else pytest.param(*row, marks=pytest.mark.slow)
+        for place, row in enumerate(rows)
+    ]

@@ -179,3 +179,19 @@ def test_a_method_without_demands_refuses_one() -> None:
     result = invoke("baselines", "run", "ring", "ring:nodes=4", "--demand", "zipf")
     assert result.exit_code == 2
     assert "ring has no parameter 'demand'" in result.output
+
+
+@pytest.mark.parametrize("method", ["direct", "hierarchical", "fast-reading"])
+def test_all_to_alls_of_any_amounts_come_from_a_name(method: str, tmp_path: Path) -> None:
+    file = tmp_path / "demand.npz"
+    facts = document(
+        *("baselines", "run", method, "dgx_h100:boxes=2", "--demand", "zipf:size=1MB", "-o", file)
+    )
+    assert facts["forwarding_outside"] == "no GPU"
+    assert document("verify", file)["demand"] == facts["demand"] == "zipf:size=1MB"
+
+
+def test_bruck_names_the_methods_for_unequal_parts() -> None:
+    result = invoke("baselines", "run", "bruck", "ring:nodes=4", "--demand", "zipf")
+    assert result.exit_code != 0
+    assert "see the methods direct, hierarchical and fast-reading" in result.output

@@ -126,7 +126,8 @@ def test_a_demand_that_is_refused_is_a_line(name: str) -> None:
 def test_a_chunk_for_several_is_refused_with_the_method_that_takes_it(tmp_path: Path) -> None:
     path = tmp_path / "chunks.yaml"
     path.write_text("chunks: [{from: gpu0, to: '*', size: 1MB}]\n")
-    assert_refused("see the method teccl", "optimum", "ring:nodes=3", "--demand", path)
+    asked = ("generate", "ring:nodes=3", "--demand", path, "-o", tmp_path / "made.json")
+    assert_refused("see the method teccl", *asked)
 
 
 def test_whether_an_all_to_all_is_asked_for() -> None:

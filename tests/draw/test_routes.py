@@ -8,12 +8,13 @@ from forestcoll.draw.layout import lay_out
 from forestcoll.draw.places import Layout, Place
 from forestcoll.draw.routes import Route, clearance, routes
 from forestcoll.topology import load_topology
+from tests.baselines.once_each import every
 from tests.draw.figures import SPECS
 
 CLEAR = [*SPECS, "hypercube:dimension=6", "ndv2:chassis=2", "dgx1", "kautz:degree=2,length=2"]
 
 
-@pytest.mark.parametrize("spec", CLEAR)
+@pytest.mark.parametrize("spec", every(2, CLEAR))
 def test_no_link_is_drawn_behind_a_node(spec: str) -> None:
     """Neither behind the disc of a GPU nor behind the bar of a switch that it does not join."""
     topology = fold(load_topology(spec)).topology

@@ -14,24 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from baselines.building.demanded_chunks import chunks_of
 from baselines.synthesizers.teccl.instance.commodities import Demand
-from forestcoll.problem.demand import Demand as GivenDemand
-from forestcoll.schedule.sends import Chunks, Intervals
+from forestcoll.schedule.sends import Intervals
 from forestcoll.schedule.steps import StepSchedule
 
-__all__ = ["chunks_of", "demanded"]
-
-
-def chunks_of(given: GivenDemand, units: int = 1) -> Chunks:
-    """Return the chunks of a demand, each with so many units for a byte."""
-    alone = np.diff(given.first_target) == 1
-    target = np.where(alone, given.target[given.first_target[:-1]], -1)
-    return Chunks(
-        size=given.size * units,
-        whole=given.bytes * units,
-        root=given.source.astype(np.int32),
-        target=target.astype(np.int32),
-    )
+__all__ = ["demanded"]
 
 
 def demanded(made: StepSchedule, demand: Demand) -> StepSchedule:
@@ -43,7 +31,8 @@ def demanded(made: StepSchedule, demand: Demand) -> StepSchedule:
 
     >>> from forestcoll import load_topology, verify
     >>> from baselines.synthesizers.teccl.teccl import generate
-    >>> given = GivenDemand.of_chunks(3, [(0, 7, [1, 2])])
+    >>> from forestcoll.problem.demand import Demand
+    >>> given = Demand.of_chunks(3, [(0, 7, [1, 2])])
     >>> made = generate(load_topology("ring:nodes=3"), demand=given, chunks=2)
     >>> made.sends.chunk.tolist(), sorted(made.intervals.amount.tolist()), verify(made).steps
     ([0, 0, 0, 0], [3, 3, 4, 4], 2)

@@ -47,7 +47,7 @@ def test_switches_forward() -> None:
 
 
 def test_what_it_does_not_do_is_said() -> None:
-    with pytest.raises(UnsupportedError, match="one GPU"):
+    with pytest.raises(UnsupportedError, match="has 1 GPUs"):
         generate(load_topology("ring:nodes=4").without("gpu1", "gpu2", "gpu3"))
     with pytest.raises(TimeLimitError):
         generate(load_topology("generalized_kautz:degree=4,nodes=300"), limits=Limits(seconds=0.01))

@@ -26,11 +26,13 @@ SOMETIMES = [
     *(None, True, False, -1, 0, 1, 2, Fraction(1, 2), "", "x", "2", "-1", "nan", "inf"),
     *("1/0", "1e400", "true", "gpu0", "ring", "a b", "\0", "tree", "at-once", "near-first"),
     *("fastest", "through", "nodes", "kept", "epochs", "cp-sat", "auto", "any", "highs"),
-    *("maximum", "mwu", "paper", "inside-first", "next-box", "nearest"),
+    *("maximum", "mwu", "paper", "inside-first", "next-box", "nearest", "rails"),
 ]
 """What some parameter takes."""
 
-NETWORKS = {"nccl-nvls": "dgx_h100:boxes=2", "nccl-nvls-tree": "dgx_h100:boxes=2"}
+NETWORKS = dict.fromkeys(
+    ("nccl-nvls", "nccl-nvls-tree", "hierarchical", "fast-reading"), "dgx_h100:boxes=2"
+)
 """Where a method runs that does not on four GPUs all linked."""
 
 

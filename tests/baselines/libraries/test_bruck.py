@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from baselines.libraries.bruck import generate
+from forestcoll.errors import UnsupportedError
+from forestcoll.problem.named_demands import named_demand
 from forestcoll.schedule import synchronous, verify
 from forestcoll.topology import load_topology
 
@@ -38,3 +40,21 @@ def test_an_all_to_all_forwards_by_the_bits_of_the_distance(nodes: int) -> None:
     assert synchronous(schedule).time_s_per_gb == Fraction(sum(bits), nodes)
     sent = np.bincount(schedule.sends.step).tolist()
     assert sent == [nodes * each for each in bits]
+
+
+@pytest.mark.parametrize("spec", ["complete:nodes=6", "dgx_a100:boxes=2", "ring:nodes=7"])
+def test_equal_demands_are_as_fast_as_equal_parts(spec: str) -> None:
+    """The chunks have the demand's order, and the same transfers."""
+    topology = load_topology(spec)
+    demand = named_demand("all-to-all:size=64MB", topology)
+    verdict = verify(generate(topology, demand=demand))
+    equal = verify(generate(topology, "all-to-all"))
+    assert verdict.steps == equal.steps
+    each = int(demand.size[0]) * topology.num_compute
+    assert verdict.time_s_per_gb * demand.bytes == equal.time_s_per_gb * each
+
+
+def test_unequal_demands_are_refused_with_the_methods_that_take_them() -> None:
+    topology = load_topology("complete:nodes=4")
+    with pytest.raises(UnsupportedError, match=r"zipf differ; .* direct, hierarchical and fast"):
+        generate(topology, demand="zipf")

@@ -4,10 +4,14 @@ from fractions import Fraction
 
 import pytest
 
+from baselines import METHODS
 from baselines.libraries.direct import generate
 from forestcoll.errors import InvalidParameterError
-from forestcoll.schedule import cost, synchronous, verify
+from forestcoll.problem.demand import Demand
+from forestcoll.problem.named_demands import named_demand
+from forestcoll.schedule import StepSchedule, cost, synchronous, verify
 from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 
 
 @pytest.mark.parametrize(
@@ -82,3 +86,39 @@ def test_each_pair_meets_once() -> None:
 def test_unknown_orders_are_named() -> None:
     with pytest.raises(InvalidParameterError, match=r"order is 'xor'; .* at-once, rotation"):
         generate(load_topology("complete:nodes=3"), order="xor")
+
+
+@pytest.mark.parametrize("order", ["at-once", "rotation"])
+@pytest.mark.parametrize("spec", ["dgx_h100:boxes=2", "mi250:boxes=1", "ring:nodes=7"])
+def test_any_demand_is_exchanged(spec: str, order: str) -> None:
+    """Every chunk goes once, from its source to its target."""
+    demand = named_demand("zipf:exponent=1.2,seed=3", load_topology(spec))
+    made = METHODS["direct"].run(spec, None, {"demand": demand, "order": order})
+    assert isinstance(made, StepSchedule)
+    assert verify(made).collective == "all-to-all"
+    assert made.demand == demand
+    assert len(made.sends) == demand.num_chunks
+
+
+def test_a_demand_costs_its_largest_row_or_each_rotation() -> None:
+    """Three GPUs at a switch of 2 GB/s: 5 + 1 bytes leave the first; rotated 5, and then 4."""
+    topology = network_of("[w] a b c", "a b c - w: 2", "star")
+    demand = Demand.of_matrix([[0, 5, 1], [4, 0, 2], [1, 0, 0]])
+    made = generate(topology, demand=demand)
+    assert cost(made).time_s_per_gb == Fraction(5 + 1, 2) / 13
+    rotated = generate(topology, demand=demand, order="rotation")
+    assert verify(rotated).synchronous_s_per_gb == Fraction(5 + 4, 2) / 13
+
+
+def test_steps_in_which_nobody_sends_are_left_out() -> None:
+    """Pairs at distances 2 and 4 alone: two steps."""
+    demand = Demand.of_chunks(5, [(0, 3, [2]), (1, 3, [0, 3])])
+    made = generate(load_topology("complete:nodes=5"), demand=demand, order="rotation")
+    assert verify(made).steps == made.num_steps == 2
+
+
+def test_a_chunk_for_several_goes_to_each() -> None:
+    demand = Demand.of_chunks(4, [(0, 3, [1, 2, 3])])
+    made = generate(load_topology("complete:nodes=4"), demand=demand)
+    assert verify(made).steps == 1
+    assert made.sends.chunk.tolist() == [0, 0, 0]

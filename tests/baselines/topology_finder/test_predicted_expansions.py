@@ -49,6 +49,7 @@ def test_all_networks_take_what_is_predicted() -> None:
     check_all(search(range(2, 13), 4, TABLE.times_of))
 
 
+@pytest.mark.slow
 def test_powers_and_networks_with_their_reverse_take_what_is_predicted() -> None:
     """They are in no front of fewer than 128 nodes."""
     found = search([2**power for power in range(1, 9)], 4, TABLE.times_of)

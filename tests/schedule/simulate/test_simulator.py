@@ -21,6 +21,7 @@ from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
+from tests.baselines.once_each import others_slow
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
 from tests.reference.simulation import fair_finish_s, jobs_of
@@ -141,7 +142,7 @@ STATIC = [
 ]
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), STATIC)
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(STATIC))
 def test_lockstep_takes_the_synchronous_time(method: str, collective: str, name: str) -> None:
     """Of every method, unless a step needs itself, as where switches pass on what comes in.
 

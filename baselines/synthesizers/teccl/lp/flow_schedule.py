@@ -25,8 +25,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from baselines.building.demanded_chunks import chunks_of
 from baselines.synthesizers.teccl.conversion import Move, clocked
-from baselines.synthesizers.teccl.demanded import chunks_of
 from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.lp.lp_horizon import Flow

@@ -21,6 +21,7 @@ from forestcoll.schedule import Chunks, Send, verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.steps import REDUCTIONS
 from tests.baselines.claims import CLAIMS, load, make
+from tests.baselines.once_each import every_row
 from tests.hand_networks import network_of
 from tests.random_topologies import build_topology
 from tests.schedule.made.programs import COLLECTIVES, by_hand
@@ -60,7 +61,7 @@ def check(program: Program, options: MscclppOptions, launches: int = 2) -> Plan:
     return plan
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), CASES)
+@pytest.mark.parametrize(("method", "collective", "name"), every_row(2, CASES))
 def test_what_methods_make_comes_out_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also in two instances and in place."""
     schedule = make(method, collective, name)

@@ -15,6 +15,7 @@ from baselines.synthesizers.teccl.milp.horizon import least_epochs
 from forestcoll.errors import TimeLimitError
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
+from tests.baselines.once_each import every
 from tests.random_topologies import KINDS, random_topology
 
 FAMILIES = (
@@ -52,7 +53,7 @@ def epochs_of(
     return epochs
 
 
-@pytest.mark.parametrize("spec", FAMILIES)
+@pytest.mark.parametrize("spec", every(2, FAMILIES))
 @pytest.mark.parametrize(
     ("crossing", "which"), [("through", "fastest"), ("rounded", "slowest"), ("stored", "slowest")]
 )

@@ -1,0 +1,55 @@
+"""Bounds on demands whose chunks several GPUs need."""
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.all_to_all.multicast_bounds import demand_bounds
+from forestcoll.core.optimality import optimum
+from forestcoll.problem.demand import Demand
+from forestcoll.problem.named_demands import named_demand
+from forestcoll.schedule import verify
+from forestcoll.topology import load_topology
+from tests.command_line import assert_refused, document
+from tests.random_topologies import random_topology
+
+
+def everywhere(gpus: int) -> Demand:
+    """An allgather of 1 KB a GPU."""
+    return Demand.of_chunks(gpus, [(rank, 1000, range(gpus)) for rank in range(gpus)], "all")
+
+
+@pytest.mark.parametrize(
+    "spec", ["ring:nodes=5", "dgx_a100:boxes=2", "fat_tree:leaves=2,hosts=3,spines=2"]
+)
+def test_an_allgather_takes_no_less_than_its_optimum(spec: str) -> None:
+    """And here no more: a GPU, or a box, binds."""
+    topology = load_topology(spec)
+    found = demand_bounds(topology, everywhere(topology.num_compute))
+    best = optimum(topology).time_s_per_gb * topology.num_compute * 1000
+    assert found.least.inverse_rate == best
+    assert verify(found.apart).congestion >= best
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_bounds_enclose_the_optimum_of_random_allgathers(seed: int) -> None:
+    topology = random_topology(seed, "directed")
+    found = demand_bounds(topology, everywhere(topology.num_compute))
+    best = optimum(topology).time_s_per_gb * topology.num_compute * 1000
+    assert 0 < found.least.inverse_rate <= best <= verify(found.apart).congestion
+
+
+def test_chunks_for_one_gpu_have_one_bound() -> None:
+    topology = load_topology("ring:nodes=5")
+    demand = named_demand("zipf:size=1KB", topology)
+    found = demand_bounds(topology, demand)
+    assert found.least.inverse_rate == verify(found.apart).congestion
+
+
+def test_the_command_prints_both(tmp_path: Path) -> None:
+    file = tmp_path / "chunks.yaml"
+    file.write_text("chunks: [{from: gpu0, to: [gpu1, gpu2, gpu3], size: 8000}]\n")
+    told = document("optimum", "ring:nodes=4,bidirectional=false", "--demand", file)
+    assert (told["at_least_us"]["exact"], told["at_most_us"]["exact"]) == ("8", "24")
+    asked = ("generate", "ring:nodes=4", "--demand", file, "-o", tmp_path / "made.json")
+    assert_refused("see the method teccl", *asked)
