@@ -29,7 +29,7 @@ from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.groups import group
 from forestcoll.topology.model import Topology
 from lp.groups.sharing import concurrent_groups
-from lp.placement.kinds import Ints, Kind
+from lp.placement.parallel_kinds import Ints, Kind
 
 if TYPE_CHECKING:
     from forestcoll.schedule.forest import Forest

@@ -45,7 +45,7 @@ def placement(
         typer.Option("--time-limit", metavar="SECONDS", max=MOST_SECONDS, help="Of the search."),
     ] = 60.0,
     swaps: Annotated[
-        int, typer.Option("--swaps", min=0, help="Tried by the local search, at most.")
+        int, typer.Option("--swaps", min=0, max=10**9, help="Tried by the local search, at most.")
     ] = 200_000,
     json_: Json = False,
 ) -> None:
@@ -56,7 +56,7 @@ def placement(
     """
     from forestcoll.atomic_write import write_text
     from forestcoll.cli.facts import as_json, as_text
-    from lp.placement.kinds import kinds_of
+    from lp.placement.parallel_kinds import kinds_of
     from lp.placement.placement_search import best_placement
 
     topology = changed_network(spec, without, scale, links)

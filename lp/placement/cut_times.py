@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import maximum_flow, shortest_path
 
 from forestcoll.topology.model import Topology
-from lp.placement.kinds import Ints, Kind, grid_groups
+from lp.placement.parallel_kinds import Ints, Kind, grid_groups
 
 __all__ = ["CutTimes", "gpu_sets"]
 

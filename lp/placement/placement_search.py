@@ -31,7 +31,7 @@ from forestcoll.topology.symmetry.automorphism import find_orbits
 from forestcoll.topology.validation import refuse_shared, validate
 from lp.placement.checked_times import CheckedTimes, KindTime
 from lp.placement.cut_times import CutTimes
-from lp.placement.kinds import Ints, Kind
+from lp.placement.parallel_kinds import Ints, Kind
 
 __all__ = [
     "EXHAUSTIVE",

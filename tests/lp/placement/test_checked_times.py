@@ -8,7 +8,7 @@ import pytest
 from forestcoll.errors import TimeLimitError
 from forestcoll.topology import TopologyBuilder, load_topology
 from lp.placement.checked_times import CheckedTimes
-from lp.placement.kinds import Kind
+from lp.placement.parallel_kinds import Kind
 
 PAIR = load_topology("dgx_a100:boxes=2")
 BOXES = np.arange(16).reshape(2, 8)

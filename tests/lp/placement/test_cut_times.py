@@ -8,7 +8,7 @@ import pytest
 from forestcoll.topology import load_topology
 from lp.placement.checked_times import CheckedTimes
 from lp.placement.cut_times import CutTimes, gpu_sets
-from lp.placement.kinds import COLLECTIVES, Kind
+from lp.placement.parallel_kinds import COLLECTIVES, Kind
 
 PAIR = "dgx_a100:boxes=2"
 

@@ -10,7 +10,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from forestcoll.topology.shared_capacity import SharedCapacity
 from lp.placement.cut_times import CutTimes
-from lp.placement.kinds import Kind, grid_groups
+from lp.placement.parallel_kinds import Kind, grid_groups
 from lp.placement.placement_search import (
     Placement,
     best_placement,

@@ -3,7 +3,7 @@
 import pytest
 
 from forestcoll.errors import InvalidParameterError
-from lp.placement.kinds import Kind, grid_groups, kinds_of
+from lp.placement.parallel_kinds import Kind, grid_groups, kinds_of
 
 
 def test_rest_takes_the_remaining_gpus() -> None:
