@@ -12,10 +12,16 @@ from experiments.config.methods import method_names, parameters_of, run_method
 from forestcoll import generate, load_topology, optimum, verify
 from forestcoll.core import paper
 from forestcoll.core.problem import Problem
-from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
+from forestcoll.errors import (
+    CapacityOverflowError,
+    DisconnectedError,
+    InfeasibleError,
+    UnknownMethodError,
+)
 from forestcoll.generation import PAPER_STAGES
 from forestcoll.schedule import cost
 from tests.command_line import assert_ctrl_c_stops, document, invoke
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum, violated_set
 from tests.reference.edge_splitting import remove_switches as remove_switches_reference
@@ -116,6 +122,22 @@ def test_running_example_becomes_one_tree_a_gpu():
     """Figure 5 with b = 1: the box cut, 4 GPUs over 4 links, so 1/x* = 1 and k = 1."""
     forest = proves_optimal(load_topology("paper_example"))
     assert (forest.optimum.inverse_rate, forest.k, forest.num_trees) == (Fraction(1), 1, 8)
+
+
+def test_a_gpu_out_of_reach_is_named():
+    """Before the bisection, which would search for a rate of 0."""
+    with pytest.raises(DisconnectedError, match="b"):
+        paper.optimum(network_of("a b", "a > b", "one way"))
+
+
+def test_the_only_tight_set_is_the_whole_network():
+    """It is in no other; all GPUs are in it."""
+    topology = load_topology("paper_example")
+    best = paper.optimum(topology)
+    trees = np.full(8, best.k, dtype=np.int64)
+    logical = paper.remove_switches(Problem.at(topology, best.congestion, trees))
+    assert logical.sets.parent.tolist() == [-1]
+    assert logical.sets.set_of.tolist() == [0] * 8
 
 
 def test_same_input_same_arrays():
