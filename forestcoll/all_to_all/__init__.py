@@ -1,9 +1,9 @@
 """All-to-alls: the best known paths for equal parts and for any amounts, with their bound.
 
-To read: ``best_flow`` chooses; ``two_tiers``, ``two_tier_flow`` and ``line_cuts`` for boxes and
-hubs; ``flow_problem``, ``linear_optimum`` and ``whole_prices`` by a program, ``concurrent_flow``
-with ``dial_routing`` and ``garg_koenemann`` for large networks; ``path_schedule`` turns their flows
-into schedules; ``closed_forms`` are bounds by degree; ``near_optimum`` has rates without paths;
+To read: ``best_flow`` chooses, ``attained`` is what it finds; ``two_tiers``, ``two_tier_flow`` and
+``line_cuts`` for boxes and hubs; ``program_flow`` for other networks, exact by ``whole_prices`` and
+``path_schedule``. Its program: ``near_optimum``, ``flow_problem``, ``linear_optimum``, for large
+networks ``concurrent_flow``, ``dial_routing``, ``garg_koenemann``. ``closed_forms`` are bounds,
 ``birkhoff`` decomposes amounts between boxes into matchings; ``multicast_bounds`` bounds demands
 whose chunks several GPUs need.
 """

@@ -6,8 +6,7 @@ Output:  a flow schedule with its bound; equal where the schedule is optimal, wh
          decides exactly.
 Cost:    milliseconds for boxes and hubs whose ports bind; else that of the linear program, or of
          bounds that approach each other.
-Source:  :mod:`forestcoll.all_to_all.two_tier_flow`; Efficient Direct-Connect Topologies (NSDI
-         2025), section 6.2, for the program.
+Source:  :mod:`forestcoll.all_to_all.two_tier_flow` and :mod:`forestcoll.all_to_all.program_flow`.
 
 Parallel planes are merged first, and the paths are divided over them in the end.
 """
@@ -15,32 +14,24 @@ Parallel planes are merged first, and the paths are divided over them in the end
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.all_to_all.attained import Attained
 from forestcoll.all_to_all.two_tier_flow import MOST, TwoTierRouter
 from forestcoll.all_to_all.two_tiers import two_tiers
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
-from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.transform.plane_routes import paths_over_planes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.parallel_planes import Planes, merged_planes
 from forestcoll.topology.validation import validate
-
-if TYPE_CHECKING:
-    from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
-    from forestcoll.all_to_all.flow_problem import FlowProblem
-    from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 
 __all__ = ["METHOD", "SECONDS", "AllToAllPlanner", "best_flow"]
 
@@ -52,36 +43,11 @@ METHOD = "all-to-all"
 SECONDS = 60.0
 """Default time limit."""
 
-MOST_UNKNOWNS = 70_000
-"""Of the program, flows of every source on every link; beyond it takes many minutes."""
-
-MOST_RATIO = 10**11
-"""Of two amounts, in the program, whose solver takes less than 1e-12 for zero."""
-
 WHOLE = 720_720
 """The least common multiple of 1 to 16: parts of a pair's data, where a program finds paths."""
 
 _WHOLES = (55_440, 2520, 60, 12, 1)
 """Fewer parts, for amounts so large that the weights of all paths would not fit 64 bits."""
-
-_TIMES = (1, 2, 3, 4, 6, 12)
-"""Multiples of the parts of full links that are tried, for links that are not full."""
-
-EPS = 0.01
-"""How near the bounds of a large network must come to each other, relative to the rate."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """A schedule on the merged network, its congestion, and the best bound on it so far."""
-
-    schedule: FlowSchedule
-    congestion: Fraction
-    bound: PriceBound
-
-    @property
-    def is_optimal(self) -> bool:
-        return self.congestion == self.bound.inverse_rate
 
 
 class AllToAllPlanner:
@@ -188,7 +154,7 @@ class AllToAllPlanner:
         ranks = self.topology.num_compute
         return np.ones((ranks, ranks), dtype=np.int64) - np.eye(ranks, dtype=np.int64)
 
-    def _by_tiers(self, demand: Demand | None) -> _Found | None:
+    def _by_tiers(self, demand: Demand | None) -> Attained | None:
         """Route over boxes and hubs; None if the network has none."""
         if self._router is None:
             return None
@@ -197,7 +163,7 @@ class AllToAllPlanner:
         if schedule is None:
             return None
         bound = self._router.narrowest_cut(amounts, demand)
-        return _Found(schedule, _congestion(schedule), bound)
+        return Attained(schedule, bound)
 
 
 def best_flow(
@@ -239,35 +205,19 @@ def best_flow(
     return AllToAllPlanner(topology, seconds=seconds, parts=parts).plan(demand)
 
 
-def _congestion(schedule: FlowSchedule) -> Fraction:
-    """Return the largest load over bandwidth, in units of the amounts per GB/s."""
-    size = schedule.topology.num_compute if schedule.demand is None else schedule.demand.bytes
-    return cost(schedule).time_s_per_gb * size
-
-
 def _better(
-    found: _Found | None, topology: Topology, demand: Demand | None, seconds: float, parts: int
-) -> _Found:
-    """Take the program, or for large networks bounds that approach each other."""
-    from forestcoll.all_to_all.flow_problem import flow_problem
+    found: Attained | None, topology: Topology, demand: Demand | None, seconds: float, parts: int
+) -> Attained:
+    """Take the program where it is better, and the better of both bounds."""
+    from forestcoll.all_to_all.program_flow import by_program, can_be_solved  # loads scipy
 
-    if demand is not None:
-        amounts = demand.matrix[demand.matrix > 0]
-        if int(amounts.max()) // int(amounts.min()) >= MOST_RATIO:
-            if found is not None:
-                return found
-            raise UnsupportedError(
-                f"{demand.name} has amounts from {amounts.min()} to {amounts.max()} bytes, too "
-                f"different for the program of {topology.name}; leave the small ones away"
-            )
-    deadline = time.perf_counter() + seconds
-    problem = flow_problem(topology, None if demand is None else demand.matrix)
+    if found is not None and not can_be_solved(demand):
+        return found
     try:
-        other = _by_program(problem, demand, deadline, parts)
-    except TimeLimitError as error:
+        other = by_program(topology, demand, seconds=seconds, parts=parts)
+    except TimeLimitError:
         if found is None:
             raise
-        del error  # what was found before stays, with its bound
         return found
     if found is None:
         return other
@@ -275,54 +225,7 @@ def _better(
     return replace(best, bound=max(found.bound, other.bound, key=lambda one: one.inverse_rate))
 
 
-def _by_program(problem: FlowProblem, demand: Demand | None, deadline: float, parts: int) -> _Found:
-    from forestcoll.all_to_all.concurrent_flow import approximate_flow
-    from forestcoll.all_to_all.linear_optimum import all_to_all_rate
-    from forestcoll.all_to_all.path_schedule import schedules_of
-    from forestcoll.all_to_all.whole_prices import best_whole_prices
-    from forestcoll.solver.linear_program import Settings
-    from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
-
-    topology = problem.topology
-    left = max(deadline - time.perf_counter(), 1e-3)
-    orbits = find_orbits(topology, left / 10) if problem.uniform else no_symmetry(topology)
-    sources = int(orbits.node.max()) + 1
-    left = max(deadline - time.perf_counter(), 1e-3)
-    if sources * len(topology.links) <= MOST_UNKNOWNS or topology.shared:
-        settings = Settings(seconds=left)
-        amount = None if problem.uniform else problem.amount[:, list(topology.compute)]
-        flow: AllToAllOptimum | ApproximateFlow = all_to_all_rate(
-            topology, amount, settings=settings, orbits=orbits
-        )
-    else:
-        flow = approximate_flow(problem, eps=EPS, seconds=left)
-    bound = best_whole_prices(topology, demand, flow.price.tolist())
-    best: _Found | None = None
-    for schedule in schedules_of(flow, _wholes(topology, demand, bound, parts), demand=demand):
-        found = _Found(schedule, _congestion(schedule), bound)
-        if best is None or found.congestion < best.congestion:
-            best = found
-        if best.is_optimal:
-            break
-    assert best is not None  # the parts that were asked for come last
-    return best
-
-
-def _wholes(
-    topology: Topology, demand: Demand | None, bound: PriceBound, parts: int
-) -> Iterator[int]:
-    """Yield numbers of parts: first those of which the links that bind carry whole ones.
-
-    At the optimum a full link carries its bandwidth times the least time.
-    """
-    unit = 1 if demand is None else int(np.gcd.reduce(demand.size))
-    full = [link.bandwidth_gb_s * bound.inverse_rate / unit for link in topology.links]
-    under = math.lcm(*{amount.denominator for amount in full})
-    yield from (under * times for times in _TIMES if under * times < parts)
-    yield parts
-
-
-def _over_planes(found: _Found, planes: Planes) -> FlowSchedule:
+def _over_planes(found: Attained, planes: Planes) -> FlowSchedule:
     """Divide the paths over the real planes; their links take the merged links' prices."""
     price = found.bound.price
     schedule = replace(found.schedule, method=METHOD, price=price)

@@ -11,33 +11,71 @@ Source:  none; :mod:`forestcoll.all_to_all.linear_optimum` and
 
 from __future__ import annotations
 
-from forestcoll.all_to_all.best_flow import MOST_UNKNOWNS
+import time
+
+import numpy as np
+import numpy.typing as npt
+
 from forestcoll.all_to_all.concurrent_flow import ApproximateFlow, approximate_flow
-from forestcoll.all_to_all.flow_problem import flow_problem
+from forestcoll.all_to_all.flow_problem import FlowProblem, flow_problem
 from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate
+from forestcoll.errors import TimeLimitError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.model import Topology
-from forestcoll.topology.symmetry.automorphism import find_orbits
+from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 
 __all__ = ["near_optimum"]
 
+MOST_UNKNOWNS = 70_000
+"""Of the program, flows of every source on every link; beyond it takes many minutes."""
+
 
 def near_optimum(
-    topology: Topology, *, eps: float, seconds: float
+    topology: Topology, amount: npt.ArrayLike | None = None, *, eps: float, seconds: float
 ) -> AllToAllOptimum | ApproximateFlow:
     """Solve the program if it is small enough, else bring bounds to within 1 + eps.
+
+    With shared capacities the program is solved whatever its size: approximations have none.
+
+    Parameters
+    ----------
+    amount : array of shape (N, N), optional
+        Amount that each rank has for each other, in any unit; 1 for every other by default.
+    eps : float
+        For the bounds.
+    seconds : float
+        For all of it. The search for symmetries gets a tenth.
 
     Raises
     ------
     InvalidParameterError
-        If eps or the time is out of range.
-    UnsupportedError
-        If the program is too large and the network has shared capacities.
+        If the amounts, eps or the time are out of range.
+    DisconnectedError
+        If a GPU cannot reach one that it has something for.
     TimeLimitError
         If there is no such rate in time; with an approximate flow as the incumbent, if there is
         one, and a bound.
     """
-    orbits = find_orbits(topology, seconds / 10)
-    if (int(orbits.node.max()) + 1) * len(topology.links) <= MOST_UNKNOWNS:
-        return all_to_all_rate(topology, settings=Settings(seconds=seconds), orbits=orbits)
-    return approximate_flow(flow_problem(topology), eps=eps, seconds=seconds)
+    deadline = time.perf_counter() + seconds
+    problem = flow_problem(topology, amount)
+    left = _left(problem, deadline)
+    orbits = find_orbits(topology, left / 10) if problem.uniform else no_symmetry(topology)
+    unknowns = (int(orbits.node.max()) + 1) * len(topology.links)
+    left = _left(problem, deadline)
+    if unknowns > MOST_UNKNOWNS and not topology.shared:
+        return approximate_flow(problem, eps=eps, seconds=left)
+    asked = None if problem.uniform else amount
+    return all_to_all_rate(topology, asked, settings=Settings(seconds=left), orbits=orbits)
+
+
+def _left(problem: FlowProblem, deadline: float) -> float:
+    """Return the remaining seconds; without any, equal spending on all links is what is known."""
+    left = deadline - time.perf_counter()
+    if left > 0:
+        return left
+    bound = problem.bound_gb_s(np.append(1 / problem.bandwidth, np.zeros(len(problem.limit))))
+    raise TimeLimitError(
+        f"{problem.topology.name}: the time was over before the program was stated; in GB/s per "
+        f"unit of demand the rate is at most {bound:.6g}; allow more time",
+        bound=bound,
+    )

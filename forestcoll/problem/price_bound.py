@@ -49,7 +49,7 @@ class PriceBound:
     price : tuple of int
         Of each link, and then of each shared capacity.
     inverse_rate : Fraction
-        The bound, in the demand's units (bytes) per GB/s: 1e-9 seconds for each.
+        The bound, in units of the demand per GB/s; for bytes these are nanoseconds.
     """
 
     topology: Topology

@@ -37,6 +37,6 @@ def test_most_clusters_are_recognised(kind: str, least: int) -> None:
 
 def test_paths_that_are_not_the_best_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those over boxes and hubs are kept even where their cut does not prove them."""
-    monkeypatch.setattr(best_flow._Found, "is_optimal", True)
+    monkeypatch.setattr(best_flow.Attained, "is_optimal", True)
     failures = (all_to_alls.examine("box-groups", seed, lambda *_: None).failure for seed in (4, 5))
     assert any("rate" in failure for failure in failures)

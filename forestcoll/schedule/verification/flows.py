@@ -39,7 +39,7 @@ class FlowVerdict:
     congestion : Fraction
         Measured: the largest load / bandwidth of a link, in parts of a pair per GB/s. Its inverse
         is the rate, in GB/s, at which every pair is served at once. With a demand in bytes per
-        GB/s: 1e-9 times this are the seconds that it takes.
+        GB/s, which are nanoseconds.
     busiest_link : tuple of str, optional
         Tail and head of the (first) link where it is attained, or the name of a shared capacity;
         None if nothing is sent.

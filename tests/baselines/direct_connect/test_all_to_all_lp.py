@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from baselines.direct_connect.all_to_all_lp import generate
-from forestcoll.all_to_all import best_flow
+from forestcoll.all_to_all import near_optimum
 from forestcoll.errors import TimeLimitError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import cost, verify
@@ -33,7 +33,7 @@ def test_large_irregular_networks_are_within_a_percent(monkeypatch: pytest.Monke
     """By bounds that meet, here on a small one, beside the program itself."""
     topology = load_topology("generalized_kautz:degree=4,nodes=26")
     exact = cost(generate(topology)).algbw_gb_s
-    monkeypatch.setattr(best_flow, "MOST_UNKNOWNS", 0)
+    monkeypatch.setattr(near_optimum, "MOST_UNKNOWNS", 0)
     made = generate(topology)
     verify(made)
     assert 0.985 * exact <= cost(made).algbw_gb_s <= exact * (1 + Fraction(1, 10**5))

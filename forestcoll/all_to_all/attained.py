@@ -1,0 +1,33 @@
+"""A flow schedule beside the best bound known, both exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+
+from forestcoll.problem.price_bound import PriceBound
+from forestcoll.schedule.cost_model import cost
+from forestcoll.schedule.flows import FlowSchedule
+
+__all__ = ["Attained"]
+
+
+@dataclass(frozen=True)
+class Attained:
+    """A schedule of some amounts, and a bound on all schedules of them."""
+
+    schedule: FlowSchedule
+    bound: PriceBound
+
+    @cached_property
+    def congestion(self) -> Fraction:
+        """The largest load over bandwidth, in units of the amounts per GB/s."""
+        schedule = self.schedule
+        size = schedule.topology.num_compute if schedule.demand is None else schedule.demand.bytes
+        return cost(schedule).time_s_per_gb * size
+
+    @property
+    def is_optimal(self) -> bool:
+        """Whether the schedule attains the bound."""
+        return self.congestion == self.bound.inverse_rate
