@@ -12,10 +12,16 @@ from experiments.config.methods import method_names, parameters_of, run_method
 from forestcoll import generate, load_topology, optimum, verify
 from forestcoll.core import paper
 from forestcoll.core.problem import Problem
-from forestcoll.errors import CapacityOverflowError, InfeasibleError, UnknownMethodError
+from forestcoll.errors import (
+    CapacityOverflowError,
+    DisconnectedError,
+    InfeasibleError,
+    UnknownMethodError,
+)
 from forestcoll.generation import PAPER_STAGES
 from forestcoll.schedule import cost
 from tests.command_line import assert_ctrl_c_stops, document, invoke
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.reference.cuts import enumerate_optimum, violated_set
 from tests.reference.edge_splitting import remove_switches as remove_switches_reference
@@ -137,6 +143,30 @@ def test_asking_for_more_trees_than_fit_is_infeasible():
     logical = paper.remove_switches(Problem.at(topology, best.congestion, enough))
     with pytest.raises(InfeasibleError, match="lacks capacity"):
         paper.pack_trees(logical, enough + 1)
+
+
+def test_bisection_refuses_a_network_in_two_parts():
+    """C sends to nobody: its data reaches neither a nor b."""
+    with pytest.raises(DisconnectedError, match="'c' cannot reach GPU 'a'"):
+        paper.optimum(network_of("a b c", "a - b, b > c", "halves"))
+
+
+def test_the_only_tight_set_of_the_papers_logical_links_is_the_network():
+    """The paper does not search for others: all GPUs are in set 0, which is in no other."""
+    logical, _, trees = without_switches(load_topology("dgx_a100:boxes=2"))
+    assert logical.sets.set_of.tolist() == [0] * len(trees)
+    assert logical.sets.parent.tolist() == [-1]
+
+
+def test_links_that_no_tree_uses_are_left_out():
+    """A broadcast on a complete network of three: nothing enters the root."""
+    logical, _, _ = without_switches(load_topology("complete:nodes=3"))
+    batches = paper.pack_trees(logical, np.array([1, 0, 0]))
+    used = {(up, down) for row in batches.parent.tolist() for down, up in enumerate(row) if up >= 0}
+    links = batches.links
+    assert set(zip(links.tail.tolist(), links.head.tolist(), strict=True)) == used
+    assert len(links.load) == len(used) == 2
+    assert links.load.tolist() == [1, 1]
 
 
 def test_bisection_refuses_numbers_that_the_core_still_takes():
