@@ -65,6 +65,7 @@ ABOVE = {
         "baselines": "baselines.cli:app",
         "allreduce-optimum": "lp.cli:allreduce_optimum",
         "groups": "lp.groups.cli:groups",
+        "placement": "lp.placement.cli:placement",
         "bundle": "experiments.advice.bundle.cli:app",
         "expected": "experiments.advice.expected_cli:expected_rates",
         "reproduction": "experiments.reproduction.cli:app",

@@ -1,0 +1,70 @@
+"""Times of placements by verified schedules."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll.errors import TimeLimitError
+from forestcoll.topology import TopologyBuilder, load_topology
+from lp.placement.checked_times import CheckedTimes
+from lp.placement.parallel_kinds import Kind
+
+PAIR = load_topology("dgx_a100:boxes=2")
+BOXES = np.arange(16).reshape(2, 8)
+ACROSS = BOXES.T
+
+
+def test_an_allgather_inside_boxes() -> None:
+    """7 of 8 MB enter each GPU over 300 + 25 GB/s; the hub carries both boxes."""
+    found = CheckedTimes(PAIR, 20).of(Kind("t", 8, "allgather", 8_000_000), BOXES)
+    assert found.time_us == Fraction(7000, 325)
+
+
+def test_pairs_across_boxes() -> None:
+    """Each pair sends 4 MB over the 25 GB/s of its NICs."""
+    found = CheckedTimes(PAIR, 20).of(Kind("d", 2, "all-to-all", 8_000_000), ACROSS)
+    assert found.time_us == 160
+    assert found.bound_us == pytest.approx(160)
+
+
+@pytest.mark.parametrize("groups", [BOXES, ACROSS])
+def test_each_group_alone_is_as_fast_as_the_program_where_it_attains_the_bound(
+    groups: np.ndarray,
+) -> None:
+    kind = Kind("t", groups.shape[1], "allreduce", 8_000_000)
+    slow = CheckedTimes(PAIR, 60).of(kind, groups)
+    fast = CheckedTimes(PAIR, 60).of(kind, groups, float(slow.time_us))
+    assert fast.time_us == slow.time_us
+    assert fast.bound_us == pytest.approx(slow.bound_us, rel=1e-6)
+
+
+def test_a_bound_that_groups_alone_miss_leads_to_the_program() -> None:
+    """On a ring, opposite GPUs are connected only through the others."""
+    ring = load_topology("ring:nodes=4")
+    found = CheckedTimes(ring, 20).of(
+        Kind("t", 2, "allgather", 2000), np.array([[0, 2], [1, 3]]), 1e-6
+    )
+    assert float(found.time_us) == pytest.approx(found.bound_us, rel=1e-6)
+
+
+def test_one_way_bandwidth_gives_the_phases_different_times() -> None:
+    """GPU a sends 2 GB/s only: a reduction needs 2 shards of it, an allgather 1."""
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    for tail, head, speed in ("ab1", "ac1", "ba2", "ca2", "bc2", "cb2"):
+        builder.arc(tail, head, int(speed))
+    uneven = builder.build("uneven")
+    groups = np.array([[0, 1, 2]])
+    gather, scatter, both = (
+        CheckedTimes(uneven, 20).of(Kind("k", 3, name, 3000), groups).time_us
+        for name in ("allgather", "reduce-scatter", "allreduce")
+    )
+    assert both == gather + scatter
+    assert gather != scatter
+
+
+def test_no_time_is_an_error() -> None:
+    with pytest.raises(TimeLimitError, match="allow more time"):
+        CheckedTimes(PAIR, 1e-9).of(Kind("t", 8, "allgather", 8_000_000), BOXES)

@@ -1,0 +1,51 @@
+"""The command ``forestcoll placement``."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.command_line import assert_refused, document, invoke
+
+NAME = "placement"
+PAIR = "dgx_a100:boxes=2"
+KINDS = ("--kind", "data=2:allgather:8MB", "--kind", "tensor=rest:allreduce:64MB")
+
+
+def test_the_gain_is_shown_and_all_groups_written(tmp_path: Path) -> None:
+    file = tmp_path / "groups.json"
+    result = invoke(NAME, PAIR, *KINDS, "-o", file)
+    assert result.exit_code == 0, result.output
+    for part in ("gain", "sum of the kinds' times", "local search", "not all placements were"):
+        assert part in result.stdout
+    written = json.loads(file.read_text())
+    tensor = written["kinds"]["tensor"]["groups"]
+    assert [{name[:2] for name in group} for group in tensor] in (
+        [{"b0"}, {"b1"}],
+        [{"b1"}, {"b0"}],
+    )
+    assert len(set(written["ranks"])) == 16
+    assert written["kinds"]["data"]["groups"][0] == written["ranks"][:2]
+
+
+def test_a_small_network_has_a_bound_for_all_placements() -> None:
+    found = document(NAME, "ring:nodes=4", "--kind", "a=2:allgather:8MB")
+    assert found["bound_for_all_placements_us"] == pytest.approx(found["time_us"]["value"])
+    assert found["search"] == "all placements up to symmetry"
+    assert (found["gain"], found["verified"]) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 2, "there is no --kind"),
+        (("--kind", "t=3:allreduce:1MB"), 2, "does not divide 16 GPUs"),
+        (("--kind", "t=8:allreduce"), 2, "NAME=GPUS:COLLECTIVE:SIZE"),
+        ((*KINDS, "--objective", "mean"), 2, "sum or slowest"),
+        ((*KINDS, "--time-limit", "0"), 2, "seconds must be positive"),
+        ((*KINDS, "--time-limit", "1e-9"), 3, "allow more time"),
+        ((*KINDS, "-o", "/nowhere/at/all.json"), 2, "/nowhere/at/all.json"),
+    ],
+)
+def test_what_is_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
+    assert_refused(message, NAME, PAIR, *arguments, code=code)
