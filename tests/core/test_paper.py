@@ -124,6 +124,22 @@ def test_running_example_becomes_one_tree_a_gpu():
     assert (forest.optimum.inverse_rate, forest.k, forest.num_trees) == (Fraction(1), 1, 8)
 
 
+def test_a_gpu_out_of_reach_is_named():
+    """Before the bisection, which would search for a rate of 0."""
+    with pytest.raises(DisconnectedError, match="b"):
+        paper.optimum(network_of("a b", "a > b", "one way"))
+
+
+def test_the_only_tight_set_is_the_whole_network():
+    """It is in no other; all GPUs are in it."""
+    topology = load_topology("paper_example")
+    best = paper.optimum(topology)
+    trees = np.full(8, best.k, dtype=np.int64)
+    logical = paper.remove_switches(Problem.at(topology, best.congestion, trees))
+    assert logical.sets.parent.tolist() == [-1]
+    assert logical.sets.set_of.tolist() == [0] * 8
+
+
 def test_same_input_same_arrays():
     """Two runs make the same forest."""
     topology = load_topology("mi250:boxes=2,gpus_per_box=8")
@@ -143,19 +159,6 @@ def test_asking_for_more_trees_than_fit_is_infeasible():
     logical = paper.remove_switches(Problem.at(topology, best.congestion, enough))
     with pytest.raises(InfeasibleError, match="lacks capacity"):
         paper.pack_trees(logical, enough + 1)
-
-
-def test_bisection_refuses_a_network_in_two_parts():
-    """C sends to nobody: its data reaches neither a nor b."""
-    with pytest.raises(DisconnectedError, match="'c' cannot reach GPU 'a'"):
-        paper.optimum(network_of("a b c", "a - b, b > c", "halves"))
-
-
-def test_the_only_tight_set_of_the_papers_logical_links_is_the_network():
-    """The paper does not search for others: all GPUs are in set 0, which is in no other."""
-    logical, _, trees = without_switches(load_topology("dgx_a100:boxes=2"))
-    assert logical.sets.set_of.tolist() == [0] * len(trees)
-    assert logical.sets.parent.tolist() == [-1]
 
 
 def test_links_that_no_tree_uses_are_left_out():
