@@ -172,7 +172,10 @@ def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["s.json", "s.npz"])
 def test_every_writer_names_its_file_on_a_full_disk(name: str, tmp_path: Path) -> None:
-    """A limit on the length of files fails as a full disk does, in the middle of a write."""
+    """A limit on the length of files fails as a full disk does, in the middle of a write.
+
+    Without -B, Python would keep what it compiles cut off at the limit, and no later import works.
+    """
     path = tmp_path / name
     code = (
         "import resource, signal, sys; from forestcoll import cli;"
@@ -187,7 +190,10 @@ def test_every_writer_names_its_file_on_a_full_disk(name: str, tmp_path: Path) -
         ["certificate", "ring:nodes=16", "-o", str(path.with_suffix(".cert.json"))],
     ):
         done = subprocess.run(
-            [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
+            [sys.executable, "-B", "-c", code, *command],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         assert done.returncode == 2, done.stderr
         assert done.stderr == f"error: {command[-1]}: cannot be written: file too large\n"

@@ -124,6 +124,9 @@ class _Loop:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        # The project's conftest.py freezes what was collected; gc.get_objects() leaves that out,
+        # and neither functions nor caches would be found.
+        gc.unfreeze()
         tests = self._traced(session.items)
         tests = self._controlled(tests)
         self._start = time.monotonic()

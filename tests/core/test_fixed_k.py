@@ -359,6 +359,54 @@ def test_a_switch_that_sends_more_than_it_receives_is_no_obstacle():
     assert found.congestion == 1
 
 
+LOUD = "a - b: 970, b - c: 1010, c - a: 1030, a > star: 70, star > b: 200"
+"""A switch that sends more than it receives, and links of bandwidths without a large factor."""
+
+
+def found_where(works, k, monkeypatch):
+    """Search for k trees on ``LOUD``, if a test finds whole capacities at some U; return its Us."""
+    tried = []
+
+    def attempt(self, congestion, deadline):
+        tried.append(congestion)
+        return np.zeros(8, dtype=np.int64) if works(congestion) else None
+
+    monkeypatch.setattr("forestcoll.core.fixed_k._Search._whole_at", attempt)
+    monkeypatch.setattr("forestcoll.core.fixed_k._Search.trimmed_at", lambda *_: None)
+    return fixed_k(network_of("a b c [star]", LOUD, "loud"), k), tried
+
+
+def test_whole_capacities_are_found_by_doubling_and_bisection(monkeypatch):
+    """Capacities exist from U = 0.0811 on. The least U above at which a link takes one more tree is
+    found with a fifth of the attempts that one U after the other would take.
+    """
+    threshold = Fraction(811, 10000)
+    found, tried = found_where(lambda u: u >= threshold, 50, monkeypatch)
+    sizes = (970, 1010, 1030, 70, 200)
+    assert found.congestion == min(Fraction(math.ceil(threshold * b), b) for b in sizes)
+    below = {Fraction(n, b) for b in sizes for n in range(b) if found.bound < Fraction(n, b)}
+    assert len(tried) < len([u for u in below if u < threshold]) / 5
+
+
+def test_no_linear_program_runs_where_links_are_equal_both_ways(monkeypatch):
+    """Then cuts and trimming alone decide (appendix E.4)."""
+
+    def unused(*_):
+        raise AssertionError("a linear program was asked")
+
+    for name in ("sub_capacities.balanced_sub_capacities", "whole_capacities.whole_capacities"):
+        monkeypatch.setattr(f"forestcoll.core.any_network.{name}", unused)
+    assert fixed_k(load_topology("mi250:boxes=2"), 3).exact
+
+
+def test_the_optimums_use_of_links_is_the_last_resort(monkeypatch):
+    """U* = 1/10 for 100 trees a root. 150 need more; at 2/10, twice the optimum's trees fit."""
+    found, _ = found_where(lambda u: False, 150, monkeypatch)
+    assert found.optimum.congestion == Fraction(1, 10)
+    assert Fraction(1, 10) < found.bound < found.congestion == Fraction(2, 10)
+    assert found.capacity.max() == 2 * 103
+
+
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=32", "mi250:boxes=16"])
 def test_the_number_of_threads_changes_nothing(spec):
     """Not the cut, not the capacities."""

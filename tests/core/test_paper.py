@@ -161,6 +161,17 @@ def test_asking_for_more_trees_than_fit_is_infeasible():
         paper.pack_trees(logical, enough + 1)
 
 
+def test_links_that_no_tree_uses_are_left_out():
+    """A broadcast on a complete network of three: nothing enters the root."""
+    logical, _, _ = without_switches(load_topology("complete:nodes=3"))
+    batches = paper.pack_trees(logical, np.array([1, 0, 0]))
+    used = {(up, down) for row in batches.parent.tolist() for down, up in enumerate(row) if up >= 0}
+    links = batches.links
+    assert set(zip(links.tail.tolist(), links.head.tolist(), strict=True)) == used
+    assert len(links.load) == len(used) == 2
+    assert links.load.tolist() == [1, 1]
+
+
 def test_bisection_refuses_numbers_that_the_core_still_takes():
     """Bandwidths near 2^31: N B^2 times their sum is beyond 62 bits, their sum times N is not."""
     topology = load_topology("complete:nodes=3")

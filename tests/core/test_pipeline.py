@@ -12,12 +12,17 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from forestcoll import Allreduce, Options, cost, expand, generate, group, optimum, verify
+from forestcoll.core.pipeline import EXPLICIT, FACTORED, Form, both_phases
+from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import (
     DisconnectedError,
     ForestCollError,
     InvalidTopologyError,
     UnsupportedError,
 )
+from forestcoll.problem.request import Request
+from forestcoll.schedule.factored import FactoredForest
+from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from forestcoll.topology.validation import COLLECTIVES
 from tests.hand_networks import network_of
@@ -158,6 +163,15 @@ def test_a_reduce_scatter_on_a_directed_network_is_no_turned_allgather() -> None
         assert (net.compute[tail], net.compute[head]) in net.link_between
 
 
+@pytest.mark.parametrize(("form", "kind"), [(EXPLICIT, Forest), (FACTORED, FactoredForest)])
+def test_both_phases_have_the_form_asked_for(form: Form[Any], kind: type) -> None:
+    """On a directed network neither phase is the other reversed: both are made, and converted."""
+    net = network_of("a b c", "a > b c, b > c, c > a", "chord")
+    made, _ = both_phases(Request.of(net, Options(collective="allreduce")), form, Stopwatch())
+    assert [type(phase) for phase in made.phases] == [kind, kind]
+    assert [phase.reduction for phase in made.phases] == [True, False]
+
+
 def test_roots_alone_must_reach_the_others() -> None:
     """A -> b -> c: a can broadcast, c can be reduced to; the other way round is refused."""
     net = network_of("a b c", "a > b: 3, b > c: 2", "chain")
@@ -170,6 +184,8 @@ def test_roots_alone_must_reach_the_others() -> None:
         generate(net, collective="reduce", root="a")
     with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
         generate(net, weights=[1, 1, 0])
+    with pytest.raises(DisconnectedError, match="'b' cannot reach GPU 'a'"):
+        generate(net, collective="reduce-scatter", method="paper")
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
@@ -253,6 +269,8 @@ def test_a_group_of_one_has_an_empty_schedule(collective: str, method: str) -> N
         assert schedule.time_s_per_gb == 0
         parts = schedule.phases if isinstance(schedule, Allreduce) else (schedule,)
         assert [part.num_trees for part in parts] == [0] * len(parts)
+        made_by = {"forestcoll": "forestcoll", "paper": "forestcoll-paper"}[method]
+        assert {part.method for part in parts} == {made_by}
         verdict = verify(schedule)
         assert (verdict.time_s_per_gb, verdict.algbw_gb_s) == (0, None)
         with pytest.raises(UnsupportedError, match="takes no time"):

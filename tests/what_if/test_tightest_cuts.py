@@ -1,19 +1,23 @@
 """The tightest cuts, one after the other, against all cuts of small networks."""
 
+import random
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
 
 from forestcoll import optimum
+from forestcoll.core.violation import violated_cut_over
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.model import Link, Node, NodeKind
 from forestcoll.what_if.symmetric_parts import symmetries
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, sized_topology
 
 
 def all_cuts(topology: Topology, weights: tuple[int, ...], reduction: bool) -> Iterator[Cut]:
@@ -44,6 +48,23 @@ def test_each_is_the_tightest_that_splits_what_those_before_leave_together(seed:
     reduction = seed % 4 == 3 and KINDS[seed % len(KINDS)] != "unbalanced"
     collective = "reduce-scatter" if reduction else "allgather"
     weights = tuple(1 + (seed % 5 == 2) * (r % 2) for r in range(topology.num_compute))
+    check_against_all_cuts(topology, collective, weights)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cuts_of_a_reduction_count_what_enters_them(seed: int) -> None:
+    """Every GPU receives another bandwidth than it sends, so both directions have other cuts."""
+    topology = sized_topology("unbalanced", 5, 0, random.Random(seed).randint)
+    weights = (1,) * topology.num_compute
+    both = [check_against_all_cuts(topology, c, weights) for c in ("allgather", "reduce-scatter")]
+    assert both[0] != both[1]
+
+
+def check_against_all_cuts(
+    topology: Topology, collective: str, weights: tuple[int, ...]
+) -> list[Fraction]:
+    """Check nine cuts against all of the network; return their inverse rates."""
+    reduction = collective == "reduce-scatter"
     listed = tightest_cuts(topology, collective, count=9, weights=weights)
     assert listed[0].cut.inverse_rate == (
         optimum(topology, weights=weights, reduction=reduction).inverse_rate
@@ -62,6 +83,39 @@ def test_each_is_the_tightest_that_splits_what_those_before_leave_together(seed:
         for image in images:
             groups = [part for group in groups for part in (group & image, group - image) if part]
     assert len(listed) == 9 or all(len(group) == 1 for group in groups)
+    return [found.cut.inverse_rate for found in listed]
+
+
+def ring_of_pairs(pairs: int) -> Topology:
+    """Two GPUs a box, ten times as fast as the links to both neighbours in a ring of boxes."""
+    nodes = [Node(f"b{i}.gpu{j}", NodeKind.COMPUTE, i) for i in range(pairs) for j in range(2)]
+    ends = [(2 * i, 2 * i + 1, 10) for i in range(pairs)]
+    ends += [(2 * i + j, (2 * i + 2 + j) % len(nodes), 1) for i in range(pairs) for j in range(2)]
+    links = [Link(*way, Fraction(speed)) for a, b, speed in ends for way in ((a, b), (b, a))]
+    return Topology("ring of pairs", tuple(nodes), tuple(links))
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [load_topology("dgx_a100:boxes=6"), load_topology("mi250:boxes=4"), ring_of_pairs(12)],
+    ids=["dgx_a100", "mi250", "ring of pairs"],
+)
+def test_of_symmetric_groups_only_one_is_searched(
+    topology: Topology, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bottleneck separates the boxes, all alike: all searches are for GPUs of a single one.
+
+    In a ring, one symmetry alone carries a box to few others; together they reach all.
+    """
+    targets: set[int] = set()
+
+    def noted(*problem: Any, **options: Any) -> Any:
+        targets.update(np.flatnonzero(problem[4]).tolist())
+        return violated_cut_over(*problem, **options)
+
+    monkeypatch.setattr("forestcoll.what_if.tightest_cuts.violated_cut_over", noted)
+    tightest_cuts(topology, count=2)
+    assert len({topology.nodes[gpu].box for gpu in targets}) == 1
 
 
 def test_behind_the_cut_of_a_box_stands_that_of_a_gpu() -> None:
@@ -93,6 +147,7 @@ def test_too_many_copies_to_count_are_none(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_what_cannot_be_asked_is_refused() -> None:
     ring = load_topology("ring:nodes=4")
+    assert len(tightest_cuts(ring, count=1)) == 1
     with pytest.raises(InvalidParameterError, match="count is 0"):
         tightest_cuts(ring, count=0)
     with pytest.raises(CapacityOverflowError, match="ask for fewer cuts"):

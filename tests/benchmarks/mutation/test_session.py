@@ -50,6 +50,14 @@ def test_second():
     assert made() == 6
 """
 
+# As the project's own conftest.py: objects that are frozen are in no list of live ones.
+FREEZE = """
+import gc
+
+def pytest_collection_finish():
+    gc.freeze()
+"""
+
 WORK = """
 import json, sys
 from pathlib import Path
@@ -73,6 +81,7 @@ def test_mutants_of_a_toy_are_killed_or_not(tmp_path: Path) -> None:
     """
     (tmp_path / "toy_of_session.py").write_text(TOY)
     (tmp_path / "test_toy_of_session.py").write_text(TESTS)
+    (tmp_path / "conftest.py").write_text(FREEZE)
     command = [sys.executable, "-c", WORK]
     path = f"{ROOT}:{tmp_path}"
     done = subprocess.run(

@@ -5,6 +5,7 @@ from collections.abc import Callable, Generator, Iterable
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from typer.testing import CliRunner
 
 from experiments.config.experiment import read_experiment
@@ -45,7 +46,9 @@ def test_a_run_goes_on_where_it_was_killed(write_experiment, log, tmp_path: Path
     assert [row.point for row in read_rows(path)] == [point.identity for point in points]
 
 
-def test_a_full_disk_leaves_no_half_row(app, write_experiment, harness, tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_half_row(
+    app, write_experiment, harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """No file may exceed 1500 bytes, so the second row does not fit: exit code 2.
 
     What was finished stays; with room again, the next run finishes the rest.
@@ -55,6 +58,8 @@ def test_a_full_disk_leaves_no_half_row(app, write_experiment, harness, tmp_path
     def fill() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1500, 1500))
 
+    # Otherwise Python keeps what it compiles cut off at the limit, and no later import works.
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
     full = harness(path, preexec_fn=fill)
     _, notes = full.communicate(timeout=60)
     assert full.returncode == 2

@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from forestcoll import generate
@@ -72,6 +73,43 @@ def test_messages_name_the_set(spoil: dict[str, tuple[int, int]], message: str) 
         changes[name][at] = value
     with pytest.raises(VerificationError, match=message):
         verify(replace(forest, shapes=replace(forest.shapes, **changes)))
+
+
+@pytest.mark.parametrize("collective", ["", "reduce-scatter "])
+def test_the_message_names_the_set_that_lacks_a_link(collective: str) -> None:
+    """Three A100 boxes of one shape: box 1 has no link any more between two of its GPUs."""
+    forest = factored(f"{collective}dgx_a100:boxes=3")
+    lost = (forest.links.tail == 8 + 2) & (forest.links.head == 8 + 5)
+    left = {name: array[~lost] for name, array in vars(forest.links).items()}
+    with pytest.raises(VerificationError, match=r"no link of set 1 leads from its item 2 to 5$"):
+        verify(replace(forest, links=replace(forest.links, **left)))
+
+
+def test_the_message_names_the_first_set_where_another_has_a_link_more() -> None:
+    """Boxes of MI250: item 0 has no link to item 15 in any box, until one is added in box 1."""
+    forest = factored("mi250:boxes=16")
+    links = forest.links
+    ranks = forest.topology.num_compute
+    key = links.tail.astype(np.int64) * ranks + links.head
+    added = 16 * ranks + 31
+    assert added not in key
+    at = int(np.searchsorted(key, added))
+    more = {
+        name: np.insert(getattr(links, name), at, value)
+        for name, value in (("tail", 16), ("head", 31), ("load", 1))
+    }
+    with pytest.raises(VerificationError, match=r"no link of set 0 leads from its item 0 to 15$"):
+        verify(replace(forest, links=replace(links, **more)))
+
+
+@pytest.mark.parametrize("end", ["tail", "head"])
+@pytest.mark.parametrize("rank", [-1, 24])
+def test_links_end_at_gpus(end: str, rank: int) -> None:
+    forest = factored("dgx_a100:boxes=3")
+    ends = getattr(forest.links, end).copy()
+    ends[-1] = rank
+    with pytest.raises(VerificationError, match=rf"^array links\.{end} holds {rank}; .* 0 and 23$"):
+        verify(replace(forest, links=replace(forest.links, **{end: ends})))
 
 
 def test_heights_of_nested_sets_are_bounded() -> None:
