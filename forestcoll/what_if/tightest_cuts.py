@@ -212,9 +212,15 @@ class _Search:
             inside = cut.astype(np.bool_)
 
     def _ratio(self, inside: Inside) -> Fraction:
-        """Weight inside over the capacity that leaves, in whole numbers."""
+        """Weight inside over the capacity that leaves, in whole numbers; 0 without any data.
+
+        Links may leave no set without data, where all of them lead one way.
+        """
+        weight = int(self._weight[inside].sum())
+        if weight == 0:
+            return Fraction(0)
         leaving = inside[self._links.tail] & ~inside[self._links.head]
-        return Fraction(int(self._weight[inside].sum()), int(self._links.capacity[leaving].sum()))
+        return Fraction(weight, int(self._links.capacity[leaving].sum()))
 
     def _violated(
         self, ratio: Fraction, forced: int, target: npt.NDArray[np.uint8], passed: int

@@ -153,7 +153,7 @@ def test_other_collectives_are_refused(method: str) -> None:
             METHODS[method].run(load(TOPOLOGIES[0]), collective)
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), others_slow(EXAMPLES))
+@pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)
 def test_spoilt_schedules_are_rejected(method: str, collective: str, name: str) -> None:
     """What verify accepts stops being acceptable when anything is changed."""
     for fault, spoilt, message in spoil(make(method, collective, name)):

@@ -17,6 +17,7 @@ from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.model import Link, Node, NodeKind
 from forestcoll.what_if.symmetric_parts import symmetries
 from forestcoll.what_if.tightest_cuts import TightCut, tightest_cuts
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, sized_topology
 
 
@@ -162,3 +163,10 @@ def test_progress_is_reported_and_order_does_not_matter() -> None:
     order = np.random.default_rng(1).permutation(len(topology.nodes)).tolist()
     again = tightest_cuts(topology.relabelled(order), count=3, threads=2)
     assert [one.cut.inverse_rate for one in again] == [one.cut.inverse_rate for one in cuts]
+
+
+def test_links_that_lead_one_way_only() -> None:
+    """Nothing leaves b and c without a, which have no data; a and b bind, and then a alone."""
+    line = network_of("a b c", "a > b: 3, b > c: 2", "one way")
+    found = tightest_cuts(line, collective="broadcast", root="a", count=5)
+    assert [(one.cut.nodes, one.cut.algbw_gb_s) for one in found] == [((0, 1), 2), ((0,), 3)]
