@@ -166,7 +166,8 @@ def test_progress_is_reported_and_order_does_not_matter() -> None:
 
 
 def test_links_that_lead_one_way_only() -> None:
-    """Nothing leaves b and c without a, which have no data; a and b bind, and then a alone."""
+    """Nothing leaves b and c without a, which have no data; a and b bind, and then what a sends."""
     line = network_of("a b c", "a > b: 3, b > c: 2", "one way")
     found = tightest_cuts(line, collective="broadcast", root="a", count=5)
-    assert [(one.cut.nodes, one.cut.algbw_gb_s) for one in found] == [((0, 1), 2), ((0,), 3)]
+    assert [one.cut.algbw_gb_s for one in found] == [2, 3]
+    assert found[0].cut.nodes == (0, 1)
