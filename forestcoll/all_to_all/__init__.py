@@ -5,5 +5,5 @@ To read: ``best_flow`` chooses, ``attained`` is what it finds; ``two_tiers``, ``
 ``path_schedule``. Its program: ``near_optimum``, ``flow_problem``, ``linear_optimum``, for large
 networks ``concurrent_flow``, ``dial_routing``, ``garg_koenemann``. ``closed_forms`` are bounds,
 ``birkhoff`` decomposes amounts between boxes into matchings; ``multicast_bounds`` bounds demands
-whose chunks several GPUs need.
+whose chunks several GPUs need; ``bound_certificate`` writes a bound with its prices.
 """
