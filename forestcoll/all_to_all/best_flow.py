@@ -27,6 +27,7 @@ from forestcoll.errors import InvalidParameterError, TimeLimitError, Unsupported
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.transform.plane_routes import paths_over_planes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
@@ -163,7 +164,7 @@ class AllToAllPlanner:
         if schedule is None:
             return None
         bound = self._router.narrowest_cut(amounts, demand)
-        return Attained(schedule, bound)
+        return Attained(schedule, bound, self._router.loads(amounts, schedule.whole))
 
 
 def best_flow(
@@ -232,7 +233,12 @@ def _over_planes(found: Attained, planes: Planes) -> FlowSchedule:
     if planes.is_trivial:
         return schedule
     times = _plane_parts(planes)
-    routes = replace(schedule.routes, multiplicity=schedule.routes.multiplicity * times)
+    routes = schedule.routes  # those of the planes are found when they are asked for
+
+    def over_planes() -> Routes:
+        many = replace(routes, multiplicity=routes.multiplicity * times)
+        return paths_over_planes(many, planes)
+
     merged = len(planes.merged.links)
     of_link = [0] * len(planes.topology.links)
     for place, real in enumerate(planes.link_shares()):
@@ -242,7 +248,7 @@ def _over_planes(found: Attained, planes: Planes) -> FlowSchedule:
         schedule,
         topology=planes.topology,
         whole=schedule.whole * times,
-        routes=paths_over_planes(routes, planes),
+        routes=Routes.later(over_planes),
         price=(*of_link, *price[merged:]),
     )
 
