@@ -206,6 +206,18 @@ class TwoTierRouter:
         DisconnectedError
             If data must leave or enter a GPU or a box that has no link in this direction.
         """
+        best, most = self._narrowest(amounts)
+        price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
+        rate = Fraction(most, best.width) / self.unit_gb_s
+        return PriceBound(self.tiers.topology, demand, tuple(price), rate)
+
+    def binding_set(self, amounts: Ints) -> tuple[tuple[int, ...], bool]:
+        """Return the nodes of that cut, and whether what enters it binds."""
+        best, _ = self._narrowest(amounts)
+        return best.nodes, best.into
+
+    def _narrowest(self, amounts: Ints) -> tuple[_Cut, int]:
+        """Return the cut that binds most, and what crosses it."""
         total = self._totals(amounts)
         of_gpus = [one + other for one, other in zip(total.inside, total.across, strict=True)]
         boxes = len(self.tiers.switch)
@@ -229,9 +241,7 @@ class TwoTierRouter:
                 )
             if crosses * best.width > most * cut.width:
                 best, most = cut, crosses
-        price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
-        rate = Fraction(most, best.width) / self.unit_gb_s
-        return PriceBound(self.tiers.topology, demand, tuple(price), rate)
+        return best, most
 
 
 @dataclass(frozen=True, slots=True)
