@@ -15,9 +15,9 @@ equal.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import partial
 from itertools import pairwise
 
@@ -155,12 +155,14 @@ def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
     """
     if len(shares) == 1:
         return [whole]
-    exact = [Fraction(share) for share in shares]
+    # Floats are whole numbers over powers of two: in units of the smallest, all is exact.
+    ratios = [share.as_integer_ratio() for share in shares]
+    unit = math.lcm(*(under for _, under in ratios))
+    exact = [over * (unit // under) for over, under in ratios]
     total = sum(exact)
-    ideal = [share * whole / total for share in exact]
-    dealt = [int(part) for part in ideal]
-    order = sorted(range(len(ideal)), key=lambda i: (dealt[i] - ideal[i], i))
-    for i in order[: whole - sum(dealt)]:
+    parts = [divmod(share * whole, total) for share in exact]
+    dealt = [part for part, _ in parts]
+    for i in sorted(range(len(parts)), key=lambda i: (-parts[i][1], i))[: whole - sum(dealt)]:
         dealt[i] += 1
     return dealt
 
