@@ -172,21 +172,27 @@ def _sources(
 ) -> Iterator[tuple[int, Mapping[int, Ints], _Shares]]:
     """Yield sources, the symmetries that carry each to the others alike, and its paths."""
     demands, topology = found.demands, found.topology
-    if isinstance(found, ApproximateFlow):
+    orbits = found.orbits
+    # The rows of a program's problem are of all ranks, those of an approximation of its flows.
+    places: Sequence[int] = range(len(found.flow_gb_s))
+    if isinstance(found, AllToAllOptimum):
+        places = found.sources
+    if orbits is None:
         here = np.arange(len(topology.nodes))
         for rank, source in enumerate(topology.compute):
             shares = _decomposed(demands, rank, found.flow_gb_s[rank])
             if shares:
                 yield source, {source: here}, shares
         return
-    generators = found.orbits.generators
-    for rank, flow in zip(found.sources, found.flow_gb_s, strict=True):
-        bring = bringing(generators, topology.compute[rank], len(topology.nodes))
+    generators = orbits.generators
+    for rank, flow in zip(places, found.flow_gb_s, strict=True):
+        source = int(demands.sources[rank])
+        bring = bringing(generators, source, len(topology.nodes))
         alike = link_orbits_around(topology, generators, bring)
         even = (np.bincount(alike, weights=flow) / np.bincount(alike))[alike]
         shares = _decomposed(demands, rank, even)
         if shares:
-            yield topology.compute[rank], bring, shares
+            yield source, bring, shares
 
 
 @dataclass(slots=True)
