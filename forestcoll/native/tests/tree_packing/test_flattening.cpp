@@ -9,7 +9,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace flattening_tests {
 
 std::vector<Batch> lowered(const Graph& graph, std::vector<Batch> batches) {
   Progress quiet;
@@ -100,11 +100,10 @@ void lowered_trees_are_a_packing_of_the_same_demand() {
   CHECK(lower_ones > 40);
 }
 
-}  // namespace
+}  // namespace flattening_tests
 
-int main() {
+TESTS(flattening) {
   chains_in_a_complete_graph_become_stars();
   what_is_as_low_as_can_be_stays();
   lowered_trees_are_a_packing_of_the_same_demand();
-  return check::report();
 }

@@ -16,7 +16,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace partial_packing_tests {
 
 Progress quiet;
 
@@ -220,9 +220,9 @@ void completion_packs_whatever_a_start_leaves() {
   CHECK(incomplete > 100);
 }
 
-}  // namespace
+}  // namespace partial_packing_tests
 
-int main() {
+TESTS(partial_packing) {
   starts_span_and_repairs_only_relieve();
   negotiation_keeps_trees_and_their_height();
   split_trees_are_far_off_sooner();
@@ -231,5 +231,4 @@ int main() {
   prim_goes_round_full_arcs();
   split_batches_stay_apart_only_if_they_differ();
   completion_packs_whatever_a_start_leaves();
-  return check::report();
 }

@@ -14,7 +14,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace tree_packing_tests {
 
 Progress quiet;
 
@@ -136,9 +136,9 @@ void refuses_demand_that_does_not_fit() {
   CHECK_THROWS(InvalidInput, pack({2, {{0, 1, 1}, {1, 0, 1}}}, negative, quiet));
 }
 
-}  // namespace
+}  // namespace tree_packing_tests
 
-int main() {
+TESTS(tree_packing) {
   cascade_packs_whatever_is_feasible();
   greedy_trees_are_breadth_first_where_they_fit();
   shallow_trees_are_a_packing_where_they_fit();
@@ -146,5 +146,4 @@ int main() {
   no_tree_is_left_with_the_short_strides();
   progress_can_stop_the_work();
   refuses_demand_that_does_not_fit();
-  return check::report();
 }
