@@ -23,6 +23,7 @@ MODULES = (
     "baselines.libraries.blueconnect",
     "baselines.libraries.hierarchical",
     "baselines.direct_connect.torus",
+    "baselines.direct_connect.tto",
     "baselines.direct_connect.shifted_ring",
     "baselines.direct_connect.bfb.bfb",
     "baselines.direct_connect.bfb.construction",
