@@ -237,6 +237,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
+    "pat": dict.fromkeys(("allgather", "reduce-scatter"), Claim(but())),
     "blueconnect": dict.fromkeys(
         GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),
@@ -245,6 +246,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         GATHERING,
         Claim((*RINGS, *(name for name in GRIDS if name != "torus:dims=4x4,wrap=false"))),
     ),
+    "swing": dict.fromkeys(
+        GATHERING, Claim(("ring:nodes=2", "torus:dims=8x8", "hypercube:dimension=4"))
+    ),
+    "trivance": dict.fromkeys(GATHERING, Claim(("torus:dims=3x3",))),
     "shifted-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "bfb": dict.fromkeys(GATHERING, Claim(SWITCH_FREE)),
@@ -279,12 +284,13 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     # The first routing within its gap, in one order: solved to its end, so the same everywhere.
     "taccl": {
         **dict.fromkeys(
-            GATHERING, Claim(
-                but(*SLOW_ROUTINGS, IDLE_CORNER), SLOW_ROUTINGS, parameters=FIRST_ROUTING
-            )
+            GATHERING,
+            Claim(but(*SLOW_ROUTINGS, IDLE_CORNER), SLOW_ROUTINGS, parameters=FIRST_ROUTING),
         ),
         "all-to-all": Claim(
-            but(*SLOW_ROUTINGS, *GRIDS, IDLE_CORNER), (*SLOW_ROUTINGS, *GRIDS), parameters=FIRST_ROUTING
+            but(*SLOW_ROUTINGS, *GRIDS, IDLE_CORNER),
+            (*SLOW_ROUTINGS, *GRIDS),
+            parameters=FIRST_ROUTING,
         ),
     },
     "fast-reading": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},

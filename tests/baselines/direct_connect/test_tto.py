@@ -5,8 +5,8 @@ from fractions import Fraction
 import pytest
 
 from baselines.direct_connect.tto import Place, generate, three_trees
-from forestcoll import simulate
 from forestcoll import generate as generate_optimum
+from forestcoll import simulate
 from forestcoll.compilation import compile_program
 from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.formats import export
@@ -80,8 +80,7 @@ def test_chunks_in_order_approach_the_rate() -> None:
     """K chunks take about 2 (K + H - 1) parts of 1/(3 K): H = 4 links, 3.9 % over 2/3 at K = 64."""
     made = generate(mesh(3))
     times = [
-        simulate(made, 10**9, alpha_us=0, sharing="fifo", pipeline_chunks=k).time_s
-        for k in (4, 64)
+        simulate(made, 10**9, alpha_us=0, sharing="fifo", pipeline_chunks=k).time_s for k in (4, 64)
     ]
     assert times[0] <= 2 * (4 + 4 - 1) / 12
     assert 2 / 3 <= times[1] <= 2 * (64 + 4 - 1) / 192
@@ -125,5 +124,5 @@ def test_it_becomes_an_algorithm_of_msccl() -> None:
     ids=["all GPUs", "2 x 2", "no corner", "border", "torus", "a dead link", "a dead GPU"],
 )
 def test_other_networks_are_refused(topology: Topology) -> None:
-    with pytest.raises(UnsupportedError, match="^unsupported: .* one idle corner that forwards"):
+    with pytest.raises(UnsupportedError, match=r"^unsupported: .* one idle corner that forwards"):
         generate(topology)
