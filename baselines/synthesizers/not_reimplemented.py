@@ -1,20 +1,15 @@
-"""Methods that comparison tables name but that are not reimplemented: SyCCL and TTO.
+"""Methods that comparison tables name but that are not reimplemented: SyCCL.
 
 Output:  an UnsupportedError with the reason, for any topology and collective.
 Source:  SyCCL: Cao et al., "SyCCL: Exploiting Symmetry for Efficient Collective Communication
          Scheduling" (SIGCOMM 2025), its public repository's description, and ForestColl section
-         6.5. TTO: Laskar et al., "Enhancing Collective Communication in MCM Accelerators for Deep
-         Learning Training" (HPCA 2024), the abstract, and ForestColl table 2.
+         6.5.
 
 SyCCL cuts a collective into small demands by *sketches* that follow the symmetry of the network,
 solves each by MILP, and combines the results. Its public code uses another solver than the paper.
 Its results depend on tuned sketches and time limits: ForestColl (section 6.5) reports failures on
 all MI250 networks, and on A100 beyond 64 GPUs where SyCCL's paper reports 512. So a
 reimplementation would not show what SyCCL reaches.
-
-TTO (three tree overlap) performs allreduces only, on meshes of chips in one package, with three
-disjoint trees for that shape. Its public code is part of a simulator of such meshes. It is no
-method for a given network, and ForestColl does not compare with it either.
 """
 
 from __future__ import annotations
@@ -36,10 +31,6 @@ NOT_REIMPLEMENTED: Mapping[str, str] = MappingProxyType(
             "time limits, so that a reimplementation would not show what SyCCL reaches; its own "
             "code is public"
         ),
-        "tto": (
-            "three trees made for allreduces on meshes of chips in one package; no method for a "
-            "given network"
-        ),
     }
 )
 """Reasons, by the registered name of the method."""
@@ -60,14 +51,6 @@ METHODS = (
         summary="MILPs over sketches that follow the symmetry of the network",
         source="Cao et al., SyCCL (SIGCOMM 2025)",
         generate=refuse("syccl"),
-        collectives=COLLECTIVES,
-        notes="not reimplemented",
-    ),
-    Method(
-        name="tto",
-        summary="three overlapping trees on a mesh of chips",
-        source="Laskar et al., TTO (HPCA 2024)",
-        generate=refuse("tto"),
         collectives=COLLECTIVES,
         notes="not reimplemented",
     ),
