@@ -1,16 +1,8 @@
-"""Methods that comparison tables name but that are not reimplemented: SyCCL and TTO.
+"""Methods that comparison tables name but that are not reimplemented: TTO.
 
 Output:  an UnsupportedError with the reason, for any topology and collective.
-Source:  SyCCL: Cao et al., "SyCCL: Exploiting Symmetry for Efficient Collective Communication
-         Scheduling" (SIGCOMM 2025), its public repository's description, and ForestColl section
-         6.5. TTO: Laskar et al., "Enhancing Collective Communication in MCM Accelerators for Deep
-         Learning Training" (HPCA 2024), the abstract, and ForestColl table 2.
-
-SyCCL cuts a collective into small demands by *sketches* that follow the symmetry of the network,
-solves each by MILP, and combines the results. Its public code uses another solver than the paper.
-Its results depend on tuned sketches and time limits: ForestColl (section 6.5) reports failures on
-all MI250 networks, and on A100 beyond 64 GPUs where SyCCL's paper reports 512. So a
-reimplementation would not show what SyCCL reaches.
+Source:  Laskar et al., "Enhancing Collective Communication in MCM Accelerators for Deep Learning
+         Training" (HPCA 2024), the abstract, and ForestColl table 2.
 
 TTO (three tree overlap) performs allreduces only, on meshes of chips in one package, with three
 disjoint trees for that shape. Its public code is part of a simulator of such meshes. It is no
@@ -31,11 +23,6 @@ __all__ = ["METHODS", "NOT_REIMPLEMENTED", "refuse"]
 
 NOT_REIMPLEMENTED: Mapping[str, str] = MappingProxyType(
     {
-        "syccl": (
-            "MILPs over sketches: what it finds depends on tuned sketches, the solver and its "
-            "time limits, so that a reimplementation would not show what SyCCL reaches; its own "
-            "code is public"
-        ),
         "tto": (
             "three trees made for allreduces on meshes of chips in one package; no method for a "
             "given network"
@@ -55,14 +42,6 @@ def refuse(name: str) -> Callable[[Topology, str], StepSchedule]:
 
 
 METHODS = (
-    Method(
-        name="syccl",
-        summary="MILPs over sketches that follow the symmetry of the network",
-        source="Cao et al., SyCCL (SIGCOMM 2025)",
-        generate=refuse("syccl"),
-        collectives=COLLECTIVES,
-        notes="not reimplemented",
-    ),
     Method(
         name="tto",
         summary="three overlapping trees on a mesh of chips",
