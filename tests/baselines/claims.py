@@ -276,7 +276,11 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         ),
     },
     "fast-reading": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},
-    "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
+    # By the greedy solutions of its sub-demands, as TE-CCL.
+    "syccl": dict.fromkeys(
+        (*GATHERING, "all-to-all"),
+        Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"), parameters={"work": 0}),
+    ),
     "tto": dict.fromkeys(COLLECTIVES, Claim(())),
 }
 """By baseline and collective."""

@@ -21,6 +21,6 @@ def test_whatever_is_asked_the_answer_says_why(name: str, collective: str) -> No
 
 def test_they_are_registered_and_marked() -> None:
     """Tables and tests tell them from the methods that make schedules."""
-    assert set(NOT_REIMPLEMENTED) == {"syccl", "tto"} <= set(METHODS)
+    assert set(NOT_REIMPLEMENTED) == {"tto"} <= set(METHODS)
     marked = {name for name, method in METHODS.items() if method.notes == "not reimplemented"}
     assert marked == set(NOT_REIMPLEMENTED)
