@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from baselines.building.demanded_chunks import equal_parts
 from baselines.synthesizers.syccl.layers import Cluster
-from baselines.synthesizers.syccl.sketch import Sketch
 from baselines.synthesizers.syccl.sub_demands import Solved
+from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 from forestcoll.schedule.sends import Chunks, Sends
 
 __all__ = ["pairs_of", "rotated"]

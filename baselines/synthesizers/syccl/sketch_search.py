@@ -26,7 +26,7 @@ from itertools import product
 
 from baselines.synthesizers.syccl.layers import Cluster
 from baselines.synthesizers.syccl.shapes import Shape, layer_sets, shapes_of
-from baselines.synthesizers.syccl.sketch import Sketch
+from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 
 __all__ = ["MOST_SHAPES", "MOST_STEPS", "find_sketches"]
 

@@ -30,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.synthesizers.syccl.layers import Cluster
-from baselines.synthesizers.syccl.sketch import Sketch
+from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.steps import StepSchedule

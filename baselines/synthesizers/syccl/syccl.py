@@ -33,9 +33,9 @@ from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.syccl.balancing import balance
 from baselines.synthesizers.syccl.layers import Cluster, cluster_of
 from baselines.synthesizers.syccl.rotation import pairs_of, rotated
-from baselines.synthesizers.syccl.sketch import Sketch
 from baselines.synthesizers.syccl.sketch_search import find_sketches
 from baselines.synthesizers.syccl.sub_demands import DIRECT, Solved, solve
+from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.cost_model.step_loads import Traffic, measure_steps
 from forestcoll.schedule.steps import StepSchedule

@@ -5,8 +5,8 @@ from collections import Counter
 import pytest
 
 from baselines.synthesizers.syccl.layers import Cluster, cluster_of
-from baselines.synthesizers.syccl.sketch import Sketch
 from baselines.synthesizers.syccl.sketch_search import MOST_STEPS, find_sketches
+from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 from forestcoll.topology import load_topology
 
 SPECS = ("dgx_a100:boxes=1", "dgx_a100:boxes=3", "rail_optimized:boxes=4,gpus_per_box=3")

@@ -1,6 +1,6 @@
 """A sketch and what its transfers carry."""
 
-from baselines.synthesizers.syccl.sketch import Sketch
+from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 
 CHAIN = Sketch(step=(0, 0, 1), layer=(0, 1, 1), tail=(0, 0, 1), head=(1, 2, 3))
 """0 to 1 and to 2, then 1 to 3."""
