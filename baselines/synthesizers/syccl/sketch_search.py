@@ -144,13 +144,13 @@ class _Draft:
         if self._rules[number] == CONCENTRATED:
             fullest = sorted(kinds, key=lambda kind: (-counts[kind], kind))
             return [place for kind in fullest for place in kinds[kind]][:count]
-        return _in_turn(kinds, counts, count)
+        return _balanced(kinds, counts, count)
 
 
-def _in_turn(
+def _balanced(
     kinds: dict[tuple[int, ...], list[int]], counts: dict[tuple[int, ...], int], count: int
 ) -> list[int]:
-    """Take places one by one, each of the kind with the fewest."""
+    """Choose places one by one, each of the kind with the fewest."""
     heap = [(counts[kind], kind, 0) for kind in kinds]
     heapify(heap)
     taken: list[int] = []

@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from itertools import combinations
 
 from baselines.building.composing import collect_steps, routed
 from baselines.interface.method import Method
@@ -44,6 +45,9 @@ from forestcoll.topology.model import Topology
 __all__ = ["METHODS", "generate"]
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
+
+MOST_CHOICES = 4
+"""Choices of one or two sketches whose synchronous times are compared."""
 
 
 def generate(
@@ -102,16 +106,27 @@ def _spread(
     ]
     routes = forwarded(topology, pairs_of(cluster, drawn), direct=bool(solved.trees))
 
-    def alone(part: tuple[Sketch, Solved]) -> StepSchedule:
-        return StepSchedule(topology, "syccl", kind, *rotated(cluster, [part], [1], kind), routes)
+    def traffic_of(parts: Sequence[tuple[Sketch, Solved]], shares: Sequence[int]) -> Traffic:
+        chunks, sends = rotated(cluster, parts, shares, kind)
+        return measure_steps(StepSchedule(topology, "syccl", kind, chunks, sends, routes))
 
-    traffic = [measure_steps(alone(part)) for part in drawn]
-    order = sorted(range(len(drawn)), key=lambda i: traffic[i].time_s_per_gb)
-    shares = _shares(topology, [traffic[i] for i in order])
-    used = [place for place, share in enumerate(shares) if share]
-    parts = [drawn[order[place]] for place in used]
-    chunks, sends = rotated(cluster, parts, [shares[place] for place in used], kind)
+    found = sorted(
+        ((traffic_of([part], [1]), part) for part in drawn), key=lambda one: one[0].time_s_per_gb
+    )
+    traffic, parts = [one for one, _ in found], [part for _, part in found]
+    choices = [_whole(parts, shares) for shares in _choices(topology, traffic)]
+    best = min(choices, key=lambda one: (traffic_of(*one).time_s_per_gb, len(one[0])))
+    chunks, sends = rotated(cluster, *best, kind)
     return routed(topology, "syccl", kind, chunks, sends, direct=bool(solved.trees))
+
+
+def _whole(
+    drawn: Sequence[tuple[Sketch, Solved]], shares: Sequence[Fraction]
+) -> tuple[list[tuple[Sketch, Solved]], list[int]]:
+    """Return the sketches with a share, and their shares as whole numbers."""
+    whole = math.lcm(*(share.denominator for share in shares))
+    used = [(part, int(share * whole)) for part, share in zip(drawn, shares, strict=True) if share]
+    return [part for part, _ in used], [share for _, share in used]
 
 
 def _distinct(cluster: Cluster, sketches: Sequence[Sketch], scatter: bool) -> list[Sketch]:
@@ -126,15 +141,30 @@ def _distinct(cluster: Cluster, sketches: Sequence[Sketch], scatter: bool) -> li
     return list(found.values())
 
 
-def _shares(topology: Topology, traffic: Sequence[Traffic]) -> list[int]:
-    """Return whole shares that keep the busiest link shortest: of one sketch, if one suffices."""
+def _choices(topology: Topology, traffic: Sequence[Traffic]) -> list[tuple[Fraction, ...]]:
+    """Return shares that keep the busiest link shortest: of one sketch, of two, the program's.
+
+    A sketch that costs more than the least time at the prices of the links has no share in any
+    optimum. Of the others those come first whose synchronous times, weighted by the shares, sum up
+    to least; at most ``MOST_CHOICES`` besides the program's.
+    """
     times = _times(topology, traffic)
     best = balance(times)
-    for place in range(len(traffic)):
-        if max(row[place] for row in times) == best.time:
-            return [int(each == place) for each in range(len(traffic))]
-    whole = math.lcm(*(share.denominator for share in best.shares))
-    return [int(share * whole) for share in best.shares]
+    useful = [
+        place
+        for place in range(len(traffic))
+        if sum(y * row[place] for y, row in zip(best.prices, times, strict=True)) == best.time
+    ]
+    found: list[tuple[Fraction, tuple[Fraction, ...]]] = []
+    for some in (*combinations(useful, 1), *combinations(useful, 2)):
+        made = balance([[row[place] for place in some] for row in times])
+        if made.time == best.time:
+            share = dict(zip(some, made.shares, strict=True))
+            shares = tuple(share.get(place, Fraction(0)) for place in range(len(traffic)))
+            steps = sum(w * one.time_s_per_gb for w, one in zip(shares, traffic, strict=True))
+            found.append((Fraction(steps), shares))
+    fewest = [shares for _, shares in sorted(found)[:MOST_CHOICES]]
+    return list(dict.fromkeys([*fewest, best.shares]))
 
 
 def _times(topology: Topology, traffic: Sequence[Traffic]) -> list[list[Fraction]]:

@@ -114,8 +114,9 @@ def hgx_a800(
     ports: list[list[str]] = []
     for box in range(boxes):
         gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=False)
-        nics = [builder.switch(f"b{box}.nic{i}", box, i) for i in range(len(gpus) // 2)]
-        for i, gpu in enumerate(gpus):
+        count = len(gpus) // 2 if boxes > 1 else 0
+        nics = [builder.switch(f"b{box}.nic{i}", box, i) for i in range(count)]
+        for i, gpu in enumerate(gpus if nics else ()):
             builder.link(gpu, nics[i // 2], nic_bandwidth)
         ports.append(nics)
     _infiniband(builder, ports, nic_bandwidth, sharp=sharp)
