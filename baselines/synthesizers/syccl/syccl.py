@@ -5,8 +5,8 @@ Input:   a topology of equal boxes.
 Output:  step schedules: a few sketches, rotated to every root, with shares that balance the links.
 Cost:    the search (``sketch_search``), and N (N - 1) transfers for each distinct sketch found.
 Source:  Cao et al., "SyCCL: Exploiting Symmetry for Efficient Collective Communication Scheduling"
-         (SIGCOMM 2025); ForestColl section 6.5. Reimplemented from public descriptions, since the
-         paper was not at hand, and no code was used.
+         (SIGCOMM 2025); ForestColl section 6.5. Reimplemented from public descriptions
+         without the paper's text; no code was used.
 
 The sketches (``layers``, ``shapes``, ``sketch_search``) are rotated to every root (``rotation``).
 An exact linear program shares the data among them, so that the busiest link takes least time
