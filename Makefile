@@ -67,8 +67,15 @@ demo: setup
 test: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
-test-all:
+test-all: separate
 	@$(MAKE) --no-print-directory test MARKED= CPP_BUILDS='$(RELEASED) build/sanitized'
+
+# Each source by itself, which shows that it includes what it uses.
+separate: setup
+	@$(BIN)/cmake -S . -B build/separate -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DCMAKE_BUILD_TYPE=Debug -DFORESTCOLL_SANITIZE=ON -DCMAKE_UNITY_BUILD=OFF \
+	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
+	@$(BIN)/cmake --build build/separate --target native_tests
 
 # The core with the switches of tests for its shortcuts (tests/fuzz/shortcuts.py). It shares the
 # other objects of the released one.
@@ -76,7 +83,7 @@ $(VENV)/testing-core: $(VENV)/package
 	@$(BIN)/cmake --build $(RELEASED) --target _core_testing
 	@touch $@
 
-.PHONY: checks suite testing-core
+.PHONY: checks suite testing-core separate
 testing-core: setup
 	@$(MAKE) --silent $(VENV)/testing-core
 

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from baselines.interface.parameters import as_taken, complaint, setting
+from baselines.interface.parameters import settings_for
 from baselines.synthesizers.teccl.staged_allreduce import (
     StagedAllreduce,
     check_stages,
@@ -16,7 +16,6 @@ from baselines.synthesizers.teccl.staged_allreduce import (
 from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
-from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import verify
 
@@ -42,7 +41,7 @@ def compare_allreduces(
 ) -> None:
     """Compare TE-CCL's allreduces: two stages in sequence, both solved together, and reversal."""
     topology = changed_network(spec, without, scale, links)
-    asked = _checked(settings or [])
+    asked = settings_for(joint_allreduce, settings or (), _SETTINGS, "an allreduce in stages has")
     limits = Limits(seconds=seconds, threads=threads)
     rows = [
         _row("all-to-all, then allgather", paper_allreduce(topology, limits=limits, **asked)),
@@ -66,16 +65,3 @@ def _row(name: str, made: StagedAllreduce) -> dict[str, Any]:
         "bound": made.bound,
         "makespan_us": made.finish_us,
     }
-
-
-def _checked(settings: list[str]) -> dict[str, Any]:
-    """Read NAME=VALUE, and refuse what ``joint_allreduce`` does not take."""
-    asked = dict(map(setting, settings))
-    for name, value in asked.items():
-        if name not in _SETTINGS:
-            raise InvalidParameterError(
-                f"an allreduce in stages has no parameter {name!r}; known: {', '.join(_SETTINGS)}"
-            )
-        if problem := complaint(joint_allreduce, name, value):
-            raise InvalidParameterError(f"{name} {problem}")
-    return {name: as_taken(joint_allreduce, name, value) for name, value in asked.items()}

@@ -8,13 +8,12 @@ from typing import Annotated, Any
 import typer
 
 from baselines.interface.forwarding_gpus import forwarding_gpus
-from baselines.interface.parameters import as_taken, complaint, setting
+from baselines.interface.parameters import settings_for
 from baselines.synthesizers.teccl.tenant_text import tenant_in
 from baselines.synthesizers.teccl.tenants import Shared, check_together, share
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import verify, write_schedule
 
@@ -61,8 +60,9 @@ def share_network(
     files = {} if output is None else {one.name: _file_of(output, one.name) for one in asked}
     for file in files.values():
         expect_writable(file, SCHEDULES)
+    chosen = settings_for(share, settings or (), _SETTINGS, "tenants have")
     limits = Limits(seconds=seconds, threads=threads)
-    shared = share(topology, asked, **_checked(settings or ()), limits=limits)
+    shared = share(topology, asked, **chosen, limits=limits)
     for schedule in shared.schedules.values():
         verify(schedule)
     check_together(topology, shared.schedules.values())
@@ -92,16 +92,3 @@ def _facts(shared: Shared, name: str) -> dict[str, Any]:
 
 def _file_of(output: Path, name: str) -> Path:
     return output.with_name(f"{output.stem}-{name}{output.suffix}")
-
-
-def _checked(settings: list[str] | tuple[()]) -> dict[str, Any]:
-    """Read NAME=VALUE, and refuse what ``share`` does not take."""
-    asked = dict(map(setting, settings))
-    for name, value in asked.items():
-        if name not in _SETTINGS:
-            raise InvalidParameterError(
-                f"tenants have no parameter {name!r}; known: {', '.join(_SETTINGS)}"
-            )
-        if problem := complaint(share, name, value):
-            raise InvalidParameterError(f"{name} {problem}")
-    return {name: as_taken(share, name, value) for name, value in asked.items()}

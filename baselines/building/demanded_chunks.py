@@ -16,7 +16,7 @@ from forestcoll.problem.demand_files import demand_in
 from forestcoll.schedule.sends import Chunks
 from forestcoll.topology.model import Topology
 
-__all__ = ["check_unicast", "chunks_of", "equal_parts", "given_demand"]
+__all__ = ["check_unicast", "chunks_of", "equal_parts", "given_demand", "unicast_chunks"]
 
 
 def given_demand(
@@ -56,6 +56,27 @@ def check_unicast(method: str, demand: Demand | None) -> None:
             f"unsupported: {demand.name} has chunks that several GPUs need; {method} sends each to "
             f"one: state an amount for each target, or see the methods direct and teccl"
         )
+
+
+def unicast_chunks(
+    method: str, topology: Topology, demand: Demand | str | None, part: int = 1
+) -> tuple[Demand | None, Chunks]:
+    """Return the demand given to a method, and its chunks or those of equal parts.
+
+    ``part`` is the number of units of an equal part; a demand's unit is its byte.
+
+    Raises
+    ------
+    UnsupportedError
+        If a chunk is for several GPUs.
+    InvalidParameterError
+        If the demand cannot be read, or is of another number of GPUs.
+    """
+    given = given_demand(topology, demand, None)
+    check_unicast(method, given)
+    if given is None:
+        return None, equal_parts(topology.num_compute, part)
+    return given, chunks_of(given)
 
 
 def chunks_of(demand: Demand, units: int = 1) -> Chunks:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from fractions import Fraction
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -28,6 +28,7 @@ __all__ = [
     "complaint",
     "exact_parameter",
     "setting",
+    "settings_for",
 ]
 
 MOST = 100_000
@@ -183,3 +184,41 @@ def setting(text: str) -> tuple[str, Any]:
     if re.fullmatch(r"[+-]?\d{1,18}", value):
         return name, int(value)
     return name, {"true": True, "false": False}.get(value.lower(), value)
+
+
+def settings_for(
+    function: Callable[..., Any], settings: Iterable[str], known: Collection[str], subject: str
+) -> dict[str, Any]:
+    """Read each NAME=VALUE, and refuse what a function does not take.
+
+    Parameters
+    ----------
+    function : callable
+        Its type hints and limits decide about the values.
+    settings : iterable of str
+        As given on the command line.
+    known : collection of str
+        The names that may be given.
+    subject : str
+        Subject and verb of the message about an unknown name.
+
+    Raises
+    ------
+    InvalidParameterError
+        If a name is unknown or a value of the wrong type.
+
+    Examples
+    --------
+    >>> def search(epochs: int = 1) -> None: ...
+    >>> settings_for(search, ["epochs=4"], ["epochs"], "a search has")
+    {'epochs': 4}
+    """
+    asked = dict(map(setting, settings))
+    for name, value in asked.items():
+        if name not in known:
+            raise InvalidParameterError(
+                f"{subject} no parameter {name!r}; known: {', '.join(known)}"
+            )
+        if problem := complaint(function, name, value):
+            raise InvalidParameterError(f"{name} {problem}")
+    return {name: as_taken(function, name, value) for name, value in asked.items()}

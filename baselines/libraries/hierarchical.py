@@ -28,12 +28,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.composing import routed
-from baselines.building.demanded_chunks import (
-    check_unicast,
-    chunks_of,
-    equal_parts,
-    given_demand,
-)
+from baselines.building.demanded_chunks import unicast_chunks
 from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import check_supported
@@ -87,9 +82,7 @@ def generate(
     check_choice("over", over, OVER)
     check_choice("order", order, ("at-once", "rotation"))
     check_size(topology)
-    given = given_demand(topology, demand, collective)
-    check_unicast("hierarchical", given)
-    chunks = equal_parts(topology.num_compute) if given is None else chunks_of(given)
+    given, chunks = unicast_chunks("hierarchical", topology, demand)
     nics = BoxNics.of(topology)
     out, into = _carriers(nics, chunks, over)
     sends = _transfers(nics, chunks, out, into, rotate=order == "rotation")

@@ -34,12 +34,7 @@ import numpy as np
 import numpy.typing as npt
 
 from baselines.building.composing import routed
-from baselines.building.demanded_chunks import (
-    check_unicast,
-    chunks_of,
-    equal_parts,
-    given_demand,
-)
+from baselines.building.demanded_chunks import unicast_chunks
 from baselines.interface.method import Method
 from baselines.interface.parameters import exact_parameter
 from baselines.interface.supported import check_supported
@@ -135,8 +130,7 @@ def generate(
     """
     check_supported(METHOD, collective, ("all-to-all",))
     check_size(topology)
-    given = given_demand(topology, demand, collective)
-    check_unicast(METHOD, given)
+    given, chunks = unicast_chunks(METHOD, topology, demand, UNITS)
     alpha = exact_parameter("alpha_us", alpha_us)
     if alpha < 0 or (alpha and given is None):
         raise InvalidParameterError(
@@ -144,7 +138,6 @@ def generate(
             f"have no bytes"
         )
     nics = BoxNics.of(topology)
-    chunks = equal_parts(topology.num_compute, UNITS) if given is None else chunks_of(given)
     sends = _transfers(nics, chunks, alpha * nics.bandwidth_gb_s * _BYTES_PER_US)
     return replace(routed(topology, METHOD, "all-to-all", chunks, sends), demand=given)
 

@@ -97,6 +97,7 @@ class NativeRun:
         options = [
             f"-Dnanobind_DIR={nanobind.cmake_dir()}",
             f"-DPython_EXECUTABLE={sys.executable}",
+            "-DCMAKE_UNITY_BUILD=OFF",  # a mutant compiles one file again
         ]
         ninja = Path(sys.executable).parent / "ninja"
         self._run(

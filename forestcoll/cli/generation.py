@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -48,6 +49,7 @@ from forestcoll.schedule import (
     write_schedule,
 )
 from forestcoll.schedule.allreduce import TreeSchedule
+from forestcoll.topology.model import Topology
 from forestcoll.tree_latency import latency
 
 __all__ = ["generate_schedule"]
@@ -124,11 +126,12 @@ def generate_schedule(
         "max-depth": max_depth, "sparse-exchange": sparse_exchange, "factored": factored,
         "multicast": in_network, "method": None if method == "forestcoll" else method,
     }  # fmt: skip
+    about = idle_fact(members, idle)
     if check_all_to_all(collective, demand, trees):
         flow = flow_for(topology, demand, seconds, round_up, parts)
-        proved = flow_facts(flow, check=check)
+        facts = {**about, **flow_facts(flow, check=check)}
         write_schedule(flow, output)
-        report({**idle_fact(members, idle), **proved, "file": output}, json_)
+        report({**facts, "file": output}, json_)
         return
     options = Options(
         collective=collective,
@@ -146,24 +149,28 @@ def generate_schedule(
     tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:
         options = replace(options, k=tried.lowest.k if low else tried.fastest.k)
+    made = _written_trees(topology, options, output, check=check)
+    choices = None if tried is None else [asdict(choice) for choice in tried.choices]
+    facts = {"topology": topology.name, **about, "collective": collective, "tried": choices, **made}
+    report({**facts, "file": output}, json_)
+
+
+def _written_trees(
+    topology: Topology, options: Options, output: Path, *, check: bool
+) -> dict[str, Any]:
+    """Generate trees, verify them if asked to, write them, and return the facts about them."""
     with progress_bars() as progress:
         made = generate(topology, options, progress=progress)
     schedule = made.schedule
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
-    facts = {
-        "topology": topology.name,
-        **idle_fact(members, idle),
-        "collective": schedule.collective,
-        "tried": None if tried is None else [asdict(choice) for choice in tried.choices],
+    return {
         **_tree_facts(schedule),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         **_proved(schedule, verdict),
         **made.saved,
         "stages_s": dict(made.seconds),
-        "file": output,
     }
-    report(facts, json_)
 
 
 def _proved(schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None) -> dict[str, Any]:

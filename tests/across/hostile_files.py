@@ -23,8 +23,8 @@ from forestcoll import cli
 SECONDS = 10
 """Of CPU for a command, so that other work beside it makes nothing too slow."""
 
-BLOCKED_SECONDS = 60
-"""For a command that waits for something."""
+IDLE_CPU_SECONDS = 0.5
+"""A command that used less in SECONDS of any clock waits for something, and is too slow too."""
 
 DIGITS = "9" * 5000
 SURROGATE = "\ud800"
@@ -55,12 +55,11 @@ def _run(runner: CliRunner, commands: list[list[str]]) -> None:
     mapped = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
     most = mapped * resource.getpagesize() + int(sys.argv[1]) * 10**6
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
-    signal.signal(signal.SIGALRM, _too_slow)
     signal.signal(signal.SIGPROF, _too_slow)
     found = []
     for command in commands:
         begin = time.perf_counter()
-        signal.alarm(BLOCKED_SECONDS)
+        _expect_work()
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         code, output = _outcome(runner, command)
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -79,6 +78,19 @@ def _outcome(runner: CliRunner, command: list[str]) -> tuple[int, str]:
     if result.exception is not None and not isinstance(result.exception, SystemExit):
         output += f"\n{type(result.exception).__name__}: {result.exception}"[:500]
     return result.exit_code, output
+
+
+def _expect_work() -> None:
+    """Look again after each ``SECONDS`` whether the command has used the processor since."""
+    used = time.process_time()
+
+    def look(*_: object) -> None:
+        if time.process_time() - used < IDLE_CPU_SECONDS:
+            raise TooSlowError
+        _expect_work()
+
+    signal.signal(signal.SIGALRM, look)
+    signal.alarm(SECONDS)
 
 
 def _too_slow(*_: object) -> None:

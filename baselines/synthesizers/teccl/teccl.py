@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 
 from baselines.building.composing import collect_steps
+from baselines.building.demanded_chunks import given_demand
 from baselines.interface.method import Method
 from baselines.interface.search import Report
 from baselines.interface.supported import check_whole
@@ -22,7 +23,6 @@ from baselines.networks.switch_paths import check_size
 from baselines.synthesizers.teccl.task import Task
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
 from forestcoll.problem.demand import Demand
-from forestcoll.problem.demand_files import demand_in
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import weights_for
 from forestcoll.schedule.steps import REDUCTIONS, StepSchedule
@@ -195,10 +195,15 @@ def generate(
         chunk_bytes=chunk_bytes,
         limits=(limits or Limits()).shared(2 if collective == "allreduce" else 1),
     )
+    return _made(topology, collective, task, report or (lambda search: None))
+
+
+def _made(topology: Topology, collective: str, task: Task, report: Report) -> StepSchedule:
+    """Solve the task; a reduction and the first phase of an allreduce are reversed."""
 
     def spread(network: Topology) -> StepSchedule:
         phase = task.collective if network is topology else _REDUCTION[task.collective]
-        return task.spread(network, phase, report or (lambda search: None))
+        return task.spread(network, phase, report)
 
     if collective == "all-to-all":
         return spread(topology)
@@ -218,18 +223,10 @@ def _given(
     """Read the demand, if any, and refuse what contradicts it."""
     if demand is None:
         return None
-    if collective not in (None, "all-to-all"):
-        raise InvalidParameterError(
-            f"a demand states who needs what; leave out the collective {collective}"
-        )
     for name, value in (("size_bytes", size_bytes), ("root", root)):
         if value is not None:
             raise InvalidParameterError(f"{name} is given with a demand, which has its own")
-    if isinstance(demand, str):
-        return demand_in(demand, topology)
-    if not isinstance(demand, Demand):
-        raise InvalidParameterError(f"demand is a {type(demand).__name__}; give a Demand or text")
-    return demand
+    return given_demand(topology, demand, collective)
 
 
 def _check_sums(made: StepSchedule) -> None:

@@ -13,7 +13,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace bfb_tests {
 
 BroadcastNetwork network_of(Graph graph) {
   graph.arcs = merged(graph.arcs);
@@ -164,12 +164,11 @@ void refuses_what_makes_no_sense() {
   CHECK_THROWS(InvalidInput, broadcast(pair, Symmetry{{0, 0}, {}}, 1));
 }
 
-}  // namespace
+}  // namespace bfb_tests
 
-int main() {
+TESTS(bfb) {
   broadcasts_of_random_graphs_take_the_times_found_for_them();
   one_node_of_a_ring_stands_for_all();
   a_thread_more_changes_nothing();
   refuses_what_makes_no_sense();
-  return check::report();
 }

@@ -11,7 +11,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace job_balance_tests {
 
 struct Instance {
   std::vector<JobKind> kinds;
@@ -142,13 +142,12 @@ void refuses_what_it_cannot_hold() {
   CHECK_THROWS(CapacityOverflow, least_time(kinds, links, huge));
 }
 
-}  // namespace
+}  // namespace job_balance_tests
 
-int main() {
+TESTS(job_balance) {
   the_least_time_fits_and_nothing_less_does();
   whole_pieces_take_the_least_time_in_which_they_fit();
   two_examples_of_the_paper();
   a_link_whose_latency_is_longer_than_all_the_work_stays_idle();
   refuses_what_it_cannot_hold();
-  return check::report();
 }

@@ -13,7 +13,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace multitree_tests {
 
 GroveNetwork with_gpus(Graph graph, NodeId gpus) {
   GroveNetwork network{std::move(graph), {}, {}};
@@ -128,9 +128,9 @@ void what_makes_no_sense_is_refused() {
   CHECK_THROWS(InvalidInput, grow(network, {{}, false}));
 }
 
-}  // namespace
+}  // namespace multitree_tests
 
-int main() {
+TESTS(multitree) {
   a_step_lets_one_tree_into_each_gpu();
   preference_is_not_rank();
   what_cannot_be_reached_has_no_parent();
@@ -138,5 +138,4 @@ int main() {
   a_gpu_is_served_by_the_widest_of_the_shortest();
   trees_span_and_keep_to_the_units();
   what_makes_no_sense_is_refused();
-  return check::report();
 }

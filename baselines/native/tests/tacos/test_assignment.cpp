@@ -13,7 +13,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace assignment_tests {
 
 struct Free {
   std::vector<Word> has;  // one word a link
@@ -107,13 +107,12 @@ void assignments_are_as_large_as_any() {
   }
 }
 
-}  // namespace
+}  // namespace assignment_tests
 
-int main() {
+TESTS(assignment) {
   chunks_are_drawn_alike();
   a_maximum_leaves_no_link_idle();
   a_chunk_takes_the_quickest_link();
   what_is_not_lacking_is_not_brought();
   assignments_are_as_large_as_any();
-  return check::report();
 }

@@ -9,7 +9,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace offers_tests {
 
 constexpr int kWords = 2;
 
@@ -54,9 +54,6 @@ void unions_are_of_the_open_links() {
   }
 }
 
-}  // namespace
+}  // namespace offers_tests
 
-int main() {
-  unions_are_of_the_open_links();
-  return check::report();
-}
+TESTS(offers) { unions_are_of_the_open_links(); }

@@ -11,7 +11,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace python_random_tests {
 
 // As many of the highest bits as the bound has, until the number is below it: 1000 has ten bits.
 void numbers_are_the_highest_bits_that_are_below() {
@@ -30,10 +30,9 @@ void a_generator_has_624_words() {
   CHECK_THROWS(InvalidInput, PythonRandom(std::vector<std::uint32_t>(625, 1)));
 }
 
-}  // namespace
+}  // namespace python_random_tests
 
-int main() {
+TESTS(python_random) {
   numbers_are_the_highest_bits_that_are_below();
   a_generator_has_624_words();
-  return check::report();
 }

@@ -15,7 +15,7 @@ using namespace forestcoll;
 using namespace forestcoll::baselines;
 using namespace forestcoll::testing;
 
-namespace {
+namespace tacos_tests {
 
 // 0 -> 1 -> 2 and back, two ticks each: the chunks of both ends are at the other end by 4.
 void a_line_by_hand() {
@@ -87,13 +87,12 @@ void what_makes_no_sense_is_refused() {
   CHECK_THROWS(CapacityOverflow, tried({2, 1, {{{0, 1, std::numeric_limits<Amount>::max()}}}}));
 }
 
-}  // namespace
+}  // namespace tacos_tests
 
-int main() {
+TESTS(tacos) {
   a_line_by_hand();
   what_cannot_be_reached_is_left();
   chunks_arrive_once_and_from_where_they_are();
   a_report_may_stop_it();
   what_makes_no_sense_is_refused();
-  return check::report();
 }

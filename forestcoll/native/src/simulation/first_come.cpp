@@ -26,9 +26,9 @@ struct Event {
   }
 };
 
-class Simulation {
+class Queues {
  public:
-  Simulation(const Transfers& transfers, const Setting& setting)
+  Queues(const Transfers& transfers, const Setting& setting)
       : t_(transfers),
         setting_(setting),
         streams_(streams_of(transfers, each_by_itself(transfers))),
@@ -122,7 +122,7 @@ class Simulation {
 }  // namespace
 
 Finish first_come(const Transfers& transfers, const Setting& setting, Progress progress) {
-  return Simulation(transfers, setting).run(std::move(progress));
+  return Queues(transfers, setting).run(std::move(progress));
 }
 
 }  // namespace forestcoll

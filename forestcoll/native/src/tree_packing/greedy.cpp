@@ -7,8 +7,8 @@ namespace forestcoll {
 namespace {
 
 // Arcs by tail, with their remaining capacity.
-struct Rows {
-  explicit Rows(const Graph& graph) : out(graph.num_nodes) {
+struct TreeRows {
+  explicit TreeRows(const Graph& graph) : out(graph.num_nodes) {
     for (const Arc& arc : graph.arcs) out[arc.tail].push_back(arc);
   }
   NodeMap<std::vector<Arc>> out;
@@ -16,7 +16,7 @@ struct Rows {
 
 // The tree grows level by level. Of several parents on a level a node takes the one whose link has
 // most capacity left, so scarce links stay free for trees without a choice.
-bool grow(Rows& rows, Batch& tree, NodeMap<Arc*>& via) {
+bool grow(TreeRows& rows, Batch& tree, NodeMap<Arc*>& via) {
   std::vector<NodeId> level{tree.root};
   std::size_t reached = 1;
   while (!level.empty()) {
@@ -46,7 +46,7 @@ bool grow(Rows& rows, Batch& tree, NodeMap<Arc*>& via) {
 }  // namespace
 
 std::optional<std::vector<Batch>> pack_greedily(const Graph& graph, std::span<const Amount> trees) {
-  Rows rows(graph);
+  TreeRows rows(graph);
   NodeMap<Arc*> via(trees.size(), nullptr);
   std::vector<Batch> batches;
   for (std::size_t root = 0; root < trees.size(); ++root) {

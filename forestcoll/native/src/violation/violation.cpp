@@ -14,7 +14,7 @@ namespace {
 
 __extension__ using Wide = __int128;
 
-void refuse_overflow(const Graph& graph, const Demand& demand) {
+void refuse_large_sums(const Graph& graph, const Demand& demand) {
   Wide capacity = 0, trees = 0;
   for (const Arc& arc : graph.arcs) capacity += arc.capacity;
   for (const Amount amount : demand.trees) trees += amount;
@@ -52,7 +52,7 @@ std::optional<Violation> first_violation(const FlowNetwork& network,
 std::optional<Violation> find_violation(const Graph& graph, const Demand& demand,
                                         std::size_t passed, Progress progress, int threads) {
   check(graph, demand, Roots::any);
-  refuse_overflow(graph, demand);
+  refuse_large_sums(graph, demand);
   const std::vector<NodeId> targets = demand.targets();
   passed = std::min(passed, targets.size());
   std::optional<Violation> found = first_violation(

@@ -17,7 +17,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace assembly_tests {
 
 void assembled_trees_are_a_packing() {
   Random random(10);
@@ -98,11 +98,10 @@ void the_refusal_names_the_set() {
   CHECK(refusal_of(more).starts_with("set 3 (6 nodes from 0 on) "));
 }
 
-}  // namespace
+}  // namespace assembly_tests
 
-int main() {
+TESTS(assembly) {
   assembled_trees_are_a_packing();
   what_does_not_match_is_refused();
   the_refusal_names_the_set();
-  return check::report();
 }

@@ -10,7 +10,7 @@
 
 using namespace forestcoll;
 
-namespace {
+namespace bounded_depth_tests {
 
 Batches one_from_each(int size) {
   Batches batches;
@@ -109,11 +109,10 @@ void test_a_switch() {
   CHECK(made.hop.size() == 12 * 3);
 }
 
-}  // namespace
+}  // namespace bounded_depth_tests
 
-int main() {
+TESTS(bounded_depth) {
   test_a_ring();
   test_tall_trees_are_cut();
   test_a_switch();
-  return check::report();
 }

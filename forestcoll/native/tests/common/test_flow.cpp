@@ -6,7 +6,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace flow_tests {
 
 Amount fresh_shortage(const FlowNetwork& network, const NodeMap<Amount>& supply, NodeId sink) {
   WarmFlow flow(network, supply);
@@ -77,10 +77,9 @@ void warm_flow_equals_fresh_flow_whatever_changes() {
   }
 }
 
-}  // namespace
+}  // namespace flow_tests
 
-int main() {
+TESTS(flow) {
   shortage_equals_the_worst_cut_and_source_side_is_one();
   warm_flow_equals_fresh_flow_whatever_changes();
-  return check::report();
 }

@@ -11,7 +11,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace shortcuts_tests {
 
 unsigned bit(Shortcut shortcut) { return 1U << static_cast<unsigned>(shortcut); }
 
@@ -72,11 +72,10 @@ void symmetry_is_not_looked_for() {
   block_shortcuts(0);
 }
 
-}  // namespace
+}  // namespace shortcuts_tests
 
-int main() {
+TESTS(shortcuts) {
   all_are_open_until_they_are_blocked();
   flows_are_as_large_from_one_end();
   symmetry_is_not_looked_for();
-  return check::report();
 }

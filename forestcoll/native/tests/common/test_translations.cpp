@@ -10,7 +10,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace translations_tests {
 
 // An arc from every node to the end of each step, digit by digit.
 Graph cayley(const std::vector<NodeId>& radices, const std::vector<std::vector<NodeId>>& steps) {
@@ -101,12 +101,11 @@ void weights_and_targets_count_too() {
   CHECK(!is_alike_everywhere(torus, {demand.trees, NodeMap<std::uint8_t>(16, 0)}));
 }
 
-}  // namespace
+}  // namespace translations_tests
 
-int main() {
+TESTS(translations) {
   every_move_is_a_symmetry();
   a_torus_has_two_radices_and_a_circulant_one();
   a_dent_breaks_the_symmetry();
   weights_and_targets_count_too();
-  return check::report();
 }

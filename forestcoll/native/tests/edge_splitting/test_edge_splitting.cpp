@@ -13,7 +13,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace edge_splitting_tests {
 
 // Capacities and trees at the optimum: U b and k.
 Demand scale_to_optimum(Graph& graph, NodeId switches) {
@@ -134,14 +134,13 @@ void refuses_demand_that_does_not_fit() {
   CHECK(remove_switches(graph, equal_demand(3, 1, 1), no_tight_sets(3)).logical.size() == 2);
 }
 
-}  // namespace
+}  // namespace edge_splitting_tests
 
-int main() {
+TESTS(edge_splitting) {
   for (const int most_exchanges : {100, 0, -1}) {
     removal_keeps_condition_c_and_the_physical_capacities({most_exchanges});
   }
   two_boxes_of_the_paper_become_rails();
   boxes_that_mostly_forward_make_few_splits();
   refuses_demand_that_does_not_fit();
-  return check::report();
 }

@@ -8,7 +8,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace split_matrix_tests {
 
 void guess_spends_every_port_exactly() {
   Random random(6);
@@ -108,13 +108,12 @@ void what_only_passes_hundreds_of_ports_goes_to_some() {
   }
 }
 
-}  // namespace
+}  // namespace split_matrix_tests
 
-int main() {
+TESTS(split_matrix) {
   what_only_passes_is_spread();
   what_only_passes_hundreds_of_ports_goes_to_some();
   few_are_asked_for_among_many_groups_only();
   guess_spends_every_port_exactly();
   guess_crosses_groups_as_far_as_possible();
-  return check::report();
 }

@@ -10,7 +10,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace optimality_tests {
 
 struct Ratio {
   Amount over = 0, under = 1;
@@ -75,12 +75,11 @@ void refuses_what_it_cannot_do() {
   CHECK_THROWS(CapacityOverflow, find_bottleneck({2, {{0, 1, huge}, {1, 0, huge}}}, two));
 }
 
-}  // namespace
+}  // namespace optimality_tests
 
-int main() {
+TESTS(optimality) {
   bottleneck_equals_the_worst_of_all_cuts();
   bottleneck_with_weights_and_a_single_root_too();
   names_the_node_that_receives_nothing();
   refuses_what_it_cannot_do();
-  return check::report();
 }

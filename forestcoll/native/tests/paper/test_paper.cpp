@@ -12,7 +12,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace paper_tests {
 
 // The least capacity of a cut between two nodes, and whether `side` is one.
 Amount least_cut(const Graph& graph, NodeId source, NodeId sink) {
@@ -165,14 +165,13 @@ void refuses_what_it_cannot_do() {
   CHECK_THROWS(CapacityOverflow, paper::find_optimality({2, {{0, 1, big}, {1, 0, big}}}, {1, 1}));
 }
 
-}  // namespace
+}  // namespace paper_tests
 
-int main() {
+TESTS(paper) {
   max_flow_equals_the_least_cut();
   what_is_taken_back_leaves_no_trace();
   algorithm_1_finds_the_optimum_of_the_core();
   algorithm_3_keeps_condition_c_and_algorithm_4_packs_what_it_leaves();
   algorithm_4_packs_unequal_numbers_of_trees();
   refuses_what_it_cannot_do();
-  return check::report();
 }

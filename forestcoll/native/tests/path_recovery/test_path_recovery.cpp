@@ -13,7 +13,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace path_recovery_tests {
 
 std::vector<std::size_t> range(const std::vector<std::int64_t>& first, std::size_t row) {
   std::vector<std::size_t> places;
@@ -114,14 +114,13 @@ void loops_are_cut_out_late_or_early() {
   }
 }
 
-}  // namespace
+}  // namespace path_recovery_tests
 
-int main() {
+TESTS(path_recovery) {
   full_load_fits_the_physical_links(kMostHops);
   full_load_fits_the_physical_links(0);
   loops_through_a_switch_are_cut_short();
   equal_paths_of_a_link_are_one();
   loops_are_cut_out_late_or_early();
   walks_that_double_at_each_split_stay_short();
-  return check::report();
 }

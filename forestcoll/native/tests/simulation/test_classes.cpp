@@ -8,7 +8,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace classes_tests {
 
 void test_a_one_way_ring_has_a_class_a_step() {
   constexpr int nodes = 6;
@@ -74,11 +74,10 @@ void test_numbers_that_name_nothing_are_refused() {
   refused([](Transfers& t) { t.delay_of_way.pop_back(); });
 }
 
-}  // namespace
+}  // namespace classes_tests
 
-int main() {
+TESTS(classes) {
   test_a_one_way_ring_has_a_class_a_step();
   test_what_is_told_apart();
   test_numbers_that_name_nothing_are_refused();
-  return check::report();
 }

@@ -11,7 +11,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace fair_shares_tests {
 
 Finish simulate(const Transfers& t, const Setting& with) {
   forestcoll::check(t);
@@ -107,9 +107,9 @@ void test_what_makes_no_sense_is_refused() {
   CHECK_THROWS(CapacityOverflow, simulate(t, with));
 }
 
-}  // namespace
+}  // namespace fair_shares_tests
 
-int main() {
+TESTS(fair_shares) {
   test_a_chain_in_pipeline_chunks();
   test_shares_are_by_size_and_the_rest_is_taken_up();
   test_lockstep_waits_for_the_slowest();
@@ -117,5 +117,4 @@ int main() {
   test_starts_and_sums();
   test_usage_adds_up();
   test_what_makes_no_sense_is_refused();
-  return check::report();
 }

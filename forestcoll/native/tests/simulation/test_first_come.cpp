@@ -7,7 +7,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace first_come_tests {
 
 void test_who_comes_first_is_served_first() {
   ByHand made(1);
@@ -53,13 +53,12 @@ void test_a_circle_is_found() {
   CHECK_THROWS(Infeasible, first_come(made.t, setting(1)));
 }
 
-}  // namespace
+}  // namespace first_come_tests
 
-int main() {
+TESTS(first_come) {
   test_who_comes_first_is_served_first();
   test_a_slow_link_does_not_hold_up_a_fast_one();
   test_a_chain_in_pipeline_chunks();
   test_too_many_ticks_are_told();
   test_a_circle_is_found();
-  return check::report();
 }

@@ -1,8 +1,9 @@
-// Checks that report what failed and where; a test is a main() that calls report() last.
+// Checks that report what failed and where, and the tests by name that main.cpp runs.
 #pragma once
 
-#include <cstdlib>
 #include <iostream>
+#include <map>
+#include <string>
 
 namespace check {
 
@@ -27,10 +28,15 @@ void throws(Work work, const char* what, const char* file, int line) {
   that(thrown, what, file, line);
 }
 
-inline int report() {
-  std::cout << checks - failures << " of " << checks << " checks hold\n";
-  return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+// The tests of this executable, one for each file.
+inline std::map<std::string, void (*)()>& tests() {
+  static std::map<std::string, void (*)()> all;
+  return all;
 }
+
+struct Registered {
+  Registered(const char* name, void (*run)()) { tests().emplace(name, run); }
+};
 
 }  // namespace check
 
@@ -38,3 +44,11 @@ inline int report() {
 #define CHECK_THROWS(error, expression)                                                       \
   check::throws<error>([&] { static_cast<void>(expression); }, #expression " throws " #error, \
                        __FILE__, __LINE__)
+
+// In a namespace of their own, as several files are compiled as one.
+#define TESTS(name)                                 \
+  namespace name##_tests {                          \
+    void run();                                     \
+    const check::Registered registered(#name, run); \
+  }                                                 \
+  void name##_tests::run()

@@ -9,7 +9,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace decomposition_tests {
 
 bool a_switch_sends_too_much(const Graph& graph, const Demand& demand) {
   NodeMap<Amount> kept(demand.trees.size(), 0);
@@ -234,9 +234,9 @@ void a_set_is_made_tight_by_itself_where_two_at_once_break_a_cut() {
   CHECK(has_left(problem.graph, {{5, 6, 2}, {4, 5, 4}, {4, 6, 1}, {0, 5, 20}}));
 }
 
-}  // namespace
+}  // namespace decomposition_tests
 
-int main() {
+TESTS(decomposition) {
   trimming_keeps_every_cut_and_makes_its_sets_tight();
   nested_sets_are_tight_under_the_trimmed_capacities();
   a_dead_link_does_not_keep_other_boxes_together();
@@ -245,5 +245,4 @@ int main() {
   few_paths_through_switches_with_one_host_each_need_no_trimming();
   a_tight_set_keeps_what_enters_it_when_its_neighbour_is_trimmed();
   a_set_is_made_tight_by_itself_where_two_at_once_break_a_cut();
-  return check::report();
 }

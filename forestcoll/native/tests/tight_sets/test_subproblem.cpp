@@ -6,7 +6,7 @@
 
 using namespace forestcoll;
 
-namespace {
+namespace subproblem_tests {
 
 void problems_that_differ_anywhere_have_other_contents() {
   const Subproblem plain{{3, {{0, 1, 5}, {1, 2, 4}}}, {{1, 2, 0}, {1, 1, 0}}, -1};
@@ -25,9 +25,6 @@ void problems_that_differ_anywhere_have_other_contents() {
   CHECK(content(all[0]) == content(plain));
 }
 
-}  // namespace
+}  // namespace subproblem_tests
 
-int main() {
-  problems_that_differ_anywhere_have_other_contents();
-  return check::report();
-}
+TESTS(subproblem) { problems_that_differ_anywhere_have_other_contents(); }

@@ -10,7 +10,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace tight_sets_tests {
 
 void every_set_is_tight_and_holds_a_target() {
   Random random(9);
@@ -59,11 +59,10 @@ void refuses_what_is_no_family() {
   CHECK_THROWS(Infeasible, find_tight_sets({2, {{0, 1, 1}, {1, 0, 1}}}, equal_demand(2, 0, 2)));
 }
 
-}  // namespace
+}  // namespace tight_sets_tests
 
-int main() {
+TESTS(tight_sets) {
   every_set_is_tight_and_holds_a_target();
   bottleneck_boxes_are_found();
   refuses_what_is_no_family();
-  return check::report();
 }

@@ -12,7 +12,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace cut_guided_tests {
 
 Progress quiet;
 
@@ -92,12 +92,11 @@ void known_cuts_keep_the_surplus_of_their_sets() {
   }
 }
 
-}  // namespace
+}  // namespace cut_guided_tests
 
-int main() {
+TESTS(cut_guided) {
   exact_packer_packs_whatever_is_feasible();
   cut_guided_packer_packs_whatever_is_feasible();
   cut_guided_packer_sees_nodes_that_the_first_does_not_reach();
   known_cuts_keep_the_surplus_of_their_sets();
-  return check::report();
 }

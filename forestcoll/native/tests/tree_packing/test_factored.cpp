@@ -20,7 +20,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace factored_tests {
 
 int tree_depth(const Batch& batch) {
   int tree_depth = 0;
@@ -136,12 +136,11 @@ void a_set_that_is_not_tight_is_refused() {
         std::string::npos);
 }
 
-}  // namespace
+}  // namespace factored_tests
 
-int main() {
+TESTS(factored) {
   items_are_numbered_by_their_smallest_node();
   numbers_match_and_are_spent();
   equal_boxes_share_a_shape();
   a_set_that_is_not_tight_is_refused();
-  return check::report();
 }

@@ -4,7 +4,7 @@
 
 using namespace forestcoll;
 
-namespace {
+namespace known_cuts_tests {
 
 constexpr Amount kMost = 1000;
 
@@ -63,12 +63,11 @@ void more_sets_than_a_word_has_bits() {
   CHECK(cuts.safe(0, 2, kMost) == 121);
 }
 
-}  // namespace
+}  // namespace known_cuts_tests
 
-int main() {
+TESTS(known_cuts) {
   a_first_entry_is_free_and_each_further_one_takes_from_the_surplus();
   what_is_given_back_returns_once_for_each_further_entry();
   the_next_tree_enters_anew();
   more_sets_than_a_word_has_bits();
-  return check::report();
 }

@@ -16,7 +16,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace partial_packing_tests {
 
 Progress quiet;
 
@@ -86,7 +86,7 @@ void starts_span_and_repairs_only_relieve() {
   CHECK(relieved > 0);
 }
 
-void negotiation_keeps_trees_and_their_height() {
+void negotiation_keeps_trees_and_their_depth() {
   Random random(19);
   int helped = 0;
   for (int round = 0; round < 200; ++round) {
@@ -220,16 +220,15 @@ void completion_packs_whatever_a_start_leaves() {
   CHECK(incomplete > 100);
 }
 
-}  // namespace
+}  // namespace partial_packing_tests
 
-int main() {
+TESTS(partial_packing) {
   starts_span_and_repairs_only_relieve();
-  negotiation_keeps_trees_and_their_height();
+  negotiation_keeps_trees_and_their_depth();
   split_trees_are_far_off_sooner();
   trees_without_a_choice_are_not_negotiated_over();
   an_overspent_packing_is_left_as_it_is();
   prim_goes_round_full_arcs();
   split_batches_stay_apart_only_if_they_differ();
   completion_packs_whatever_a_start_leaves();
-  return check::report();
 }

@@ -14,7 +14,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace tree_packing_tests {
 
 Progress quiet;
 
@@ -106,10 +106,10 @@ void no_tree_is_left_with_the_short_strides() {
   for (std::size_t root = 0; root < kStrides; ++root) trees[root] = 1;
   const auto greedy = pack_greedily(graph, trees);
   CHECK(greedy.has_value());
-  CHECK(tallest(*greedy) > 100);
+  CHECK(deepest(*greedy) > 100);
   const std::vector<Batch> batches = pack(graph, trees, quiet);
   is_packing(graph, trees, batches);
-  CHECK(tallest(batches) < 36);
+  CHECK(deepest(batches) < 36);
 }
 
 void progress_can_stop_the_work() {
@@ -136,9 +136,9 @@ void refuses_demand_that_does_not_fit() {
   CHECK_THROWS(InvalidInput, pack({2, {{0, 1, 1}, {1, 0, 1}}}, negative, quiet));
 }
 
-}  // namespace
+}  // namespace tree_packing_tests
 
-int main() {
+TESTS(tree_packing) {
   cascade_packs_whatever_is_feasible();
   greedy_trees_are_breadth_first_where_they_fit();
   shallow_trees_are_a_packing_where_they_fit();
@@ -146,5 +146,4 @@ int main() {
   no_tree_is_left_with_the_short_strides();
   progress_can_stop_the_work();
   refuses_demand_that_does_not_fit();
-  return check::report();
 }

@@ -14,7 +14,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace vertex_transitive_tests {
 
 Graph circulant(NodeId nodes, const std::vector<std::pair<NodeId, Amount>>& offsets) {
   Graph graph{nodes, {}};
@@ -210,13 +210,12 @@ void other_problems_are_left_alone() {
   CHECK(!transposed(open, std::vector<Amount>(5, 1)).has_value());
 }
 
-}  // namespace
+}  // namespace vertex_transitive_tests
 
-int main() {
+TESTS(vertex_transitive) {
   rotated_trees_are_a_packing();
   trees_are_found_wherever_all_but_one_may_be_equal();
   a_short_and_a_long_step_reach_everybody();
   a_torus_takes_two_trees_of_each_root_as_low_as_can_be();
   other_problems_are_left_alone();
-  return check::report();
 }

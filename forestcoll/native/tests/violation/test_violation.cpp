@@ -9,7 +9,7 @@
 using namespace forestcoll;
 using namespace forestcoll::testing;
 
-namespace {
+namespace violation_tests {
 
 Amount least_surplus(const Graph& graph, const Demand& demand) {
   Amount least = 0;
@@ -81,11 +81,10 @@ void refuses_what_it_cannot_hold() {
   CHECK_THROWS(InvalidInput, find_violation({2, {{0, 2, 1}}}, {{1, 1}, {1, 1}}));
 }
 
-}  // namespace
+}  // namespace violation_tests
 
-int main() {
+TESTS(violation) {
   a_violation_is_found_exactly_when_there_is_one();
   a_broadcast_is_bound_by_the_narrowest_cut();
   refuses_what_it_cannot_hold();
-  return check::report();
 }
