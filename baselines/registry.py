@@ -38,8 +38,8 @@ MODULES = (
     "baselines.synthesizers.sccl.sccl",
     "baselines.synthesizers.teccl.teccl",
     "baselines.synthesizers.taccl.taccl",
+    "baselines.synthesizers.syccl.syccl",
     "baselines.synthesizers.fast_reading",
-    "baselines.synthesizers.not_reimplemented",
 )
 """Modules with methods: each has its own ``METHODS``."""
 

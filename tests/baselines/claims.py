@@ -17,7 +17,6 @@ from baselines import METHODS
 from baselines.interface.method import Schedule
 from baselines.interface.supported import GATHERING, ROOTED
 from forestcoll.problem.limits import Limits
-from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Topology, group, load_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
@@ -294,7 +293,11 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         ),
     },
     "fast-reading": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},
-    "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
+    # By the greedy solutions of its sub-demands, as TE-CCL.
+    "syccl": dict.fromkeys(
+        (*GATHERING, "all-to-all"),
+        Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"), parameters={"work": 0}),
+    ),
     "tto": {"allreduce": Claim((IDLE_CORNER,))},
 }
 """By baseline and collective."""
