@@ -163,7 +163,13 @@ class Coverage:
         """
         if name not in self.experiments:
             raise InvalidExperimentError(f"there is no experiment {name!r} in {self.root}")
-        return read_experiment(self.experiments[name])
+        if name not in self._parsed:  # several items may share an experiment
+            self._parsed[name] = read_experiment(self.experiments[name])
+        return self._parsed[name]
+
+    @cached_property
+    def _parsed(self) -> dict[str, ParsedExperiment]:
+        return {}
 
     def _faults(self, item: Item) -> Iterable[str]:
         for name in item.rows:
