@@ -4,7 +4,14 @@ import networkx as nx
 import pytest
 
 from forestcoll.topology import validate
-from tests.random_topologies import KINDS, MAX_NODES, MAX_SWITCHES, random_topology
+from tests.random_topologies import (
+    ALL_ROUNDS,
+    KINDS,
+    MAX_NODES,
+    MAX_SWITCHES,
+    random_topology,
+    rounds,
+)
 from tests.reference.flow import integer_graph
 
 
@@ -52,3 +59,11 @@ def test_unbalanced_ones_have_switches_and_gpus_out_of_balance() -> None:
 def test_a_seed_always_gives_the_same_network() -> None:
     assert random_topology(3, "directed") == random_topology(3, "directed")
     assert random_topology(3, "directed") != random_topology(4, "directed")
+
+
+def test_all_rounds_are_run_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of them else, but not less than eight of those there are."""
+    monkeypatch.setenv(ALL_ROUNDS, "")
+    assert [rounds(300), rounds(20), rounds(5), rounds(300, 2)] == [100, 8, 5, 2]
+    monkeypatch.setenv(ALL_ROUNDS, "1")
+    assert [rounds(300), rounds(20), rounds(5), rounds(300, 2)] == [300, 20, 5, 300]

@@ -14,6 +14,7 @@ from forestcoll.topology.files import read_topology, topology_json, topology_yam
 from forestcoll.topology.format import topology_document, topology_from_document, topology_schema
 from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
 from forestcoll.topology.reading.yaml_lines import yaml_lines
+from tests.random_topologies import rounds
 
 SCHEMA = jsonschema.Draft202012Validator(topology_schema())
 
@@ -135,7 +136,7 @@ def test_more_than_a_thousand_groups():
 NAMES = ["a", "b - c", "x -> y", "*", "gpu[0]", "b", "c", "no", 'q"']
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=rounds(60), derandomize=True, deadline=None)
 @given(st.data())
 def test_round_trip_is_exact_whatever_the_names(data):
     """Written and read back equal in YAML and JSON, and the schema agrees.
