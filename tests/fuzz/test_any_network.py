@@ -15,7 +15,7 @@ from tests.fuzz import any_network
 BLOCKS, SEEDS = 10, 20
 """Networks of all kinds in turn, in so many blocks."""
 
-SOON = 5
+SOON = 2
 """Blocks that are not left to ``make test-all``."""
 
 
