@@ -20,9 +20,13 @@ MODULES = (
     "baselines.synthesizers.multitree.multitree",
     "baselines.libraries.recursive",
     "baselines.libraries.bruck",
+    "baselines.libraries.pat",
     "baselines.libraries.blueconnect",
     "baselines.libraries.hierarchical",
     "baselines.direct_connect.torus",
+    "baselines.direct_connect.tto",
+    "baselines.direct_connect.swing",
+    "baselines.direct_connect.trivance",
     "baselines.direct_connect.shifted_ring",
     "baselines.direct_connect.bfb.bfb",
     "baselines.direct_connect.bfb.construction",
@@ -34,8 +38,8 @@ MODULES = (
     "baselines.synthesizers.sccl.sccl",
     "baselines.synthesizers.teccl.teccl",
     "baselines.synthesizers.taccl.taccl",
+    "baselines.synthesizers.syccl.syccl",
     "baselines.synthesizers.fast_reading",
-    "baselines.synthesizers.not_reimplemented",
 )
 """Modules with methods: each has its own ``METHODS``."""
 

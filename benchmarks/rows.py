@@ -48,10 +48,10 @@ class Row:
     prototype_s: float | None = None
     paper_s: float | None = None
     target: bool = False  # whether the budget is one that may be missed
-    budget_height: int | None = None  # hops from GPU to GPU in the tallest tree
+    budget_height: int | None = None  # hops from GPU to GPU in the deepest tree
     budget_mb: float | None = None  # peak of the whole process, in MB
-    prototype_trees: int | None = None  # distinct trees, and the tallest
-    prototype_height: int | None = None  # distinct trees, and the tallest
+    prototype_trees: int | None = None  # distinct trees, and the deepest
+    prototype_height: int | None = None  # distinct trees, and the deepest
     large: bool = False  # whether it is left out unless asked for
     series: str = ""  # rows of one network in growing sizes, for which the bench fits an exponent
 

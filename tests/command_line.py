@@ -68,9 +68,10 @@ def assert_ctrl_c_stops(code: str, after_s: float) -> None:
 
 
 SCRIPT = ROOT / "docs" / "check_certificate.py"
+DEMAND_SCRIPT = ROOT / "docs" / "check_demand_certificate.py"
 
 
-def by_the_script(path: Path) -> subprocess.CompletedProcess[str]:
+def by_the_script(path: Path, script: Path = SCRIPT) -> subprocess.CompletedProcess[str]:
     """Run the script as anybody may: no package is on its path."""
-    command = [sys.executable, "-I", "-S", str(SCRIPT), str(path)]
+    command = [sys.executable, "-I", "-S", str(script), str(path)]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)

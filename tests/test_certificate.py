@@ -14,7 +14,7 @@ from forestcoll import certify, generate, optimum, verify, verify_certificate
 from forestcoll.problem.certificate_document import PricedLimitOfK
 from forestcoll.schedule import certificate_schema
 from forestcoll.topology import Topology, load_topology
-from tests.command_line import SCRIPT, by_the_script, document
+from tests.command_line import DEMAND_SCRIPT, SCRIPT, by_the_script, document
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
 from tests.random_topologies import rounds
@@ -98,10 +98,11 @@ def test_optima_have_certificates(collective: str, data: st.DataObject, topology
 # --- form --------------------------------------------------------------------------------------
 
 
-def test_the_script_is_short_and_needs_the_standard_library_only() -> None:
-    """At most 180 lines; -S and -I keep installed packages away when it runs."""
-    text = SCRIPT.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= 180
+@pytest.mark.parametrize(("script", "lines"), [(SCRIPT, 180), (DEMAND_SCRIPT, 70)])
+def test_the_script_is_short_and_needs_the_standard_library_only(script: Path, lines: int) -> None:
+    """So few lines; -S and -I keep installed packages away when it runs."""
+    text = script.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= lines
     tree = ast.walk(ast.parse(text))
     imported = {name.name for node in tree if isinstance(node, ast.Import) for name in node.names}
     tree = ast.walk(ast.parse(text))

@@ -39,6 +39,8 @@ CLUSTERS = [
     "dgx_a100:boxes=4,nics=nodes,ib_switches=2",
     "dgx_h100:boxes=2",
     "dgx_h100:boxes=4",
+    "hgx_a800:boxes=2",
+    "hgx_h800:boxes=2",
     "mi250:boxes=1",
     "mi250:boxes=2",
     "mi250:boxes=2,gpus_per_box=8",

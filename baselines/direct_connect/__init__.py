@@ -1,4 +1,5 @@
 """Schedules for networks without switches.
 
-To read: ``torus``, ``shifted_ring``, ``bfb/``; all-to-alls: ``all_to_all_lp``.
+To read: ``torus``, ``swing``, ``trivance``, ``tto`` (meshes), ``shifted_ring``, ``bfb/``;
+all-to-alls: ``all_to_all_lp``.
 """

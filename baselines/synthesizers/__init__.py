@@ -1,5 +1,5 @@
 """Methods that search for schedules.
 
-To read: ``multitree/``, ``tacos/``, ``blink/``, ``sccl/``, ``teccl/``, ``taccl/``; ``unwound``
-(our core after switch unwinding); ``fast_reading``; ``not_reimplemented``.
+To read: ``multitree/``, ``tacos/``, ``blink/``, ``sccl/``, ``teccl/``, ``taccl/``, ``syccl/``;
+``unwound`` (our core after switch unwinding); ``fast_reading``.
 """

@@ -17,7 +17,7 @@ paper names these graphs (table 8) without stating their links, and forestcoll.t
 family of them.
 
 Up to ``--columns`` unknowns the linear program is solved, beyond that prices bring the bounds to
-within 1 %.
+within 1 %, for one source of each orbit of the symmetries that are found in ten seconds.
 """
 
 from __future__ import annotations
@@ -51,6 +51,8 @@ from forestcoll.topology import (
 from forestcoll.topology.symmetry.automorphism import find_orbits
 
 DEGREE = 4
+
+SYMMETRIES_S = 10.0
 
 MIB_OVER_100_GBIT_US = 2**20 * 8 / 100e3
 """The time of 1 MiB at 100 Gb/s, M / B."""
@@ -154,7 +156,7 @@ def measured(row: Row, limit_s: float, columns: int) -> tuple[str, ...]:
     """Return the cells of a row."""
     topology = row.make()
     start = time.perf_counter()
-    orbits = find_orbits(topology)
+    orbits = find_orbits(topology, SYMMETRIES_S)
     sources = int(orbits.node.max()) + 1
     unknowns = sources * len(topology.links)
     rate, bound, how = 0.0, float("inf"), f"LP, {sources} sources"
@@ -164,8 +166,10 @@ def measured(row: Row, limit_s: float, columns: int) -> tuple[str, ...]:
             exact = all_to_all_rate(topology, settings=settings, orbits=orbits)
             rate, bound = exact.rate_gb_s, exact.bound_gb_s
         else:
-            near = approximate_flow(flow_problem(topology), eps=0.01, seconds=limit_s)
-            rate, bound, how = near.rate_gb_s, near.bound_gb_s, "prices, 1 %"
+            problem = flow_problem(topology)
+            problem = problem.folded(orbits) if orbits.generators else problem
+            near = approximate_flow(problem, eps=0.01, seconds=limit_s)
+            rate, bound, how = near.rate_gb_s, near.bound_gb_s, f"prices, 1 %, {sources} sources"
     except TimeLimitError as error:
         how, bound = "limit", float(str(error.bound))
         rate = getattr(error.incumbent, "rate_gb_s", 0.0)

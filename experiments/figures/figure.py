@@ -121,7 +121,7 @@ class Axis:
     """An abscissa or an ordinate, of numbers or of names at 0, 1, 2, ...
 
     Scales: "log" goes by decades; "doubling" and "bytes" by doublings, with ticks at ``places``;
-    "whole" has a tick at each whole number, "percent" is of 1.
+    "whole" has ticks at whole numbers, "percent" is of 1.
     """
 
     label: str = ""

@@ -215,7 +215,7 @@ def _scale(axes: Axes, given: Axis, axis: Any) -> None:
             axis.set_major_formatter(ticker.FixedFormatter(texts))
             axis.set_label_text(given.label + unit)
     elif given.scale == "whole":
-        axis.set_major_locator(ticker.MultipleLocator(1))
+        axis.set_major_locator(ticker.MaxNLocator(nbins=12, steps=[1, 2, 5, 10], integer=True))
     elif given.scale == "percent":
         axes.set_xlim(0, 1.18)
         axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "25 %", "50 %", "75 %", "100 %"])

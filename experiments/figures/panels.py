@@ -125,10 +125,11 @@ def published_by_size(rows: Sequence[Row], y: str, palette: Palette) -> Iterator
 
 
 def wrapped(text: str, width: float) -> str:
-    """Break a long name or title behind spaces and commas, or anywhere in a long word."""
+    """Break a long name or title behind spaces, commas, slashes and hyphens, or anywhere."""
     parts = [
         textwrap.wrap(part, max(8, int(width)), break_on_hyphens=False)
-        for part in re.split(r"(?<=,)(?! )", text)
+        for word in re.split(r"(?<=,)(?! )", text)
+        for part in ([word] if " " in word or len(word) <= width else re.split(r"(?<=[/-])", word))
     ]
     lines = [""]
     for part in (piece for pieces in parts for piece in pieces):

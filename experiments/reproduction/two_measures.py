@@ -2,7 +2,7 @@
 
 A schedule may reach almost the pipelined optimum and still have a late makespan. The paper (section
 6.5) does not state its measure. TACCL and TE-CCL report the makespan of their own clock. MultiTree
-has no clock: its end is that of steps in lockstep.
+and SyCCL's sketches have no clock: their end is that of steps in lockstep.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from experiments.results.rows import Row, Status
 
 __all__ = ["BothMeasures", "both_measures"]
 
-_METHODS = ("multitree", "taccl", "teccl")
+_METHODS = ("multitree", "syccl", "taccl", "teccl")
 _CLUSTERS = ("dgx_a100", "mi250")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -9,6 +10,7 @@ from functools import cached_property
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.pipelined import flow_of_loads
 
 __all__ = ["Attained"]
 
@@ -19,11 +21,15 @@ class Attained:
 
     schedule: FlowSchedule
     bound: PriceBound
+    # of each link, in the schedule's weights, if they are known before the paths are
+    loads: Sequence[int] | None = None
 
     @cached_property
     def congestion(self) -> Fraction:
         """The largest load over bandwidth, in units of the amounts per GB/s."""
         schedule = self.schedule
+        if self.loads is not None:
+            return flow_of_loads(schedule.topology, self.loads, schedule.whole).time_s_per_gb
         size = schedule.topology.num_compute if schedule.demand is None else schedule.demand.bytes
         return cost(schedule).time_s_per_gb * size
 

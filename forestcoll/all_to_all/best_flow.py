@@ -21,12 +21,14 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.all_to_all.attained import Attained
+from forestcoll.all_to_all.boxes.nic_chains import nic_chains
 from forestcoll.all_to_all.two_tier_flow import MOST, TwoTierRouter
 from forestcoll.all_to_all.two_tiers import two_tiers
 from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule.flows import FlowSchedule
+from forestcoll.schedule.forest import Routes
 from forestcoll.schedule.transform.plane_routes import paths_over_planes
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
@@ -88,7 +90,9 @@ class AllToAllPlanner:
             )
         self._planes = merged_planes(self.topology)
         self._most = MOST // _plane_parts(self._planes)
-        tiers = two_tiers(self._planes.merged)
+        tiers, self._chains = two_tiers(self._planes.merged), None
+        if tiers is None and (chains := nic_chains(self._planes.merged)) is not None:
+            tiers, self._chains = two_tiers(chains.reduced), chains
         self._router = None if tiers is None else TwoTierRouter.of(tiers)
 
     def plan(self, demand: Demand | npt.ArrayLike | None = None) -> FlowSchedule:
@@ -120,7 +124,7 @@ class AllToAllPlanner:
         if self._router is None:
             made = self.plan(asked)
             return PriceBound.of(self.topology, asked, made.price).inverse_rate / 1000
-        return self._router.narrowest_cut(self._amounts(asked), asked).inverse_rate / 1000
+        return self._cut(self._amounts(asked), asked).inverse_rate / 1000
 
     def _demand(self, given: Demand | npt.ArrayLike | None) -> Demand | None:
         if given is None:
@@ -162,8 +166,23 @@ class AllToAllPlanner:
         schedule = self._router.flow(amounts, demand, most=self._most)
         if schedule is None:
             return None
-        bound = self._router.narrowest_cut(amounts, demand)
-        return Attained(schedule, bound)
+        loads, chains = self._router.loads(amounts, schedule.whole), self._chains
+        if chains is not None:
+            routes = schedule.routes
+            schedule = replace(
+                schedule,
+                topology=chains.topology,
+                routes=Routes.later(lambda: chains.routes(routes)),
+            )
+            loads = None if loads is None else chains.loads(loads)
+        return Attained(schedule, self._cut(amounts, demand), loads)
+
+    def _cut(self, amounts: Ints, demand: Demand | None) -> PriceBound:
+        """Return the bound of the cut of a GPU or a box that binds most."""
+        assert self._router is not None  # asked for where there are boxes and hubs
+        if self._chains is None:
+            return self._router.narrowest_cut(amounts, demand)
+        return self._chains.bound(*self._router.binding_set(amounts), demand)
 
 
 def best_flow(
@@ -232,7 +251,12 @@ def _over_planes(found: Attained, planes: Planes) -> FlowSchedule:
     if planes.is_trivial:
         return schedule
     times = _plane_parts(planes)
-    routes = replace(schedule.routes, multiplicity=schedule.routes.multiplicity * times)
+    routes = schedule.routes  # those of the planes are found when they are asked for
+
+    def over_planes() -> Routes:
+        many = replace(routes, multiplicity=routes.multiplicity * times)
+        return paths_over_planes(many, planes)
+
     merged = len(planes.merged.links)
     of_link = [0] * len(planes.topology.links)
     for place, real in enumerate(planes.link_shares()):
@@ -242,7 +266,7 @@ def _over_planes(found: Attained, planes: Planes) -> FlowSchedule:
         schedule,
         topology=planes.topology,
         whole=schedule.whole * times,
-        routes=paths_over_planes(routes, planes),
+        routes=Routes.later(over_planes),
         price=(*of_link, *price[merged:]),
     )
 

@@ -36,6 +36,7 @@ from forestcoll.all_to_all.garg_koenemann import phases
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import Orbits
 from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["ApproximateFlow", "approximate_flow"]
@@ -79,6 +80,8 @@ class ApproximateFlow:
     price: Vector = field(repr=False)
     evaluations: int
     phases: int
+    # whose images are the flows of all sources, if the problem has one source of each orbit
+    orbits: Orbits | None = field(default=None, repr=False)
 
     @property
     def topology(self) -> Topology:
@@ -196,8 +199,11 @@ class _Search:
         )
 
     def finish(self) -> None:
-        """Run phases of Garg and Koenemann until the bounds meet or time is up."""
-        if self.done or self.late:
+        """Run phases of Garg and Koenemann until the bounds meet or time is up.
+
+        They go from source to source, so they are not for one source of each orbit.
+        """
+        if self.done or self.late or self._demands.rows is not None:
             return
         self._mixed = self._spelt_out()
         rate = self._rate or self.bound_gb_s

@@ -78,6 +78,7 @@ def route(
     np.divide(demands.amount.T, reach, out=share, where=wanted)
     onward = _series(links, share, deadline)
     load = weight * np.einsum("es,es->e", reach[demands.tail], onward[demands.head])
+    load = demands.even(load)
     if not np.isfinite(load).all():
         return None
     value = -tau * float((demands.amount.T[wanted] * np.log(reach[wanted])).sum())

@@ -9,7 +9,7 @@ Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, where all
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from scipy.sparse.csgraph import dijkstra
 from forestcoll.errors import DisconnectedError, InvalidParameterError
 from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.automorphism import Orbits
 
 __all__ = ["FlowProblem", "flow_problem"]
 
@@ -51,11 +52,38 @@ class FlowProblem:
     uniform: bool
     holds: sp.csr_array = field(repr=False)
     limit: Vector = field(repr=False)
+    # the ranks of the rows of ``amount``, if these are of one source of each orbit
+    rows: npt.NDArray[np.int64] | None = field(default=None, repr=False)
+    # then the orbit of each link
+    link_orbit: npt.NDArray[np.int64] | None = field(default=None, repr=False)
 
     @property
     def sources(self) -> npt.NDArray[np.int64]:
         """Positions of the ranks."""
-        return np.array(self.topology.compute, dtype=np.int64)
+        ranks = np.array(self.topology.compute, dtype=np.int64)
+        return ranks if self.rows is None else ranks[self.rows]
+
+    def folded(self, orbits: Orbits) -> FlowProblem:
+        """Return the problem of one source of each orbit, with the amounts of all of the orbit.
+
+        Prices that are equal within the orbits of links make it cost as much, and its flow, even
+        over these, loads the links as the flows of all sources do.
+        """
+        of_ranks = orbits.node[list(self.topology.compute)]
+        _, rows, sizes = np.unique(of_ranks, return_index=True, return_counts=True)
+        return replace(
+            self,
+            amount=self.amount[rows] * sizes[:, None],
+            rows=rows.astype(np.int64),
+            link_orbit=orbits.link.astype(np.int64),
+        )
+
+    def even(self, load: Vector) -> Vector:
+        """Return loads that are even over the orbits of the links, if there are any."""
+        if self.link_orbit is None:
+            return load
+        mean = np.bincount(self.link_orbit, load) / np.bincount(self.link_orbit)
+        return np.asarray(mean[self.link_orbit])
 
     @property
     def largest(self) -> float:

@@ -15,9 +15,11 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["cut_both", "divided"]
+__all__ = ["cut_both", "divided", "in_order"]
 
 Ints = npt.NDArray[np.int64]
+
+_RADIX = 2**16
 
 
 def cut_both(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
@@ -38,12 +40,41 @@ def cut_both(first: Ints, second: Ints) -> tuple[Ints, Ints, Ints]:
     >>> [list(map(int, part)) for part in cut_both(np.array([3, 0, 2]), np.array([1, 4]))]
     [[0, 0, 2], [0, 1, 1], [1, 2, 2]]
     """
+    if len(first) < len(second):
+        piece, segment, length = cut_both(second, first)
+        return segment, piece, length
     ends, others = np.cumsum(first), np.cumsum(second)
-    # Two ascending runs: a stable sort merges them in one pass, which a set union does not.
-    cuts = np.sort(np.concatenate([ends, others]), kind="stable")
-    cuts = cuts[np.diff(cuts, prepend=0) > 0]
+    # The shorter run is looked up in the longer one, and put in front of what is equal.
+    at = np.searchsorted(ends, others) + np.arange(len(others))
+    is_other = np.zeros(len(ends) + len(others), dtype=np.bool_)
+    is_other[at] = True
+    cuts = np.empty(len(is_other), dtype=np.int64)
+    cuts[at] = others
+    cuts[~is_other] = ends
     length = np.diff(cuts, prepend=0)
-    return np.searchsorted(ends, cuts), np.searchsorted(others, cuts), length
+    # The first of equal cuts stays; all before it are smaller, so that they count the pieces.
+    kept = np.flatnonzero(length)
+    piece = np.cumsum(is_other)[kept] - is_other[kept]
+    return kept - piece, piece, length[kept]
+
+
+def in_order(keys: Ints, count: int) -> Ints:
+    """Return the order that sorts keys from 0 to ``count``, equal ones as they are.
+
+    numpy sorts 16-bit numbers by their digits, in a tenth of the time.
+
+    Examples
+    --------
+    >>> in_order(np.array([70000, 3, 70000, 1]), 70001).tolist()
+    [3, 1, 0, 2]
+    """
+    if bool((keys[1:] >= keys[:-1]).all()):
+        return np.arange(len(keys))
+    order = np.argsort((keys % _RADIX).astype(np.uint16), kind="stable")
+    while count > _RADIX:
+        keys, count = keys // _RADIX, -(-count // _RADIX)
+        order = order[np.argsort((keys % _RADIX).astype(np.uint16)[order], kind="stable")]
+    return order
 
 
 def divided(
@@ -83,7 +114,7 @@ def divided(
     row = np.concatenate([mine, row])
     port = np.concatenate([own[mine], port])
     part = np.concatenate([kept[mine], part])
-    order = np.argsort(row, kind="stable")
+    order = in_order(row, len(amount))
     assert (group[row] == group_of_port[port]).all()
     return row[order], port[order], part[order]
 

@@ -1,6 +1,6 @@
-"""Bounds on the time of demands whose chunks several GPUs need.
+"""Bounds on the time of any demand, also one whose chunks several GPUs need.
 
-Problem: how long does such a demand take at least, and at most?
+Problem: how long does a demand take at least, and at most?
 Input:   a network, a demand.
 Output:  at least: prices on the boundary of a GPU or a box, or those that bind if each target gets
          its chunk on its own. At most: the paths of just that.
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from forestcoll.all_to_all.attained import Attained
 from forestcoll.all_to_all.best_flow import SECONDS, best_flow
 from forestcoll.all_to_all.two_tiers import two_tiers
 from forestcoll.problem.demand import Demand
@@ -40,9 +41,16 @@ class DemandBounds:
     least: PriceBound
     apart: FlowSchedule = field(repr=False)
 
+    @property
+    def meet(self) -> bool:
+        """Whether the schedule takes no longer than the bound, which is the optimum then."""
+        return Attained(self.apart, self.least).is_optimal
 
-def demand_bounds(topology: Network, demand: Demand, *, seconds: float = SECONDS) -> DemandBounds:
-    """Bound the time of a demand.
+
+def demand_bounds(
+    topology: Network, demand: Demand | None, *, seconds: float = SECONDS
+) -> DemandBounds:
+    """Bound the time of a demand; of equal parts if it is None.
 
     Raises
     ------
@@ -63,6 +71,9 @@ def demand_bounds(topology: Network, demand: Demand, *, seconds: float = SECONDS
     Fraction(16, 1)
     """
     network = as_topology(topology)
+    if demand is None or demand.is_unicast:
+        made = best_flow(network, demand, seconds=seconds)
+        return DemandBounds(PriceBound.of(network, demand, made.price), made)
     apart = best_flow(network, Demand.of_matrix(demand.matrix, demand.name), seconds=seconds)
     bounds = (PriceBound.of(network, demand, price) for price in _prices(network, apart.price))
     return DemandBounds(max(bounds, key=lambda bound: bound.inverse_rate), apart)

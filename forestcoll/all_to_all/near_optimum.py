@@ -12,6 +12,7 @@ Source:  none; :mod:`forestcoll.all_to_all.linear_optimum` and
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,7 @@ from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rat
 from forestcoll.errors import TimeLimitError
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology.model import Topology
-from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
+from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
 
 __all__ = ["near_optimum"]
 
@@ -63,9 +64,25 @@ def near_optimum(
     unknowns = (int(orbits.node.max()) + 1) * len(topology.links)
     left = _left(problem, deadline)
     if unknowns > MOST_UNKNOWNS and not topology.shared:
-        return approximate_flow(problem, eps=eps, seconds=left)
+        return _approximated(problem, orbits, eps, deadline)
     asked = None if problem.uniform else amount
     return all_to_all_rate(topology, asked, settings=Settings(seconds=left), orbits=orbits)
+
+
+def _approximated(
+    problem: FlowProblem, orbits: Orbits, eps: float, deadline: float
+) -> ApproximateFlow:
+    """Bring the bounds together for one source of each orbit; if they do not meet so, for all."""
+    if len(orbits.generators):
+        try:
+            folded = problem.folded(orbits)
+            found = approximate_flow(folded, eps=eps, seconds=_left(problem, deadline))
+        except TimeLimitError:
+            if time.perf_counter() >= deadline:
+                raise
+        else:
+            return replace(found, orbits=orbits)
+    return approximate_flow(problem, eps=eps, seconds=_left(problem, deadline))
 
 
 def _left(problem: FlowProblem, deadline: float) -> float:

@@ -15,24 +15,30 @@ equal.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
 from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
+from forestcoll.all_to_all.rotated_paths import PathFamily, loads_of, routes_of
 from forestcoll.errors import InvalidParameterError, SolverError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.solver.linear_program import Vector
+from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.stabilizer import bringing, link_orbits_around
 
-__all__ = ["WHOLE", "largest_remainders", "schedule_of", "schedules_of"]
+__all__ = ["WHOLE", "largest_remainders", "loaded_schedules_of", "schedule_of", "schedules_of"]
+
+Ints = npt.NDArray[np.int64]
 
 WHOLE = 720_720
 """The least common multiple of 1 to 16."""
@@ -83,29 +89,58 @@ def schedules_of(
     A vertex of the program has amounts that are multiples of some part of the data. If the parts
     are these, rounding removes the solver's tolerance, and the schedule attains the optimum.
     """
+    return (schedule for schedule, _ in loaded_schedules_of(found, wholes, demand=demand))
+
+
+def loaded_schedules_of(
+    found: AllToAllOptimum | ApproximateFlow,
+    wholes: Iterable[int],
+    *,
+    demand: Demand | None = None,
+) -> Iterator[tuple[FlowSchedule, list[int] | None]]:
+    """Yield schedules with the loads of their links; paths are written when they are asked for.
+
+    The loads are None if they do not fit 64 bits. Else as :func:`schedules_of`.
+    """
     demands = found.demands
     if not demands.uniform and demand is None:
         raise UnsupportedError(
             "unsupported: the amounts of the pairs differ; give the demand that states them"
         )
-    place = demands.topology.rank_of
-    size = None if demand is None else demand.matrix.tolist()
+    topology = demands.topology
     unit = 1 if demand is None else int(np.gcd.reduce(demand.size))
-    pairs = [(place[source], place[target], paths) for source, target, paths in _pairs(found)]
+    size = None if demand is None else demand.matrix // unit
+    sources = list(_sources(found))
     for whole in wholes:
         if whole < 1:
             raise InvalidParameterError(f"the whole is {whole}; it must be positive")
-        rows = {}
-        for source, target, paths in pairs:
-            due = whole if size is None else whole * (size[source][target] // unit)
-            weights = largest_remainders([share for _, share in paths], due)
-            rows[source, target] = [
-                Path(nodes, unit * weight)
-                for (nodes, _), weight in zip(paths, weights, strict=True)
-                if weight
-            ]
-        routes = Routes.from_paths(rows)
-        yield FlowSchedule(demands.topology, found.method, whole, routes, demand)
+        families = [
+            PathFamily.of(
+                images, _weighted(shares, whole, unit, _due(topology, size, source, shares))
+            )
+            for source, images, shares in sources
+        ]
+        routes = Routes.later(partial(routes_of, topology, families))
+        made = FlowSchedule(topology, found.method, whole, routes, demand)
+        yield made, loads_of(topology, families)
+
+
+def _due(topology: Topology, size: Ints | None, source: int, shares: _Shares) -> list[int]:
+    """Return a source's amounts for the targets of its paths, in units; symmetric ones are alike.
+
+    One for each, if all parts are equal.
+    """
+    if size is None:
+        return [1] * len(shares)
+    place = topology.rank_of
+    return [int(size[place[source], place[target]]) for target in shares]
+
+
+def _weighted(shares: _Shares, whole: int, unit: int, due: Sequence[int]) -> Iterator[Path]:
+    for paths, amount in zip(shares.values(), due, strict=True):
+        weights = largest_remainders([share for _, share in paths], whole * amount)
+        for (nodes, _), weight in zip(paths, weights, strict=True):
+            yield Path(nodes, unit * weight)
 
 
 def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
@@ -118,37 +153,46 @@ def largest_remainders(shares: Sequence[float], whole: int) -> list[int]:
     >>> largest_remainders([0.25, 0.75], 10)
     [3, 7]
     """
-    exact = [Fraction(share) for share in shares]
+    if len(shares) == 1:
+        return [whole]
+    # Floats are whole numbers over powers of two: in units of the smallest, all is exact.
+    ratios = [share.as_integer_ratio() for share in shares]
+    unit = math.lcm(*(under for _, under in ratios))
+    exact = [over * (unit // under) for over, under in ratios]
     total = sum(exact)
-    ideal = [share * whole / total for share in exact]
-    dealt = [int(part) for part in ideal]
-    order = sorted(range(len(ideal)), key=lambda i: (dealt[i] - ideal[i], i))
-    for i in order[: whole - sum(dealt)]:
+    parts = [divmod(share * whole, total) for share in exact]
+    dealt = [part for part, _ in parts]
+    for i in sorted(range(len(parts)), key=lambda i: (-parts[i][1], i))[: whole - sum(dealt)]:
         dealt[i] += 1
     return dealt
 
 
-def _pairs(
+def _sources(
     found: AllToAllOptimum | ApproximateFlow,
-) -> Iterator[tuple[int, int, list[tuple[tuple[int, ...], float]]]]:
-    """Yield source, destination and paths of every pair."""
+) -> Iterator[tuple[int, Mapping[int, Ints], _Shares]]:
+    """Yield sources, the symmetries that carry each to the others alike, and its paths."""
     demands, topology = found.demands, found.topology
-    if isinstance(found, ApproximateFlow):
+    orbits = found.orbits
+    # The rows of a program's problem are of all ranks, those of an approximation of its flows.
+    places: Sequence[int] = range(len(found.flow_gb_s))
+    if isinstance(found, AllToAllOptimum):
+        places = found.sources
+    if orbits is None:
+        here = np.arange(len(topology.nodes))
         for rank, source in enumerate(topology.compute):
-            for target, paths in _decomposed(demands, rank, found.flow_gb_s[rank]).items():
-                yield source, target, paths
+            shares = _decomposed(demands, rank, found.flow_gb_s[rank])
+            if shares:
+                yield source, {source: here}, shares
         return
-    generators = found.orbits.generators
-    for rank, flow in zip(found.sources, found.flow_gb_s, strict=True):
-        bring = bringing(generators, topology.compute[rank], len(topology.nodes))
+    generators = orbits.generators
+    for rank, flow in zip(places, found.flow_gb_s, strict=True):
+        source = int(demands.sources[rank])
+        bring = bringing(generators, source, len(topology.nodes))
         alike = link_orbits_around(topology, generators, bring)
         even = (np.bincount(alike, weights=flow) / np.bincount(alike))[alike]
-        made = _decomposed(demands, rank, even)
-        for source, moved in bring.items():
-            to = moved.tolist()
-            for target, paths in made.items():
-                images = [(tuple(to[node] for node in path), share) for path, share in paths]
-                yield source, to[target], images
+        shares = _decomposed(demands, rank, even)
+        if shares:
+            yield source, bring, shares
 
 
 @dataclass(slots=True)

@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
 from forestcoll.all_to_all.attained import Attained
+from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 from forestcoll.all_to_all.near_optimum import near_optimum
-from forestcoll.all_to_all.path_schedule import schedules_of
+from forestcoll.all_to_all.path_schedule import loaded_schedules_of
 from forestcoll.all_to_all.whole_prices import best_whole_prices
 from forestcoll.errors import UnsupportedError
 from forestcoll.problem.demand import Demand
@@ -84,9 +85,11 @@ def by_program(
     flow = near_optimum(topology, amounts, eps=EPS, seconds=seconds)
     bound = best_whole_prices(topology, demand, flow.price.tolist(), deadline=deadline)
     best: Attained | None = None
-    wholes = _wholes(topology, demand, bound, parts, deadline)
-    for schedule in schedules_of(flow, wholes, demand=demand):
-        found = Attained(schedule, bound)
+    wholes: Iterable[int] = (parts,)
+    if isinstance(flow, AllToAllOptimum):  # a vertex; approximate flows have no such parts
+        wholes = _wholes(topology, demand, bound, parts, deadline)
+    for schedule, loads in loaded_schedules_of(flow, wholes, demand=demand):
+        found = Attained(schedule, bound, loads)
         if best is None or found.congestion < best.congestion:
             best = found
         if best.is_optimal:

@@ -18,14 +18,15 @@ The bound is met unless the switch of a box binds, which carries that excess bes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.all_to_all.line_cuts import cut_both, divided
+from forestcoll.all_to_all.line_cuts import cut_both, divided, in_order
 from forestcoll.all_to_all.two_tiers import Port, TwoTiers
 from forestcoll.errors import DisconnectedError
 from forestcoll.problem.demand import Demand
@@ -38,6 +39,7 @@ __all__ = ["METHOD", "MOST", "TwoTierRouter"]
 METHOD = "two tiers"
 
 Ints = npt.NDArray[np.int64]
+_AnyInts = npt.NDArray[np.signedinteger[Any]]
 
 MOST = 2**62
 """Limit of the weights of all paths together; sums of them then fit 64 bits."""
@@ -112,6 +114,8 @@ class TwoTierRouter:
     ) -> FlowSchedule | None:
         """Return a schedule of these amounts; None if this routing cannot make one.
 
+        Its paths are written when they are first asked for.
+
         Parameters
         ----------
         amounts : int64 array of shape (N, N)
@@ -123,16 +127,27 @@ class TwoTierRouter:
         """
         if self.shares is None:
             return None
-        box = self.box
-        source, target = np.nonzero(amounts)
-        across = box[source] != box[target]
-        if not (self.out.reaches(box[source[across]]) and self.into.reaches(box[target[across]])):
+        leaving, entering = (self.box[total > 0] for total in self._totals(amounts).across)
+        if not (self.out.reaches(leaving) and self.into.reaches(entering)):
             return None
         # Whole shares of the ports, of whole shares of the hubs.
         whole = math.lcm(*(share.denominator for share in self.shares.values()))
         whole *= math.lcm(self.out.under, self.into.under)
         if whole * int(amounts.sum()) >= most:
             return None
+        return FlowSchedule(
+            topology=self.tiers.topology,
+            method=METHOD,
+            whole=whole,
+            routes=Routes.later(lambda: self._routes(amounts, whole)),
+            demand=demand,
+        )
+
+    def _routes(self, amounts: Ints, whole: int) -> Routes:
+        assert self.shares is not None  # else there is no schedule
+        box = self.box
+        source, target = np.nonzero(amounts)
+        across = box[source] != box[target]
         nobody = np.full(len(source), -1, dtype=np.int64)
         parts = _Parts(source, target, amounts[source, target] * whole, nobody, nobody, nobody)
         inside, outside = (parts.taken(np.flatnonzero(which)) for which in (~across, across))
@@ -140,9 +155,48 @@ class TwoTierRouter:
             outside = _over_hubs(outside, box, self.shares, self.into)
             outside = self.out.chosen(outside, "source", "out", box)
             outside = self.into.chosen(outside, "target", "into", box)
-        return FlowSchedule(
-            self.tiers.topology, METHOD, whole, _routes(self.tiers, inside, outside), demand
+        return _routes(self.tiers, inside, outside)
+
+    def loads(self, amounts: Ints, whole: int) -> list[int] | None:
+        """Return the load of every link, of a schedule with such a whole; None with several hubs.
+
+        With one hub, it is known from what each GPU sends and receives in all.
+        """
+        assert self.shares is not None  # else there is no schedule
+        if len(self.shares) > 1:
+            return None
+        topology, total = self.tiers.topology, self._totals(amounts)
+        gpu, hub = np.array(topology.compute), next(iter(self.shares))
+        switch = np.array(self.tiers.switch)[self.box]
+        hops: list[tuple[_AnyInts, _AnyInts, _AnyInts]] = []
+        for side, inside, across, outward in (
+            (self.out, total.inside[0], total.across[0], True),
+            (self.into, total.inside[1], total.across[1], False),
+        ):
+            rank, port, amount = side.shared_out(self.box, hub, across * whole)
+            there = np.full(len(rank), hub)
+            first, second = _way(gpu[rank], switch[rank], port)
+            near = np.where(second >= 0, second, np.where(first >= 0, first, gpu[rank]))
+            for one, other, size in (
+                (gpu[rank], first, amount),
+                (first, second, amount),
+                (near, there, amount),
+                (gpu, switch, inside * whole),
+            ):
+                hops.append((one, other, size) if outward else (other, one, size))
+        tail, head, size = (np.concatenate(column) for column in zip(*hops, strict=True))
+        used = (tail >= 0) & (head >= 0) & (size > 0)
+        nodes, ends = len(topology.nodes), topology.link_ends
+        link = np.searchsorted(
+            ends[0].astype(np.int64) * nodes + ends[1], tail[used] * nodes + head[used]
         )
+        load = np.zeros(len(topology.links), dtype=np.int64)
+        np.add.at(load, link, size[used])
+        found: list[int] = load.tolist()
+        return found
+
+    def _totals(self, amounts: Ints) -> _Totals:
+        return _Totals.of(amounts, self.box, len(self.tiers.switch))
 
     def narrowest_cut(self, amounts: Ints, demand: Demand | None = None) -> PriceBound:
         """Return the bound of the cut of a GPU or a box that binds most: price 1 for its links.
@@ -152,31 +206,62 @@ class TwoTierRouter:
         DisconnectedError
             If data must leave or enter a GPU or a box that has no link in this direction.
         """
-        order = np.argsort(self.box, kind="stable")
-        first = np.searchsorted(self.box[order], np.arange(len(self.tiers.switch)))
-        among = np.add.reduceat(amounts[order], first, axis=0)
-        among = np.add.reduceat(among[:, order], first, axis=1)
-        np.fill_diagonal(among, 0)
+        best, most = self._narrowest(amounts)
+        price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
+        rate = Fraction(most, best.width) / self.unit_gb_s
+        return PriceBound(self.tiers.topology, demand, tuple(price), rate)
+
+    def binding_set(self, amounts: Ints) -> tuple[tuple[int, ...], bool]:
+        """Return the nodes of that cut, and whether what enters it binds."""
+        best, _ = self._narrowest(amounts)
+        return best.nodes, best.into
+
+    def _narrowest(self, amounts: Ints) -> tuple[_Cut, int]:
+        """Return the cut that binds most, and what crosses it."""
+        total = self._totals(amounts)
+        of_gpus = [one + other for one, other in zip(total.inside, total.across, strict=True)]
+        boxes = len(self.tiers.switch)
+        of_boxes = [np.zeros(boxes, dtype=np.int64), np.zeros(boxes, dtype=np.int64)]
+        for sums, across in zip(of_boxes, total.across, strict=True):
+            np.add.at(sums, self.box, across)
         crossing = [
-            total
-            for each in (amounts, among)
-            for both in zip(each.sum(axis=1).tolist(), each.sum(axis=0).tolist(), strict=True)
-            for total in both
+            one
+            for each in (of_gpus, of_boxes)
+            for both in zip(each[0].tolist(), each[1].tolist(), strict=True)
+            for one in both
         ]
         # The first that is compared wins against this, a width of 1 that nothing crosses.
         best, most = _Cut((), False, 1), 0
-        for cut, total in zip(self.cuts, crossing, strict=True):
-            if total and not cut.width:
+        for cut, crosses in zip(self.cuts, crossing, strict=True):
+            if crosses and not cut.width:
                 node = self.tiers.topology.nodes[cut.nodes[0]].name
                 way = "receive" if cut.into else "send"
                 raise DisconnectedError(
                     f"{node} must {way} data over links that its GPU or box does not have"
                 )
-            if total * best.width > most * cut.width:
-                best, most = cut, total
-        price = boundary_prices(self.tiers.topology, best.nodes, into=best.into)
-        rate = Fraction(most, best.width) / self.unit_gb_s
-        return PriceBound(self.tiers.topology, demand, tuple(price), rate)
+            if crosses * best.width > most * cut.width:
+                best, most = cut, crosses
+        return best, most
+
+
+@dataclass(frozen=True, slots=True)
+class _Totals:
+    """What each rank sends and receives, in its box and across: two arrays each."""
+
+    inside: tuple[Ints, Ints]
+    across: tuple[Ints, Ints]
+
+    @classmethod
+    def of(cls, amounts: Ints, box: Ints, boxes: int) -> _Totals:
+        order, ranks = in_order(box, boxes), np.arange(len(box))
+        first = np.searchsorted(box[order], np.arange(boxes))
+        by_source = by_target = amounts
+        if not np.array_equal(order, ranks):  # else no copies
+            by_source, by_target = amounts[order], amounts[:, order]
+        out = np.add.reduceat(by_target, first, axis=1)
+        into = np.add.reduceat(by_source, first, axis=0)
+        inside = out[ranks, box], into[box, ranks]
+        return cls(inside, (out.sum(axis=1) - inside[0], into.sum(axis=0) - inside[1]))
 
 
 def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
@@ -274,21 +359,35 @@ class _Side:
         rank = getattr(parts, end)
         group = box[rank] * self.nodes + parts.hub
         line = group * len(box) + rank
-        order = np.argsort(line, kind="stable")
+        order = in_order(line, (int(box.max()) + 1) * self.nodes * len(box))
         parts, line, group = parts.taken(order), line[order], group[order]
         first = np.flatnonzero(np.diff(line, prepend=-1))
         amount = np.add.reduceat(parts.amount, first)
-        rows = list(
-            zip(getattr(parts, end)[first].tolist(), parts.hub[first].tolist(), strict=True)
+        _, port, part = self._divided(
+            getattr(parts, end)[first], parts.hub[first], group[first], amount
         )
-        own = np.array([self.own.get(row, -1) for row in rows], dtype=np.int64)
-        room = _totals(group[first], amount, self.key) // self.under * self.part
-        _, port, part = divided(amount, group[first], own, room, self.key)
         segment, piece, size = cut_both(parts.amount, part)
         return replace(parts.taken(segment), amount=size, **{into: self.node[port[piece]]})
 
+    def shared_out(self, box: Ints, hub: int, across: Ints) -> tuple[Ints, Ints, Ints]:
+        """Divide what ranks have in all over the ports to one hub: rank, port, amount of each."""
+        group = box * self.nodes + hub
+        rank = in_order(group * len(box) + np.arange(len(box)), int(group.max() + 1) * len(box))
+        rank = rank[across[rank] > 0]
+        if not len(rank):
+            return rank, rank, rank
+        row, port, part = self._divided(rank, np.full(len(rank), hub), group[rank], across[rank])
+        return rank[row], self.node[port], part
 
-def _totals(group: Ints, amount: Ints, key: Ints) -> Ints:
+    def _divided(self, rank: Ints, hub: Ints, group: Ints, amount: Ints) -> tuple[Ints, Ints, Ints]:
+        """Divide rows over the ports of their groups, which ascend: row, port, amount of each."""
+        rows = zip(rank.tolist(), hub.tolist(), strict=True)
+        own = np.array([self.own.get(row, -1) for row in rows], dtype=np.int64)
+        room = _room(group, amount, self.key) // self.under * self.part
+        return divided(amount, group, own, room, self.key)
+
+
+def _room(group: Ints, amount: Ints, key: Ints) -> Ints:
     """Return what the rows of each port's group have in all; groups and keys ascend."""
     first = np.flatnonzero(np.diff(group, prepend=-1))
     names, sums = group[first], np.add.reduceat(amount, first)
@@ -304,7 +403,7 @@ def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], into: _Sid
     boxes = int(box.max()) + 1
     pair = box[parts.source] * boxes + box[parts.target]
     line = pair * len(box) + parts.target
-    order = np.argsort(line, kind="stable")
+    order = in_order(line, boxes * boxes * len(box))
     parts, line, pair = parts.taken(order), line[order], pair[order]
     first = np.flatnonzero(np.diff(line, prepend=-1))
     amount = np.add.reduceat(parts.amount, first)
@@ -327,20 +426,22 @@ def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], into: _Sid
 
 def _routes(tiers: TwoTiers, inside: _Parts, outside: _Parts) -> Routes:
     """Write the paths: sender, box switch, port, hub, port, box switch, receiver; -1: left out."""
-    gpu = np.array(tiers.topology.compute, dtype=np.int64)
-    switch = np.array(tiers.switch, dtype=np.int64)[np.array(tiers.box)]
-    none = np.full(len(inside.source), -1, dtype=np.int64)
-    near = [gpu[inside.source], switch[inside.source], none, none, none, none, gpu[inside.target]]
-    far = [
-        gpu[outside.source], *_way(gpu, switch, outside.source, outside.out), outside.hub,
-        *_way(gpu, switch, outside.target, outside.into)[::-1], gpu[outside.target],
-    ]  # fmt: skip
+    gpu = np.array(tiers.topology.compute, dtype=np.int32)
+    switch = np.array(tiers.switch, dtype=np.int32)[np.array(tiers.box)]
     source = np.concatenate([inside.source, outside.source])
     target = np.concatenate([inside.target, outside.target])
-    order = np.argsort(source * len(gpu) + target, kind="stable")
-    source, target = source[order], target[order]
-    amount = np.concatenate([inside.amount, outside.amount])[order]
-    hops = np.stack([np.concatenate(both) for both in zip(near, far, strict=True)], axis=1)[order]
+    order = in_order(source * len(gpu) + target, len(gpu) ** 2)
+    source, target, near = source[order], target[order], order < len(inside.source)
+    amount, hub, out, into = (
+        np.concatenate([getattr(inside, name), getattr(outside, name)])[order]
+        for name in ("amount", "hub", "out", "into")
+    )
+    hops = np.empty((len(source), 7), dtype=np.int32)
+    hops[:, 0], hops[:, 3], hops[:, 6] = gpu[source], hub, gpu[target]
+    hops[:, 1], hops[:, 2] = _way(hops[:, 0], switch[source], out)
+    hops[:, 5], hops[:, 4] = _way(hops[:, 6], switch[target], into)
+    hops[near, 1] = switch[source[near]]
+    hops[near, 2:6] = -1
     there = hops >= 0
     new = np.flatnonzero(np.diff(source * len(gpu) + target, prepend=-1))
     return Routes(
@@ -349,12 +450,11 @@ def _routes(tiers: TwoTiers, inside: _Parts, outside: _Parts) -> Routes:
         first_path=np.append(new, len(source)).astype(np.int64),
         multiplicity=amount,
         first_hop=np.concatenate([[0], np.cumsum(there.sum(axis=1))]).astype(np.int64),
-        hop=hops[there].astype(np.int32),
+        hop=hops[there],
     )
 
 
-def _way(gpu: Ints, switch: Ints, rank: Ints, port: Ints) -> Sequence[Ints]:
+def _way(gpu: _AnyInts, switch: _AnyInts, port: _AnyInts) -> tuple[_AnyInts, _AnyInts]:
     """Return the nodes between a GPU and a hub: the box's switch and the port, or -1."""
-    direct = port == gpu[rank]
-    over = np.where(direct, -1, switch[rank])
-    return over, np.where(direct | (port == over), -1, port)
+    direct = port == gpu
+    return np.where(direct, -1, switch), np.where(direct | (port == switch), -1, port)

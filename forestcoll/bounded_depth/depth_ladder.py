@@ -33,9 +33,9 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.model import Topology
 
-__all__ = ["LOW_STAGE", "Climb", "Ladder", "tallest"]
+__all__ = ["SHALLOW_STAGE", "Climb", "Ladder", "deepest"]
 
-LOW_STAGE = "low trees"
+SHALLOW_STAGE = "shallow trees"
 """The stage of a depth-bounded search in reported times."""
 
 _FEW = (1, 2, 4, 8)  # trees per unit of weight, unless they are more than two for each GPU
@@ -44,7 +44,7 @@ _ONE_BY_ONE = 8  # depths above the least that are all tried
 _ENTRIES = 2**22  # most entries of the table of parents; larger seeds are left out
 
 
-def tallest(forest: Forest) -> int:
+def deepest(forest: Forest) -> int:
     """Return the depth of the deepest tree, in hops from GPU to GPU."""
     return int(forest.tree_depths().max(initial=0))
 
@@ -104,13 +104,13 @@ class Ladder:
 
     Parameters
     ----------
-    tall : Forest
+    deep : Forest
         The fastest forest of the request at any depth; it may be among them.
     """
 
-    def __init__(self, climb: Climb, tall: Forest, clock: Stopwatch) -> None:
+    def __init__(self, climb: Climb, deep: Forest, clock: Stopwatch) -> None:
         self.climb = climb
-        self._tall, self._clock = tall, clock
+        self._deep, self._clock = deep, clock
         self._made: dict[int, Forest] = {}
         self._before: dict[int, Forest] = {}
         self._kept: list[Forest] = []
@@ -130,12 +130,12 @@ class Ladder:
         Parameters
         ----------
         most : int, optional
-            At least ``climb.least``, and no less than before; the depth of ``tall`` if not given.
+            At least ``climb.least``, and no less than before; the depth of ``deep`` if not given.
         """
         self._made = self._made or self._by_the_core()
-        high = tallest(self._tall)
+        high = deepest(self._deep)
         for depth in self.climb.rungs(high if most is None else min(most, high), self._next):
-            if self._kept and _inverse_rate(self._kept[-1]) == _inverse_rate(self._tall):
+            if self._kept and _inverse_rate(self._kept[-1]) == _inverse_rate(self._deep):
                 break
             self._try(depth)
             self._next = depth + 1
@@ -145,7 +145,7 @@ class Ladder:
         kept, before = self._kept, self._before
         bound = self.climb.inverse_rate(depth)
         for forest in self._made.values():
-            if tallest(forest) <= depth:
+            if deepest(forest) <= depth:
                 _keep(kept, forest)
         # A shallower forest that attains the bound leaves nothing to find at this depth.
         for k, begin in self._begins(depth):
@@ -158,7 +158,7 @@ class Ladder:
 
     def _by_the_core(self) -> dict[int, Forest]:
         """Return the core's forests by k; several numbers of trees unless one was requested."""
-        made = {self._tall.k: self._tall}
+        made = {self._deep.k: self._deep}
         if self.climb.request.options.k is None:
             for k in _FEW:
                 trees = k * sum(self.climb.request.weights)
@@ -186,14 +186,14 @@ class Ladder:
             first = k == min(made)
             if first or self._is_small(len(roots.root)):
                 yield k, roots
-            if tallest(forest) > depth and (first or self._is_small(forest.num_batches)):
+            if deepest(forest) > depth and (first or self._is_small(forest.num_batches)):
                 yield k, Seeds.of(forest)
             if k in before:
                 yield k, Seeds.of(before[k])
 
     def _search(self, begin: Seeds, depth: int, bound: Fraction) -> Forest:
         return self._clock.run(
-            LOW_STAGE,
+            SHALLOW_STAGE,
             lambda report: depth_bounded_trees(
                 self.climb.network,
                 self.climb.request.weights,
@@ -217,9 +217,9 @@ def _inverse_rate(forest: Forest) -> Fraction:
 
 def _keep(kept: list[Forest], forest: Forest) -> None:
     """Add a forest unless one as shallow is as fast; drop the forests that it dominates."""
-    depth, slow = tallest(forest), _inverse_rate(forest)
-    if any(tallest(one) <= depth and _inverse_rate(one) <= slow for one in kept):
+    depth, slow = deepest(forest), _inverse_rate(forest)
+    if any(deepest(one) <= depth and _inverse_rate(one) <= slow for one in kept):
         return
-    kept[:] = [one for one in kept if tallest(one) < depth or _inverse_rate(one) < slow]
+    kept[:] = [one for one in kept if deepest(one) < depth or _inverse_rate(one) < slow]
     kept.append(forest)
-    kept.sort(key=tallest)
+    kept.sort(key=deepest)

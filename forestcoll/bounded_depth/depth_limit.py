@@ -19,7 +19,7 @@ from itertools import product
 from typing import Any, Generic, TypeVar
 
 from forestcoll.allreduce.collective_schedule import schedule_of
-from forestcoll.bounded_depth.depth_ladder import Climb, Ladder, tallest
+from forestcoll.bounded_depth.depth_ladder import Climb, Ladder, deepest
 from forestcoll.core.assembly import tree_depths
 from forestcoll.core.pipeline import EXPLICIT, Form
 from forestcoll.core.stopwatch import Progress, Stopwatch
@@ -199,7 +199,7 @@ def _found(request: Request, clock: Stopwatch, most: int | None) -> list[DepthPo
 def _too_large(request: Request) -> CapacityOverflowError:
     return CapacityOverflowError(
         f"{request.topology.name}: trees or bandwidths are too large numbers for the search "
-        f"for low trees; take fewer trees, or round weights and bandwidths to fewer digits"
+        f"for shallow trees; take fewer trees, or round weights and bandwidths to fewer digits"
     )
 
 
@@ -235,7 +235,7 @@ def _paired(
 ) -> list[Allreduce[Forest]]:
     best: dict[int, tuple[Forest, Forest]] = {}
     for reduce, gather in product(reducing, gathering):
-        depth = tallest(reduce) + tallest(gather)
+        depth = deepest(reduce) + deepest(gather)
         slow = reduce.time_s_per_gb + gather.time_s_per_gb
         if (most is None or depth <= most) and (
             depth not in best or slow < sum(one.time_s_per_gb for one in best[depth])
@@ -269,7 +269,7 @@ def _height(
         return sum(_height(phase) for phase in schedule.phases)
     if isinstance(schedule, FactoredForest):
         return int(tree_depths(schedule)[1].max(initial=0))
-    return tallest(schedule)
+    return deepest(schedule)
 
 
 def rate_by_depth(

@@ -12,9 +12,11 @@ from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.topology import Topology
 
 if TYPE_CHECKING:
+    from forestcoll.problem.demand import Demand
     from forestcoll.schedule.flows import FlowSchedule
 
 __all__ = [
+    "ALL_TO_ALL",
     "AllToAllSeconds",
     "DemandText",
     "PathParts",
@@ -23,6 +25,7 @@ __all__ = [
     "flow_facts",
     "flow_for",
     "optimum_facts",
+    "stated_demand",
 ]
 
 ALL_TO_ALL = "all-to-all"
@@ -99,18 +102,27 @@ def flow_for(
 ) -> FlowSchedule:
     """Find the best paths for a demand, or for equal parts."""
     from forestcoll.all_to_all.best_flow import best_flow
+
+    given = stated_demand(topology, demand, round_up)
+    return best_flow(topology, given, seconds=seconds, parts=parts)
+
+
+def stated_demand(
+    topology: Topology, demand: str | None, round_up: str | None = None
+) -> Demand | None:
+    """Return the demand of ``--demand`` and ``--round-up``; None if none is given."""
     from forestcoll.problem.demand_files import demand_in
     from forestcoll.problem.sizes import read_size
 
     given = None if demand is None else demand_in(demand, topology)
-    if round_up is not None:
-        if given is None:
-            raise InvalidParameterError("--round-up is for a demand; equal parts are equal")
-        try:
-            given = given.rounded_up(read_size(round_up))
-        except ValueError as error:
-            raise InvalidParameterError(f"--round-up {error}") from None
-    return best_flow(topology, given, seconds=seconds, parts=parts)
+    if round_up is None:
+        return given
+    if given is None:
+        raise InvalidParameterError("--round-up is for a demand; equal parts are equal")
+    try:
+        return given.rounded_up(read_size(round_up))
+    except ValueError as error:
+        raise InvalidParameterError(f"--round-up {error}") from None
 
 
 def flow_facts(schedule: FlowSchedule, *, check: bool = True) -> dict[str, Any]:

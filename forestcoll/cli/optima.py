@@ -11,6 +11,7 @@ from forestcoll.cli.demands import (
     DemandText,
     check_all_to_all,
     optimum_facts,
+    stated_demand,
 )
 from forestcoll.cli.options import (
     CollectiveName,
@@ -122,15 +123,24 @@ def certify_optimum(
     scale: Scale = None,
     links: NewLinks = None,
     k: Trees = None,
+    demand: DemandText = None,
+    seconds: AllToAllSeconds = 60.0,
     json_: Json = False,
 ) -> None:
     """Write a certificate of the optimum, which addition alone checks, to a .json file."""
+    from forestcoll.all_to_all.bound_certificate import certify_demand
     from forestcoll.certificate import certify
     from forestcoll.schedule import verify_certificate, write_certificate
 
     expect_writable(output, [".json"])
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
+    if check_all_to_all(collective, demand, {"root": root, "weights": weights, "k": k}):
+        priced = certify_demand(topology, stated_demand(topology, demand), seconds=seconds)
+        found = verify_certificate(priced)
+        write_certificate(priced, output)
+        report({**idle_fact(members, idle), **asdict(found), "file": output}, json_)
+        return
     asked = Options(
         collective=collective, root=root_of(topology, root), weights=read_if_given(weights), k=k
     )

@@ -18,6 +18,7 @@ _HERE = Path(__file__).resolve().parents[1]
 _FILES = {
     "examples of topologies": "examples",
     "a check of certificates, by itself": "check_certificate.py",
+    "the same for all-to-alls": "check_demand_certificate.py",
 }
 
 

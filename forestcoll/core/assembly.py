@@ -122,7 +122,7 @@ def tree_depths(
     :func:`expand` does.
     """
     with _Refusal():
-        return _expansion(forest).take_heights(_ALL, progress)
+        return _expansion(forest).take_depths(_ALL, progress)
 
 
 def trees(forest: FactoredForest) -> Iterator[Tree]:

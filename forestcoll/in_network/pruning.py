@@ -32,6 +32,7 @@ import numpy.typing as npt
 from forestcoll.in_network.mixing import mirrored, one_of_each
 from forestcoll.in_network.numbering import distinct
 from forestcoll.in_network.path_choice import PathChoice
+from forestcoll.problem.optimum import Optimum
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.cost_model.measures import cost
 from forestcoll.schedule.forest import Forest
@@ -70,8 +71,9 @@ def multicast(
     MulticastForest or Allreduce
         The same trees, with batches of several paths cut. Its congestion is measured; that of an
         optimal forest stays the same. No link carries more than before. Without marked switches the
-        loads are the same. Where switches multicast, an allreduce loses its bound, which holds for
-        forwarding switches only (:mod:`forestcoll.in_network.collectives` finds another).
+        loads are the same. Where switches multicast, an allreduce loses its bound, and a forest an
+        optimum with prices of such switches. Both hold for forwarding switches only
+        (:mod:`forestcoll.in_network.collectives` finds others).
 
     Raises
     ------
@@ -119,11 +121,17 @@ def _multicast(forest: Forest) -> MulticastForest:
         first_walk=np.cumsum(np.concatenate(counts)),
         walk=walk.astype(np.int32),
         walks=pieces.walks(used),
-        optimum=forest.optimum,
+        optimum=_claim(forest),
         weights=forest.weights,
         reduction=forest.reduction,
     )
     return result.measured()
+
+
+def _claim(forest: Forest) -> Optimum | None:
+    """Return the optimum claimed, unless its prices are those of marked switches that forward."""
+    claim = forest.optimum
+    return claim if claim is not None and claim.bound.copying else None
 
 
 class _Pieces:

@@ -55,7 +55,7 @@ class Expansion:
         Return all batches of one packing: root, multiplicity, and their numbers in it.
         """
 
-    def take_heights(self, most: int, progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
+    def take_depths(self, most: int, progress: Callable[[int, int], None] | None = None) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C')], Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C')]]:
         """
         Return up to so many of the next batches: multiplicity and depth of the trees.
         """

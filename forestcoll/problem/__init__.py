@@ -5,5 +5,5 @@ To read: ``collective`` and ``weights`` (the task), ``sizes`` (bytes), ``limits`
 ``optimum`` (of one phase), ``rate_bound`` (by prices, where no cut proves it), ``allreduce_bound``
 and ``all_to_all_bound``, ``price_bound`` (of these collectives). Any amounts: ``demand``,
 ``named_demands``, ``demand_files``. Then the files of proofs: ``certificate_entries``,
-``allreduce_certificate``, ``certificate_document``.
+``allreduce_certificate``, ``all_to_all_certificate``, ``certificate_document``.
 """

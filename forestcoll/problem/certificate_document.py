@@ -28,6 +28,7 @@ from pydantic import (
 from forestcoll.atomic_write import write_text
 from forestcoll.bounded_read import contains, open_regular, read_text_at_most
 from forestcoll.errors import InvalidScheduleError
+from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.problem.certificate_entries import (
     Count,
@@ -197,7 +198,7 @@ class Certificate(Entry):
         return self.collective in ("reduce-scatter", "reduce")
 
 
-AnyCertificate = Certificate | AllreduceCertificate
+AnyCertificate = Certificate | AllreduceCertificate | AllToAllCertificate
 """The certificates that a file can hold."""
 
 
@@ -230,8 +231,8 @@ def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     text = read_text_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
     document = parse_json(text, str(path), InvalidScheduleError)
     data = document.data
-    both = isinstance(data, dict) and data.get("collective") == "allreduce"
-    kind = AllreduceCertificate if both else Certificate
+    collective = data.get("collective") if isinstance(data, dict) else None
+    kind = _KINDS.get(collective, Certificate) if isinstance(collective, str) else Certificate
     try:
         return kind.model_validate(data)
     except ValidationError as error:
@@ -242,6 +243,11 @@ def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
         )
         raise document.fault(first["loc"], problem) from None
 
+
+_KINDS: dict[str, type[AnyCertificate]] = {
+    "allreduce": AllreduceCertificate,
+    "all-to-all": AllToAllCertificate,
+}
 
 _PROBLEMS = {
     "missing": "is missing; add it",
@@ -270,7 +276,7 @@ def _lines(document: dict[str, Any]) -> Iterator[str]:
 
 
 def _value(key: str, value: Any) -> str:
-    if key in ("gpus", "links", "shared"):
+    if key in ("gpus", "links", "shared") or (key == "chunks" and value is not None):
         return _listed(value, "    ")
     if isinstance(value, dict):
         fields = (

@@ -43,11 +43,14 @@ if TYPE_CHECKING:
     )
     from forestcoll.schedule.verification import (
         AllreduceCertificateVerdict,
+        AllToAllCertificateVerdict,
         CertificateVerdict,
         verify_certificate,
     )
 
 __all__ = [
+    "AllToAllCertificate",
+    "AllToAllCertificateVerdict",
     "Allreduce",
     "AllreduceCertificate",
     "AllreduceCertificateVerdict",
@@ -101,6 +104,8 @@ _PROOFS = "forestcoll.schedule.verification"
 __getattr__, __dir__ = attach(
     __name__,
     {
+        "AllToAllCertificate": "forestcoll.problem.all_to_all_certificate",
+        "AllToAllCertificateVerdict": _PROOFS,
         "AllreduceCertificate": "forestcoll.problem.allreduce_certificate",
         "AllreduceCertificateVerdict": _PROOFS,
         "Certificate": _DOCUMENTS,

@@ -105,7 +105,12 @@ class Routes(ByValue):
         known = tail.astype(np.int64) * size + head  # sorted, as the links are
         inside = np.delete(np.arange(len(self.hop)), self.first_hop[1:] - 1)
         wanted = self.hop[inside].astype(np.int64) * size + self.hop[inside + 1]
-        place = np.searchsorted(known, wanted)
+        if size**2 > len(wanted) or wanted.min() < 0 or wanted.max() >= size**2:
+            place = np.searchsorted(known, wanted)
+        else:
+            table = np.full(size**2, len(known), dtype=np.int64)
+            table[known] = np.arange(len(known))
+            place = table[wanted]
         if (np.append(known, -1)[place] != wanted).any():
             raise VerificationError(
                 "the paths of this schedule use a link that is not in the topology; verify it "

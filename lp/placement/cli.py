@@ -86,6 +86,8 @@ def _facts(found: Placement) -> dict[str, Any]:
         "gain": float(found.gain),
         "bound_for_this_placement_us": found.best.bound_us(of),
         "bound_for_all_placements_us": found.least_us,
+        "best_of_all_placements": found.is_best or None,
+        "above_the_bound": None if found.is_best else f"{100 * found.distance:.3g} %",
         "verified": True,
     }
 
@@ -120,8 +122,6 @@ def _document(found: Placement) -> dict[str, Any]:
 def _shown(facts: dict[str, Any], found: Placement) -> dict[str, Any]:
     """Add a line for each kind and its first groups."""
     lines = dict(facts)
-    if found.least_us is None:
-        lines["bound_for_all_placements"] = "none: not all placements were looked at"
     times = zip(found.kinds, found.groups, found.default.kinds, found.best.kinds, strict=True)
     for kind, groups, before, after in times:
         rate = kind.size_bytes / float(after.time_us) / 1000

@@ -54,10 +54,10 @@ class CutTimes:
         self.groups = grid_groups(kinds, topology.num_compute)
         distance = _distances(topology)
         places = list(topology.compute)
-        self._hops: Floats = distance[np.ix_(places, places)]
-        self._total = float(sum(link.bandwidth_gb_s for link in topology.links))
-        self._sets = gpu_sets(topology)
-        self._out, self._into = _bandwidths(topology, self._sets)
+        self.hops: Floats = distance[np.ix_(places, places)]
+        self.total = float(sum(link.bandwidth_gb_s for link in topology.links))
+        self.sets = gpu_sets(topology)
+        self.out, self.into = _bandwidths(topology, self.sets)
 
     def times_us(self, placement: Ints) -> list[float]:
         """Return a lower bound on the time of each kind; ``placement[rank]`` is a GPU's rank."""
@@ -81,10 +81,10 @@ class CutTimes:
     def _exchange(self, number: int, placement: Ints) -> Floats:
         """Return the time that each cut needs, and all links for the hops, in an all-to-all."""
         kind, members = self.kinds[number], placement[self.groups[number]]
-        inside = self._sets[:, members].sum(axis=2)
+        inside = self.sets[:, members].sum(axis=2)
         crossing = (inside * (kind.size - inside)).sum(axis=1)
-        hops = self._hops[members[:, :, None], members[:, None, :]].sum() / self._total
-        times: Floats = np.append(crossing / np.minimum(self._out, self._into), hops)
+        hops = self.hops[members[:, :, None], members[:, None, :]].sum() / self.total
+        times: Floats = np.append(crossing / np.minimum(self.out, self.into), hops)
         return times * (kind.size_bytes / kind.size / 1000)
 
     def _ratios(self, number: int, placement: Ints) -> Iterator[Floats]:
@@ -93,15 +93,15 @@ class CutTimes:
         if kind.collective == "all-to-all":
             yield self._exchange(number, placement)
             return
-        inside = self._sets[:, placement[self.groups[number]]].sum(axis=2)
+        inside = self.sets[:, placement[self.groups[number]]].sum(axis=2)
         outside = kind.size - inside
         split = (inside > 0) & (outside > 0)
         shard = kind.size_bytes / kind.size / 1000
         leaving, entering = (inside * split).sum(axis=1), (outside * split).sum(axis=1)
         if kind.collective != "reduce-scatter":
-            yield shard * np.maximum(leaving / self._out, entering / self._into)
+            yield shard * np.maximum(leaving / self.out, entering / self.into)
         if kind.collective != "allgather":
-            yield shard * np.maximum(entering / self._out, leaving / self._into)
+            yield shard * np.maximum(entering / self.out, leaving / self.into)
 
 
 def gpu_sets(topology: Topology) -> Sets:

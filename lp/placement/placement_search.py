@@ -3,7 +3,7 @@
 Problem: choose a permutation of the GPUs, one for each rank of the grid of kinds, so that the sum
          of all kinds' times, or the slowest kind's time, is least. Kinds run one after the other.
 Input:   a network, kinds; limits on seconds and swaps.
-Output:  the best placement found and rank order, both verified; a bound if the search was complete.
+Output:  the best placement found and rank order, both verified; a bound over all placements.
 Cost:    up to :data:`EXHAUSTIVE` GPUs all placements up to symmetry; else starts times swaps.
 Source:  none for the problem. Small: best-first branch and bound; a placement is solved only if its
          bound by cuts is below the best verified time. Large: 2-exchange local search, as for the
@@ -32,6 +32,7 @@ from forestcoll.topology.validation import refuse_shared, validate
 from lp.placement.checked_times import CheckedTimes, KindTime
 from lp.placement.cut_times import CutTimes
 from lp.placement.parallel_kinds import Ints, Kind
+from lp.placement.placement_bound import placement_bound_us
 
 __all__ = [
     "EXHAUSTIVE",
@@ -95,8 +96,9 @@ class Placement:
         The best found, and the network's own order of GPUs.
     groups : tuple of tuple of tuple of str
         Names of the GPUs: for each kind, for each of its groups, in the order of the ranks.
-    least_us : float or None
-        No placement is faster, up to the programs' tolerance; None if the search was not complete.
+    least_us : float
+        No placement is faster, up to the programs' tolerance. If the search was not complete, by
+        what every cut separates at least.
     looked_at : int
         Placements whose bound was computed.
     swaps : int
@@ -113,11 +115,21 @@ class Placement:
     best: Placed
     default: Placed
     groups: tuple[tuple[tuple[str, ...], ...], ...]
-    least_us: float | None
+    least_us: float
     looked_at: int
     swaps: int
     exhaustive: bool
     out_of_time: bool
+
+    @property
+    def distance(self) -> float:
+        """How much slower the best found is than the bound over all placements, as a share."""
+        return float(self.best.time_us(self.objective)) / self.least_us - 1
+
+    @property
+    def is_best(self) -> bool:
+        """Whether no placement is faster than the one found, up to rounding of floats."""
+        return self.distance <= _SAME
 
     @property
     def gain(self) -> Fraction:
@@ -238,7 +250,7 @@ class _Run:
     def bound_us(self, order: Sequence[int]) -> float:
         return _together(self.objective, self.bounds.times_us(np.array(order, dtype=np.int64)))
 
-    def all_of(self, default: Placed) -> tuple[Placed, float | None, int, int]:
+    def all_of(self, default: Placed) -> tuple[Placed, float, int, int]:
         """Solve placements, least bound first, until no bound is below the best verified time."""
         found = distinct_placements(self.topology, self.bounds.groups)
         queue = sorted((self.bound_us(order), order) for order in found)
@@ -251,14 +263,13 @@ class _Run:
                 one = self.placed(order)
             except TimeLimitError:
                 self.out_of_time = True
-                return best, None, len(queue), 0  # some bounds are not compared with a schedule
+                # Some bounds are not compared with a schedule.
+                return best, placement_bound_us(self.bounds, self.objective), len(queue), 0
             least = min(least, max(bound, one.bound_us(self.objective)))
             best = min(best, one, key=lambda placed: placed.time_us(self.objective))
         return best, least, len(queue), 0
 
-    def local(
-        self, default: Placed, seconds: float, swaps: int
-    ) -> tuple[Placed, float | None, int, int]:
+    def local(self, default: Placed, seconds: float, swaps: int) -> tuple[Placed, float, int, int]:
         """Improve several starts by swaps, and solve those with the least bounds."""
         deadline = self.start + seconds / 2
         ends: dict[tuple[int, ...], float] = {}
@@ -276,9 +287,10 @@ class _Run:
                 one = self.placed(order)
             except TimeLimitError:
                 self.out_of_time = True
-                break  # the best verified so far stays, and no bound is claimed
+                break  # the best verified so far stays
             best = min(best, one, key=lambda placed: placed.time_us(self.objective))
-        return best, None, tried + len(ends), tried
+        least = placement_bound_us(self.bounds, self.objective)
+        return best, least, tried + len(ends), tried
 
 
 def improved(

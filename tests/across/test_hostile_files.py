@@ -22,7 +22,9 @@ from baselines.registry import METHODS
 from experiments.results.frames import MOST_ROWS
 from experiments.results.rows import RowFile
 from forestcoll import certify, generate, load_topology
+from forestcoll.all_to_all.bound_certificate import certify_demand
 from forestcoll.compilation import compile_program
+from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.schedule import write_certificate, write_schedule
@@ -230,6 +232,12 @@ def _certificate(tmp_path: Path, collective: str) -> Any:
     return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
 
 
+def _priced(tmp_path: Path) -> Any:
+    demand = Demand.of_chunks(4, [(0, 5, [1, 2]), (3, 7, [0])])
+    write_certificate(certify_demand(RING, demand), tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
 def _topology(_: Path) -> Any:
     return json.loads(topology_json(load_topology(RING)))
 
@@ -272,6 +280,7 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     ),
     "certificate": ("schedule", lambda folder: _certificate(folder, "allgather")),
     "certificate of an allreduce": ("schedule", lambda folder: _certificate(folder, "allreduce")),
+    "certificate of a demand": ("schedule", _priced),
     "topology": ("topology", _topology),
     "topology in JSON": ("topology in JSON", _topology),
     "changes": (

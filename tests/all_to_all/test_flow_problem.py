@@ -1,5 +1,6 @@
 """What is asked for, checked."""
 
+import numpy as np
 import pytest
 
 from forestcoll.all_to_all.flow_problem import flow_problem
@@ -9,6 +10,7 @@ from forestcoll.errors import (
 from forestcoll.topology import (
     load_topology,
 )
+from forestcoll.topology.symmetry.automorphism import find_orbits
 
 
 @pytest.mark.parametrize(
@@ -27,3 +29,17 @@ from forestcoll.topology import (
 def test_impossible_amounts_are_refused(amounts, fault: str) -> None:
     with pytest.raises(InvalidParameterError, match=fault):
         flow_problem(load_topology("ring:nodes=2"), amounts)
+
+
+def test_one_source_stands_for_its_orbit() -> None:
+    """A ring of four turns round: one source with four times its amounts; even loads."""
+    ring = load_topology("ring:nodes=4")
+    whole = flow_problem(ring)
+    one = whole.folded(find_orbits(ring))
+    assert one.sources.tolist() == [ring.compute[0]]
+    assert one.amount.tolist() == [[0, 4, 4, 4]]
+    price = np.ones(len(ring.links))
+    assert one.bound_gb_s(price) == whole.bound_gb_s(price)
+    load = np.arange(8.0)
+    assert one.even(load).tolist() == [3.5] * 8
+    assert whole.even(load) is load

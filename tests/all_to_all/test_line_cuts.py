@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forestcoll.all_to_all.line_cuts import cut_both, divided
+from forestcoll.all_to_all.line_cuts import cut_both, divided, in_order
 
 
 def ints(*values: int) -> np.ndarray:
@@ -62,3 +62,28 @@ def test_random_amounts_arrive_and_fill_every_port(seed: int) -> None:
     at_home = np.bincount(port[mine[row] == port], part[mine[row] == port], len(room))
     wanted = np.bincount(mine[mine >= 0], amount[mine >= 0], len(room))
     assert (at_home == np.minimum(wanted, room)).all()
+
+
+def test_keys_are_sorted_by_their_digits_as_numpy_sorts_them() -> None:
+    """Of 16 bits each; ascending keys stay as they are."""
+    draw = np.random.default_rng(5)
+    for count in (1, 3, 2**16, 2**16 + 1, 2**40):
+        keys = draw.integers(0, count, 500)
+        assert np.array_equal(in_order(keys, count), np.argsort(keys, kind="stable"))
+    assert in_order(ints(1, 1, 4), 5).tolist() == [0, 1, 2]
+
+
+def test_the_shorter_division_may_be_either() -> None:
+    """Cut the other way round, the parts are the same."""
+    draw = np.random.default_rng(6)
+    for _ in range(50):
+        long = draw.integers(0, 4, 30)
+        ends = np.sort(draw.integers(0, long.sum() + 1, 5))
+        short = np.diff(np.concatenate([[0], ends, [long.sum()]]))
+        segment, piece, length = cut_both(long, short)
+        other, one, same = cut_both(short, long)
+        assert np.array_equal(segment, one)
+        assert np.array_equal(piece, other)
+        assert np.array_equal(length, same)
+        assert np.array_equal(np.bincount(segment, length, len(long)), long)
+        assert np.array_equal(np.bincount(piece, length, len(short)), short)

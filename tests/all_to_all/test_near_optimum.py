@@ -6,9 +6,12 @@ import pytest
 
 from forestcoll.all_to_all import near_optimum as module
 from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
+from forestcoll.all_to_all.flow_problem import FlowProblem
 from forestcoll.all_to_all.linear_optimum import AllToAllOptimum, all_to_all_rate
 from forestcoll.all_to_all.near_optimum import near_optimum
+from forestcoll.all_to_all.path_schedule import schedule_of
 from forestcoll.errors import TimeLimitError
+from forestcoll.schedule import verify
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 
@@ -37,3 +40,36 @@ def test_a_network_beyond_the_program_is_approximated(monkeypatch: pytest.Monkey
 def test_a_time_limit_holds() -> None:
     with pytest.raises(TimeLimitError):
         near_optimum(load_topology("generalized_kautz:degree=3,nodes=20"), eps=0.02, seconds=1e-6)
+
+
+def test_one_source_of_each_orbit_is_approximated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The flow of each is rotated to the others: all pairs are served at the rate that is told."""
+    topology = load_topology("generalized_kautz:degree=3,nodes=20")
+    exact = all_to_all_rate(topology, settings=Settings(seconds=60)).rate_gb_s
+    monkeypatch.setattr(module, "MOST_UNKNOWNS", 100)
+    found = near_optimum(topology, eps=0.02, seconds=60)
+    assert isinstance(found, ApproximateFlow)
+    assert found.orbits is not None
+    assert len(found.flow_gb_s) == int(found.orbits.node.max()) + 1 < 20
+    assert found.rate_gb_s <= exact * (1 + 1e-6)
+    verdict = verify(schedule_of(found))
+    assert float(1 / verdict.congestion) == pytest.approx(found.rate_gb_s, rel=1e-3)
+
+
+def test_where_orbits_do_not_bring_the_bounds_together_all_sources_do(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    topology = load_topology("generalized_kautz:degree=3,nodes=20")
+    monkeypatch.setattr(module, "MOST_UNKNOWNS", 100)
+    true = module.approximate_flow
+
+    def only_all(problem: FlowProblem, **more: float) -> ApproximateFlow:
+        if problem.rows is not None:
+            raise TimeLimitError("further apart")
+        return true(problem, **more)
+
+    monkeypatch.setattr(module, "approximate_flow", only_all)
+    found = near_optimum(topology, eps=0.02, seconds=60)
+    assert isinstance(found, ApproximateFlow)
+    assert found.orbits is None
+    assert len(found.flow_gb_s) == 20

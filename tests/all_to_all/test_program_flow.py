@@ -40,14 +40,14 @@ def test_parts_that_are_asked_for_are_tried_in_any_case() -> None:
 def test_after_the_limit_paths_are_rounded_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a flow in hand it returns what was asked for, exact all the same."""
     tried: list[int] = []
-    true = module.schedules_of
+    true = module.loaded_schedules_of
 
     def late(flow, wholes, **more):  # type: ignore[no-untyped-def]
-        for schedule in true(flow, wholes, **more):
+        for schedule, loads in true(flow, wholes, **more):
             tried.append(schedule.whole)
-            yield schedule
+            yield schedule, loads
 
-    monkeypatch.setattr(module, "schedules_of", late)
+    monkeypatch.setattr(module, "loaded_schedules_of", late)
     clock = time.perf_counter
     monkeypatch.setattr(module, "best_whole_prices", _slowly(module.best_whole_prices, clock))
     found = by_program(RING, None, seconds=0.5, parts=7)

@@ -11,6 +11,7 @@ from forestcoll.errors import DisconnectedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule import FlowSchedule, verify
+from forestcoll.schedule.pipelined import loads_of_routes
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from tests.hand_networks import network_of
@@ -168,3 +169,16 @@ def test_random_amounts_on_uneven_boxes_meet_the_cut(seed: int) -> None:
     demand = Demand.of_matrix(draw.integers(0, 100, (9, 9)) * draw.integers(0, 2, (9, 9)))
     bound = router(network).narrowest_cut(demand.matrix, demand)
     assert verify(flow(network, demand)).congestion == bound.inverse_rate
+
+
+@pytest.mark.parametrize("spec", ["dgx_h100:boxes=3", "dgx_a100:boxes=2", "nvl72:racks=2"])
+def test_loads_are_known_before_the_paths(spec: str) -> None:
+    """Added up by what each GPU sends and receives in all, and by the paths: the same."""
+    route = router(load_topology(spec))
+    draw, gpus = np.random.default_rng(3), len(route.box)
+    for share in (0.05, 0.9):
+        amounts = draw.integers(1, 999, (gpus, gpus)) * (draw.random((gpus, gpus)) < share)
+        np.fill_diagonal(amounts, 0)
+        made = route.flow(amounts)
+        assert made is not None
+        assert route.loads(amounts, made.whole) == loads_of_routes(made.topology, made.routes)

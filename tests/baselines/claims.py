@@ -17,8 +17,7 @@ from baselines import METHODS
 from baselines.interface.method import Schedule
 from baselines.interface.supported import GATHERING, ROOTED
 from forestcoll.problem.limits import Limits
-from forestcoll.schedule.steps import COLLECTIVES
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology, group, load_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
@@ -78,9 +77,19 @@ def one_way_boxes() -> Topology:
 DEAD = ("a dead NIC", "a dead rail", "a single NIC")
 """Boxes with fewer NICs than GPUs."""
 
+IDLE_CORNER = "a mesh with an idle corner"
+
+
+def mesh_with_an_idle_corner() -> Topology:
+    """A 3 x 3 mesh whose GPU in the last row of the first column only forwards."""
+    mesh = load_topology("torus:dims=3x3,wrap=false")
+    return group(mesh, [node.name for node in mesh.nodes if node.name != "gpu2.0"])
+
+
 HAND_MADE: Mapping[str, Callable[[], Topology]] = {
     "directed": partial(random_topology, 3, "directed"),
     "one-way boxes": one_way_boxes,
+    IDLE_CORNER: mesh_with_an_idle_corner,
     "a dead NIC": partial(without, "dgx_a100:boxes=2", "b0.gpu2 - ib"),
     "a dead rail": partial(without, "rail_optimized:boxes=3", "b0.gpu2 - rail2"),
     "a single NIC": partial(
@@ -227,6 +236,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
+    "pat": dict.fromkeys(("allgather", "reduce-scatter"), Claim(but())),
     "blueconnect": dict.fromkeys(
         GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),
@@ -235,6 +245,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
         GATHERING,
         Claim((*RINGS, *(name for name in GRIDS if name != "torus:dims=4x4,wrap=false"))),
     ),
+    "swing": dict.fromkeys(
+        GATHERING, Claim(("ring:nodes=2", "torus:dims=8x8", "hypercube:dimension=4"))
+    ),
+    "trivance": dict.fromkeys(GATHERING, Claim(("torus:dims=3x3",))),
     "shifted-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "shifted-bfb-ring": dict.fromkeys(GATHERING, Claim(("ring:nodes=2", "ring:nodes=7"))),
     "bfb": dict.fromkeys(GATHERING, Claim(SWITCH_FREE)),
@@ -258,10 +272,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "teccl": {
         **dict.fromkeys(
             (*GATHERING, "broadcast", "reduce"),
-            Claim(but(MANY_WAYS), (MANY_WAYS,), parameters={"work": 0}),
+            Claim(but(MANY_WAYS, IDLE_CORNER), (MANY_WAYS,), parameters={"work": 0}),
         ),
         "all-to-all": Claim(
-            but(*LARGE_FOR_PAIRS),
+            but(*LARGE_FOR_PAIRS, IDLE_CORNER),
             LARGE_FOR_PAIRS,
             parameters={"work": 0, "epoch": "slowest", "milp": True},
         ),
@@ -269,15 +283,22 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     # The first routing within its gap, in one order: solved to its end, so the same everywhere.
     "taccl": {
         **dict.fromkeys(
-            GATHERING, Claim(but(*SLOW_ROUTINGS), SLOW_ROUTINGS, parameters=FIRST_ROUTING)
+            GATHERING,
+            Claim(but(*SLOW_ROUTINGS, IDLE_CORNER), SLOW_ROUTINGS, parameters=FIRST_ROUTING),
         ),
         "all-to-all": Claim(
-            but(*SLOW_ROUTINGS, *GRIDS), (*SLOW_ROUTINGS, *GRIDS), parameters=FIRST_ROUTING
+            but(*SLOW_ROUTINGS, *GRIDS, IDLE_CORNER),
+            (*SLOW_ROUTINGS, *GRIDS),
+            parameters=FIRST_ROUTING,
         ),
     },
     "fast-reading": {"all-to-all": Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))},
-    "syccl": dict.fromkeys(COLLECTIVES, Claim(())),
-    "tto": dict.fromkeys(COLLECTIVES, Claim(())),
+    # By the greedy solutions of its sub-demands, as TE-CCL.
+    "syccl": dict.fromkeys(
+        (*GATHERING, "all-to-all"),
+        Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"), parameters={"work": 0}),
+    ),
+    "tto": {"allreduce": Claim((IDLE_CORNER,))},
 }
 """By baseline and collective."""
 

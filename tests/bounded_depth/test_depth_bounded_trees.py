@@ -1,4 +1,4 @@
-"""The search for low trees: proved by verify, whatever it begins with."""
+"""The search for shallow trees: proved by verify, whatever it begins with."""
 
 from fractions import Fraction
 

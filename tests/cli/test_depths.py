@@ -1,4 +1,4 @@
-"""The command that says what low trees cost."""
+"""The command that says what shallow trees cost."""
 
 from pathlib import Path
 

@@ -21,9 +21,9 @@ def test_a_schema_is_printed_as_it_is_kept(name: str) -> None:
 
 
 def test_the_list_names_files_that_are_there() -> None:
-    """All schemas, the examples, the check of certificates, an experiment."""
+    """All schemas, the examples, both checks of certificates, an experiment."""
     lines = invoke("schema").stdout.splitlines()
-    assert len(lines) == len(list((DOCS / "schemas").iterdir())) + 3
+    assert len(lines) == len(list((DOCS / "schemas").iterdir())) + 4
     assert all(Path(line.rpartition("  ")[2]).exists() for line in lines)
     assert [*document("schema").values()] == [line.rpartition("  ")[2] for line in lines]
 
@@ -49,6 +49,7 @@ def test_a_release_has_what_the_list_names() -> None:
     found = re.findall(r"install\((?:DIRECTORY|FILES) (.*?) DESTINATION forestcoll/shipped\)", text)
     assert sorted(" ".join(found).split()) == [
         "docs/check_certificate.py",
+        "docs/check_demand_certificate.py",
         "docs/examples",
         "docs/schemas",
     ]

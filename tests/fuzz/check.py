@@ -153,8 +153,8 @@ def factored_form_agrees(forest: Forest, factored: FactoredForest) -> None:
     """It verifies as it is, and bounds the depth of the trees that it expands to."""
     verdict = verify(factored)
     assert verdict.optimal, "no optimum is proved of the factored form"
-    tallest = forest.tree_depths().max()
-    assert tallest <= verdict.depth, f"depth {tallest}, the bound is {verdict.depth}"
+    deepest = forest.tree_depths().max()
+    assert deepest <= verdict.depth, f"depth {deepest}, the bound is {verdict.depth}"
 
 
 def numbering_changes_no_optimum(forest: Forest, factored: FactoredForest) -> None:

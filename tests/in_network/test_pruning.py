@@ -14,6 +14,7 @@ from forestcoll.generation import generate
 from forestcoll.in_network.pruning import multicast, traffic
 from forestcoll.schedule import Forest, Path, Routes, cost, verify
 from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 from tests.in_network.broadcasts import broadcast
 from tests.in_network.copying_switches import loads_by_hand, marked, walks, with_marks
 from tests.random_topologies import rounds
@@ -29,6 +30,23 @@ def by_name(forest: Forest, loads: Sequence[int]) -> dict[str, int]:
 
 
 # --- by hand -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("collective", ["reduce", "allreduce"])
+def test_prices_of_forwarding_switches_are_no_claim_where_they_copy(collective: str) -> None:
+    """Switch s receives 1/3 and sends 3/4: its price is that of a switch that forwards."""
+    net = network_of(
+        "[u] [s*] [v*] a [t*] b c",
+        "u > c: 1/4, s > a: 1/3, v > b: 4/5, a > t: 3/4, t > v, b > u, c > s: 3",
+        "one way",
+    )
+    plain = generate(net, collective=collective, root=1, lp_time_limit_s=0).schedule
+    forest = plain if isinstance(plain, Forest) else plain.reduce
+    assert forest.optimum is not None
+    assert not forest.optimum.bound.copying
+    verify(multicast(plain))
+    made = generate(net, collective=collective, root=1, lp_time_limit_s=0, multicast=True)
+    verify(made.schedule)
 
 
 def figure_8() -> Forest:

@@ -19,7 +19,9 @@ from experiments.advice.tuning.tuning import Progress, Refuses, tune
 from forestcoll.compilation import compile_program
 from forestcoll.errors import TimeLimitError, UnsupportedError
 from forestcoll.schedule import read_schedule
+from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.simulate import Simulator
+from forestcoll.schedule.steps import StepSchedule
 
 __all__ = ["runners_up"]
 
@@ -66,6 +68,9 @@ def runners_up(
                 schedule.topology,
                 index.collective,
                 sizes,
+                demand=schedule.demand
+                if isinstance(schedule, FlowSchedule | StepSchedule)
+                else None,
                 root=index.root,
                 model=index.model,
                 methods=index.methods,

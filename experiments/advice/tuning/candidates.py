@@ -18,6 +18,7 @@ import numpy.typing as npt
 from baselines.interface.method import Schedule
 from baselines.interface.supported import check_supported
 from experiments.advice.time_limit import LP_TIME_LIMIT_S
+from experiments.advice.tuning.exchanges import ALL_TO_ALL, best_paths
 from experiments.advice.tuning.recipe import FORESTS, Recipe
 from experiments.advice.tuning.shallow_forests import ShallowForests
 from experiments.config.methods import run_method
@@ -134,6 +135,10 @@ def _schedule(
     options = dict(recipe.parameters)
     if low is not None and recipe.depth is not None:
         return low.within(recipe.depth, seconds)
+    if collective == ALL_TO_ALL and recipe.method == FORESTS:
+        return best_paths(topology, recipe.demand, seconds)
+    if recipe.demand is not None:
+        options["demand"] = recipe.demand
     if recipe.method == FORESTS:
         check_supported(FORESTS, collective, COLLECTIVES)
         options["lp_time_limit_s"] = program_seconds(seconds)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.demands import ALL_TO_ALL, DemandText, check_all_to_all
 from forestcoll.cli.options import (
     MOST,
     Alpha,
@@ -45,8 +46,14 @@ def tune_sizes(
         str, typer.Option("--collective", help="allgather, allreduce, ..., or all-to-all.")
     ] = "allgather",
     sizes: Annotated[
-        str, typer.Option("--sizes", help="Data sizes: 1KB..1GB or 1MB,64MB; 1MB is 2^20 bytes.")
-    ] = "1KB..1GB",
+        str | None,
+        typer.Option(
+            "--sizes",
+            help="Data sizes: 1KB..1GB (the default) or 1MB,64MB; 1MB is 2^20 bytes. Of a demand: "
+            "all its bytes; what it has if not given.",
+        ),
+    ] = None,
+    demand: DemandText = None,
     root: Root = None,
     members: Group = None,
     idle: Idle = None,
@@ -102,18 +109,22 @@ def tune_sizes(
     from experiments.advice.tuning.tuning import tune
     from forestcoll.cli.facts import as_json
     from forestcoll.cli.output import progress_bars
+    from forestcoll.problem.demand_files import demand_in
 
     asked = sizes_of(sizes)
+    exchange = check_all_to_all(collective, demand, {"root": root})
     model = _model(alpha, gamma, sharing)
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     at = root_of(topology, root)
+    stated = None if demand is None else demand_in(demand, topology)
     folder = _folder(output, ending)
     with _kept(folder) as keep, progress_bars() as progress:
         found = tune(
             topology,
-            collective,
-            asked,
+            ALL_TO_ALL if exchange else collective,
+            asked or None,
+            demand=stated,
             root=at,
             model=model,
             methods=methods,
@@ -192,11 +203,17 @@ def _head(found: Tuning) -> list[str]:
     if rate is not None:
         by_rate = f"{decimal(rate.algbw_gb_s)} GB/s by {rate.by}"
     return [
-        f"{found.topology.name}, {found.collective} of {found.topology.num_compute} GPUs{root}",
+        f"{found.topology.name}, {_what(found)} of {found.topology.num_compute} GPUs{root}",
         f"simulated: alpha {decimal(model.alpha)} us a hop{adding}, {_SHARING[model.sharing]}; "
         f"the best of {tried} verified schedules",
         f"bound: {found.bounds.latency_s * 1e6:.6g} us by latency, {by_rate}",
     ]
+
+
+def _what(found: Tuning) -> str:
+    if found.demand is None:
+        return found.collective
+    return f"{found.demand.name}: {found.demand.bytes} bytes in all,"
 
 
 def _ranges(found: Tuning, folder: Folder | None) -> list[str]:

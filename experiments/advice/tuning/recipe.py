@@ -14,12 +14,13 @@ from typing import Any
 from baselines.registry import METHODS
 from forestcoll.bounded_depth.depth_limit import least_depth
 from forestcoll.errors import UnknownMethodError
+from forestcoll.problem.demand import Demand
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import COLLECTIVES
 
-__all__ = ["PEERS", "Recipe", "forests", "recipes"]
+__all__ = ["FORESTS", "PEERS", "Recipe", "check_known", "forests", "recipes"]
 
 FORESTS = "forestcoll"
 """The name that requests all forests."""
@@ -45,6 +46,8 @@ class Recipe:
     method: str  # "forestcoll" or a baseline
     # of the method
     parameters: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    # who has how much for whom, in an all-to-all; equal parts if not given
+    demand: Demand | None = field(default=None, repr=False)
 
     @property
     def depth(self) -> int | None:
@@ -111,6 +114,15 @@ def recipes(
     ['ring', 'forest, k=1', 'forest, k=2']
     """
     asked = (FORESTS, *PEERS) if methods is None else tuple(dict.fromkeys(methods))
+    check_known(asked)
+    found: list[Recipe] = []
+    for name in asked:
+        found += forests(topology, collective, root) if name == FORESTS else [Recipe(name, name)]
+    return tuple(found)
+
+
+def check_known(asked: Sequence[str]) -> None:
+    """Refuse an unknown method, and none at all, as an UnknownMethodError."""
     known = (FORESTS, *METHODS)
     for name in asked:
         if name not in known:
@@ -119,7 +131,3 @@ def recipes(
             )
     if not asked:
         raise UnknownMethodError(f"no method is named to try; known: {', '.join(known)}")
-    found: list[Recipe] = []
-    for name in asked:
-        found += forests(topology, collective, root) if name == FORESTS else [Recipe(name, name)]
-    return tuple(found)

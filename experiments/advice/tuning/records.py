@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from baselines.registry import METHODS
+from experiments.advice.tuning.exchanges import NAMES
 from experiments.advice.tuning.schedule_search import AtSize, Trial
 from experiments.advice.tuning.tuning import Tuning
 from forestcoll.atomic_write import reason, write_text
@@ -102,7 +103,7 @@ def _stem(name: str) -> str:
 
 
 def _is_ours(stem: str) -> bool:
-    return bool(_FORESTS.fullmatch(stem)) or stem in map(_stem, METHODS)
+    return bool(_FORESTS.fullmatch(stem)) or stem in map(_stem, (*METHODS, *NAMES))
 
 
 def _old_files(path: Path) -> list[Path]:
@@ -163,6 +164,7 @@ def document(
         "collective": found.collective,
         "gpus": found.topology.num_compute,
         "root": found.root,
+        **_of_demand(found),
         "alpha_us": model.alpha,
         "gamma_s_per_gb": model.gamma,
         "sharing": str(model.sharing),
@@ -203,6 +205,11 @@ def document(
             for one in found.candidates
         ],
     }
+
+
+def _of_demand(found: Tuning) -> dict[str, Any]:
+    demand = found.demand
+    return {} if demand is None else {"demand": demand.name, "demand_bytes": demand.bytes}
 
 
 def _at_size(at: AtSize, files: dict[str, str]) -> dict[str, Any]:

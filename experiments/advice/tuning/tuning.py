@@ -12,6 +12,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from experiments.advice.tuning.candidates import Candidate, Made, made, program_seconds
+from experiments.advice.tuning.exchanges import (
+    ALL_TO_ALL,
+    check_demand,
+    exchange_bound,
+    exchanges,
+)
 from experiments.advice.tuning.recipe import Recipe, recipes
 from experiments.advice.tuning.schedule_search import AtSize, Entrant, search
 from experiments.advice.tuning.shallow_forests import ShallowForests
@@ -24,6 +30,7 @@ from forestcoll.errors import (
     TimeLimitError,
     UnsupportedError,
 )
+from forestcoll.problem.demand import Demand
 from forestcoll.problem.limits import check_seconds
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import rank_of_root
@@ -38,6 +45,8 @@ __all__ = ["ALL", "SECONDS", "Bounds", "Progress", "Refuses", "Tuning", "tune"]
 
 SECONDS = 30.0
 """Default seconds for each method, for its schedule and for its simulations each."""
+
+_SIZES = ("1KB..1GB",)
 
 Progress = Callable[[str, int, int], None]
 
@@ -72,6 +81,9 @@ class Tuning:
     ranges: tuple[Range, ...]  # of neighbouring sizes, with the candidate to take for them
     # whether all sizes have been tried; False in the interim results passed to ``keep``
     complete: bool = True
+    # who has how much for whom, in an all-to-all; equal parts if None. Sizes then are of all its
+    # bytes, in proportion
+    demand: Demand | None = None
 
     def candidate(self, name: str) -> Candidate:
         """Return the candidate of a name.
@@ -109,9 +121,10 @@ Refuses = Callable[[Program], str]
 
 def tune(
     topology: Network,
-    collective: str = "allgather",
-    sizes: Sequence[int | str] = ("1KB..1GB",),
+    collective: str | None = None,
+    sizes: Sequence[int | str] | None = None,
     *,
+    demand: Demand | None = None,
     root: str | int | None = None,
     model: AlphaBeta | None = None,
     methods: Sequence[str] | None = None,
@@ -127,10 +140,14 @@ def tune(
     ----------
     topology : Topology, or its specification, path or networkx graph
         Of two GPUs or more.
-    collective : str
-        One of :data:`ALL`.
+    collective : str, optional
+        One of :data:`ALL`; an allgather if not given, with a demand an all-to-all.
     sizes : sequence of int or str
-        Of the data, in bytes or as :func:`forestcoll.problem.sizes.read_sizes` has it.
+        Of the data, in bytes or as :func:`forestcoll.problem.sizes.read_sizes` has it; 1 KB to 1 GB
+        if not given, or what the demand has. Of an all-to-all as nccl-tests has it: what one GPU
+        sends, itself included. Of a demand all its bytes, and its amounts in proportion.
+    demand : Demand, optional
+        Who has how much for whom; only for the collective "all-to-all", which may differ then.
     root : str or int, optional
         Root of a broadcast or reduce (rank 0 if not given), or of an allreduce. An allreduce with a
         root restricts the search to methods that take a root.
@@ -156,7 +173,7 @@ def tune(
     UnsupportedError
         If the collective is unknown, no method supports it here, or all schedules are refused.
     InvalidParameterError
-        If the sizes, the root, the seconds or the model are invalid.
+        If the sizes, the demand, the root, the seconds or the model are invalid.
     TimeLimitError
         If no method makes a schedule in time, or none has time left for a size.
     VerificationError
@@ -169,19 +186,25 @@ def tune(
     ['direct', 'bfb']
     """
     topology, model = as_topology(topology), AlphaBeta() if model is None else model
-    asked = _sizes(sizes)
+    collective = collective or ("allgather" if demand is None else ALL_TO_ALL)
+    asked = _sizes(sizes, demand)
     rank = _rank(topology, collective, root)
-    _check(topology, collective, rank, model, seconds, within)
+    _check(topology, collective, rank, model, seconds, within, demand)
     tell: Progress = progress or (lambda stage, done, total: None)
-    tried = recipes(topology, methods, collective, rank)
+    if collective == ALL_TO_ALL:
+        tried = exchanges(methods, demand, model)
+    else:
+        tried = recipes(topology, methods, collective, rank)
     found = _all_made(tried, topology, collective, rank, seconds, tell)
     start = rank if collective in ROOTED else None
     bounds = Bounds(
-        least_latency_s(topology, collective, model, start),
-        _rate(topology, collective, start, found),
+        least_latency_s(topology, collective, model, start, demand=demand),
+        _rate(topology, collective, start, demand, found),
     )
     candidates = tuple(one.candidate for one in found)
-    nothing = Tuning(topology, collective, rank, model, bounds, candidates, (), (), complete=False)
+    nothing = Tuning(
+        topology, collective, rank, model, bounds, candidates, (), (), complete=False, demand=demand
+    )
     return _Tour(nothing, found, asked, seconds, within, tell, keep, refuses).whole()
 
 
@@ -266,7 +289,9 @@ class _Tour:
         return found
 
 
-def _sizes(given: Sequence[int | str]) -> list[int]:
+def _sizes(given: Sequence[int | str] | None, demand: Demand | None) -> list[int]:
+    if given is None:
+        given = _SIZES if demand is None else (demand.bytes,)
     try:
         found = sorted(read_sizes(list(given)))
     except ValueError as error:
@@ -293,6 +318,7 @@ def _check(
     model: AlphaBeta,
     seconds: float,
     within: float,
+    demand: Demand | None,
 ) -> None:
     check_seconds(seconds)
     check_seconds(within, "the share that ranges may lose")
@@ -300,6 +326,13 @@ def _check(
         raise UnsupportedError(f"{topology.name} has a single GPU: there is nothing to send")
     if model.keep_clock or model.lockstep:
         raise InvalidParameterError("schedules of all kinds are compared without clocks and steps")
+    if demand is not None:
+        if collective != ALL_TO_ALL:
+            raise InvalidParameterError(
+                f"a demand states who has data for whom; it is for all-to-alls, not {collective}"
+            )
+        check_demand(topology, demand)
+        return
     ranks = [rank] if rank is not None and collective in ROOTED else None
     validate(topology, "allgather" if collective == "all-to-all" else collective, ranks)
 
@@ -341,9 +374,15 @@ def _none_made(found: Sequence[Made], topology: Topology, collective: str) -> Fo
 
 
 def _rate(
-    topology: Topology, collective: str, start: int | None, found: Sequence[Made]
+    topology: Topology,
+    collective: str,
+    start: int | None,
+    demand: Demand | None,
+    found: Sequence[Made],
 ) -> UpperBound | None:
     """Bound the rate; the rates of the candidates in theory help to prove it."""
-    schedules = (one.candidate.schedule for one in found)
+    schedules = [one.candidate.schedule for one in found]
+    if collective == ALL_TO_ALL:
+        return exchange_bound(topology, demand, schedules)
     reached = max(cost(one).algbw_gb_s for one in schedules if one is not None)
     return upper_bound(topology, collective, reached, start)

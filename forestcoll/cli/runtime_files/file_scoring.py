@@ -7,10 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from forestcoll.cli.demands import AllToAllSeconds, DemandText, RoundUp, stated_demand
 from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.cli.runtime_files.checking import RootRank
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.msccl import Algorithm, read_leniently
 from forestcoll.runtimes.scoring.file_bounds import Measurement
 from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
@@ -48,15 +50,23 @@ def score_file(
             "--output", "-o", metavar="FILE", help="Write a JSON file's transfers as a schedule."
         ),
     ] = None,
+    demand: DemandText = None,
+    round_up: RoundUp = None,
+    time_limit: AllToAllSeconds = 60.0,
     json_: Json = False,
 ) -> None:
     """Verify a file of another tool, and compare its rate with the optimum of a network."""
     topology = in_group(load_topology(network), members, idle)
     order = _order(topology, gpus)
     if is_json(file):
+        if demand is not None or round_up is not None:
+            raise InvalidParameterError(
+                "--demand is of XML, whose slots are equal; files in JSON state what they carry"
+            )
         facts = _of_json(file, topology, root, order, output)
     else:
-        facts = _of_xml(file, topology, root, order, output)
+        stated = stated_demand(topology, demand, round_up)
+        facts = _of_xml(file, topology, root, order, output, stated, time_limit)
     chosen = idle_fact(members, idle)
     report({"file": file, "topology": topology.name, **chosen, **facts}, json_)
     if not facts["right"]:
@@ -81,12 +91,24 @@ def _order(topology: Topology, text: str | None) -> list[int] | None:
 
 
 def _of_xml(
-    file: Path, topology: Topology, root: int | None, order: list[int] | None, output: Path | None
+    file: Path,
+    topology: Topology,
+    root: int | None,
+    order: list[int] | None,
+    output: Path | None,
+    demand: Demand | None,
+    seconds: float,
 ) -> dict[str, Any]:
     if output is not None:
         raise InvalidParameterError("--output is of JSON; what XML does is not written as ours")
     algorithm = read_leniently(file).algorithm
-    return _facts(algorithm, score(algorithm, topology, root=root, order=order))
+    found = score(algorithm, topology, root=root, order=order, demand=demand, seconds=seconds)
+    facts = _facts(algorithm, found)
+    if demand is None:
+        return facts
+    rate = None if found.measurement is None else found.measurement.algbw_gb_s
+    time_us = None if not rate else demand.bytes / rate / 1000
+    return {"demand": demand.name, "bytes": demand.bytes, **facts, "time_us": time_us}
 
 
 def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:

@@ -19,9 +19,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from forestcoll.errors import InvalidParameterError, VerificationError
+from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.interpretation.findings import Findings
 from forestcoll.runtimes.msccl.algorithm import ALIASES, COLLECTIVES, Algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.runtimes.scoring.demand_slots import SECONDS, demand_bound, slots_of
 from forestcoll.runtimes.scoring.file_bounds import Measurement, bound_of, measured
 from forestcoll.runtimes.scoring.least_hops import loads_between
 from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule
@@ -59,6 +61,8 @@ def score(
     *,
     root: int | None = None,
     order: Sequence[int] | None = None,
+    demand: Demand | None = None,
+    seconds: float = SECONDS,
 ) -> FileScore:
     """Execute an algorithm, and measure it on a network.
 
@@ -70,11 +74,15 @@ def score(
         Of a broadcast or reduce, if it cannot be inferred; a rank of the algorithm.
     order : sequence of int, optional
         The GPU of the topology for each rank; by default, rank r is GPU r.
+    demand : Demand, optional
+        Of an all-to-all, as of :func:`forestcoll.runtimes.scoring.demand_slots.slots_of`.
+    seconds : float
+        For the bound of a demand, where it needs a program.
 
     Raises
     ------
     InvalidParameterError
-        If the network has another number of GPUs.
+        If the network has another number of GPUs, or a demand is none of the file.
     UnsupportedError
         If no switches lead from a GPU to one that it sends to.
     ForestCollError
@@ -88,12 +96,17 @@ def score(
             "give the network that it is for, or those who take part by --group"
         )
     collective = COLLECTIVES[ALIASES.get(algorithm.collective, algorithm.collective)]
-    found = interpret(algorithm, root=root)
+    place = range(gpus) if order is None else order
+    slots = None if demand is None else slots_of(algorithm, collective, demand, place)
+    found = interpret(algorithm, root=root, pairs=None if slots is None else slots.chunks)
     if not found.is_right:
         return FileScore(found)
-    place = range(gpus) if order is None else order
     sent = {(place[tail], place[head]): share for (tail, head), share in _sent(algorithm).items()}
     loads = loads_between(topology, sent)
+    if demand is not None and slots is not None:
+        data = slots.share * algorithm.chunks_per_loop
+        bound = demand_bound(topology, demand, seconds)
+        return FileScore(found, measured(topology, [load * data for load in loads], bound))
     weights = _weights(algorithm, collective, root)
     if weights is not None:
         weights = [weights[place.index(gpu)] for gpu in range(gpus)]

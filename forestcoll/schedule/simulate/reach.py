@@ -16,6 +16,7 @@ from fractions import Fraction
 import numpy as np
 
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
+from forestcoll.problem.demand import Demand
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.topology.model import NodeKind, Topology
 from forestcoll.topology.validation import COLLECTIVES
@@ -31,6 +32,7 @@ def least_latency_s(
     model: AlphaBeta | None = None,
     root: int | None = None,
     weights: Sequence[int | Fraction] | None = None,
+    demand: Demand | None = None,
 ) -> float:
     """Return a lower bound on the latency of any schedule, in seconds.
 
@@ -46,6 +48,8 @@ def least_latency_s(
         Rank of the root of a broadcast or reduce; 0 if not given.
     weights : sequence, optional
         The part of the data of each rank; weights take precedence over a root.
+    demand : Demand, optional
+        Of an all-to-all: only pairs with data count.
 
     Raises
     ------
@@ -87,6 +91,8 @@ def least_latency_s(
     # An explicit zero is a link of zero latency: scipy keeps stored zeros as edges.
     ways = csr_array((np.array([float(p) for p in prices]), (tails, heads)), (nodes, nodes))
     apart = dijkstra(ways, indices=rooted)[:, gpus]
+    if demand is not None:
+        apart = apart[demand.matrix > 0]
     if not np.isfinite(apart).all():
         raise DisconnectedError(f"{topology.name}: a GPU cannot be reached from another")
     return float(apart.max()) / 10**6

@@ -25,8 +25,12 @@ if TYPE_CHECKING:
         CertificateVerdict,
         verify_certificate,
     )
+    from forestcoll.schedule.verification.certificates.demand_prices import (
+        AllToAllCertificateVerdict,
+    )
 
 __all__ = [
+    "AllToAllCertificateVerdict",
     "AllreduceCertificateVerdict",
     "AllreduceVerdict",
     "CertificateVerdict",
@@ -43,6 +47,7 @@ _CERTIFICATES = f"{__name__}.certificates"
 __getattr__, __dir__ = attach(
     __name__,
     {
+        "AllToAllCertificateVerdict": f"{_CERTIFICATES}.demand_prices",
         "AllreduceCertificateVerdict": f"{_CERTIFICATES}.allreduce_certificate",
         "CertificateVerdict": f"{_CERTIFICATES}.certificate",
         "verify_certificate": f"{_CERTIFICATES}.certificate",

@@ -69,6 +69,8 @@ class FlowVerdict:
     demand: str | None = None
 
 
+_MOST_PART = 2**62
+
 MODEL = "data flows on any paths; GPUs and switches forward"
 """The model of the bound, which holds for every schedule of these data."""
 
@@ -165,7 +167,9 @@ def _check_parts(schedule: FlowSchedule, amounts: Ints) -> None:
     weight = exact(routes.multiplicity, schedule.num_paths)
     upto = np.concatenate([[0], np.cumsum(weight)])
     part = upto[routes.first_path[1:]] - upto[routes.first_path[:-1]]
-    due = amounts[routes.tail, routes.head].astype(object) * schedule.whole
+    due = amounts[routes.tail, routes.head]
+    fits = int(amounts.max()) * schedule.whole < _MOST_PART
+    due = (due if fits else due.astype(object)) * schedule.whole
     if (pair := first(part != due)) is not None:
         fail(
             f"the paths of {link_name(schedule, pair)} carry {part[pair]} of the {due[pair]} "

@@ -23,8 +23,10 @@ from forestcoll.topology.model import Topology
 __all__ = ["priced_inverse_rate_of_pairs"]
 
 _MOST_PRICE = 2**32
-_BLOCK = 2**22
+_BLOCK = 2**18
 """Entries of the table of potentials that are relaxed together."""
+
+_MOST_SUM = 2**62
 
 Ints = npt.NDArray[np.int64]
 
@@ -85,20 +87,28 @@ def _due(topology: Topology, amounts: npt.NDArray[Any], cost: Ints) -> int:
     total = 0
     for start in range(0, len(gpus), block):
         ranks = np.arange(start, min(start + block, len(gpus)))
-        away = np.full((len(ranks), nodes), far, dtype=np.int64)
-        away[np.arange(len(ranks)), gpus[ranks]] = 0
+        # A column for each source: numpy then relaxes a link for all sources in one stride.
+        away = np.full((nodes, len(ranks)), far, dtype=np.int64)
+        away[gpus[ranks], np.arange(len(ranks))] = 0
         while True:
-            reached = np.minimum.reduceat(away[:, tail] + cost, first, axis=1)
-            nearer = np.minimum(away[:, head[first]], reached)
-            if np.array_equal(nearer, away[:, head[first]]):
+            reached = np.minimum.reduceat(away[tail] + cost[:, None], first, axis=0)
+            nearer = np.minimum(away[head[first]], reached)
+            if np.array_equal(nearer, away[head[first]]):
                 break
-            away[:, head[first]] = nearer
-        rows, to = away[:, gpus], amounts[ranks]
+            away[head[first]] = nearer
+        rows, to = away[gpus].T, amounts[ranks]
         if ((rows >= far) & (to > 0)).any():
             fail("some GPU needs data from one that it cannot be reached from")
-        paid = (rows > 0) & (to > 0)
-        total += sum(
-            int(size) * int(one)
-            for size, one in zip(to[paid].tolist(), rows[paid].tolist(), strict=True)
-        )
+        total += _paid(to, np.where(to > 0, rows, 0))
     return total
+
+
+def _paid(amounts: npt.NDArray[Any], price: Ints) -> int:
+    """Add up amounts times prices, row by row where a row's sum fits 64 bits."""
+    whole = 0
+    for sizes, prices in zip(amounts, price, strict=True):
+        if int(sizes.max()) * int(prices.max()) * len(sizes) < _MOST_SUM:
+            whole += int(np.dot(sizes.astype(np.int64), prices))
+        else:
+            whole += sum(a * b for a, b in zip(sizes.tolist(), prices.tolist(), strict=True))
+    return whole

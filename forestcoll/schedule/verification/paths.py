@@ -77,13 +77,22 @@ def _check_hops(forest: Routed) -> Ints:
     known = tails.astype(np.int64) * size + heads  # sorted, as the links are
     start = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
     wanted = routes.hop[start].astype(np.int64) * size + routes.hop[start + 1]
-    place = np.searchsorted(known, wanted)
+    place = _places(known, wanted, size**2)
     if (missing := first(np.append(known, -1)[place] != wanted)) is not None:
         hop = int(start[missing])
         name = path_name(forest, _path_of(forest, hop))
         tail, head = (topology.nodes[i].name for i in routes.hop[hop : hop + 2].tolist())
         fail(f"{name} hops from {tail} to {head}, but {topology.name} has no such link")
     return place
+
+
+def _places(known: Ints, wanted: Ints, most: int) -> Ints:
+    """Return where each wanted number is among the known ones, if it is there at all."""
+    if most > len(wanted) or wanted.min() < 0 or wanted.max() >= most:
+        return np.searchsorted(known, wanted)
+    table = np.full(most, len(known), dtype=np.int64)  # for many numbers faster than searches
+    table[known] = np.arange(len(known))
+    return table[wanted]
 
 
 def check_loads(forest: Schedule, needed: npt.NDArray[Any]) -> None:

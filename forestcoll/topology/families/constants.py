@@ -16,6 +16,8 @@ from types import MappingProxyType
 __all__ = [
     "A100_NIC",
     "A100_NVSWITCH",
+    "A800_NIC",
+    "A800_NVSWITCH",
     "CONSTANTS",
     "DGX1_LINKS",
     "DGX1_NVLINK_LATENCY",
@@ -28,6 +30,8 @@ __all__ = [
     "GPUS_PER_DGX",
     "H100_NIC",
     "H100_NVSWITCH",
+    "H800_NIC",
+    "H800_NVSWITCH",
     "HOST_MEMORY",
     "MI250_GPU_LATENCY",
     "MI250_IB",
@@ -80,6 +84,33 @@ H100_NIC = Constant(
     "GB/s per direction",
     "one of the 8 InfiniBand NICs of a DGX H100",
     "NVIDIA DGX H100 data sheet: 8 ConnectX-7 at 400 Gb/s; ForestColl section 6.3",
+)
+A800_NVSWITCH = Constant(
+    Fraction(180),
+    "GB/s per direction",
+    "an A800 to the NVSwitches of its box",
+    "SyCCL's test bed of 4 x 8 A800, as public summaries of its section 7 have it (NVIDIA prints "
+    "400 GB/s, both directions: 200)",
+)
+A800_NIC = Constant(
+    Fraction(25),
+    "GB/s per direction",
+    "one of the 4 NICs of a box of 8 A800",
+    "SyCCL's test bed of 4 x 8 A800, as public summaries of its section 7 have it: 4 NICs at "
+    "200 Gb/s",
+)
+H800_NVSWITCH = Constant(
+    Fraction(200),
+    "GB/s per direction",
+    "an H800 to the NVSwitches of its box",
+    "NVIDIA H800: NVLink 400 GB/s, both directions (SyCCL's own number is not at hand)",
+)
+H800_NIC = Constant(
+    Fraction(50),
+    "GB/s per direction",
+    "one of the 8 NICs of a box of 8 H800, each on its rail",
+    "SyCCL's simulated network of 64 x 8 H800, by public summaries of its section 7: 8 NICs "
+    "at 400 Gb/s",
 )
 GB200_NVLINK_PLANE = Constant(
     Fraction(50),
@@ -210,6 +241,10 @@ CONSTANTS: Mapping[str, Constant] = MappingProxyType(
         "A100_NIC": A100_NIC,
         "H100_NVSWITCH": H100_NVSWITCH,
         "H100_NIC": H100_NIC,
+        "A800_NVSWITCH": A800_NVSWITCH,
+        "A800_NIC": A800_NIC,
+        "H800_NVSWITCH": H800_NVSWITCH,
+        "H800_NIC": H800_NIC,
         "GB200_NVLINK_PLANE": GB200_NVLINK_PLANE,
         "GB200_NIC": GB200_NIC,
         "MI250_XGMI": MI250_XGMI,

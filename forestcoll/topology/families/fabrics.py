@@ -11,14 +11,20 @@ from typing import Annotated
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder, expect_size
-from forestcoll.topology.families.constants import GPUS_PER_DGX, H100_NIC, H100_NVSWITCH
+from forestcoll.topology.families.constants import (
+    GPUS_PER_DGX,
+    H100_NIC,
+    H100_NVSWITCH,
+    H800_NIC,
+    H800_NVSWITCH,
+)
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.machines import Nvls, NvswitchBandwidth, Sharp, nvswitch_box
 from forestcoll.topology.families.values import Amount, Count, Either, Flag, Flags, Sizes
 from forestcoll.topology.families.wiring import LinkBandwidth, cube, directed, grid, undirected
 from forestcoll.topology.numbers import Exact, exact
 
-__all__ = ["complete", "fat_tree", "hypercube", "rail_optimized", "ring", "torus"]
+__all__ = ["complete", "fat_tree", "hgx_h800", "hypercube", "rail_optimized", "ring", "torus"]
 
 _AS_LINKS = "as-links"
 
@@ -121,15 +127,19 @@ def fat_tree(
     return builder
 
 
+Spines = Annotated[
+    int, Count("switches that join the rails; 0 leaves them apart", minimum=0, maximum=1024)
+]
+RailBandwidth = Annotated[Exact, Amount("GB/s from a GPU to its rail")]
+
+
 @family
 def rail_optimized(
     boxes: Annotated[int, Count("number of boxes")],
     gpus_per_box: Annotated[int, Count("GPUs in a box, and rails", maximum=1024)] = GPUS_PER_DGX,
-    spines: Annotated[
-        int, Count("switches that join the rails; 0 leaves them apart", minimum=0, maximum=1024)
-    ] = 0,
+    spines: Spines = 0,
     nvswitch_bandwidth: NvswitchBandwidth = H100_NVSWITCH.value,
-    rail_bandwidth: Annotated[Exact, Amount("GB/s from a GPU to its rail")] = H100_NIC.value,
+    rail_bandwidth: RailBandwidth = H100_NIC.value,
     nvls: Nvls = True,
     sharp: Sharp = False,
 ) -> TopologyBuilder:
@@ -137,6 +147,35 @@ def rail_optimized(
 
     Spines, if any, take together as much from a rail as its GPUs do (no oversubscription).
     """
+    bandwidths = (nvswitch_bandwidth, rail_bandwidth)
+    return _rails(boxes, gpus_per_box, spines, bandwidths, nvls=nvls, sharp=sharp)
+
+
+@family
+def hgx_h800(
+    boxes: Annotated[int, Count("number of boxes")],
+    spines: Spines = 0,
+    nvswitch_bandwidth: NvswitchBandwidth = H800_NVSWITCH.value,
+    rail_bandwidth: RailBandwidth = H800_NIC.value,
+    nvls: Nvls = True,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """SyCCL's simulated network: boxes of 8 H800s on an NVSwitch, 8 rails, as rail_optimized."""
+    bandwidths = (nvswitch_bandwidth, rail_bandwidth)
+    return _rails(boxes, GPUS_PER_DGX, spines, bandwidths, nvls=nvls, sharp=sharp)
+
+
+def _rails(
+    boxes: int,
+    gpus_per_box: int,
+    spines: int,
+    bandwidths: tuple[Exact, Exact],
+    *,
+    nvls: bool,
+    sharp: bool,
+) -> TopologyBuilder:
+    """Join boxes rail by rail; ``bandwidths`` are to the NVSwitch and to the rail."""
+    nvswitch_bandwidth, rail_bandwidth = bandwidths
     expect_size(boxes * gpus_per_box, 4 * boxes * gpus_per_box, "rail_optimized")
     builder = TopologyBuilder()
     for box in range(boxes):

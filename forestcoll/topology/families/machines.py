@@ -15,6 +15,8 @@ from forestcoll.topology.builder import TopologyBuilder, expect_size
 from forestcoll.topology.families.constants import (
     A100_NIC,
     A100_NVSWITCH,
+    A800_NIC,
+    A800_NVSWITCH,
     GB200_NIC,
     GB200_NVLINK_PLANE,
     GPUS_PER_DGX,
@@ -36,6 +38,7 @@ __all__ = [
     "Sharp",
     "dgx_a100",
     "dgx_h100",
+    "hgx_a800",
     "mi250",
     "nvl72",
     "nvswitch_box",
@@ -93,6 +96,30 @@ def dgx_h100(
     builder = TopologyBuilder()
     bandwidths = (nvswitch_bandwidth, nic_bandwidth)
     _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=nvls, sharp=sharp)
+    return builder
+
+
+@family
+def hgx_a800(
+    boxes: Boxes,
+    nvswitch_bandwidth: NvswitchBandwidth = A800_NVSWITCH.value,
+    nic_bandwidth: NicBandwidth = A800_NIC.value,
+    sharp: Sharp = False,
+) -> TopologyBuilder:
+    """SyCCL's test bed: boxes of 8 A800s on an NVSwitch, two GPUs to a NIC on InfiniBand.
+
+    A GPU's own PCIe link carries what the NIC does, as in ``dgx_a100`` with NICs as nodes.
+    """
+    builder = TopologyBuilder()
+    ports: list[list[str]] = []
+    for box in range(boxes):
+        gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=False)
+        count = len(gpus) // 2 if boxes > 1 else 0
+        nics = [builder.switch(f"b{box}.nic{i}", box, i) for i in range(count)]
+        for i, gpu in enumerate(gpus if nics else ()):
+            builder.link(gpu, nics[i // 2], nic_bandwidth)
+        ports.append(nics)
+    _infiniband(builder, ports, nic_bandwidth, sharp=sharp)
     return builder
 
 

@@ -45,6 +45,10 @@ def test_long_names_are_broken_behind_commas_or_anywhere() -> None:
         "circulant:nodes=16,",
         "offsets=3",
     ]
+    assert wrapped("stand_ins/internal-1-stand-in-2-chassis.yaml", 32).split("\n") == [
+        "stand_ins/internal-1-stand-in-2-",
+        "chassis.yaml",
+    ]
     assert wrapped("9" * 40, 20) == "\n".join(["9" * 20] * 2)
 
 

@@ -28,13 +28,18 @@ def test_each_measure_takes_the_best_choice_and_the_end_a_clock_or_steps() -> No
 
 
 def test_on_two_a100_boxes_all_flow_within_1_1_percent_and_end_later(coverage: Coverage) -> None:
-    """342.9 of 346.7 GB/s; ends at 252.6 (MultiTree's steps, TE-CCL) and 309.7 (TACCL)."""
+    """342.9 of 346.7 GB/s; ends at 252.6 (MultiTree's steps, TE-CCL) and 309.7 (TACCL).
+
+    SyCCL's sketches fill both kinds of links, and end at 282.4.
+    """
     found = [
         one
         for one in both_measures(coverage.rows["forestcoll-figure14"])
         if (one.cluster, one.gpus) == ("dgx_a100", 16)
     ]
-    assert [one.method for one in found] == ["multitree", "taccl", "teccl"]
-    assert [one.pipelined for one in found] == [pytest.approx(342.857 / 346.667, abs=1e-4)] * 3
+    assert [one.method for one in found] == ["multitree", "syccl", "taccl", "teccl"]
+    peers = [one.pipelined for one in found if one.method != "syccl"]
+    assert peers == [pytest.approx(342.857 / 346.667, abs=1e-4)] * 3
     ends = [one.at_end * one.optimum_gb_s for one in found]
-    assert ends == [pytest.approx(rate, abs=0.05) for rate in (252.6, 309.7, 252.6)]
+    assert ends == [pytest.approx(rate, abs=0.05) for rate in (252.6, 282.4, 309.7, 252.6)]
+    assert found[1].pipelined == 1

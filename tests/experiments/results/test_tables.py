@@ -21,7 +21,7 @@ def test_the_table_shows_values_or_the_status() -> None:
 def test_a_table_has_the_measures_that_its_rows_have() -> None:
     """Rates in steps and by the clock only where there are some; old rows have but one rate.
 
-    Steps are those of a step schedule, or the hops of the tallest tree.
+    Steps are those of a step schedule, or the hops of the deepest tree.
     """
 
     def head(rows: list[Row]) -> list[str]:

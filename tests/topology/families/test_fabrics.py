@@ -194,3 +194,11 @@ def test_a_wrap_for_other_dimensions_is_refused() -> None:
     for spec in ("torus:dims=3x4,wrap=true,false,true", "torus:dims=3,wrap=true,false"):
         with pytest.raises(InvalidTopologyError, match=r"torus: wrap is for \d dimensions"):
             load_topology(spec)
+
+
+def test_h800_rails_by_hand():
+    """A rail-optimized network with 200 GB/s to the NVSwitch and 50 to each rail."""
+    topology = load_topology("hgx_h800:boxes=4")
+    same = load_topology("rail_optimized:boxes=4,nvswitch_bandwidth=200")
+    assert (topology.nodes, topology.links) == (same.nodes, same.links)
+    assert {topology.ingress_gb_s[v] for v in topology.compute} == {Fraction(250)}

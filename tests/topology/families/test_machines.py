@@ -42,6 +42,16 @@ def test_dgx_a100_by_hand():
     assert (gpu.box, gpu.index) == (2, 5)
 
 
+def test_hgx_a800_by_hand():
+    """Two GPUs to a NIC of 25 GB/s: a box sends 100 GB/s; a GPU has 180 + 25."""
+    topology = load_topology("hgx_a800:boxes=4")
+    assert (topology.num_compute, len(topology.switches)) == (32, 4 * (1 + 4) + 1)
+    assert {topology.ingress_gb_s[v] for v in topology.compute} == {Fraction(180 + 25)}
+    assert {box_exit(topology, box) for box in range(4)} == {Fraction(100)}
+    assert bandwidth(topology, "b2.gpu5", "b2.nic2") == bandwidth(topology, "b2.nic2", "ib") == 25
+    assert len(load_topology("hgx_a800:boxes=1").switches) == 1
+
+
 def test_nvl72_by_hand():
     """72 GPUs, 18 chips, a link of 50 GB/s from each to each; racks by a NIC of each GPU."""
     rack = nvl72()

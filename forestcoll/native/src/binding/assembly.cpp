@@ -132,7 +132,7 @@ class Expansion {
                       array_of(std::move(batch)));
   }
 
-  auto take_heights(std::int64_t most, Callback progress) {
+  auto take_depths(std::int64_t most, Callback progress) {
     std::vector<Amount> multiplicity;
     std::vector<std::int32_t> tree_depth;
     step(most, progress, [&] {
@@ -174,7 +174,7 @@ void bind_assembly(nb::module_& m) {
                    "Whether all nodes are one set of plain items: its batches are the trees.")
       .def("take_batches", &Expansion::take_batches, "progress"_a = nb::none(),
            "Return all batches of one packing: root, multiplicity, and their numbers in it.")
-      .def("take_heights", &Expansion::take_heights, "most"_a, "progress"_a = nb::none(),
+      .def("take_depths", &Expansion::take_depths, "most"_a, "progress"_a = nb::none(),
            "Return up to so many of the next batches: multiplicity and depth of the trees.");
 }
 

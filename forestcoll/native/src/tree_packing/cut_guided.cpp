@@ -29,9 +29,9 @@ namespace {
 
 // An edge into a node that the partial tree may take.
 //
-// Whole trees come first, then those within the free depth, then those on much wider arcs, then low
-// ones. If the first trees were as low as possible, they would use up the narrow arcs that lead
-// everywhere. The last trees would then be chains over the wide arcs.
+// Whole trees come first, then those within the free depth, then those on much wider arcs, then
+// shallow ones. If the first trees were as shallow as possible, they would use up the narrow arcs
+// that lead everywhere. The last trees would then be chains over the wide arcs.
 struct Edge {
   Amount whole = 0;         // of the partial tree, as far as the edge is known to be safe
   std::uint64_t merit = 0;  // see below

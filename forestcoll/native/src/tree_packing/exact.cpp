@@ -30,7 +30,7 @@ struct Candidate {
   int arc;
   Amount bound;  // no more than this is safe, for as long as the tree grows
 
-  // Whole trees first, then low ones, then those that leave most.
+  // Whole trees first, then shallow ones, then those that leave most.
   bool operator<(const Candidate& other) const {
     return std::tuple{whole, -depth, capacity, -arc} <
            std::tuple{other.whole, -other.depth, other.capacity, -other.arc};

@@ -1,8 +1,8 @@
-// Takes only the trees that are too tall out of a complete packing. Prim's algorithm grows them
+// Takes only the trees that are too deep out of a complete packing. Prim's algorithm grows them
 // anew within the target depth, over the congestion of the others. The overloads are negotiated:
 // every other tree may change its parents too, as long as it stays within the depth. If that works,
-// the packing is complete as before, and lower. If not, it stays as it was, and a depth half as far
-// away is tried.
+// the packing is complete as before, and shallower. If not, it stays as it was, and a depth half as
+// far away is tried.
 #include "forestcoll/tree_packing/flattening.hpp"
 
 #include <algorithm>
@@ -116,15 +116,15 @@ std::optional<PartialPacking> squeezed(const PartialPacking& packing, int tree_d
 
 }  // namespace
 
-std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress,
-                         bool thorough) {
+std::vector<Batch> flatten(const Graph& graph, std::vector<Batch> batches, Progress& progress,
+                           bool thorough) {
   const std::int64_t search = std::int64_t{graph.num_nodes} * std::ssize(graph.arcs);
   if (batches.empty() || search > kSearch) return batches;
   const auto place = [](const Arc& arc) { return ends(arc.tail, arc.head); };
   const bool is_merged = std::ranges::adjacent_find(graph.arcs, std::ranges::greater_equal{},
                                                     place) == graph.arcs.end();
   if (!is_merged) {
-    return lower({graph.num_nodes, merged(graph.arcs)}, std::move(batches), progress, thorough);
+    return flatten({graph.num_nodes, merged(graph.arcs)}, std::move(batches), progress, thorough);
   }
   PartialPacking packing = taken_up(graph, batches);
   const int tree_depth = packing.tree_depth();
@@ -132,8 +132,8 @@ std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progres
   Effort effort = thorough ? kPatient : packing.is_small() ? kSmall : kLarge;
   while (least < packing.tree_depth() && effort.steps > 0) {
     const int aim = (least + packing.tree_depth()) / 2;
-    if (auto lower = squeezed(packing, aim, effort, progress)) {
-      packing = std::move(*lower);
+    if (auto flatter = squeezed(packing, aim, effort, progress)) {
+      packing = std::move(*flatter);
     } else {
       least = aim + 1;
     }

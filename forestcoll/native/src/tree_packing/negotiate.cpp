@@ -4,8 +4,8 @@
 // give way to those that cannot.
 //
 // Repairs can move a few trees on every link, but not a large part of them. If regrown trees are
-// far off, they are too low, and their repair would waste time. The same holds if no tree changed
-// in regrowth. If each round helps only a little, a budget of steps ends it.
+// far off, they are too shallow, and their repair would waste time. The same holds if no tree
+// changed in regrowth. If each round helps only a little, a budget of steps ends it.
 #include "forestcoll/tree_packing/negotiate.hpp"
 
 #include <algorithm>

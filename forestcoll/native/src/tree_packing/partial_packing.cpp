@@ -57,7 +57,7 @@ PartialPacking::PartialPacking(const Graph& graph)
 }
 
 int PartialPacking::tree_depth() const {
-  return heights_.empty() ? 0 : *std::ranges::max_element(heights_);
+  return tree_depths_.empty() ? 0 : *std::ranges::max_element(tree_depths_);
 }
 
 bool PartialPacking::is_below(int batch, NodeId node, NodeId ancestor) const {
@@ -82,7 +82,7 @@ Amount PartialPacking::overload() const {
 int PartialPacking::add(NodeId root, Amount multiplicity) {
   roots_.push_back(root);
   multiplicity_.push_back(multiplicity);
-  heights_.push_back(0);
+  tree_depths_.push_back(0);
   for (NodeTrees& node : trees_) {
     node.via.push_back(-1);
     node.depth.push_back(0);
@@ -95,14 +95,14 @@ int PartialPacking::add(NodeId root, Amount multiplicity) {
 void PartialPacking::set_depth(int batch, NodeId node, int depth) {
   trees_[node].depth[batch] = depth;
   depths_[index(batch) * trees_.size() + index(node)] = depth;
-  int& tree_depth = heights_[batch];
+  int& tree_depth = tree_depths_[batch];
   tree_depth = std::max(tree_depth, depth);
 }
 
 void PartialPacking::set_depths(std::vector<int> depths) {
   depths_ = std::move(depths);
   for (int batch = 0; batch < num_batches(); ++batch) {
-    heights_[batch] = *std::ranges::max_element(depths_in(batch));
+    tree_depths_[batch] = *std::ranges::max_element(depths_in(batch));
   }
   // In blocks of one cache line for each node.
   for (int first = 0; first < num_batches(); first += kBlock) {
@@ -151,14 +151,14 @@ void PartialPacking::uproot(int batch) {
     node.children[batch] = 0;
   }
   std::ranges::fill_n(depths_.begin() + std::ssize(trees_) * batch, std::ssize(trees_), 0);
-  heights_[batch] = 0;
+  tree_depths_[batch] = 0;
 }
 
 int PartialPacking::split(int batch, Amount part) {
   roots_.push_back(roots_[batch]);
   multiplicity_.push_back(part);
   multiplicity_[batch] -= part;
-  heights_.push_back(heights_[batch]);
+  tree_depths_.push_back(tree_depths_[batch]);
   for (NodeTrees& node : trees_) {
     node.via.push_back(node.via[batch]);
     node.depth.push_back(node.depth[batch]);

@@ -1,8 +1,8 @@
 // All trees at once, node by node. If every node takes its parent from nodes nearer to the root,
 // any choice of parents is a tree, so the choices at different nodes are independent. At each node
 // the batches with the fewest choices come first and take the emptiest in-arc. Overloads are then
-// repaired, first among nearer nodes, which keeps all trees as low as the distances, and at last
-// with any parents.
+// repaired, first among nearer nodes, which keeps all trees as shallow as the distances, and at
+// last with any parents.
 #include <numeric>
 #include <utility>
 

@@ -20,19 +20,19 @@ namespace forestcoll {
 
 namespace {
 
-// Rounds of negotiation for each depth; more rounds make lower trees, but take longer.
+// Rounds of negotiation for each depth; more rounds make shallower trees, but take longer.
 constexpr int kRounds = 4;
 
 // Trees that do not fit within the least depth plus this many hops are packed one by one.
 constexpr int kMostExtraHops = 8;
 
-// Greedy trees are rejected if the tallest is so many times as tall as the lowest.
+// Greedy trees are rejected if the deepest is so many times as deep as the shallowest.
 constexpr int kUneven = 3;
 
 // Greedy trees up to this depth are accepted.
-constexpr int kLow = 2;
+constexpr int kShallow = 2;
 
-// Depths at which few trees are left to place; the remaining ones need taller trees.
+// Depths at which few trees are left to place; the remaining ones need deeper trees.
 constexpr int kCloseTries = 2;
 
 void check_feasible(const Graph& graph, std::span<const Amount> trees) {
@@ -48,11 +48,11 @@ void check_feasible(const Graph& graph, std::span<const Amount> trees) {
 
 // Raises the depth limit step by step; returns the depth at which the trees fit, if any. Gives up
 // if more depth does not help by an eighth, or if it has cost too much.
-std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int highest,
-                                    Progress& progress) {
+std::optional<int> negotiate_depth(PartialPacking& packing, int least, int most,
+                                   Progress& progress) {
   int close_tries = 0;
   Amount overload = std::numeric_limits<Amount>::max();
-  for (int tree_depth = lowest; tree_depth <= highest; ++tree_depth) {
+  for (int tree_depth = least; tree_depth <= most; ++tree_depth) {
     if (packing.is_shattered() || packing.is_overspent()) return std::nullopt;
     if (negotiate(packing, tree_depth, kRounds, progress)) return tree_depth;
     if (packing.is_small()) continue;
@@ -63,17 +63,17 @@ std::optional<int> negotiate_height(PartialPacking& packing, int lowest, int hig
   return std::nullopt;
 }
 
-int highest_from(const PartialPacking& start) {
+int deepest_from(const PartialPacking& start) {
   return std::min(start.tree_depth() + kMostExtraHops, start.num_nodes() - 1);
 }
 
 std::optional<std::vector<Batch>> pack_from(PartialPacking start, Progress& progress) {
-  const int lowest = start.tree_depth();
-  if (!negotiate_height(start, lowest, highest_from(start), progress)) return std::nullopt;
+  const int least = start.tree_depth();
+  if (!negotiate_depth(start, least, deepest_from(start), progress)) return std::nullopt;
   return start.batches();
 }
 
-int height_of(const Batch& tree) {
+int depth_of(const Batch& tree) {
   NodeMap<int> depth(tree.parent.size(), -1);
   depth[tree.root] = 0;
   std::vector<NodeId> path;
@@ -90,43 +90,43 @@ int height_of(const Batch& tree) {
   return *std::ranges::max_element(depth);
 }
 
-int height_of(const std::vector<Batch>& batches) {
+int depth_of(const std::vector<Batch>& batches) {
   int tree_depth = 0;
-  for (const Batch& tree : batches) tree_depth = std::max(tree_depth, height_of(tree));
+  for (const Batch& tree : batches) tree_depth = std::max(tree_depth, depth_of(tree));
   return tree_depth;
 }
 
 // Greedy trees take their arcs one after the other, and the last ones may be left with long paths.
-// If some are much taller than others, trees that share are tried too.
-std::vector<Batch> lowered(const Graph& graph, std::span<const Amount> trees,
-                           std::vector<Batch> greedy, Progress& progress) {
-  const int highest = height_of(greedy);
-  int lowest = highest;
-  for (const Batch& tree : greedy) lowest = std::min(lowest, height_of(tree));
-  if (highest <= kUneven * lowest) return greedy;
+// If some are much deeper than others, trees that share are tried too.
+std::vector<Batch> evened(const Graph& graph, std::span<const Amount> trees,
+                          std::vector<Batch> greedy, Progress& progress) {
+  const int most = depth_of(greedy);
+  int least = most;
+  for (const Batch& tree : greedy) least = std::min(least, depth_of(tree));
+  if (most <= kUneven * least) return greedy;
   PartialPacking packing(graph);
   const bool started = start_on_shortest_paths(packing, trees, progress);
-  if (started && negotiate_height(packing, packing.tree_depth(),
-                                  std::min(highest - 1, highest_from(packing)), progress)) {
+  if (started && negotiate_depth(packing, packing.tree_depth(),
+                                 std::min(most - 1, deepest_from(packing)), progress)) {
     return packing.batches();
   }
   std::vector<Batch> guided = pack_cut_guided(graph, trees, progress);
-  return height_of(guided) < highest ? guided : greedy;
+  return depth_of(guided) < most ? guided : greedy;
 }
 
 // Places the trees that repairs left, by negotiation. Small problems also get a second start, which
 // can save hops: 11 instead of 13 on three MI250 boxes. If that fails, the fitting trees are kept
 // and the rest packed one by one. If the batches are in many parts or little fits, all trees are
 // packed one by one.
-std::vector<Batch> pack_hard(PartialPacking packing, int lowest, std::span<const Amount> trees,
+std::vector<Batch> pack_hard(PartialPacking packing, int least, std::span<const Amount> trees,
                              Progress& progress) {
   if (is_far_off(packing)) return pack_cut_guided(packing.graph(), trees, progress);
-  const int highest = highest_from(packing);
-  const auto tree_depth = negotiate_height(packing, lowest, highest, progress);
+  const int most = deepest_from(packing);
+  const auto tree_depth = negotiate_depth(packing, least, most, progress);
   if (packing.is_small()) {
     PartialPacking other(packing.graph());
     start_with_prim(other, trees, progress);
-    if (negotiate_height(other, lowest, tree_depth ? *tree_depth - 1 : highest, progress)) {
+    if (negotiate_depth(other, least, tree_depth ? *tree_depth - 1 : most, progress)) {
       return other.batches();
     }
   }
@@ -142,16 +142,16 @@ std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, boo
   check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   if (auto batches = pack_vertex_transitive(graph, trees, progress)) return std::move(*batches);
   if (auto batches = pack_greedily(graph, trees)) {
-    if (height_of(*batches) <= kLow) return std::move(*batches);
-    return lower(graph, lowered(graph, trees, std::move(*batches), progress), progress, thorough);
+    if (depth_of(*batches) <= kShallow) return std::move(*batches);
+    return flatten(graph, evened(graph, trees, std::move(*batches), progress), progress, thorough);
   }
   PartialPacking packing(graph);
   // An unreachable node means missing capacity.
   if (!start_on_shortest_paths(packing, trees, progress)) check_feasible(graph, trees);
-  const int lowest = packing.tree_depth();
-  if (repair(packing, lowest, progress)) return packing.batches();
+  const int least = packing.tree_depth();
+  if (repair(packing, least, progress)) return packing.batches();
   check_feasible(graph, trees);
-  return lower(graph, pack_hard(std::move(packing), lowest, trees, progress), progress, thorough);
+  return flatten(graph, pack_hard(std::move(packing), least, trees, progress), progress, thorough);
 }
 
 }  // namespace

@@ -37,8 +37,8 @@ inline void is_packing(const Graph& graph, const std::vector<Amount>& trees,
   for (const auto& [link, capacity] : left) CHECK(capacity >= 0);
 }
 
-// Hops from the root to the farthest node, in the tallest tree.
-inline int tallest(const std::vector<Batch>& batches) {
+// Hops from the root to the farthest node, in the deepest tree.
+inline int deepest(const std::vector<Batch>& batches) {
   int most = 0;
   for (const Batch& batch : batches) {
     for (NodeId at : batch.parent) {

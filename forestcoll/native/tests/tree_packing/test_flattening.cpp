@@ -1,4 +1,4 @@
-// Flattened trees are a packing of the same demand, and never taller.
+// Flattened trees are a packing of the same demand, and never deeper.
 #include <algorithm>
 
 #include "forestcoll/tree_packing/flattening.hpp"
@@ -11,9 +11,9 @@ using namespace forestcoll::testing;
 
 namespace flattening_tests {
 
-std::vector<Batch> lowered(const Graph& graph, std::vector<Batch> batches) {
+std::vector<Batch> evened(const Graph& graph, std::vector<Batch> batches) {
   Progress quiet;
-  return lower(graph, std::move(batches), quiet);
+  return flatten(graph, std::move(batches), quiet);
 }
 
 // From each root through all nodes in the order of their numbers.
@@ -37,9 +37,9 @@ void chains_in_a_complete_graph_become_stars() {
         if (tail != head) graph.arcs.push_back({tail, head, nodes});
       }
     }
-    const std::vector<Batch> stars = lowered(graph, chains(nodes));
+    const std::vector<Batch> stars = evened(graph, chains(nodes));
     is_packing(graph, std::vector<Amount>(static_cast<std::size_t>(nodes), 1), stars);
-    CHECK(tallest(stars) == 1);
+    CHECK(deepest(stars) == 1);
   }
 }
 
@@ -47,8 +47,8 @@ void chains_in_a_complete_graph_become_stars() {
 void what_is_as_low_as_can_be_stays() {
   Graph ring{9, {}};
   for (NodeId v = 0; v < 9; ++v) ring.arcs.push_back({v, (v + 1) % 9, 8});
-  CHECK(lowered(ring, chains(9)) == chains(9));
-  CHECK(lowered(ring, {}).empty());
+  CHECK(evened(ring, chains(9)) == chains(9));
+  CHECK(evened(ring, {}).empty());
 }
 
 // A random tree whose nodes mostly hang below those that joined last.
@@ -71,7 +71,7 @@ Batch random_tree(Random& random, NodeId nodes, NodeId root, Amount multiplicity
 // Capacities are the trees' loads and up to as much again. Arcs come in any order, some in parts.
 void lowered_trees_are_a_packing_of_the_same_demand() {
   Random random(31);
-  int lower_ones = 0;
+  int shallower = 0;
   for (int round = 0; round < 80; ++round) {
     const auto nodes = static_cast<NodeId>(between(random, 2, 14));
     std::vector<Batch> before;
@@ -90,14 +90,14 @@ void lowered_trees_are_a_packing_of_the_same_demand() {
     }
     if (round % 2 == 0) graph.arcs = merged(std::move(graph.arcs));
     is_packing(graph, trees, before);
-    const std::vector<Batch> after = lowered(graph, before);
+    const std::vector<Batch> after = evened(graph, before);
     is_packing(graph, trees, after);
-    CHECK(tallest(after) <= tallest(before));
-    CHECK(tallest(after) < tallest(before) || after == before);
-    CHECK(lowered(graph, before) == after);
-    lower_ones += tallest(after) < tallest(before);
+    CHECK(deepest(after) <= deepest(before));
+    CHECK(deepest(after) < deepest(before) || after == before);
+    CHECK(evened(graph, before) == after);
+    shallower += deepest(after) < deepest(before);
   }
-  CHECK(lower_ones > 40);
+  CHECK(shallower > 40);
 }
 
 }  // namespace flattening_tests

@@ -86,7 +86,7 @@ void starts_span_and_repairs_only_relieve() {
   CHECK(relieved > 0);
 }
 
-void negotiation_keeps_trees_and_their_height() {
+void negotiation_keeps_trees_and_their_depth() {
   Random random(19);
   int helped = 0;
   for (int round = 0; round < 200; ++round) {
@@ -224,7 +224,7 @@ void completion_packs_whatever_a_start_leaves() {
 
 TESTS(partial_packing) {
   starts_span_and_repairs_only_relieve();
-  negotiation_keeps_trees_and_their_height();
+  negotiation_keeps_trees_and_their_depth();
   split_trees_are_far_off_sooner();
   trees_without_a_choice_are_not_negotiated_over();
   an_overspent_packing_is_left_as_it_is();

@@ -106,10 +106,10 @@ void no_tree_is_left_with_the_short_strides() {
   for (std::size_t root = 0; root < kStrides; ++root) trees[root] = 1;
   const auto greedy = pack_greedily(graph, trees);
   CHECK(greedy.has_value());
-  CHECK(tallest(*greedy) > 100);
+  CHECK(deepest(*greedy) > 100);
   const std::vector<Batch> batches = pack(graph, trees, quiet);
   is_packing(graph, trees, batches);
-  CHECK(tallest(batches) < 36);
+  CHECK(deepest(batches) < 36);
 }
 
 void progress_can_stop_the_work() {

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import overload
 
+from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.problem.certificate_document import (
     AnyCertificate,
@@ -35,6 +36,10 @@ from forestcoll.problem.collective import collective_of
 from forestcoll.schedule.verification.certificates.allreduce_certificate import (
     AllreduceCertificateVerdict,
     verify_allreduce_certificate,
+)
+from forestcoll.schedule.verification.certificates.demand_prices import (
+    AllToAllCertificateVerdict,
+    verify_all_to_all_certificate,
 )
 from forestcoll.schedule.verification.certificates.priced_bounds import (
     check_priced_limit,
@@ -87,12 +92,14 @@ def verify_certificate(certificate: Certificate) -> CertificateVerdict: ...
 @overload
 def verify_certificate(certificate: AllreduceCertificate) -> AllreduceCertificateVerdict: ...
 @overload
+def verify_certificate(certificate: AllToAllCertificate) -> AllToAllCertificateVerdict: ...
+@overload
 def verify_certificate(
     certificate: AnyCertificate,
-) -> CertificateVerdict | AllreduceCertificateVerdict: ...
+) -> CertificateVerdict | AllreduceCertificateVerdict | AllToAllCertificateVerdict: ...
 def verify_certificate(
     certificate: AnyCertificate,
-) -> CertificateVerdict | AllreduceCertificateVerdict:
+) -> CertificateVerdict | AllreduceCertificateVerdict | AllToAllCertificateVerdict:
     """Verify a certificate from its own numbers.
 
     Raises
@@ -102,6 +109,8 @@ def verify_certificate(
     """
     if isinstance(certificate, AllreduceCertificate):
         return verify_allreduce_certificate(certificate)
+    if isinstance(certificate, AllToAllCertificate):
+        return verify_all_to_all_certificate(certificate)
     _check_network(certificate)
     _check_shared(certificate)
     _check_weights(certificate)

@@ -39,8 +39,8 @@ def test_a_candidate_is_verified_and_lowered() -> None:
     [
         ("nccl-tree", "ring:nodes=4", "allgather", "unsupported: nccl-tree has no allgather"),
         ("bfb", "dgx_a100:boxes=1", "allgather", "has switches"),
-        ("forestcoll", "ring:nodes=4", "all-to-all", "unsupported: forestcoll has no all-to-all"),
-        ("syccl", "ring:nodes=4", "allgather", "not reimplemented"),
+        ("ring", "ring:nodes=4", "all-to-all", "unsupported: ring has no all-to-all"),
+        ("syccl", "ring:nodes=4", "allgather", "GPUs outside boxes"),
     ],
 )
 def test_unsupported_keeps_its_reason(name: str, topology: str, collective: str, note: str) -> None:

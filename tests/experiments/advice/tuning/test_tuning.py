@@ -197,7 +197,7 @@ def test_a_single_gpu_has_nothing_to_tune() -> None:
 
 
 def test_a_bound_that_is_beaten_is_a_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("experiments.advice.tuning.tuning.least_latency_s", lambda *given: 1.0)
+    monkeypatch.setattr("experiments.advice.tuning.tuning.least_latency_s", lambda *_, **__: 1.0)
     with pytest.raises(VerificationError, match="this is a bug of the toolkit"):
         tune("ring:nodes=4", sizes=["1KB"])
 

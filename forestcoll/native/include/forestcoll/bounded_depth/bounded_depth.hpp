@@ -1,5 +1,5 @@
-// Depth-bounded spanning trees, packed by local search. Their depth is guaranteed; how low their
-// congestion gets is not proved.
+// Depth-bounded spanning trees, packed by local search. Their depth is guaranteed; how shallow
+// their congestion gets is not proved.
 //
 // A tree's edge leads from target to target over non-targets (switches). A search sets the
 // capacities that a congestion allows. Every node whose edge runs over a full link looks for the

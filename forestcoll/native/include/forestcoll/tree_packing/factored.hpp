@@ -51,7 +51,7 @@ struct FactoredForest {
 
 // Packs trees[v] spanning out-trees rooted at every node v, set by set.
 //
-// With `thorough`, seconds may be spent on lower trees.
+// With `thorough`, seconds may be spent on shallower trees.
 // Throws Infeasible if the graph cannot carry the trees or a set of the family is not tight.
 FactoredForest pack_sets(const Graph& graph, std::span<const Amount> trees, const Family& family,
                          Progress& progress, bool thorough = false);

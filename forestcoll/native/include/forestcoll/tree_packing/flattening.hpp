@@ -1,4 +1,4 @@
-// Flattening: lower trees within the same capacities. A complete packing is a better start for
+// Flattening: shallower trees within the same capacities. A complete packing is a better start for
 // negotiation than one that overloads many arcs.
 #pragma once
 
@@ -9,11 +9,11 @@
 
 namespace forestcoll {
 
-// Grows trees that are too tall anew, and repairs the overloads that result. The depth aimed at is
+// Grows trees that are too deep anew, and repairs the overloads that result. The depth aimed at is
 // halved towards the least depth; the search stops where that fails or costs too much. Never
-// returns taller trees. Equal trees are merged, but there may be more distinct ones than before.
+// returns deeper trees. Equal trees are merged, but there may be more distinct ones than before.
 // With `thorough` it may take a second or so.
-std::vector<Batch> lower(const Graph& graph, std::vector<Batch> batches, Progress& progress,
-                         bool thorough = false);
+std::vector<Batch> flatten(const Graph& graph, std::vector<Batch> batches, Progress& progress,
+                           bool thorough = false);
 
 }  // namespace forestcoll

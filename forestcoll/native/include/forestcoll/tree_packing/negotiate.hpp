@@ -11,8 +11,8 @@ namespace forestcoll {
 bool is_far_off(const PartialPacking& packing);
 
 // Repairs the packing with trees no deeper than the limit. Then it regrows trees on overloaded arcs
-// and repairs again, for at most `rounds` rounds. It stops earlier if the trees are far too low to
-// be repaired or the packing is overspent. Returns whether no arc is overloaded any more. Every
+// and repairs again, for at most `rounds` rounds. It stops earlier if the trees are far too shallow
+// to be repaired or the packing is overspent. Returns whether no arc is overloaded any more. Every
 // tree stays a spanning tree.
 //
 // Which trees give way depends on the order of regrowth, and that on `turn`: another turn gives

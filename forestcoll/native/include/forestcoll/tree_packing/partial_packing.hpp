@@ -39,7 +39,7 @@ class PartialPacking {
   }
   bool is_leaf(int batch, NodeId node) const { return trees_[node].children[batch] == 0; }
   // No node of the tree is deeper than this.
-  int tree_depth(int batch) const { return heights_[batch]; }
+  int tree_depth(int batch) const { return tree_depths_[batch]; }
   int tree_depth() const;
   // Whether the path from the root to `node` passes `ancestor`.
   bool is_below(int batch, NodeId node, NodeId ancestor) const;
@@ -50,8 +50,8 @@ class PartialPacking {
   // Problems of so few nodes are worth every try.
   bool is_small() const { return num_nodes() <= 32; }
 
-  // Whether batches have been split into so many parts for each node that low trees are too
-  // expensive. Trees packed one by one are taller, but of fewer batches.
+  // Whether batches have been split into so many parts for each node that shallow trees are too
+  // expensive. Trees packed one by one are deeper, but of fewer batches.
   bool is_shattered() const { return num_batches() > 8 * num_nodes(); }
 
   // Counts the batches and arcs that repairs and regrowth look at, some 10 ns each. Unlike time,
@@ -97,7 +97,7 @@ class PartialPacking {
   IndexedVector<Amount> load_;
   IndexedVector<NodeId> roots_;
   IndexedVector<Amount> multiplicity_;
-  IndexedVector<int> heights_;
+  IndexedVector<int> tree_depths_;
   NodeMap<NodeTrees> trees_;
   std::vector<int> depths_;  // a copy by batch first: searches read many nodes of one tree
   std::int64_t spent_ = 0;

@@ -26,7 +26,7 @@ struct Batch {
 // (Theorem 7); throws Infeasible where it does not.
 std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progress& progress);
 
-// The same, but seconds may be spent on lower trees.
+// The same, but seconds may be spent on shallower trees.
 std::vector<Batch> pack_thoroughly(const Graph& graph, std::span<const Amount> trees,
                                    Progress& progress);
 

@@ -1,0 +1,113 @@
+"""Swing: recursive doubling on tori with peers on alternating sides, which are closer.
+
+Problem: an allreduce, reduce-scatter or allgather on a torus in log2 N steps a phase.
+Input:   a torus whose dimensions are powers of two; the form: "bandwidth" or "latency".
+Output:  step schedules. Bandwidth: 2 log2 N steps; latency (allreduce only): log2 N steps.
+Cost:    linear in the transfers: N (N - 1) for each of the 2 D parts, or N log2 N.
+Source:  De Sensi et al., "Swing: Short-cutting Rings for Higher Bandwidth Allreduce" (NSDI 2024),
+         sections 3 and 4. Reimplemented from the paper.
+
+In its turn s along a dimension, an even place sends to the place rho(s) further on, and an odd one
+to the place rho(s) back, with rho(s) = (1 - (-2)^(s+1)) / 3: 1, -1, 3, -5, 11. The dimensions take
+turns; one that is done is skipped. The data has 2 D parts: one starts at each dimension, and each
+of these also runs mirrored. So on equal dimensions all links carry the same in every step. The
+"bandwidth" form is a reduce-scatter with these peers and an allgather with the same peers
+backwards. The "latency" form exchanges and adds whole parts.
+
+Left out: sizes that are no powers of two, which the paper supports. A transfer takes the shortest
+paths on the torus. Rates: docs/baselines/steps.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from baselines.building.peer_rounds import Exchange, exchange
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
+from baselines.networks.boxes import Ranks
+from baselines.networks.torus_grid import find_grid
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["METHODS", "generate", "rho"]
+
+
+def rho(turn: int) -> int:
+    """Return the signed distance of the peers in a turn along a dimension.
+
+    Examples
+    --------
+    >>> [rho(turn) for turn in range(5)]
+    [1, -1, 3, -5, 11]
+    """
+    return int((1 - (-2) ** (turn + 1)) // 3)
+
+
+def generate(
+    topology: Topology, collective: str = "allreduce", *, form: str = "bandwidth"
+) -> StepSchedule:
+    """Exchange data with Swing's peers.
+
+    Parameters
+    ----------
+    collective : str
+        "allreduce", "reduce-scatter" or "allgather".
+    form : str
+        "bandwidth" or "latency"; "latency" for an allreduce only.
+
+    Raises
+    ------
+    UnsupportedError
+        If the network is no torus with dimensions that are powers of two, or for another
+        collective of the "latency" form.
+    InvalidParameterError
+        If there is no such form.
+    """
+    return exchange(_courses, "swing", topology, collective, form)
+
+
+def _courses(topology: Topology) -> Exchange:
+    """Return the rank at each place, and for each part of the data the peers of each step."""
+    grid = find_grid(topology).ranks
+    if any(length.bit_count() != 1 for length in grid.shape):
+        dims = " x ".join(map(str, grid.shape))
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is a {dims} torus; swing takes dimensions that are "
+            f"powers of two"
+        )
+    signs = (1, -1) if max(grid.shape) > 2 else (1,)
+    courses = [
+        [[_peers(grid.shape, axis, sign * rho(turn))] for axis, turn in _turns(grid.shape, first)]
+        for first in range(grid.ndim)
+        for sign in signs
+    ]
+    return Exchange(grid.ravel(), courses)
+
+
+def _turns(dims: tuple[int, ...], first: int) -> list[tuple[int, int]]:
+    """Return the dimension of each step, and how often it had its turn before."""
+    axes = [*range(first, len(dims)), *range(first)]
+    most = max(length.bit_length() - 1 for length in dims)
+    return [(axis, turn) for turn in range(most) for axis in axes if 1 << turn < dims[axis]]
+
+
+def _peers(dims: tuple[int, ...], axis: int, distance: int) -> Ranks:
+    """Send even places ``distance`` on along an axis, odd places back."""
+    at = np.indices(dims)
+    at[axis] = (at[axis] + np.where(at[axis] % 2 == 0, distance, -distance)) % dims[axis]
+    return np.asarray(np.ravel_multi_index(tuple(at), dims), dtype=np.int32).ravel()
+
+
+METHODS = (
+    Method(
+        name="swing",
+        summary="recursive doubling on tori with peers on alternating sides",
+        source="De Sensi et al., Swing (NSDI 2024)",
+        generate=generate,
+        collectives=("allreduce", *(name for name in GATHERING if name != "allreduce")),
+        notes="tori whose dimensions are powers of two",
+        libraries=("networkx",),
+    ),
+)

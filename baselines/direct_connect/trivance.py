@@ -1,0 +1,103 @@
+"""Trivance: allreduces on tori that triple the reached distance on both sides in every step.
+
+Problem: an allreduce, reduce-scatter or allgather on a torus in log3 N steps a phase.
+Input:   a torus whose dimensions are powers of three; the form: "bandwidth" or "latency".
+Output:  step schedules. Bandwidth: 2 log3 N steps; latency (allreduce only): log3 N steps.
+Cost:    linear in the transfers: N (N - 1) for each of the D parts, or 2 N log3 N.
+Source:  Juerss, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport
+         Networks" (arXiv 2602.17254), its abstract. A reading of that description.
+
+In its turn k along a dimension, each place exchanges data with the places 3^k before and after it.
+So it then has the sum of 3^(k+1) neighbours around it. Bruck's algorithm with two ports sends 3^k
+and 2 3^k on in one direction, three times as many hops over a link. The dimensions take turns, and
+the data has one part that starts at each. The "latency" form adds whole parts. The "bandwidth" form
+is a reduce-scatter with these peers and an allgather with the same peers backwards.
+
+Left out: sizes that are no powers of three, which the paper supports. Its text beyond the abstract
+was not at hand: the turns of the dimensions and the bandwidth form are our reading. A transfer
+takes the shortest paths. Rates: docs/baselines/steps.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from baselines.building.peer_rounds import Exchange, exchange
+from baselines.interface.method import Method
+from baselines.interface.supported import GATHERING
+from baselines.networks.boxes import Ranks
+from baselines.networks.torus_grid import find_grid
+from forestcoll.errors import UnsupportedError
+from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.model import Topology
+
+__all__ = ["METHODS", "generate"]
+
+
+def generate(
+    topology: Topology, collective: str = "allreduce", *, form: str = "bandwidth"
+) -> StepSchedule:
+    """Exchange data with the places 1, 3, 9, ... before and after.
+
+    Parameters
+    ----------
+    collective : str
+        "allreduce", "reduce-scatter" or "allgather".
+    form : str
+        "bandwidth" or "latency"; "latency" for an allreduce only.
+
+    Raises
+    ------
+    UnsupportedError
+        If the network is no torus with dimensions that are powers of three, or for another
+        collective of the "latency" form.
+    InvalidParameterError
+        If there is no such form.
+    """
+    return exchange(_courses, "trivance", topology, collective, form)
+
+
+def _courses(topology: Topology) -> Exchange:
+    """Return the rank at each place, and for each part of the data the peers of each step."""
+    grid = find_grid(topology).ranks
+    turns = [_log3(length) for length in grid.shape]
+    if any(3**turn != length for turn, length in zip(turns, grid.shape, strict=True)):
+        dims = " x ".join(map(str, grid.shape))
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is a {dims} torus; trivance takes dimensions that are "
+            f"powers of three"
+        )
+    courses = []
+    for first in range(grid.ndim):
+        axes = [*range(first, grid.ndim), *range(first)]
+        steps = [(axis, k) for k in range(max(turns)) for axis in axes if k < turns[axis]]
+        courses.append(
+            [[_peers(grid.shape, axis, sign * 3**k) for sign in (1, -1)] for axis, k in steps]
+        )
+    return Exchange(grid.ravel(), courses)
+
+
+def _log3(length: int) -> int:
+    turns = 0
+    while 3 ** (turns + 1) <= length:
+        turns += 1
+    return turns
+
+
+def _peers(dims: tuple[int, ...], axis: int, distance: int) -> Ranks:
+    at = np.indices(dims)
+    at[axis] = (at[axis] + distance) % dims[axis]
+    return np.asarray(np.ravel_multi_index(tuple(at), dims), dtype=np.int32).ravel()
+
+
+METHODS = (
+    Method(
+        name="trivance",
+        summary="exchanges with both places 1, 3, 9, ... away on tori",
+        source="Juerss, Addanki, Schmid, Trivance (arXiv 2602.17254)",
+        generate=generate,
+        collectives=("allreduce", *(name for name in GATHERING if name != "allreduce")),
+        notes="a reading of the abstract; tori whose dimensions are powers of three",
+        libraries=("networkx",),
+    ),
+)

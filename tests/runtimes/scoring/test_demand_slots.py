@@ -1,0 +1,104 @@
+"""Slots of all-to-all files that hold a demand, and scores against its bound."""
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from baselines.registry import METHODS
+from forestcoll.all_to_all.best_flow import best_flow
+from forestcoll.compilation import compile_program
+from forestcoll.errors import InvalidParameterError, TimeLimitError
+from forestcoll.problem.demand import Demand
+from forestcoll.runtimes.formats import export
+from forestcoll.runtimes.msccl import Algorithm, parse_algorithm
+from forestcoll.runtimes.msccl.exporter import MscclOptions
+from forestcoll.runtimes.scoring.demand_slots import demand_bound, slots_of
+from forestcoll.runtimes.scoring.file_score import score
+from forestcoll.schedule import cost
+from forestcoll.topology import load_topology
+from tests.command_line import document, invoke
+
+RING = load_topology("ring:nodes=3")
+UNEVEN = Demand.of_matrix([[0, 4, 2], [1, 0, 0], [0, 2, 0]], "uneven")
+
+
+def exported(schedule: Any) -> Algorithm:
+    return parse_algorithm(export(compile_program(schedule), MscclOptions()).text).algorithm
+
+
+def file_of(demand: Demand | None) -> Algorithm:
+    direct = METHODS["direct"].run(RING, "all-to-all", {} if demand is None else {"demand": demand})
+    return exported(direct)
+
+
+def test_the_largest_amount_fills_a_slot_and_others_begin_it() -> None:
+    """Slots of 4 chunks of a byte: of 9 bytes, each chunk is a ninth."""
+    slots = slots_of(file_of(UNEVEN), "all-to-all", UNEVEN, range(3))
+    assert slots.chunks == ((0, 4, 2), (1, 0, 0), (0, 2, 0))
+    assert slots.share == Fraction(1, 9)
+
+
+def test_a_part_of_a_chunk_is_a_chunk() -> None:
+    """Equal slots of one chunk each: all amounts need theirs, a chunk is the largest amount."""
+    slots = slots_of(file_of(None), "all-to-all", UNEVEN, range(3))
+    assert slots.chunks == ((0, 1, 1), (1, 0, 0), (0, 1, 0))
+    assert slots.share == Fraction(4, 9)
+
+
+def test_by_hand_a_ring() -> None:
+    """GPU 0 has 6 of 9 bytes for others and two links of 1 GB/s: 3 ns at least.
+
+    With one of the 4 bytes for GPU 1 over GPU 2 no link carries more. Directly, they take 4 ns; so
+    does a file of equal parts, with 4 bytes a pair.
+    """
+    for demand in (UNEVEN, None):
+        found = score(file_of(demand), RING, demand=UNEVEN).measurement
+        assert found is not None
+        assert found.bound is not None
+        assert found.bound.optimal
+        assert found.bound.algbw_gb_s == 3
+        assert found.algbw_gb_s == Fraction(9, 4)
+
+
+def test_a_file_that_lacks_data_of_the_demand_is_wrong() -> None:
+    more = Demand.of_matrix([[0, 4, 2], [1, 0, 3], [0, 2, 0]])
+    found = score(file_of(UNEVEN), RING, demand=more)
+    assert not found.findings.is_right
+    assert found.measurement is None
+
+
+def test_the_rate_of_our_paths_is_that_of_the_file() -> None:
+    schedule = best_flow(RING, UNEVEN)
+    found = score(exported(schedule), RING, demand=UNEVEN)
+    assert found.measurement is not None
+    assert found.measurement.share == 1
+    assert found.measurement.algbw_gb_s == cost(schedule).algbw_gb_s == 3
+
+
+def test_the_command_scores_an_export(tmp_path: Path) -> None:
+    schedule, file, demand = tmp_path / "s.npz", tmp_path / "f.xml", "zipf:size=64KB"
+    asked = ["--demand", demand, "--round-up", "1KB"]
+    assert invoke("generate", "dgx_a100:boxes=1", *asked, "-o", schedule).exit_code == 0
+    assert invoke("export", schedule, "-o", file).exit_code == 0
+    said = document("score", file, "--topology", "dgx_a100:boxes=1", *asked)
+    assert (said["right"], said["share_of_optimum"]["exact"]) == (True, "1")
+    assert said["demand"] == demand
+    lost = invoke("score", file, "--topology", "dgx_a100:boxes=1", "--round-up", "1KB")
+    assert "--round-up is for a demand" in lost.stderr
+
+
+def test_what_is_no_all_to_all_of_these_gpus_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    algorithm = file_of(None)
+    with pytest.raises(InvalidParameterError, match="a demand is for all-to-alls"):
+        slots_of(algorithm, "allgather", UNEVEN, range(3))
+    other = Demand.of_matrix([[0, 1], [1, 0]], "two")
+    with pytest.raises(InvalidParameterError, match="two is of 2 GPUs, and not of 3"):
+        slots_of(algorithm, "all-to-all", other, range(3))
+
+    def late(*_: object, **__: object) -> None:
+        raise TimeLimitError("too late")
+
+    monkeypatch.setattr("forestcoll.all_to_all.multicast_bounds.demand_bounds", late)
+    assert demand_bound(RING, UNEVEN, 1) is None
