@@ -4,6 +4,7 @@ import networkx as nx
 import pytest
 
 from forestcoll.topology import validate
+from tests.baselines.once_each import in_turn
 from tests.random_topologies import (
     ALL_ROUNDS,
     KINDS,
@@ -67,3 +68,14 @@ def test_all_rounds_are_run_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [rounds(300), rounds(20), rounds(5), rounds(300, 2)] == [100, 8, 5, 2]
     monkeypatch.setenv(ALL_ROUNDS, "1")
     assert [rounds(300), rounds(20), rounds(5), rounds(300, 2)] == [300, 20, 5, 300]
+
+
+def test_every_second_row_of_a_product_is_left_to_make_test_all() -> None:
+    """Of three axes each pair of values is in some row that is not slow."""
+    rows = in_turn([0, 1, 2], "ab", [False, True])
+    assert [row for row in in_turn([0, 1], "ab") if type(row) is tuple] == [(0, "a"), (1, "b")]
+    soon = {row for row in rows if type(row) is tuple}
+    assert (len(rows), len(soon)) == (12, 6)
+    assert len({(number, letter) for number, letter, _ in soon}) == 6
+    assert len({(number, truth) for number, _, truth in soon}) == 6
+    assert len({(letter, truth) for _, letter, truth in soon}) == 4

@@ -55,7 +55,8 @@ def every_row(step: int, rows: Iterable[Row]) -> list[Any]:
 def in_turn(*axes: Sequence[Any]) -> list[Any]:
     """Return the product of several values as parameters; every other one is slow.
 
-    As on a chessboard: each value is there with every other value of each other axis.
+    As on a chessboard: each value meets every second one of the other axis, or, if there are more
+    axes, each one of theirs.
     """
     return [
         tuple(value for _, value in row)
