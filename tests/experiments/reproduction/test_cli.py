@@ -25,7 +25,7 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
     def covered(root: Path) -> Coverage:
         found = Coverage(root)
         if root == CLONE:
-            vars(found)["_read"] = coverage._read
+            vars(found).update(_read=coverage._read, _parsed=coverage._parsed)
         return found
 
     monkeypatch.setattr(cli, "Coverage", covered)

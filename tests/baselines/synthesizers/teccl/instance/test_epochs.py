@@ -32,6 +32,7 @@ from forestcoll.errors import (
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.once_each import in_turn
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
@@ -318,9 +319,9 @@ def of_a_random_network(seed: int, kind: str, few: Buffers, crossing: str):
     return EpochNetwork.of(topology, demand.chunk_kb, epoch, crossing, buffers=few), demand
 
 
-@pytest.mark.parametrize("crossing", ["through", "stored"])
-@pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("seed", [61, 63, 65, 68])
+@pytest.mark.parametrize(
+    ("seed", "kept", "crossing"), in_turn([61, 63, 65, 68], [True, False], ["through", "stored"])
+)
 def test_slots_are_kept_on_random_networks(seed: int, kept: bool, crossing: str) -> None:
     few = Buffers(1, kept=kept)
     network, demand = of_a_random_network(seed, "directed", few, crossing)
