@@ -1,4 +1,4 @@
-"""What `make fuzz` does, with 200 fixed networks and more: small ones of every family, and some large.
+"""What `make fuzz` does, with 200 fixed networks and more: small ones of every family, some large.
 
 ``make test-all`` has 350.
 """
