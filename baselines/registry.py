@@ -21,6 +21,7 @@ MODULES = (
     "baselines.libraries.recursive",
     "baselines.libraries.bruck",
     "baselines.libraries.pat",
+    "baselines.libraries.bine",
     "baselines.libraries.blueconnect",
     "baselines.libraries.hierarchical",
     "baselines.direct_connect.torus",
