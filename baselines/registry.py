@@ -16,6 +16,7 @@ MODULES = (
     "baselines.libraries.ring",
     "baselines.libraries.nccl_tree",
     "baselines.libraries.nccl_nvls",
+    "baselines.libraries.nccl_collnet",
     "baselines.libraries.direct",
     "baselines.synthesizers.multitree.multitree",
     "baselines.libraries.recursive",

@@ -248,6 +248,8 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     },
     "nccl-nvls": dict.fromkeys(GATHERING, Claim(NVLS)),
     "nccl-nvls-tree": {"allreduce": Claim(NVLS)},
+    "nccl-collnet-direct": {"allreduce": Claim(("dgx_h100:boxes=2,sharp=true",))},
+    "nccl-collnet-chain": {"allreduce": Claim(("dgx_h100:boxes=2,sharp=true",))},
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
