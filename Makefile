@@ -19,7 +19,8 @@ BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
 help:
 	@echo "make demo    set up, then generate schedules for A100, H100 and MI250 clusters; figures in recomputed/"
 	@echo "make test    set up, then lint, type-check and test everything"
-	@echo "make test-all  the same, with the tests marked slow: every method, collective and network"
+	@echo "make test-all  the same, with the tests marked slow: every method, collective and network,"
+	@echo "             and with all rounds of random tests"
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
@@ -68,7 +69,7 @@ test: setup
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
 test-all: separate
-	@$(MAKE) --no-print-directory test MARKED= CPP_BUILDS='$(RELEASED) build/sanitized'
+	@$(MAKE) --no-print-directory test MARKED= ALL_ROUNDS=1 CPP_BUILDS='$(RELEASED) build/sanitized'
 
 # Each source by itself, which shows that it includes what it uses.
 separate: setup
@@ -139,6 +140,10 @@ PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
 
 # One thread of linear algebra a process: its threads cost each of hundreds of Pythons 0.09 s of CPU.
 half other-half: export OPENBLAS_NUM_THREADS = 1
+
+# Whether random tests run all of their rounds (tests/random_topologies.py).
+ALL_ROUNDS ?=
+half other-half: export FORESTCOLL_ALL_ROUNDS = $(ALL_ROUNDS)
 
 .PHONY: half other-half
 python: testing-core

@@ -14,6 +14,7 @@ Kinds:
 In all of them every GPU reaches every other, and no switch sends more than it can receive.
 """
 
+import os
 import random
 from collections import defaultdict
 from collections.abc import Callable
@@ -25,11 +26,13 @@ import pytest
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
 __all__ = [
+    "ALL_ROUNDS",
     "KINDS",
     "MAX_NODES",
     "MAX_SWITCHES",
     "build_topology",
     "random_topology",
+    "rounds",
     "seeds",
     "sized_topology",
 ]
@@ -40,6 +43,23 @@ MAX_SWITCHES = 4
 
 Integer = Callable[[int, int], int]
 Bandwidths = dict[tuple[int, int], Fraction]
+
+
+ALL_ROUNDS = "FORESTCOLL_ALL_ROUNDS"
+"""Environment variable that asks for all rounds of random tests; ``make test-all`` sets it."""
+
+FEW = 8
+"""Fewest rounds that are run, if a test has as many."""
+
+
+def rounds(most: int, soon: int | None = None) -> int:
+    """Return how many rounds of a loop, or examples of Hypothesis, are run.
+
+    All ``most`` of them where the environment asks for it; else ``soon``, or a third.
+    """
+    if os.environ.get(ALL_ROUNDS):
+        return most
+    return min(most, max(FEW, most // 3)) if soon is None else soon
 
 
 def seeds(most: int, soon: int) -> list[Any]:

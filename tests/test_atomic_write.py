@@ -1,5 +1,6 @@
 """Files that appear when they are complete, or not at all."""
 
+import json
 import os
 import signal
 import subprocess
@@ -170,33 +171,46 @@ def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:
     assert {one.name for one in tmp_path.iterdir()} == {*names, ".file.7.tmp", "file"}
 
 
-@pytest.mark.parametrize("name", ["s.json", "s.npz"])
-def test_every_writer_names_its_file_on_a_full_disk(name: str, tmp_path: Path) -> None:
+SHORT_FILES = """
+import json, resource, signal, sys
+from forestcoll import cli
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (999, 999))
+for command in json.loads(sys.argv[1]):
+    try:
+        cli.app(command)
+    except SystemExit as end:
+        print(end.code)
+"""
+
+
+def test_every_writer_names_its_file_on_a_full_disk(tmp_path: Path) -> None:
     """A limit on the length of files fails as a full disk does, in the middle of a write.
 
     Without -B, Python would keep what it compiles cut off at the limit, and no later import works.
     """
-    path = tmp_path / name
-    code = (
-        "import resource, signal, sys; from forestcoll import cli;"
-        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN);"
-        "resource.setrlimit(resource.RLIMIT_FSIZE, (999, 999));"
-        "cli.app(sys.argv[1:])"
-    )
-    for command in (
-        ["generate", "ring:nodes=16", "-o", str(path)],
-        ["topology", "export", "ring:nodes=64", "-o", str(path.with_suffix(".yaml"))],
-        ["topology", "draw", "ring:nodes=4", "-o", str(path.with_suffix(".png"))],
-        ["certificate", "ring:nodes=16", "-o", str(path.with_suffix(".cert.json"))],
-    ):
-        done = subprocess.run(
-            [sys.executable, "-B", "-c", code, *command],
-            capture_output=True,
-            text=True,
-            check=False,
+    commands = [
+        [*command, "-o", str(tmp_path / name)]
+        for *command, name in (
+            ("generate", "ring:nodes=16", "s.json"),
+            ("generate", "ring:nodes=16", "s.npz"),
+            ("topology", "export", "ring:nodes=64", "s.yaml"),
+            ("topology", "draw", "ring:nodes=4", "s.png"),
+            ("certificate", "ring:nodes=16", "s.cert.json"),
         )
-        assert done.returncode == 2, done.stderr
-        assert done.stderr == f"error: {command[-1]}: cannot be written: file too large\n"
+    ]
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", SHORT_FILES, json.dumps(commands)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["2"] * len(commands)
+    assert done.stderr.splitlines() == [
+        f"error: {command[-1]}: cannot be written: file too large" for command in commands
+    ]
     assert list(tmp_path.iterdir()) == []
 
 

@@ -17,6 +17,7 @@ from forestcoll.topology import Topology, load_topology
 from tests.command_line import DEMAND_SCRIPT, SCRIPT, by_the_script, document
 from tests.core.test_fixed_k import overdrawn
 from tests.core.test_pipeline import ONE_WAY, bound_by_enumeration, demands, fit
+from tests.random_topologies import rounds
 from tests.schedule.verification.certificates.by_command import NETWORKS, certificate_of
 from tests.strategies import topologies
 
@@ -77,7 +78,7 @@ def test_prices_limit_k_where_no_cut_does() -> None:
 
 
 @pytest.mark.parametrize("collective", ONE_WAY)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=rounds(60), deadline=None)
 @given(data=st.data(), topology=topologies())
 def test_optima_have_certificates(collective: str, data: st.DataObject, topology: Topology) -> None:
     """On random digraphs, with the worst of all cuts; whatever k, it proves what verify proves."""

@@ -25,7 +25,7 @@ from forestcoll.generation import (
 )
 from forestcoll.topology import load_topology
 from tests.command_line import assert_ctrl_c_stops
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference.cuts import enumerate_optimum
 from tests.schedule.mutations_of.forests import FILE_MUTATIONS, MUTATIONS, OPTIMUM_MUTATIONS
 from tests.strategies import topologies
@@ -112,7 +112,7 @@ def test_random_forests_attain_the_worst_of_all_cuts(kind, seed):
     assert forest.time_s_per_gb * topology.num_compute == enumerate_optimum(topology)[0]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(300), deadline=None)
 @given(topologies())
 def test_whatever_hypothesis_finds_attains_the_worst_of_all_cuts(topology):
     """The same, shrinking."""

@@ -11,6 +11,7 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.k_scan import BestK, Choice, best_k
 from forestcoll.topology import group, load_topology
 from tests.command_line import assert_refused, document, invoke
+from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 
@@ -61,7 +62,7 @@ def test_pareto_by_definition(rows):
     assert all(goods(one)[1::-1] <= goods(fastest)[1::-1] for one in choices)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=rounds(30), deadline=None)
 @given(topologies(kinds=["bidirectional"]))
 def test_an_allreduce_counts_both_of_its_forests(topology):
     """With links of equal bandwidth both ways it takes twice the time of an allgather, in turn."""

@@ -3,7 +3,7 @@
 Problem: parameters come from command lines and experiment files; refuse values of a wrong type
          before the method fails on them.
 Output:  the reason why the value is refused, or a typed error.
-Cost:    one reading of the hints.
+Cost:    one reading of the hints of a function.
 Source:  none. ``bool`` counts as separate from ``int``, although Python makes it a subclass.
 """
 
@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -60,7 +61,7 @@ def complaint(function: Callable[..., Any], parameter: str, value: object) -> st
     >>> complaint(lay, "rings", "abc"), complaint(lay, "rings", 4)
     ("is 'abc'; it must be a whole number", '')
     """
-    kinds = _kinds(get_type_hints(function).get(parameter))
+    kinds = _kinds(_hints(function).get(parameter))
     if value is None and NoneType in kinds:
         return ""
     kinds -= {NoneType}
@@ -83,7 +84,12 @@ def as_taken(function: Callable[..., Any], parameter: str, value: Any) -> Any:
     >>> as_taken(search, "gap", "0.3"), as_taken(search, "gap", "third")
     (0.3, 'third')
     """
-    return _as_taken(_kinds(get_type_hints(function).get(parameter)), value)
+    return _as_taken(_kinds(_hints(function).get(parameter)), value)
+
+
+@lru_cache(maxsize=1024)  # text of hints is evaluated, for each parameter of each point
+def _hints(function: Callable[..., Any]) -> Mapping[str, object]:
+    return get_type_hints(function)
 
 
 def _as_taken(kinds: Collection[object], value: Any) -> Any:

@@ -74,6 +74,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _python(given: argparse.Namespace) -> None:
+    os.environ.setdefault("FORESTCOLL_ALL_ROUNDS", "1")  # a mutant may need any of them
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads do not survive a fork
     from benchmarks.mutation.restart import tried_anew
     from benchmarks.mutation.session import run_suite

@@ -138,6 +138,20 @@ def page(clone: Clone = Path()) -> None:
 
 
 @app.command()
+def claims(clone: Clone = Path()) -> None:
+    """Decide printed claims of other papers, and rewrite docs/papers/claims.md."""
+    from experiments.reproduction.claims import read_claims
+    from experiments.reproduction.claims_page import claim_tables, updated
+
+    tables = claim_tables(read_claims())
+    file = clone / "docs" / "papers" / "claims.md"
+    text = updated(read_text_at_most(file, MOST_BYTES, ForestCollError), tables)
+    write_text(file, text)
+    typer.echo("\n".join(tables["summary"]))
+    typer.echo(f"wrote {file}")
+
+
+@app.command()
 def draw(
     clone: Clone = Path(),
     jobs: Annotated[

@@ -163,7 +163,13 @@ class Coverage:
         """
         if name not in self.experiments:
             raise InvalidExperimentError(f"there is no experiment {name!r} in {self.root}")
-        return read_experiment(self.experiments[name])
+        if name not in self._parsed:  # several items may share an experiment
+            self._parsed[name] = read_experiment(self.experiments[name])
+        return self._parsed[name]
+
+    @cached_property
+    def _parsed(self) -> dict[str, ParsedExperiment]:
+        return {}
 
     def _faults(self, item: Item) -> Iterable[str]:
         for name in item.rows:
@@ -186,13 +192,10 @@ class Coverage:
 
     def _unfinished(self, name: str) -> Iterable[str]:
         known: Mapping[str, Row] = {row.point: row for row in self.rows.get(name, ())}
-        points = self.parsed(name).points
-        missing = [point for point in points if point.identity not in known]
-        if missing:
-            yield f"{len(missing)} of {len(points)} points of {name} have no row"
-        found: Sequence[Row] = [
-            known[point.identity] for point in points if point.identity in known
-        ]
+        points = [point.identity for point in self.parsed(name).points]
+        found: Sequence[Row] = [known[point] for point in points if point in known]
+        if len(found) < len(points):
+            yield f"{len(points) - len(found)} of {len(points)} points of {name} have no row"
         failed = [row for row in found if row.status is Status.FAILED]
         if failed:
             yield f"{failed[0].series} on {failed[0].topology} failed in {name}"

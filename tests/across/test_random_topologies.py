@@ -4,7 +4,15 @@ import networkx as nx
 import pytest
 
 from forestcoll.topology import validate
-from tests.random_topologies import KINDS, MAX_NODES, MAX_SWITCHES, random_topology
+from tests.baselines.once_each import in_turn
+from tests.random_topologies import (
+    ALL_ROUNDS,
+    KINDS,
+    MAX_NODES,
+    MAX_SWITCHES,
+    random_topology,
+    rounds,
+)
 from tests.reference.flow import integer_graph
 
 
@@ -52,3 +60,22 @@ def test_unbalanced_ones_have_switches_and_gpus_out_of_balance() -> None:
 def test_a_seed_always_gives_the_same_network() -> None:
     assert random_topology(3, "directed") == random_topology(3, "directed")
     assert random_topology(3, "directed") != random_topology(4, "directed")
+
+
+def test_all_rounds_are_run_on_demand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A third of them else, but not less than eight of those there are."""
+    monkeypatch.setenv(ALL_ROUNDS, "")
+    assert [rounds(300), rounds(20), rounds(5), rounds(300, 2)] == [100, 8, 5, 2]
+    monkeypatch.setenv(ALL_ROUNDS, "1")
+    assert [rounds(300), rounds(20), rounds(5), rounds(300, 2)] == [300, 20, 5, 300]
+
+
+def test_every_second_row_of_a_product_is_left_to_make_test_all() -> None:
+    """Of three axes each pair of values is in some row that is not slow."""
+    rows = in_turn([0, 1, 2], "ab", [False, True])
+    assert [row for row in in_turn([0, 1], "ab") if type(row) is tuple] == [(0, "a"), (1, "b")]
+    soon = {row for row in rows if type(row) is tuple}
+    assert (len(rows), len(soon)) == (12, 6)
+    assert len({(number, letter) for number, letter, _ in soon}) == 6
+    assert len({(number, truth) for number, _, truth in soon}) == 6
+    assert len({(letter, truth) for _, letter, truth in soon}) == 4

@@ -19,7 +19,7 @@ from forestcoll.core.violation import violated_cut
 from forestcoll.topology import Topology, load_topology
 from tests.core.decomposed import entering, links_of, members
 from tests.fuzz.families import build
-from tests.random_topologies import seeds
+from tests.random_topologies import rounds, seeds
 from tests.reference.condition import starved
 from tests.reference.cuts import violated_set
 from tests.strategies import topologies
@@ -94,7 +94,7 @@ def test_trimming_keeps_the_condition_on_random_networks(family: str, seed: int)
     check(build(family, seed), trimmed)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rounds(300), deadline=None)
 @given(topologies())
 def test_trimming_keeps_every_cut(topology: Topology) -> None:
     """The same, shrinking; all cuts enumerated."""

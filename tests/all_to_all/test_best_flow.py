@@ -24,7 +24,7 @@ from forestcoll.problem.named_demands import named_demand
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
-from tests.random_topologies import random_topology
+from tests.random_topologies import random_topology, rounds
 
 RATES = {
     "dgx_a100:boxes=2": Fraction(50),  # 8 x 25 GB/s out of a box, for half of 8 GPUs' data
@@ -237,7 +237,7 @@ def test_a_zipf_matrix_on_64_gpus_takes_milliseconds() -> None:
 def test_what_a_program_finds_is_exact(kind: str) -> None:
     """Rounding to parts of full links removes the solver's tolerance: 20 networks, any amounts."""
     draw = np.random.default_rng(7)
-    for seed in range(20):
+    for seed in range(rounds(20)):
         topology = random_topology(seed, kind)
         ranks = topology.num_compute
         amounts = draw.integers(0, 10**6, (ranks, ranks))

@@ -1,11 +1,12 @@
 """Tests of a whole product, of which most are left to ``make test-all``."""
 
 from collections.abc import Iterable, Sequence
+from itertools import product
 from typing import Any
 
 import pytest
 
-__all__ = ["every", "every_row", "once_each", "others_slow"]
+__all__ = ["every", "every_row", "in_turn", "once_each", "others_slow"]
 
 Row = tuple[str, str, str]
 """A method, a collective, a network."""
@@ -48,4 +49,18 @@ def every_row(step: int, rows: Iterable[Row]) -> list[Any]:
     return [
         row if place % step == 0 else pytest.param(*row, marks=pytest.mark.slow)
         for place, row in enumerate(rows)
+    ]
+
+
+def in_turn(*axes: Sequence[Any]) -> list[Any]:
+    """Return the product of several values as parameters; every other one is slow.
+
+    As on a chessboard: each value meets every second one of the other axis, or, if there are more
+    axes, each one of theirs.
+    """
+    return [
+        tuple(value for _, value in row)
+        if sum(place for place, _ in row) % 2 == 0
+        else pytest.param(*(value for _, value in row), marks=pytest.mark.slow)
+        for row in product(*map(enumerate, axes))
     ]

@@ -169,7 +169,7 @@ def complaint_about(schedule: Schedule) -> str:
     return ""
 
 
-@pytest.mark.parametrize(("method", "collective", "name"), EXAMPLES)
+@pytest.mark.parametrize(("method", "collective", "name"), others_slow(EXAMPLES))
 def test_files_return_the_schedule(method: str, collective: str, name: str, tmp_path: Path) -> None:
     """As JSON and as npz, whatever kind of schedule it is."""
     made = make(method, collective, name)
@@ -245,7 +245,10 @@ def test_shared_capacities_are_kept_or_refused(method: str, collective: str) -> 
     Methods choose as they do without; verify measures the same time as cost, which is longer.
     Those whose clock would break the limit refuse.
     """
-    topology = load(examples(method, collective, 1)[0])
+    there = map(load, CLAIMS[method][collective].does)
+    topology = min(
+        (one for one in there if one.num_compute > 2), key=lambda one: one.num_compute
+    )  # SCCL needs a round for each of the few bytes that fit
     width = sum((link.bandwidth_gb_s for link in topology.links), Fraction(0))
     ends = tuple((link.tail, link.head) for link in topology.links)
     group = SharedCapacity("all", ends, width / len(ends) / 3)

@@ -10,6 +10,7 @@ from forestcoll.bounded_depth.depth_bound import depth_bound, most_within
 from forestcoll.bounded_depth.depth_bounded_trees import depth_bounded_trees, seeds
 from forestcoll.bounded_depth.hop_distances import eccentricities
 from forestcoll.errors import InvalidTopologyError
+from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 
@@ -47,7 +48,7 @@ def test_a_ball_stays_among_the_nodes() -> None:
     assert most_within(ring, [1, 2], 5) == 2
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=rounds(30), deadline=None)
 @given(topologies())
 def test_no_forest_found_is_faster_than_its_bound(topology: Topology) -> None:
     """For every depth up to the number of GPUs, in both directions."""

@@ -194,12 +194,18 @@ def test_a_real_ctrl_c_is_130() -> None:
     assert_one_line(done.stderr, "interrupted")
 
 
+CORE = "forestcoll.core.optimality"
+
+
 @pytest.mark.parametrize(
     "moment",
     [
-        *("forestcoll.cli", "typer.main", "forestcoll.cli.shell", "forestcoll.cli.optima"),
-        *("numpy", "numpy._core.multiarray", "forestcoll.topology.families", "pydantic.main"),
-        *("forestcoll.native._core", "forestcoll.core.optimality"),
+        *("forestcoll.cli", "typer.main", "forestcoll.cli.shell", "numpy._core.multiarray"),
+        *("forestcoll.topology.families", "forestcoll.native._core"),
+        *(
+            pytest.param(moment, marks=pytest.mark.slow)
+            for moment in ("forestcoll.cli.optima", "numpy", "pydantic.main", CORE)
+        ),
     ],
 )
 def test_ctrl_c_while_the_command_line_loads_is_130(moment: str) -> None:

@@ -13,7 +13,7 @@ from forestcoll.core.problem import Problem, tree_capacities
 from forestcoll.topology import TopologyBuilder
 from tests.core.any_network.networks import fan
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, random_topology, sized_topology
+from tests.random_topologies import KINDS, random_topology, rounds, sized_topology
 from tests.reference.cuts import violated_set
 
 
@@ -72,7 +72,7 @@ def any_trimming(topology, capacity, trees):
 def test_one_switch_is_trimmed_exactly_when_it_can_be(kind):
     """With one switch the order does not matter: None proves that nothing else would do."""
     outcomes = Counter()
-    for seed in range(400):
+    for seed in range(rounds(400, 280)):
         chance = random.Random(f"{kind} {seed}")
         topology = sized_topology(kind, chance.randint(2, 5), 1, chance.randint)
         capacity, trees = overdrawn_network(topology, seed)
@@ -88,7 +88,7 @@ def test_one_switch_is_trimmed_exactly_when_it_can_be(kind):
 def test_what_is_returned_is_balanced_and_wide_enough(kind):
     """With up to four switches, one behind the other: nothing raised, no cut violated."""
     trimmed = 0
-    for seed in range(200):
+    for seed in range(rounds(200, 150)):
         topology = random_topology(seed, kind)
         capacity, trees = overdrawn_network(topology, seed)
         given = capacity.copy()

@@ -14,7 +14,7 @@ from forestcoll.core.tight_sets import decompose
 from forestcoll.topology import Topology, load_topology
 from tests.core.decomposed import Decomposed, entering, members
 from tests.fuzz.families import build
-from tests.random_topologies import seeds
+from tests.random_topologies import rounds, seeds
 from tests.reference.condition import starved
 from tests.reference.cuts import violated_set
 from tests.strategies import topologies
@@ -108,7 +108,7 @@ def test_tight_sets_and_switch_removal_on_random_networks(family: str, seed: int
     check_sets_without_switches(found, seed)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(200), deadline=None)
 @given(topologies())
 def test_tight_sets_and_switch_removal_shrinking(topology: Topology) -> None:
     """On the networks of Hypothesis, (C) also by enumeration of all cuts."""
@@ -157,7 +157,7 @@ def test_the_oracle_sees_a_link_that_is_missing() -> None:
     assert starved({(0, 1): 1, (1, 0): 2}, {0: 2, 1: 2}) == {1: 3}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(200), deadline=None)
 @given(topologies())
 def test_theorem_5_switch_removal_keeps_every_cut(topology):
     """Condition (C) on the logical links, by enumeration of all cuts."""

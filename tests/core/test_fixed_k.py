@@ -21,7 +21,7 @@ from forestcoll.errors import (
 )
 from forestcoll.topology import TopologyBuilder, group, load_topology
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference.cuts import violated_set
 from tests.reference.fixed_k import fixed_k_reference, rounded_down
 from tests.strategies import topologies
@@ -201,7 +201,7 @@ def test_theorem_12_bound_is_the_least_of_all_candidates(kind, seed, k):
     assert all(violated_set(rounded_down(sizes, u), trees) is not None for u in below)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(200), deadline=None)
 @given(topologies(), st.integers(1, 12))
 def test_algorithm_5_agrees(topology, k):
     """The paper's bisection finds the same; the witness holds; capacities can be packed.
@@ -217,7 +217,7 @@ def test_algorithm_5_agrees(topology, k):
     assert found.exact == (found.congestion == found.bound)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 @given(topologies(), st.integers(1, 9))
 def test_theorem_13_bounds_the_gap(topology, k):
     """A bound of cuts is between k / x* and k / x* + 1 / min b; one of prices may be higher."""
@@ -228,7 +228,7 @@ def test_theorem_13_bounds_the_gap(topology, k):
     assert found.prices is not None or found.bound <= least + 1 / narrowest
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(100), deadline=None)
 @given(topologies(), st.integers(1, 3))
 def test_multiples_of_the_optimal_k_attain_the_optimum(topology, times):
     """Their congestion is k / x*, and the claim of the forest says so."""
@@ -240,7 +240,7 @@ def test_multiples_of_the_optimal_k_attain_the_optimum(topology, times):
     assert verify(generate(topology, k=times * best.k).schedule).optimal
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rounds(200), deadline=None)
 @given(topologies(), st.integers(1, 6))
 def test_forests_attain_what_was_found(topology, k):
     """They verify; no load is beyond the congestion, none below the bound; claims are true."""
@@ -253,14 +253,14 @@ def test_forests_attain_what_was_found(topology, k):
     assert verify(generate(topology, k=k, factored=True).schedule).congestion == verdict.congestion
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(100), deadline=None)
 @given(topologies(kinds=["bidirectional"]), st.integers(1, 9))
 def test_links_of_equal_bandwidth_both_ways_leave_no_gap(topology, k):
     """Rounding keeps such a network balanced (the paper's case)."""
     assert fixed_k(topology, k).exact
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 @given(topologies(), st.integers(1, 4), st.randoms(use_true_random=False))
 def test_weights_and_single_roots(topology, k, chance):
     """The same for any weights, zero among them; a broadcast is the case of a single one."""
@@ -282,7 +282,7 @@ def test_weights_and_single_roots(topology, k, chance):
     assert verdict.optimal == found.optimal
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(100), deadline=None)
 @given(topologies(kinds=["directed"]), st.integers(1, 4))
 def test_a_reduction_is_a_gathering_on_the_reversed_network(topology, k):
     """The same congestion, and a cut that the sums must enter."""

@@ -13,7 +13,7 @@ from forestcoll.errors import CapacityOverflowError, DisconnectedError
 from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.core.any_network.networks import fan
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference.cuts import enumerate_optimum
 from tests.reference.optimality import optimum_reference
 from tests.strategies import topologies
@@ -84,7 +84,7 @@ def test_theorem_1_optimum_equals_the_worst_of_all_cuts(kind, seed):
     assert len(best.bottleneck.compute) < topology.num_compute
 
 
-@settings(max_examples=300)
+@settings(max_examples=rounds(300))
 @given(topologies())
 def test_theorem_1_on_whatever_hypothesis_finds(topology):
     """The same, shrinking; and the paper's bisection agrees on k and U."""
@@ -97,7 +97,7 @@ def test_theorem_1_on_whatever_hypothesis_finds(topology):
     )
 
 
-@settings(max_examples=50)
+@settings(max_examples=rounds(50))
 @given(topologies())
 def test_scaling_and_relabelling_leave_the_optimum(topology):
     """Twice the bandwidth, half the time, the same k; the order of the nodes does not matter."""

@@ -22,7 +22,7 @@ from forestcoll.generation import PAPER_STAGES
 from forestcoll.schedule import cost
 from tests.command_line import assert_ctrl_c_stops, document, invoke
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference.cuts import enumerate_optimum, violated_set
 from tests.reference.edge_splitting import remove_switches as remove_switches_reference
 from tests.strategies import topologies
@@ -85,7 +85,7 @@ def test_random_forests_attain_the_worst_of_all_cuts(kind, seed):
     assert forest.time_s_per_gb * topology.num_compute == enumerate_optimum(topology)[0]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(100), deadline=None)
 @given(topologies())
 def test_theorem_5_switch_removal_keeps_every_cut(topology):
     """Condition (C) on the logical links, by enumeration of all cuts; then the whole forest."""

@@ -26,7 +26,7 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from forestcoll.topology.validation import COLLECTIVES
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, random_topology, seeds
+from tests.random_topologies import KINDS, random_topology, rounds, seeds
 from tests.reference.cuts import enumerate_optimum
 from tests.strategies import topologies
 
@@ -78,7 +78,7 @@ def fit(topology: Topology, collective: str) -> Topology:
 
 
 @pytest.mark.parametrize("collective", ONE_WAY)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 @given(data=st.data(), topology=topologies())
 def test_collectives_attain_cuts(collective: str, data: st.DataObject, topology: Topology) -> None:
     """Random digraphs with switches and unbalanced GPUs, random roots and weights."""
@@ -98,7 +98,7 @@ def test_every_collective_on_a_seeded_set(collective: str, kind: str, seed: int)
     proves_optimal(network, collective, **({"root": 0} if rooted else {"weights": weights}))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 @given(topology=topologies(), root=st.integers(0, 9))
 def test_a_broadcast_attains_the_least_max_flow(topology: Topology, root: int) -> None:
     """Edmonds: min over v of maxflow(root, v), by networkx; the reduce to it, of flows into it."""
@@ -123,7 +123,7 @@ def max_flow(topology: Topology, source: int, sink: int) -> Fraction:
     return Fraction(nx.maximum_flow_value(graph, source, sink), links.denominator)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(100), deadline=None)
 @given(data=st.data(), topology=topologies(kinds=("directed", "bidirectional")))
 def test_allreduce_time_is_that_of_both_bounds(data: st.DataObject, topology: Topology) -> None:
     """One after the other, on balanced networks, by weights or through a root; at once no more."""
@@ -218,7 +218,7 @@ def test_sums_that_a_switch_cannot_pass_on_stay_away() -> None:
 
 
 @pytest.mark.parametrize("collective", ONE_WAY)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=rounds(100), deadline=None)
 @given(data=st.data(), topology=topologies(kinds=("directed", "bidirectional")))
 def test_relays_need_no_copying(collective: str, data: st.DataObject, topology: Topology) -> None:
     """Theorem: the bound over cuts, which holds for relays that copy too, is attained without."""

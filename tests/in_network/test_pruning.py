@@ -17,6 +17,7 @@ from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 from tests.in_network.broadcasts import broadcast
 from tests.in_network.copying_switches import loads_by_hand, marked, walks, with_marks
+from tests.random_topologies import rounds
 from tests.schedule.made import hand
 from tests.strategies import topologies
 
@@ -211,7 +212,7 @@ def forests(draw: st.DrawFn) -> Forest:
 
 
 @given(forests())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 def test_no_load_rises_and_the_schedule_is_proved(forest: Forest) -> None:
     """Loads are at most what they were, and those of the rule applied tree by tree; time stays."""
     result = multicast(forest)
@@ -228,7 +229,7 @@ def test_no_load_rises_and_the_schedule_is_proved(forest: Forest) -> None:
 
 
 @given(forests())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=rounds(50), deadline=None)
 def test_the_least_traffic_into_a_marked_switch_is_reached(forest: Forest) -> None:
     """No tree sends into a marked switch twice (in a reduction: out of it)."""
     for tree in multicast(forest).trees():

@@ -49,10 +49,10 @@ def max_flow(
 
     ``reached`` is a cut only if the limit did not stop the search.
     """
-    residual: dict[int, dict[int, int]] = defaultdict(dict)
+    residual: dict[int, dict[int, int]] = defaultdict(dict)  # without what has no room
     for (tail, head), room in capacity.items():
-        residual[tail][head] = residual[tail].get(head, 0) + room
-        residual[head].setdefault(tail, 0)
+        if room:
+            residual[tail][head] = room
     value = 0
     parent = _search(residual, source, sink)
     while sink in parent and (limit is None or value < limit):
@@ -63,7 +63,9 @@ def max_flow(
         push = min(residual[tail][head] for tail, head in steps)
         for tail, head in steps:
             residual[tail][head] -= push
-            residual[head][tail] += push
+            if not residual[tail][head]:
+                del residual[tail][head]
+            residual[head][tail] = residual[head].get(tail, 0) + push
         value += push
         parent = _search(residual, source, sink)
     return Flow(value if limit is None else min(value, limit), frozenset(parent))
@@ -74,10 +76,12 @@ def _search(residual: Mapping[int, Mapping[int, int]], source: int, sink: int) -
     parent = {source: source}
     queue = [source]
     for node in queue:
-        for head, room in residual[node].items():
-            if room and head not in parent:
+        heads = residual[node]
+        if sink in heads and sink not in parent:
+            parent[sink] = node
+            return parent
+        for head in heads:
+            if head not in parent:
                 parent[head] = node
-                if head == sink:
-                    return parent
                 queue.append(head)
     return parent

@@ -15,7 +15,7 @@ from forestcoll.errors import DisconnectedError, VerificationError
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference import tree_packing
 from tests.reference.cuts import enumerate_optimum, violated_set, worst_cut
 from tests.reference.edge_splitting import remove_switches, splittable
@@ -421,7 +421,7 @@ class TestPipeline:
         assert verdict.optimal
 
     @settings(
-        max_examples=60,
+        max_examples=rounds(60),
         deadline=None,
         derandomize=True,
         database=None,

@@ -14,6 +14,7 @@ from forestcoll.topology import Link, Node, NodeKind, Topology, read_topology, v
 from forestcoll.topology.files import topology_json, topology_yaml
 from forestcoll.topology.format import topology_document, topology_from_document, topology_schema
 from forestcoll.topology.reading.documents import Document, parse_json, parse_yaml
+from tests.random_topologies import rounds
 from tests.topology.texts import GOOD, fault, read
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -53,7 +54,7 @@ def topologies(draw: st.DrawFn) -> Topology:
     return Topology(draw(names), tuple(nodes), tuple(links))
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=rounds(100), derandomize=True, deadline=None)
 @given(topologies())
 def test_round_trip_is_exact(topology):
     """What is written reads back equal, in YAML and in JSON, and fits the schema."""

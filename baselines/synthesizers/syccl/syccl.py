@@ -37,7 +37,7 @@ from baselines.synthesizers.syccl.rotation import pairs_of, rotated
 from baselines.synthesizers.syccl.sketch_search import find_sketches
 from baselines.synthesizers.syccl.sub_demands import DIRECT, Solved, solve
 from baselines.synthesizers.syccl.symmetry_sketch import Sketch
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule.cost_model.step_loads import Traffic, measure_steps
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
@@ -75,7 +75,8 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If there are no boxes, boxes differ in size, or there is no path between GPUs.
+        If there are no boxes, boxes differ in size, there is no path between GPUs, or no sketch of
+        so few layers.
     InvalidParameterError
         If a parameter is out of its range.
     """
@@ -97,6 +98,11 @@ def _spread(
     """Make an allgather or an all-to-all."""
     cluster = cluster_of(topology, network=network)
     sketches = find_sketches(cluster, most_layers)
+    if not sketches:
+        raise UnsupportedError(
+            f"unsupported: no sketch of {most_layers} layers reaches all GPUs of {topology.name}; "
+            f"allow two layers, or set network=true"
+        )
     solved = DIRECT if kind == "all-to-all" else solve(cluster, sketches, work)
     ways = [DIRECT, solved] if solved.trees else [DIRECT]
     drawn = [

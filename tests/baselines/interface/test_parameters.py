@@ -19,7 +19,7 @@ PARAMETERS = [(name, parameter) for name in METHODS for parameter in METHODS[nam
 NEVER = [[], [2], (1,), {}, {"a": 1}, b"1", 1j, object(), math.nan, math.inf, 7 / 3]
 """Of no kind that a parameter of a baseline has, but for the last."""
 
-FRACTIONAL = (("teccl", "gap"), ("teccl", "work"), ("taccl", "gap"))
+FRACTIONAL = (("teccl", "gap"), ("teccl", "work"), ("taccl", "gap"), ("syccl", "work"))
 """Which may be floats."""
 
 SOMETIMES = [
@@ -27,12 +27,17 @@ SOMETIMES = [
     *("1/0", "1e400", "true", "gpu0", "ring", "a b", "\0", "tree", "at-once", "near-first"),
     *("fastest", "through", "nodes", "kept", "epochs", "cp-sat", "auto", "any", "highs"),
     *("maximum", "mwu", "paper", "inside-first", "next-box", "nearest", "rails"),
+    *("bandwidth", "latency"),
 ]
 """What some parameter takes."""
 
-NETWORKS = dict.fromkeys(
-    ("nccl-nvls", "nccl-nvls-tree", "hierarchical", "fast-reading"), "dgx_h100:boxes=2"
-)
+NETWORKS = {
+    **dict.fromkeys(
+        ("nccl-nvls", "nccl-nvls-tree", "hierarchical", "fast-reading", "syccl"), "dgx_h100:boxes=2"
+    ),
+    "swing": "torus:dims=4x4",
+    "trivance": "torus:dims=3x3",
+}
 """Where a method runs that does not on four GPUs all linked."""
 
 

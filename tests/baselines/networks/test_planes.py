@@ -15,6 +15,7 @@ from forestcoll.schedule import cost, verify
 from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology
 from tests.baselines.planes import split
 from tests.hand_networks import network_of
+from tests.random_topologies import rounds
 
 H100 = (125, 125, 100, 100)
 """GB/s of a GPU to its four NVSwitches: 5, 5, 4 and 4 links of 25 GB/s."""
@@ -190,7 +191,7 @@ def test_what_limits_all_planes_limits_the_merged_link() -> None:
     assert find_planes(one).merged is one
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(
     parts=st.lists(st.integers(1, 7), min_size=2, max_size=4),
     spec=st.sampled_from(

@@ -12,6 +12,7 @@ from baselines.networks.unwinding import PATTERNS, Unwound, unwind
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.hand_networks import network_of
+from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 SPECS = [
@@ -47,7 +48,7 @@ def check_equivalence(topology: Topology, unwound: Unwound) -> None:
 
 
 @pytest.mark.parametrize("pattern", PATTERNS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(topology=topologies())
 def test_unwinding_is_equivalent(pattern: str, topology: Topology) -> None:
     """ForestColl section 5.3: unwinding keeps equivalence, whatever it does to optimality.

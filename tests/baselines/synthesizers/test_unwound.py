@@ -14,6 +14,7 @@ from forestcoll.schedule import Allreduce, Forest, cost, verify
 from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.single_root import verified
 from tests.hand_networks import network_of
+from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 SPECS = [
@@ -73,7 +74,7 @@ def test_two_a100_boxes(pattern: str, algbw: Fraction) -> None:
     assert pattern != "ring" or reached == algbw
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(topology=topologies())
 def test_no_unwinding_beats_the_optimum(topology: Topology) -> None:
     """The bound of ForestColl section 4 holds for all; without switches it is attained."""

@@ -16,7 +16,7 @@ from tests.baselines.once_each import every
 from tests.experiments.samples import clusters_of_rows as some_rows
 
 
-@pytest.mark.parametrize("kind", every(2, KINDS))
+@pytest.mark.parametrize("kind", every(4, KINDS))
 def test_a_figure_is_a_png_and_a_pdf(kind: str, tmp_path: Path) -> None:
     """Both begin as their formats do and hold a picture; matplotlib's settings are left alone."""
     before = dict(mpl.rcParams)
@@ -35,7 +35,7 @@ def test_equal_rows_give_equal_bytes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("sized", [True, False])
-@pytest.mark.parametrize("kind", every(3, KINDS))
+@pytest.mark.parametrize("kind", every(5, KINDS))
 def test_rows_without_values_draw_no_line(kind: str, sized: bool, tmp_path: Path) -> None:
     """An experiment in which everything failed, maybe before it had a size, can be drawn."""
     rows = [replace(row, status=Status.FAILED, optimum_gb_s=None) for row in some_rows()]
@@ -66,7 +66,7 @@ def test_what_cannot_be_drawn_is_a_typed_error(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("kind", every(3, KINDS))
+@pytest.mark.parametrize("kind", every(5, KINDS))
 def test_names_are_never_parsed_as_mathematics(kind: str, tmp_path: Path) -> None:
     """A file a$b_{$.yaml, a parameter $x_{$ and such a title are drawn as they are written."""
     odd = "a$b_{$"

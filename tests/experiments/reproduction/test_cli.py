@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from experiments.reproduction import cli
+from experiments.reproduction import claims, cli
+from experiments.reproduction.claims import Claim, Paper, Papers
 from experiments.reproduction.cli import app
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.difference import Difference
@@ -24,7 +25,7 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
     def covered(root: Path) -> Coverage:
         found = Coverage(root)
         if root == CLONE:
-            vars(found)["_read"] = coverage._read
+            vars(found).update(_read=coverage._read, _parsed=coverage._parsed)
         return found
 
     monkeypatch.setattr(cli, "Coverage", covered)
@@ -83,3 +84,22 @@ def test_mistakes_are_typed(tmp_path: Path) -> None:
     for given in (["show", "EF99", "--clone", str(CLONE)], ["page", "--clone", str(tmp_path)]):
         done = CliRunner().invoke(app, given)
         assert isinstance(done.exception, InvalidExperimentError)
+
+
+def test_claims_are_decided_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One claim on a page of its own: a mesh of 9 GPUs reaches what three trees have."""
+    claim = Claim(
+        source="A", place="b", said="three trees", printed="3/2", kind="theory", unit="B",
+        network="torus:dims=3x3,wrap=false", collective="allreduce", rate="3/2",
+    )  # fmt: skip
+    monkeypatch.setattr(
+        claims, "read_claims", lambda: Papers({"A": Paper("t", "n", "r")}, (claim,))
+    )
+    page = tmp_path / "docs" / "papers" / "claims.md"
+    page.parent.mkdir(parents=True)
+    mark = "forestcoll reproduction claims -->\n<!-- end -->\n"
+    page.write_text(f"<!-- summary: {mark}<!-- claims: {mark}")
+    done = CliRunner().invoke(app, ["claims", "--clone", str(tmp_path)])
+    assert done.exit_code == 0, done.output
+    assert "1 claims of 1 methods: 1 reached." in done.output
+    assert "| 3/2 = 1.5 B | 3/2 = 1.5 B | reached |" in page.read_text()

@@ -74,7 +74,7 @@ def test_a_finished_point_has_every_column() -> None:
     [
         ("zoo:prints", Status.OK, ""),
         ("zoo:forks_and_goes_on", Status.OK, ""),
-        ("zoo:aborts", Status.FAILED, "(signal 6, Aborted)"),
+        pytest.param(*("zoo:aborts", Status.FAILED, "(signal 6, Aborted)"), marks=pytest.mark.slow),
         ("zoo:segfaults", Status.FAILED, "(signal 11, Segmentation fault)"),
         ("zoo:raises", Status.FAILED, "KeyError: 'a bug' (exit code 1)"),
         ("zoo:leaves", Status.FAILED, "ended without an answer (exit code 0)"),
@@ -91,7 +91,13 @@ def test_every_end_is_a_row(method: str, status: Status, reason: str) -> None:
     assert row.killed is False
 
 
-@pytest.mark.parametrize("method", ["zoo:sleeps", "zoo:hangs", "zoo:computes", "zoo:floods"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        *("zoo:hangs", "zoo:floods"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("zoo:sleeps", "zoo:computes")),
+    ],
+)
 def test_a_timeout_is_kept_within_a_second(method: str) -> None:
     """Asleep, stuck in C with the lock held, computing there, or writing without end."""
     row, seconds = run_and_time(a_point(method, limits=Limits(0.5, 4.0)))
@@ -101,7 +107,9 @@ def test_a_timeout_is_kept_within_a_second(method: str) -> None:
     assert row.peak_memory_mb is not None
 
 
-@pytest.mark.parametrize("method", ["zoo:sleeps_with_child", "zoo:escapes"])
+@pytest.mark.parametrize(
+    "method", [pytest.param("zoo:sleeps_with_child", marks=pytest.mark.slow), "zoo:escapes"]
+)
 def test_a_timeout_ends_all_children(method: str, tmp_path: Path) -> None:
     """Also an orphan in a session of its own with an empty environment."""
     note = tmp_path / "child"

@@ -9,6 +9,7 @@ from forestcoll.topology import load_topology
 from lp.placement.checked_times import CheckedTimes
 from lp.placement.cut_times import CutTimes, gpu_sets
 from lp.placement.parallel_kinds import COLLECTIVES, Kind
+from tests.baselines.once_each import in_turn
 
 PAIR = "dgx_a100:boxes=2"
 
@@ -57,8 +58,9 @@ def test_sets_of_a_large_network_have_its_boxes_and_rails() -> None:
 RAILS = "rail_optimized:boxes=4,gpus_per_box=4"
 
 
-@pytest.mark.parametrize("collective", COLLECTIVES)
-@pytest.mark.parametrize("spec", ["ring:nodes=6", "torus:dims=2x4", RAILS, PAIR])
+@pytest.mark.parametrize(
+    ("spec", "collective"), in_turn(["ring:nodes=6", "torus:dims=2x4", RAILS, PAIR], COLLECTIVES)
+)
 def test_no_verified_schedule_is_faster_than_the_bound(spec: str, collective: str) -> None:
     topology = load_topology(spec)
     kind = Kind("k", 2, collective, 2000)

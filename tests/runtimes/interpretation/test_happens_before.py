@@ -11,11 +11,12 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.interpretation import happens_before as module
 from forestcoll.runtimes.interpretation.happens_before import happens_before, neighbours
 from forestcoll.runtimes.interpretation.precedence import Edges, levels_of
+from tests.random_topologies import rounds
 
 SIZE = 12
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=rounds(60), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, SIZE - 1), st.integers(0, SIZE - 1)), max_size=20),
     st.lists(st.integers(0, 3), min_size=SIZE, max_size=SIZE),

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from forestcoll.runtimes.interpretation.multisets import NOTHING, Multisets
+from tests.random_topologies import rounds
 
 
 def total(multisets: Multisets, *numbers: int) -> int:
@@ -54,7 +55,7 @@ def test_doubling_without_end_stays_small() -> None:
     assert multisets.in_words(total(multisets, one, one), 1, 0).endswith("repetitions")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=12), st.randoms(use_true_random=False))
 def test_sums_are_those_of_counters(gpus: list[int], random: object) -> None:
     """Added up in any tree, against a Counter."""

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.interpretation import precedence
 from forestcoll.runtimes.interpretation.precedence import Edges, Reason, levels_of
+from tests.random_topologies import rounds
 
 
 def test_edges_into_an_action_are_a_range() -> None:
@@ -17,7 +18,7 @@ def test_edges_into_an_action_are_a_range() -> None:
     assert edges.kept(heads == 2).tail.tolist() == [0, 1]
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=rounds(50), deadline=None)
 @given(st.lists(st.tuples(st.integers(-1, 9), st.integers(0, 9)), max_size=25))
 def test_levels_are_those_of_the_longest_ways(pairs: list[tuple[int, int]]) -> None:
     """Against a plain search; what is in a cycle, after one, or after nothing has none."""

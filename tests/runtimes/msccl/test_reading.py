@@ -18,6 +18,7 @@ from forestcoll.runtimes.msccl import (
     reading,
 )
 from forestcoll.runtimes.msccl.interpreter import interpret
+from tests.random_topologies import rounds
 from tests.runtimes.msccl_programs import Block, all_pairs_allreduce, ring_allgather, xml
 
 TEXT = xml(
@@ -224,13 +225,13 @@ def judged(data: bytes) -> Algorithm | None:
     return algorithm
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=rounds(60), deadline=None)
 @given(st.integers(0, len(WHOLE.rstrip()) - 1))
 def test_what_is_cut_off_is_refused(end: int) -> None:
     assert judged(WHOLE[:end]) is None
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=rounds(150), deadline=None)
 @given(
     st.lists(
         st.tuples(

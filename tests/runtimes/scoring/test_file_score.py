@@ -27,6 +27,7 @@ from forestcoll.schedule import cost
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, group, load_topology
 from forestcoll.topology.builder import TopologyBuilder
+from tests.baselines.once_each import in_turn
 from tests.random_topologies import KINDS, random_topology
 from tests.runtimes.scoring.peer_documents import (
     allreduce_of_a_ring,
@@ -129,8 +130,7 @@ NETWORKS = {
 }
 
 
-@pytest.mark.parametrize("collective", ["allreduce", "all-to-all"])
-@pytest.mark.parametrize("name", NETWORKS)
+@pytest.mark.parametrize(("name", "collective"), in_turn([*NETWORKS], ["allreduce", "all-to-all"]))
 def test_no_file_of_any_method_is_above_its_bound(name: str, collective: str) -> None:
     """Of allreduces and all-to-alls, whose bounds are of any whatever, rooted or not."""
     topology, tried = NETWORKS[name](), 0

@@ -13,6 +13,7 @@ import pytest
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import StepSchedule, read_schedule, write_schedule
 from forestcoll.schedule.allreduce import AnySchedule
+from tests.random_topologies import rounds
 from tests.schedule.files.stepwise_files import ALL, flows
 from tests.schedule.made.flows import among_three
 from tests.schedule.made.steps import demanded
@@ -416,7 +417,7 @@ def test_what_is_read_can_be_compared_and_written(name: str, tmp_path: Path) -> 
     """One number of one array is another: refused when it is read, or never an index too far."""
     path, again = tmp_path / "spoilt.npz", tmp_path / "again.json"
     read = 0
-    for seed in range(200):
+    for seed in range(rounds(200)):
         draw = random.Random(seed)
 
         def change(arrays: dict[str, Any], draw: random.Random = draw) -> None:
@@ -434,7 +435,7 @@ def test_what_is_read_can_be_compared_and_written(name: str, tmp_path: Path) -> 
         assert found == read_schedule(path)
         assert hash(found) == hash(read_schedule(path))
         write_schedule(found, again)
-    assert 0 < read < 200
+    assert 0 < read < rounds(200)
 
 
 def test_schedules_that_cannot_be_indexed_can_be_compared() -> None:

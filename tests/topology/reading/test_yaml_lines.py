@@ -9,6 +9,7 @@ from forestcoll.topology import load_topology
 from forestcoll.topology.files import topology_yaml
 from forestcoll.topology.reading.yaml_lines import yaml_lines
 from forestcoll.topology.reading.yaml_values import yaml_values
+from tests.random_topologies import rounds
 from tests.topology.texts import GOOD
 
 
@@ -60,7 +61,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=400, derandomize=True, deadline=None)
+@settings(max_examples=rounds(400), derandomize=True, deadline=None)
 @given(st.integers(0, len(GOOD)), st.integers(0, 12), st.lists(PIECES, max_size=4))
 def test_whatever_is_changed_the_two_readers_agree(at: int, cut: int, pieces: list[str]) -> None:
     """Where the quick one reads a text at all, the parser reads the same of it."""

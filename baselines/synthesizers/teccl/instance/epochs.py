@@ -297,7 +297,7 @@ class _Rounded:
             return 1
         links = enumerate(self.topology.links)
         ends = self.topology.ends
-        return 1 - min(busy, *(self.busy[i] for i, link in links if link.head == ends[tail]))
+        return 1 - min([busy, *(self.busy[i] for i, link in links if link.head == ends[tail])])
 
     def _stores(self, end: int) -> bool:
         node = self._node(end)

@@ -120,9 +120,11 @@ class _Loads:
         around = used[first : bisect_left(used, epoch + group.window)]
         if len(around) < group.capacity:
             return True
-        windows = range(epoch, epoch + group.window)
-        most = max(sum(end - group.window < e <= end for e in around) for end in windows)
-        return most < group.capacity
+        # A window around the epoch is full if it spans as many of the sorted epochs in a row.
+        return all(
+            max(epoch, last) - min(epoch, first) >= group.window
+            for first, last in zip(around, around[group.capacity - 1 :], strict=False)
+        )
 
 
 class _Sweep:
@@ -139,6 +141,10 @@ class _Sweep:
             self._distance[node] = np.minimum(earliest(network, node), _NEVER)
         self._here = np.zeros((chunks, nodes), dtype=np.bool_)
         self._promised = np.zeros((chunks, nodes), dtype=np.bool_)  # here, or on the way
+        # Both again, as one integer a node with a bit for each chunk: most paths have nothing to
+        # send, and are left by a look at these two.
+        self._bits_here = [0] * nodes
+        self._bits_promised = [0] * nodes
         self._near = np.full((chunks, nodes), _NEVER)  # epochs from the nearest that has it
         self._due = np.full((chunks, nodes), _NEVER)  # when it can come from where it is to be
         self._coming: dict[int, list[tuple[int, int]]] = {}
@@ -149,7 +155,7 @@ class _Sweep:
         self.sent: list[Sent] = []
         self.missing = int(self._wanted.sum())
         for chunk, root in enumerate(demand.roots):
-            self._promised[chunk, root] = True
+            self._promise(chunk, root)
             self._arrive(chunk, root)
 
     def begin(self, now: int) -> None:
@@ -167,12 +173,19 @@ class _Sweep:
         while (chunk := self._best(way)) is not None:
             self._send(chunk, way)
 
+    def _promise(self, chunk: int, node: int) -> None:
+        self._promised[chunk, node] = True
+        self._bits_promised[node] |= 1 << chunk
+
     def _arrive(self, chunk: int, node: int) -> None:
         self._here[chunk, node] = True
+        self._bits_here[node] |= 1 << chunk
         np.minimum(self._near[chunk], self._distance[node], out=self._near[chunk])
 
     def _best(self, way: _Way) -> int | None:
         """Return the chunk that fits and that the head would otherwise receive last."""
+        if not self._bits_here[way.tail] & ~self._bits_promised[way.head]:
+            return None
         could = self._here[:, way.tail] & ~self._promised[:, way.head]
         for i, epoch in way.arcs:
             on = self._on.get((i, self._now + epoch), ())
@@ -220,7 +233,7 @@ class _Sweep:
                 self._loads.add(i, when)
                 self.sent.append((chunk, i, when))
         there = self._now + way.span
-        self._promised[chunk, way.head] = True
+        self._promise(chunk, way.head)
         self.missing -= int(self._wanted[chunk, way.head])
         self._coming.setdefault(there, []).append((chunk, way.head))
         self._going[chunk][way.head] = there

@@ -21,7 +21,7 @@ from tests.baselines.single_root import (
     verified,
 )
 from tests.hand_networks import network_of
-from tests.random_topologies import KINDS, sized_topology
+from tests.random_topologies import KINDS, rounds, sized_topology
 
 SPECS = [
     "mi250:boxes=1",
@@ -76,7 +76,7 @@ def test_a_box_of_mi250_broadcasts_at_the_rate_of_its_least_cut(root: int) -> No
 
 
 @pytest.mark.parametrize("packing", blink.PACKINGS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=rounds(40), deadline=None)
 @given(topology=switchless())
 def test_the_root_is_the_best_and_its_rate_the_max_flow(packing: str, topology: Topology) -> None:
     """Edmonds: the rate is the least max-flow; by weights, at most 5 % less. First among equals."""

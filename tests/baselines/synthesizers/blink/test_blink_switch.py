@@ -16,6 +16,7 @@ from forestcoll.errors import (
 from forestcoll.schedule import Allreduce, Forest, cost, verify
 from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
 from tests.baselines.single_root import least_max_flow, phases, verified
+from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 SPECS = [
@@ -59,7 +60,7 @@ def test_blinks_own_packing_verifies_too(spec: str) -> None:
 
 
 @pytest.mark.parametrize("removal", blink_switch.REMOVALS)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=rounds(25), deadline=None)
 @given(topology=topologies(kinds=("directed", "bidirectional")))
 def test_a_root_has_half_the_rate_of_an_allgather(removal: str, topology: Topology) -> None:
     """Of any cut of a balanced network, one side holds N/2 GPUs or more, whose data cross it."""
@@ -70,7 +71,7 @@ def test_a_root_has_half_the_rate_of_an_allgather(removal: str, topology: Topolo
     assert gathered / 2 <= forest.algbw_gb_s <= least_max_flow(topology, int(forest.root[0]))
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=rounds(25), deadline=None)
 @given(topology=topologies(kinds=("unbalanced",)))
 def test_unbalanced_networks_verify(topology: Topology) -> None:
     forest = blink_switch.generate(topology)

@@ -170,7 +170,11 @@ def test_least_rounds_for_given_steps() -> None:
 
 @pytest.mark.parametrize(
     ("name", "chunks", "steps", "rounds"),
-    [("hypercube:dimension=3", 2, 3, 5), ("torus:dims=4x4", 1, 4, 4), ("torus:dims=5x5", 1, 4, 6)],
+    [
+        ("hypercube:dimension=3", 2, 3, 5),
+        ("torus:dims=4x4", 1, 4, 4),
+        pytest.param("torus:dims=5x5", 1, 4, 6, marks=pytest.mark.slow),
+    ],
 )
 def test_fewest_steps_are_the_diameter(name: str, chunks: int, steps: int, rounds: int) -> None:
     """A step then lasts several rounds where steps of one round each would be more than needed.

@@ -75,5 +75,7 @@ def test_parameters_out_of_range_are_refused() -> None:
     for wrong in ({"layers": 0}, {"work": -1.0}, {"work": float("inf")}):
         with pytest.raises(InvalidParameterError):
             generate(topology, **wrong)  # type: ignore[arg-type]
+    with pytest.raises(UnsupportedError, match="no sketch of 1 layers reaches all GPUs"):
+        generate(load_topology("dgx_a100:boxes=2"), layers=1)
     with pytest.raises(UnsupportedError, match="syccl has no broadcast"):
         generate(topology, "broadcast")

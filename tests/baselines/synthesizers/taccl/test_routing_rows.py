@@ -22,6 +22,7 @@ from tests.baselines.synthesizers.taccl.instances import (
     random_routes,
     routing_of,
 )
+from tests.random_topologies import rounds
 
 HORIZON = 60.0
 
@@ -186,7 +187,7 @@ def test_what_is_alike_is_there_at_once_in_program_and_routes() -> None:
 def test_no_routes_are_worth_less_than_is_proved_whatever_the_symmetry(collective: str) -> None:
     chance = random.Random(4)
     told = 0
-    for _ in range(40):
+    for _ in range(rounds(40)):
         topology = arcs_of(random_pairs(chance), 4)
         routing = plain(topology, collective, symmetry=((1, 2),))
         if not np.isfinite(routing.soonest).all() and collective == "allgather":

@@ -11,6 +11,7 @@ from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, TimeLimitError, VerificationError
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology import load_topology
+from tests.baselines.once_each import in_turn
 
 MB = 2**20
 
@@ -47,9 +48,14 @@ def test_small_data_are_a_matter_of_latency_and_large_of_rate() -> None:
     assert large.algbw_gb_s == pytest.approx(6 * MB / 1e9 / large.time_s)
 
 
-@pytest.mark.parametrize("spec", ["torus:dims=3x3", "dgx_a100:boxes=2", "hypercube:dimension=3"])
-@pytest.mark.parametrize("collective", ["allgather", "allreduce"])
-@pytest.mark.parametrize("sharing", ["fair", "fifo"])
+@pytest.mark.parametrize(
+    ("spec", "collective", "sharing"),
+    in_turn(
+        ["torus:dims=3x3", "dgx_a100:boxes=2", "hypercube:dimension=3"],
+        ["allgather", "allreduce"],
+        ["fair", "fifo"],
+    ),
+)
 def test_the_best_is_the_least_of_all_simulated(spec: str, collective: str, sharing: str) -> None:
     """Those left out have a bound of their own that is kept, and above the best."""
     model = AlphaBeta(alpha_us=3, sharing=sharing)  # type: ignore[arg-type]

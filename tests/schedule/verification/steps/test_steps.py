@@ -26,7 +26,7 @@ from forestcoll.schedule import (
 from forestcoll.schedule.steps import COLLECTIVES
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
-from tests.random_topologies import seeds
+from tests.random_topologies import rounds, seeds
 from tests.reference.step_delivery import delivers
 from tests.schedule.made.programs import by_hand
 from tests.schedule.made.steps import SCHEDULES, busiest, link_times, slowest_links
@@ -162,7 +162,7 @@ def test_a_right_schedule_is_accepted_with_and_without_a_clock(seed: int) -> Non
 def test_verify_agrees_with_the_definition(seed: int) -> None:
     """Of schedules with one to three rows changed; without waste, both say the same of each."""
     rng = random.Random(seed)
-    for _ in range(25):
+    for _ in range(rounds(25)):
         made: StepSchedule | None = random_schedule(rng.randrange(10**6))
         for _ in range(rng.randrange(1, 4)):
             change = rng.choice(list(ROW_MUTATIONS.values()))

@@ -25,6 +25,7 @@ from forestcoll.schedule import (
 )
 from forestcoll.topology import TopologyBuilder
 from tests.hand_networks import network_of
+from tests.random_topologies import rounds
 from tests.schedule.literals import LITERALS, marked, reduce_over, star, two_switches
 
 
@@ -278,7 +279,7 @@ def _can_be_matched(made: StepSchedule) -> bool:
 def test_a_plain_switch_is_refused_only_if_nothing_that_came_in_fits(halves: bool) -> None:
     """Against trying all ways: broadcasts, and turned round reductions, which need all of it."""
     right = 0
-    for seed in range(300):
+    for seed in range(rounds(300)):
         made = _overlapping(seed, halves)
         assert made.sends.interval is not None
         fits = _can_be_matched(made)

@@ -32,6 +32,8 @@ from forestcoll.errors import (
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from tests.baselines.once_each import in_turn
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
@@ -94,6 +96,15 @@ def test_a_chunk_goes_through_a_switch_as_fast_as_the_slower_link_lets_it() -> N
         assert leaves + arc[second].span == 2
     stored = EpochNetwork.of(line((3, 0), (1, 0)), Fraction(3), Fraction(1), "stored")
     assert all(arc.offset == 1 for arc in stored.arcs)
+
+
+def test_a_switch_that_receives_nothing_changes_nothing() -> None:
+    """Allgathers with and without a link out of such a switch take as many epochs."""
+    plain = network_of("a b c", "a b - c: 2", "plain")
+    more = network_of("a b c [s]", "a b - c: 2, s > a: 3", "with a switch that receives nothing")
+    least = [generate(net, size_bytes=3000, epoch="slowest") for net in (plain, more)]
+    assert [verify(schedule).steps for schedule in least] == [2, 2]
+    assert [schedule.clock and schedule.clock.finish_us for schedule in least] == [1, 1]
 
 
 def test_switches_that_copy_hand_on_to_switches_an_epoch_later() -> None:
@@ -308,9 +319,9 @@ def of_a_random_network(seed: int, kind: str, few: Buffers, crossing: str):
     return EpochNetwork.of(topology, demand.chunk_kb, epoch, crossing, buffers=few), demand
 
 
-@pytest.mark.parametrize("crossing", ["through", "stored"])
-@pytest.mark.parametrize("kept", [False, True])
-@pytest.mark.parametrize("seed", [61, 63, 65, 68])
+@pytest.mark.parametrize(
+    ("seed", "kept", "crossing"), in_turn([61, 63, 65, 68], [True, False], ["through", "stored"])
+)
 def test_slots_are_kept_on_random_networks(seed: int, kept: bool, crossing: str) -> None:
     few = Buffers(1, kept=kept)
     network, demand = of_a_random_network(seed, "directed", few, crossing)

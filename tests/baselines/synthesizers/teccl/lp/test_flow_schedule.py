@@ -26,6 +26,7 @@ from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import TopologyBuilder, load_topology
+from tests.baselines.once_each import in_turn
 from tests.random_topologies import random_topology
 
 SIZE = 10**6
@@ -99,10 +100,15 @@ def test_parts_that_move_alike_move_together() -> None:
     )
 
 
-@pytest.mark.parametrize("windows", [True, False])
-@pytest.mark.parametrize("epoch", ["fastest", "slowest"])
-@pytest.mark.parametrize("crossing", ["through", "rounded", "stored"])
-@pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
+@pytest.mark.parametrize(
+    ("kind", "crossing", "epoch", "windows"),
+    in_turn(
+        ["directed", "bidirectional", "unbalanced"],
+        ["through", "rounded", "stored"],
+        ["fastest", "slowest"],
+        [True, False],
+    ),
+)
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.slow)])
 def test_schedules_verify_and_beat_no_optimum(
     seed: int, kind: str, crossing: str, epoch: str, windows: bool

@@ -16,7 +16,7 @@ from forestcoll.errors import TimeLimitError
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
 from tests.baselines.once_each import every
-from tests.random_topologies import KINDS, random_topology
+from tests.random_topologies import KINDS, random_topology, rounds
 
 FAMILIES = (
     "dgx1",
@@ -64,7 +64,7 @@ def test_greedy_allgathers_are_solutions(spec: str, crossing: str, which: str) -
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 def test_greedy_solutions_of_random_networks(kind: str, collective: str) -> None:
-    for seed in range(3):
+    for seed in range(rounds(3, 1)):
         for which in ("fastest", "slowest"):
             epochs_of((seed, kind), collective, "through", which)
 
