@@ -162,6 +162,7 @@ OWN = {
     "experiments/published/__init__.py": "the toolkit's tables",
     "experiments/report/page.py": "the toolkit's scripts and styles",
     "experiments/reproduction/inventory.py": "the toolkit's list of items",
+    "experiments/reproduction/claims.py": "the toolkit's list of claims",
     "experiments/run/worker.py": "/proc, and a pipe of its own",
     "experiments/speedups.py": "the toolkit's page",
     "forestcoll/cli/schemas.py": "the toolkit's schemas",

@@ -59,6 +59,9 @@ _STYLES = {
     "unwound": (_SKY, "^", ":"),
     "syccl": (_BLACK, "D", ":"),
     "tto": (_BLUE, "v", ":"),
+    "pat": (_BLUE, "s", ":"),
+    "swing": (_GREEN, "v", "-."),
+    "trivance": (_ORANGE, "P", ":"),
 }
 
 STYLES: Mapping[str, Style] = MappingProxyType(
