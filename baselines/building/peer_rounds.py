@@ -1,6 +1,6 @@
 """Collectives in rounds of exchanges: in each round every place sends all it has to its peers.
 
-Problem: butterflies, such as Swing's and Trivance's, differ only in who the peers are.
+Problem: butterflies, such as those of Swing, Bine and Trivance, differ only in who the peers are.
 Input:   for each round one or more maps from places to peers; each map is a permutation.
 Output:  an allgather, in which the data doubles with one peer a round and triples with two; or an
          allreduce of whole vectors, in which every place adds the sums of its peers to its own.
@@ -25,7 +25,7 @@ from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["FORMS", "Exchange", "Rounds", "exchange", "gathered", "summed"]
+__all__ = ["FORMS", "Exchange", "Rounds", "exchange", "gathered", "rho", "summed"]
 
 FORMS = ("bandwidth", "latency")
 """A reduce-scatter and an allgather, or sums of whole vectors."""
@@ -39,6 +39,19 @@ class Exchange(NamedTuple):
 
     ranks: Ranks
     courses: Sequence[Rounds]
+
+
+def rho(turn: int) -> int:
+    """Return the signed distance of the peers in a turn along a dimension: the sum of (-2)^i.
+
+    Swing has these distances on tori, and Bine trees on all networks.
+
+    Examples
+    --------
+    >>> [rho(turn) for turn in range(5)]
+    [1, -1, 3, -5, 11]
+    """
+    return int((1 - (-2) ** (turn + 1)) // 3)
 
 
 def exchange(

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from baselines.building.peer_rounds import Exchange, exchange
+from baselines.building.peer_rounds import Exchange, exchange, rho
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import Ranks
@@ -31,18 +31,7 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["METHODS", "generate", "rho"]
-
-
-def rho(turn: int) -> int:
-    """Return the signed distance of the peers in a turn along a dimension.
-
-    Examples
-    --------
-    >>> [rho(turn) for turn in range(5)]
-    [1, -1, 3, -5, 11]
-    """
-    return int((1 - (-2) ** (turn + 1)) // 3)
+__all__ = ["METHODS", "generate"]
 
 
 def generate(

@@ -22,15 +22,15 @@ for allreduces on two or more boxes, without SHARP. Other marked switches do not
 In an allgather, a GPU that is no head sends its shard over all rails equally. Dead NICs reduce the
 number of rails (``rails``).
 
-Left out: the choice of channels, user buffers, chains of SHARP (CollnetChain), and NCCL's choice
-among its algorithms. Differences from NCCL, and rates: docs/baselines/nccl.md.
+Left out: the choice of channels, user buffers, and NCCL's choice among its algorithms. The module
+``nccl_collnet`` has SHARP without NVLS. Differences from NCCL, and rates: docs/baselines/nccl.md.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -44,10 +44,10 @@ from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.boxes import gpus_by_box
+from baselines.networks.marked_switches import copying, joining, on_paths, router_by_switches
 from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
-from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule.allreduce import Allreduce
@@ -146,10 +146,10 @@ def _best(
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
     boxes = gpus_by_box(topology)
     inside = _inside(topology, boxes)
-    copying = _copying(topology, inside | set(topology.switches if sharp else ()))
+    network = copying(topology, inside | set(topology.switches if sharp else ()))
 
     def spread(network: Topology, starts: Starts) -> Forest:
-        router = _router(network)
+        router = router_by_switches(network)
         forest = forest_of(router, method, trees(router, boxes, starts))
         return replace(forest, topology=network)
 
@@ -157,7 +157,7 @@ def _best(
     refused: list[UnsupportedError] = []
     for starts in rails_of(boxes, find_nic_attachments(router_of(topology), boxes), rails):
         try:
-            found = multicast(collect(partial(spread, starts=starts), copying, collective))
+            found = multicast(collect(partial(spread, starts=starts), network, collective))
         except UnsupportedError as error:
             refused.append(error)
         else:
@@ -167,31 +167,18 @@ def _best(
     return made[0] if len(made) == 1 else min(made, key=lambda way: cost(way).time_s_per_gb)
 
 
-def _router(network: Topology) -> Router:
-    """Return a router that prefers switches to direct links."""
-    return router_of(switched(network, needless=True)[-1])
-
-
 def _inside(topology: Topology, boxes: list[list[int]]) -> set[int]:
     if all(len(box) == 1 for box in boxes):
         raise UnsupportedError(
             f"unsupported: NVLS in {topology.name}, whose boxes have one GPU each"
         )
-    router, used = _router(topology), set[int]()
+    router, used = router_by_switches(topology), set[int]()
     for gpus in (box for box in boxes if len(box) > 1):
-        joining = _joining(router, gpus)
-        used |= joining
-        if not joining:
+        switches = joining(router, gpus)
+        used |= switches
+        if not switches:
             raise UnsupportedError(f"unsupported: {_no_switch(router, gpus)}")
     return used
-
-
-def _copying(topology: Topology, used: Collection[int]) -> Topology:
-    nodes = tuple(
-        replace(node, multicast=node.multicast and position in used)
-        for position, node in enumerate(topology.nodes)
-    )
-    return topology.like(topology.name, nodes, topology.links, shared=topology.shared)
 
 
 def _no_switch(router: Router, gpus: Sequence[int]) -> str:
@@ -200,7 +187,7 @@ def _no_switch(router: Router, gpus: Sequence[int]) -> str:
     those = f"those from {nodes[gpus[0]].name} to {nodes[gpus[-1]].name}"
     beside = [
         nodes[v].name
-        for v in sorted(set.intersection(*_on_ways(router, gpus)))
+        for v in sorted(set.intersection(*on_paths(router, gpus)))
         if nodes[v].multicast
     ]
     if beside:
@@ -222,23 +209,6 @@ def _on(
         )
         return Allreduce(reduce, gather)
     return with_loopback(replace(made, topology=topology), inside)
-
-
-def _joining(router: Router, gpus: Iterable[int]) -> set[int]:
-    """Return the multicast switches on all shortest paths between the first GPU and others."""
-    nodes = router.topology.nodes
-    ways = [set(way) for ends in _pairs(gpus) for way in router.paths(*ends)]
-    return {v for v in set.intersection(*ways) if nodes[v].multicast}
-
-
-def _on_ways(router: Router, gpus: Iterable[int]) -> list[set[int]]:
-    """Return the nodes on any shortest path, for each pair of the first GPU and another."""
-    return [set().union(*router.paths(*ends)) for ends in _pairs(gpus)]
-
-
-def _pairs(gpus: Iterable[int]) -> list[tuple[int, int]]:
-    first, *others = gpus
-    return [ends for gpu in others for ends in ((first, gpu), (gpu, first))]
 
 
 def _shards(router: Router, boxes: list[list[int]], starts: Starts, between: str | None) -> Copies:
@@ -288,7 +258,7 @@ def _is_star(router: Router, rail: Sequence[int], between: str | None) -> bool:
     """Whether the heads of a rail are joined through SHARP, not in a ring."""
     if len(rail) == 1 or between == "ring":
         return False
-    joined = bool(_joining(router, rail))
+    joined = bool(joining(router, rail))
     if between == "sharp" and not joined:
         raise UnsupportedError(
             f"unsupported: SHARP needs a switch marked multicast that joins all boxes; none does "

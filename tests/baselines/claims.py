@@ -166,6 +166,21 @@ JOINED = (
 )
 """Topologies on which links or switches lead from every GPU to every other."""
 
+POWERS_OF_TWO = (
+    *(name for name in BOXES if "boxes=3" not in name),
+    *XGMI,
+    "fat_tree:leaves=4,hosts=4,spines=3,oversubscription=2",
+    "rail_optimized:boxes=2",
+    "ring:nodes=2",
+    "torus:dims=8x8",
+    "torus:dims=4x4,wrap=false",
+    "hypercube:dimension=4",
+    IDLE_CORNER,
+    "a dead NIC",
+    "a single NIC",
+)
+"""Topologies of 2, 4, 8, ... GPUs."""
+
 NVLS = (
     "dgx_h100:boxes=4",
     "dgx_h100:boxes=2,sharp=true",
@@ -233,10 +248,13 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     },
     "nccl-nvls": dict.fromkeys(GATHERING, Claim(NVLS)),
     "nccl-nvls-tree": {"allreduce": Claim(NVLS)},
+    "nccl-collnet-direct": {"allreduce": Claim(("dgx_h100:boxes=2,sharp=true",))},
+    "nccl-collnet-chain": {"allreduce": Claim(("dgx_h100:boxes=2,sharp=true",))},
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
     "pat": dict.fromkeys(("allgather", "reduce-scatter"), Claim(but())),
+    "bine": dict.fromkeys((*GATHERING, "broadcast", "reduce"), Claim(POWERS_OF_TWO)),
     "blueconnect": dict.fromkeys(
         GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from baselines.building.peer_rounds import gathered, summed
+from baselines.building.peer_rounds import gathered, rho, summed
 
 PAIRS = np.array([1, 0, 3, 2], dtype=np.int32)
 ACROSS = np.array([2, 3, 0, 1], dtype=np.int32)
@@ -29,3 +29,9 @@ def test_sums_add_the_whole_chunk() -> None:
     assert second.step.tolist() == [1] * 4
     assert second.chunk.tolist() == [7] * 4
     assert second.head.tolist() == [2, 3, 0, 1]
+
+
+def test_distances_are_sums_of_powers_of_minus_two() -> None:
+    """rho(s) is the sum of (-2)^i for i from 0 to s (NSDI 2024, section 3)."""
+    assert [rho(s) for s in range(6)] == [1, -1, 3, -5, 11, -21]
+    assert all(rho(s) == sum((-2) ** i for i in range(s + 1)) for s in range(20))

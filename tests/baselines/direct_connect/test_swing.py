@@ -4,19 +4,14 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.direct_connect.swing import generate, rho
+from baselines.building.peer_rounds import rho
+from baselines.direct_connect.swing import generate
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.msccl.exporter import MscclOptions
 from forestcoll.schedule import synchronous, verify
 from forestcoll.topology import load_topology
-
-
-def test_distances_are_those_of_the_paper() -> None:
-    """rho(s) is the sum of (-2)^i for i from 0 to s (NSDI 2024, section 3)."""
-    assert [rho(s) for s in range(6)] == [1, -1, 3, -5, 11, -21]
-    assert all(rho(s) == sum((-2) ** i for i in range(s + 1)) for s in range(20))
 
 
 @pytest.mark.parametrize(
