@@ -62,6 +62,9 @@ _STYLES = {
     "pat": (_BLUE, "s", ":"),
     "swing": (_GREEN, "v", "-."),
     "trivance": (_ORANGE, "P", ":"),
+    "bine": (_RED, "o", ":"),
+    "nccl-collnet-direct": (_SKY, "X", "--"),
+    "nccl-collnet-chain": (_PINK, "X", "--"),
 }
 
 STYLES: Mapping[str, Style] = MappingProxyType(

@@ -35,6 +35,7 @@ NETWORKS = {
     **dict.fromkeys(
         ("nccl-nvls", "nccl-nvls-tree", "hierarchical", "fast-reading", "syccl"), "dgx_h100:boxes=2"
     ),
+    **dict.fromkeys(("nccl-collnet-direct", "nccl-collnet-chain"), "dgx_h100:boxes=2,sharp=true"),
     "swing": "torus:dims=4x4",
     "trivance": "torus:dims=3x3",
 }
