@@ -135,7 +135,7 @@ cpp: setup
 # Two halves side by side, of about equal time. Each collects its own tests only, where workers of
 # one session would collect all. What is in no list is in the other half.
 MARKED ?= not slow
-HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth cli core draw fuzz \
+HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth core fuzz \
   in_network lp problem reference topology)
 PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
 
