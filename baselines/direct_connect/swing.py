@@ -20,14 +20,10 @@ paths on the torus. Rates: docs/baselines/steps.md.
 
 from __future__ import annotations
 
-import numpy as np
-
 from baselines.building.peer_rounds import Exchange, exchange, rho
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
-from baselines.networks.boxes import Ranks
-from baselines.networks.torus_grid import find_grid
-from forestcoll.errors import UnsupportedError
+from baselines.networks.torus_grid import dimensions_in_turn, grid_of_powers, moved_along
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -59,34 +55,17 @@ def generate(
 
 def _courses(topology: Topology) -> Exchange:
     """Return the rank at each place, and for each part of the data the peers of each step."""
-    grid = find_grid(topology).ranks
-    if any(length.bit_count() != 1 for length in grid.shape):
-        dims = " x ".join(map(str, grid.shape))
-        raise UnsupportedError(
-            f"unsupported: {topology.name} is a {dims} torus; swing takes dimensions that are "
-            f"powers of two"
-        )
+    grid = grid_of_powers(topology, 2, "swing")
     signs = (1, -1) if max(grid.shape) > 2 else (1,)
     courses = [
-        [[_peers(grid.shape, axis, sign * rho(turn))] for axis, turn in _turns(grid.shape, first)]
+        [
+            [moved_along(grid.shape, axis, sign * rho(turn), -sign * rho(turn))]
+            for axis, turn in dimensions_in_turn(grid.shape, first, 2)
+        ]
         for first in range(grid.ndim)
         for sign in signs
     ]
     return Exchange(grid.ravel(), courses)
-
-
-def _turns(dims: tuple[int, ...], first: int) -> list[tuple[int, int]]:
-    """Return the dimension of each step, and how often it had its turn before."""
-    axes = [*range(first, len(dims)), *range(first)]
-    most = max(length.bit_length() - 1 for length in dims)
-    return [(axis, turn) for turn in range(most) for axis in axes if 1 << turn < dims[axis]]
-
-
-def _peers(dims: tuple[int, ...], axis: int, distance: int) -> Ranks:
-    """Send even places ``distance`` on along an axis, odd places back."""
-    at = np.indices(dims)
-    at[axis] = (at[axis] + np.where(at[axis] % 2 == 0, distance, -distance)) % dims[axis]
-    return np.asarray(np.ravel_multi_index(tuple(at), dims), dtype=np.int32).ravel()
 
 
 METHODS = (

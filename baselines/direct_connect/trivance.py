@@ -20,14 +20,10 @@ takes the shortest paths. Rates: docs/baselines/steps.md.
 
 from __future__ import annotations
 
-import numpy as np
-
 from baselines.building.peer_rounds import Exchange, exchange
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
-from baselines.networks.boxes import Ranks
-from baselines.networks.torus_grid import find_grid
-from forestcoll.errors import UnsupportedError
+from baselines.networks.torus_grid import dimensions_in_turn, grid_of_powers, moved_along
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -59,35 +55,15 @@ def generate(
 
 def _courses(topology: Topology) -> Exchange:
     """Return the rank at each place, and for each part of the data the peers of each step."""
-    grid = find_grid(topology).ranks
-    turns = [_log3(length) for length in grid.shape]
-    if any(3**turn != length for turn, length in zip(turns, grid.shape, strict=True)):
-        dims = " x ".join(map(str, grid.shape))
-        raise UnsupportedError(
-            f"unsupported: {topology.name} is a {dims} torus; trivance takes dimensions that are "
-            f"powers of three"
-        )
-    courses = []
-    for first in range(grid.ndim):
-        axes = [*range(first, grid.ndim), *range(first)]
-        steps = [(axis, k) for k in range(max(turns)) for axis in axes if k < turns[axis]]
-        courses.append(
-            [[_peers(grid.shape, axis, sign * 3**k) for sign in (1, -1)] for axis, k in steps]
-        )
+    grid = grid_of_powers(topology, 3, "trivance")
+    courses = [
+        [
+            [moved_along(grid.shape, axis, far, far) for far in (3**turn, -(3**turn))]
+            for axis, turn in dimensions_in_turn(grid.shape, first, 3)
+        ]
+        for first in range(grid.ndim)
+    ]
     return Exchange(grid.ravel(), courses)
-
-
-def _log3(length: int) -> int:
-    turns = 0
-    while 3 ** (turns + 1) <= length:
-        turns += 1
-    return turns
-
-
-def _peers(dims: tuple[int, ...], axis: int, distance: int) -> Ranks:
-    at = np.indices(dims)
-    at[axis] = (at[axis] + distance) % dims[axis]
-    return np.asarray(np.ravel_multi_index(tuple(at), dims), dtype=np.int32).ravel()
 
 
 METHODS = (

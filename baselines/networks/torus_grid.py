@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -29,9 +29,11 @@ from forestcoll.topology.model import Topology
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["TorusGrid", "find_grid"]
+__all__ = ["TorusGrid", "dimensions_in_turn", "find_grid", "grid_of_powers", "moved_along"]
 
 Pair = tuple[int, int]
+
+_WORDS = {2: "two", 3: "three"}
 
 
 @dataclass(frozen=True)
@@ -176,3 +178,54 @@ def _places(graph: nx.Graph[int], factor: set[Pair]) -> list[int] | None:
 def _sorted(pair: Iterable[int]) -> Pair:
     a, b = sorted(pair)
     return a, b
+
+
+def grid_of_powers(topology: Topology, base: int, method: str) -> Ranks:
+    """Return the ranks of a torus whose dimensions are powers of a number.
+
+    Raises UnsupportedError if the network is no torus, or its dimensions are none.
+    """
+    ranks = find_grid(topology).ranks
+    if any(base ** _turns(length, base) != length for length in ranks.shape):
+        dims = " x ".join(map(str, ranks.shape))
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is a {dims} torus; {method} takes dimensions that are "
+            f"powers of {_WORDS[base]}"
+        )
+    return ranks
+
+
+def dimensions_in_turn(dims: Sequence[int], first: int, base: int) -> list[tuple[int, int]]:
+    """Return the dimension of each step, and how often it had its turn before.
+
+    A dimension of length base^n has n turns.
+
+    Examples
+    --------
+    >>> dimensions_in_turn((2, 8), 1, 2)
+    [(1, 0), (0, 0), (1, 1), (1, 2)]
+    """
+    turns = [_turns(length, base) for length in dims]
+    axes = [*range(first, len(dims)), *range(first)]
+    return [(axis, turn) for turn in range(max(turns)) for axis in axes if turn < turns[axis]]
+
+
+def _turns(length: int, base: int) -> int:
+    """Return the exponent of the largest power that is no longer."""
+    turns = 0
+    while base ** (turns + 1) <= length:
+        turns += 1
+    return turns
+
+
+def moved_along(dims: tuple[int, ...], axis: int, even: int, odd: int) -> Ranks:
+    """Return for each place the one so far along an axis, for even and for odd places.
+
+    Examples
+    --------
+    >>> moved_along((4,), 0, 1, -1).tolist()
+    [1, 0, 3, 2]
+    """
+    at = np.indices(dims)
+    at[axis] = (at[axis] + np.where(at[axis] % 2 == 0, even, odd)) % dims[axis]
+    return np.asarray(np.ravel_multi_index(tuple(at), dims), dtype=np.int32).ravel()

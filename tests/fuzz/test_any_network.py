@@ -1,7 +1,4 @@
-"""100 networks damaged one way, or with shared capacities.
-
-``make test-all`` has 200, and ``make fuzz`` many more.
-"""
+"""200 networks damaged one way, or with shared capacities; ``make fuzz`` has many more."""
 
 import random
 from fractions import Fraction
@@ -15,14 +12,8 @@ from tests.fuzz import any_network
 BLOCKS, SEEDS = 10, 20
 """Networks of all kinds in turn, in so many blocks."""
 
-SOON = 5
-"""Blocks that are not left to ``make test-all``."""
 
-
-@pytest.mark.parametrize(
-    "block",
-    [*range(SOON), *(pytest.param(block, marks=pytest.mark.slow) for block in range(SOON, BLOCKS))],
-)
+@pytest.mark.parametrize("block", range(BLOCKS))
 def test_what_is_claimed_of_any_network_holds(block: int) -> None:
     """Optimum, schedule, fixed k, certificate; less bandwidth is never faster."""
     kinds = list(any_network.KINDS)
