@@ -43,6 +43,10 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a matrix of targets": ({"target": ints(1, 2, 1).reshape(3, 1)}, r"demand\.target has shape"),
     "its own source": ({"target": ints(0, 2, 1)}, "chunk 0 of the demand is for its own source"),
     "out of order": ({"target": ints(2, 1, 1)}, "targets of chunk 0 of the demand do not ascend"),
+    "out of order in the second": (
+        {"first_target": ints(0, 1, 3), "target": ints(1, 1, 0)},
+        "targets of chunk 1 of the demand do not ascend",
+    ),
     "twice": ({"target": ints(2, 2, 1)}, "targets of chunk 0 of the demand do not ascend"),
     "nothing": (
         {"size": ints(), "source": ints(), "first_target": ints(0), "target": ints()},

@@ -21,6 +21,13 @@ def test_prices_of_a_line_by_hand() -> None:
     assert priced_inverse_rate_of_pairs(LINE, AMOUNTS, (1, 0, 4, 2)) == Fraction(64, 20)
 
 
+def test_sums_beyond_64_bits_are_exact() -> None:
+    """2^40 bytes pay 2^32, as many twice that; offered 5 x 2^32."""
+    amounts = np.array([[0, 2**40, 2**40], [0, 0, 0], [0, 0, 0]])
+    found = priced_inverse_rate_of_pairs(LINE, amounts, (2**32, 0, 2**32, 0))
+    assert found == Fraction(3 * 2**40, 5)
+
+
 def test_a_detour_that_is_cheaper_is_taken() -> None:
     """From a to c straight at 9, or over b and d at 1 + 1 + 1; offered 12."""
     square = network_of("a c b d", "a > c, a > b, b > d, d > c", "square")

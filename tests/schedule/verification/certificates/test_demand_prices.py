@@ -76,6 +76,9 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
     "bandwidth": lambda c: c["shared"][0].update(bandwidth_gb_s="4"),
     "a link twice": lambda c: c["links"].append(c["links"][0]),
     "a link to nowhere": lambda c: c["links"][0].update(to="c"),
+    "one more link to nowhere": lambda c: c["links"].append(
+        {**c["links"][0], "to": "c", "price": 0}
+    ),
     "a link to itself": lambda c: c["links"][0].update(to=c["links"][0]["from"]),
     "a link away": lambda c: c["links"].pop(),
     "a GPU twice": lambda c: c.update(gpus=["a", "a", "b"]),
