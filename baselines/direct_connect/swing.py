@@ -23,7 +23,7 @@ from __future__ import annotations
 from baselines.building.peer_rounds import Exchange, exchange, rho
 from baselines.interface.method import Method
 from baselines.interface.supported import GATHERING
-from baselines.networks.torus_grid import dimensions_in_turn, grid_of_powers, moved_along
+from baselines.networks.torus_grid import alternating_dimensions, grid_of_powers, moved_along
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
@@ -60,7 +60,7 @@ def _courses(topology: Topology) -> Exchange:
     courses = [
         [
             [moved_along(grid.shape, axis, sign * rho(turn), -sign * rho(turn))]
-            for axis, turn in dimensions_in_turn(grid.shape, first, 2)
+            for axis, turn in alternating_dimensions(grid.shape, first, 2)
         ]
         for first in range(grid.ndim)
         for sign in signs

@@ -29,7 +29,7 @@ from forestcoll.topology.model import Topology
 if TYPE_CHECKING:
     import networkx as nx
 
-__all__ = ["TorusGrid", "dimensions_in_turn", "find_grid", "grid_of_powers", "moved_along"]
+__all__ = ["TorusGrid", "alternating_dimensions", "find_grid", "grid_of_powers", "moved_along"]
 
 Pair = tuple[int, int]
 
@@ -195,14 +195,14 @@ def grid_of_powers(topology: Topology, base: int, method: str) -> Ranks:
     return ranks
 
 
-def dimensions_in_turn(dims: Sequence[int], first: int, base: int) -> list[tuple[int, int]]:
+def alternating_dimensions(dims: Sequence[int], first: int, base: int) -> list[tuple[int, int]]:
     """Return the dimension of each step, and how often it had its turn before.
 
     A dimension of length base^n has n turns.
 
     Examples
     --------
-    >>> dimensions_in_turn((2, 8), 1, 2)
+    >>> alternating_dimensions((2, 8), 1, 2)
     [(1, 0), (0, 0), (1, 1), (1, 2)]
     """
     turns = [_turns(length, base) for length in dims]
