@@ -13,10 +13,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from forestcoll.errors import InvalidTopologyError
-from forestcoll.topology.importers.cluster import Imported, cluster
 from forestcoll.topology.importers.fabric import Fabric
-from forestcoll.topology.importers.formats import read_part
+from forestcoll.topology.importers.file_formats import read_part
 from forestcoll.topology.importers.host import Host
+from forestcoll.topology.importers.join_machines import Imported, join_machines
 from forestcoll.topology.importers.link_rates import RateTable
 from forestcoll.topology.model import Topology
 
@@ -73,7 +73,7 @@ def import_files(
             f"(NCCL_TOPO_DUMP_FILE, or nvidia-smi topo -m)"
         )
     joined = fabric if isinstance(fabric, str) else next((part for _, part in fabrics), None)
-    return cluster(_copies(hosts, machines), joined, nics)
+    return join_machines(_copies(hosts, machines), joined, nics)
 
 
 def _copies(hosts: Sequence[Host], machines: int) -> list[Host]:

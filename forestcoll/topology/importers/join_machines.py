@@ -23,7 +23,7 @@ from forestcoll.topology.importers.host import Host, Nic
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
-__all__ = ["Imported", "cluster"]
+__all__ = ["Imported", "join_machines"]
 
 
 _SOME = 8
@@ -37,7 +37,7 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def cluster(
+def join_machines(
     hosts: Sequence[Host], fabric: Fabric | str | None, nics: str = "*", name: str = "cluster"
 ) -> Imported:
     """Join machines by a fabric.
