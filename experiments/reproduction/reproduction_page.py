@@ -11,6 +11,7 @@ from experiments.reproduction.coverage import Coverage, Shown
 from experiments.reproduction.difference import Difference, come_out
 from experiments.reproduction.inventory import PAPERS
 from experiments.reproduction.training import Saving, savings
+from experiments.reproduction.training_gap import Gap, gaps
 from experiments.reproduction.two_measures import BothMeasures, both_measures
 
 __all__ = ["page_tables", "updated", "verdict"]
@@ -44,6 +45,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
         "simulated": _differences([one for one in found if one.kind == "simulated"]),
         "searches": _differences([one for one in found if one.kind == "search"]),
         "training": _training(savings(coverage.rows)),
+        "training-gap": _training_gaps(gaps(coverage.rows)),
         "times": _times([one for one in found if one.kind == "time"]),
         "methods": _methods(capabilities(rows)),
         "measures": _measures(both_measures(coverage.rows.get("forestcoll-figure14", ()))),
@@ -159,6 +161,24 @@ def _training(found: Sequence[Saving]) -> list[str]:
                 f"{'at least ' * (one.printed_is != 'exactly')}{one.compute_share:.0%}",
                 f"{one.ratio:.2f}", f"{one.least:.1%} to {one.most:.1%}",
                 f"{'at most ' * (one.printed_is != 'exactly')}{float(one.printed):.0%}",
+            ]
+            for one in found
+        ),
+    )  # fmt: skip
+
+
+def _training_gaps(found: Sequence[Gap]) -> list[str]:
+    return _table(
+        [
+            "model", "visible, printed", "utilisation needed, 2 bytes", "4 bytes",
+            "slower rings needed, at 40 %", "at 60 %", "then saved", "printed",
+        ],
+        (
+            [
+                one.model, f"{one.visible:.0%}",
+                *(f"{one.utilisation[each]:.0%}" for each in (2, 4)),
+                *(f"{one.slowdown[used]:.1f} times" for used in (0.4, 0.6)),
+                f"{one.saved:.0%}", f"{one.printed_saving:.0%}",
             ]
             for one in found
         ),
