@@ -14,8 +14,10 @@ of these also runs mirrored. So on equal dimensions all links carry the same in 
 "bandwidth" form is a reduce-scatter with these peers and an allgather with the same peers
 backwards. The "latency" form exchanges and adds whole parts.
 
-Left out: sizes that are no powers of two, which the paper supports. A transfer takes the shortest
-paths on the torus. Rates: docs/baselines/steps.md.
+Left out: sizes that are no powers of two, which the paper supports. In the public simulator a
+dimension that is done gives its turns to the next one; here they are skipped, which differs from
+three unequal dimensions on. A transfer takes the shortest paths on the torus. Rates:
+docs/baselines/steps.md.
 """
 
 from __future__ import annotations

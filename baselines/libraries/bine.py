@@ -5,8 +5,8 @@ Input:   a topology whose number of GPUs is a power of two; the order of the dis
 Output:  step schedules: a binary exchange of N (N - 1) shards, or a tree of N - 1 transfers.
 Cost:    linear in the transfers; twice that by default.
 Source:  De Sensi et al., "Bine Trees: Enhancing Collective Operations by Optimizing Communication
-         Locality" (SC 2025, arXiv 2508.17311), its abstract, public summaries and the comments of
-         its code (HLC-Lab/bine_trees_fugaku). Reimplemented from these; no code of it.
+         Locality" (SC 2025, arXiv 2508.17311), its abstract, public summaries and its code
+         (HLC-Lab/bine-trees, bine_trees_fugaku), read for the pattern. Reimplemented.
 
 GPUs are numbered by box and then by their number in the box. At distance index i an even GPU meets
 the one rho(i) = 1 + (-2) + ... + (-2)^i places on, and an odd GPU the one rho(i) places back:
@@ -18,10 +18,11 @@ is a reduce-scatter and an allgather; the "latency" form exchanges and adds the 
 
 The distances are those of Swing on a ring, here on any network.
 
-Left out: numbers of GPUs that are no powers of two; gather, scatter, all-to-all, and the broadcast
-and reduce made of a scatter or gather; orders of blocks in memory, since chunks have names here. A
-root meets the GPUs of its own number, as in the published code. Partners need no link: a transfer
-takes the least-cost paths through switches and GPUs (``forwarding``). Traffic and rates:
+Left out: numbers of GPUs that are no powers of two (the code gathers any even number); gather,
+scatter, all-to-all, and the broadcast and reduce made of a scatter or gather; orders of blocks in
+memory, since chunks have names here. A root meets the GPUs of its own number, as in the code for
+Fugaku; the other code shifts all numbers by the root. Partners need no link: a transfer takes the
+least-cost paths through switches and GPUs (``forwarding``). Traffic and rates:
 docs/baselines/steps.md.
 """
 
@@ -151,6 +152,6 @@ METHODS = (
         source="De Sensi et al., Bine trees (SC 2025)",
         generate=generate,
         collectives=COLLECTIVES,
-        notes="powers of two; the better order of distances; from public text and code comments",
+        notes="powers of two; the better order of distances; from public text and code",
     ),
 )
