@@ -108,7 +108,7 @@ def gathered(rounds: Rounds, ranks: Ranks, first_chunk: int = 0) -> list[Sends]:
         The rank at each place. Its chunk is ``first_chunk`` plus the rank.
     """
     # Of each chunk that a place has: the place, and the one whose chunk it is; in order of arrival.
-    places = owners = np.arange(len(ranks))
+    places = owners = np.arange(len(ranks), dtype=np.int32)
     has = np.eye(len(ranks), dtype=np.bool_)
     steps: list[Sends] = []
     for step, peers in enumerate(rounds):
