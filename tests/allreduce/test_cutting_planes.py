@@ -228,19 +228,13 @@ def test_awkward_bandwidths_make_a_schedule_near_the_bound() -> None:
 
 def test_networks_without_an_allreduce_are_refused() -> None:
     """One GPU; a GPU that cannot send; orbits of another. What a switch gets in excess is left."""
-    silent = TopologyBuilder()
-    silent.arc(silent.gpu("a"), silent.gpu("b"), 1)
-    lossy = TopologyBuilder()
-    switch = lossy.switch("w")
-    for name in ("a", "b"):
-        lossy.arc(lossy.gpu(name), switch, 2)
-        lossy.arc(switch, name, 1)
     for solve in (allreduce_reference, allreduce_optimum):
         with pytest.raises(InvalidTopologyError, match="at least 2"):
             solve(network_of("a", "", "alone"), SETTINGS)
         with pytest.raises(DisconnectedError):
-            solve(silent.build("silent"), SETTINGS)
+            solve(network_of("a b", "a > b", "silent"), SETTINGS)
         # Each GPU gets a sum or what is added to one, of all data, over 1 GB/s.
-        assert solve(lossy.build("lossy"), SETTINGS).algbw_gb_s == pytest.approx(1)
+        lossy = network_of("[w] a b", "w > a b, a b > w: 2", "lossy")
+        assert solve(lossy, SETTINGS).algbw_gb_s == pytest.approx(1)
     with pytest.raises(InvalidParameterError, match="not those of line of 3"):
         allreduce_optimum(line(3), SETTINGS, orbits=no_symmetry(line(4)))

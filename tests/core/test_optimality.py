@@ -126,12 +126,8 @@ def test_every_gpu_receives_all_trees_by_another_librarys_max_flow(spec):
 
 def test_numbers_beyond_64_bits_are_refused_before_the_work():
     """8 GB/s beside 1/2^59 GB/s: in whole numbers the first is 2^62."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    builder.arc(a, b, 8)
-    builder.arc(b, a, Fraction(1, 2**59))
     with pytest.raises(CapacityOverflowError, match="round them to fewer digits"):
-        optimum(builder.build("wide"))
+        optimum(network_of("a b", f"a > b: 8, b > a: 1/{2**59}", "wide"))
 
 
 def test_capacities_whose_products_overflow_are_refused():

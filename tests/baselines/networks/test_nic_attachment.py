@@ -15,6 +15,7 @@ from baselines.networks.nic_attachment import (
 from baselines.networks.switch_paths import Router
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 
 def gates_of(topology: Topology) -> tuple[NicAttachment, ...]:
@@ -149,9 +150,5 @@ def test_a_gpu_with_a_choice_makes_way() -> None:
 
 def test_a_gpu_that_nothing_comes_back_to_is_passed_over() -> None:
     """B sends to the network and hears nothing from it."""
-    builder = TopologyBuilder()
-    network = builder.switch("network")
-    for name in ("a", "far"):
-        builder.link(builder.gpu(name, int(name == "far")), network, 1)
-    builder.arc(builder.gpu("b", 0), network, 1)
-    assert chosen(builder.build("one way")) == ["a"]
+    one_way = network_of("[network] a@0 far@1 b@0", "network - a far, b > network", "one way")
+    assert chosen(one_way) == ["a"]

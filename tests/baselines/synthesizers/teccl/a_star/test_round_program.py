@@ -102,14 +102,8 @@ def test_a_last_round_from_the_beginning_is_the_whole_program(seed: int, kind: s
 
 def star() -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
     """GPUs a, b, c on a switch, a chunk an epoch, two epochs of latency from it."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.switch("s")
-    for name in "abc":
-        builder.arc(name, "s", 1)
-        builder.arc("s", name, 1, 2)
-    network = EpochNetwork.of(builder.build("star"), Fraction(1), Fraction(1), "stored")
+    star = network_of("a b c [s]", "a b c > s, s > a b c: 1 2", "star")
+    network = EpochNetwork.of(star, Fraction(1), Fraction(1), "stored")
     return network, {arc.path: i for i, arc in enumerate(network.arcs)}
 
 

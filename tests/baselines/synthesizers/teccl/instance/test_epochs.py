@@ -273,11 +273,7 @@ def test_slots_are_kept_where_switches_store(kept: bool, again: bool) -> None:
 
 def test_repeats_go_where_they_need_not_be() -> None:
     """In a line the second gets a chunk twice, for itself and to pass it on."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.arc("a", "b", 1), builder.arc("b", "c", 1)
-    network, demand = instance(builder.build("line"), Buffers(1), "broadcast")
+    network, demand = instance(network_of("a b c", "a > b, b > c", "line"), Buffers(1), "broadcast")
     arc = {arc.path: i for i, arc in enumerate(network.arcs)}
     sent = ((0, arc[0, 1], 0), (0, arc[0, 1], 1), (0, arc[1, 2], 2))
     kept = needed(network, demand, sent)
