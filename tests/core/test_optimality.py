@@ -10,7 +10,7 @@ from ortools.graph.python import max_flow
 from forestcoll.core.optimality import optimum, rate_bound
 from forestcoll.core.problem import tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError
-from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from tests.core.any_network.networks import fan
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, rounds
@@ -191,9 +191,7 @@ def test_a_balanced_network_is_bounded_by_a_cut_alone():
 def test_two_to_the_62_is_one_too_many():
     """Two links of 2^60 GB/s, times two GPUs; one GB/s less on each is the most that fits."""
     for less, fits in ((0, False), (1, True)):
-        builder = TopologyBuilder()
-        builder.link(builder.gpu("a"), builder.gpu("b"), 2**60 - less)
-        topology = builder.build("pair")
+        topology = network_of("a b", f"a - b: {2**60 - less}", "pair")
         if fits:
             assert optimum(topology).algbw_gb_s == 2 * (2**60 - 1)
         else:

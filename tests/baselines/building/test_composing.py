@@ -25,7 +25,7 @@ from forestcoll.schedule import (
     synchronous,
     verify,
 )
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 
 
@@ -93,14 +93,10 @@ def test_hop_by_hop_keeps_to_the_links_that_are_named(
     paths: Callable[..., StepSchedule], way: tuple[int, ...], time_s_per_gb: Fraction
 ) -> None:
     """Two links of 4 GB/s cost less than one of 1/2 GB/s; a -> b -> c then shares a -> b with b."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, 4)
-    builder.link(b, c, 4)
-    builder.link(a, c, Fraction(1, 2))
+    net = network_of("a b c", "b - a c: 4, a - c: 1/2", "detour")
     sends = Sends.of([Send(0, 0, 0, 1), Send(0, 0, 0, 2)])
     chunks = Chunks.equal([0], whole=1)
-    schedule = paths(builder.build("detour"), "by hand", "broadcast", chunks, sends)
+    schedule = paths(net, "by hand", "broadcast", chunks, sends)
     assert schedule.routes.paths()[0, 2] == (Path(way, 1),)
     assert verify(schedule).time_s_per_gb == time_s_per_gb
 

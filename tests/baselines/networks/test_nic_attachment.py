@@ -72,13 +72,9 @@ def test_a_gate_may_be_for_one_way_alone() -> None:
 
 def test_gpus_that_share_a_nic_are_open_and_not_whole() -> None:
     """Two GPUs behind the one link of their box: both reach, one at a time."""
-    builder = TopologyBuilder()
-    network, nic = builder.switch("network"), builder.switch("nic", 0)
-    for index in range(2):
-        builder.link(builder.gpu(f"b0.gpu{index}", 0, index), nic, 9)
-    builder.link(nic, network, 9)
-    builder.link(builder.gpu("b1.gpu0", 1, 0), network, 9)
-    shared, alone = gates_of(builder.build("shared"))
+    nodes = "[network] [nic]@0 b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0"
+    links = "b0.gpu0 b0.gpu1 network - nic: 9, b1.gpu0 - network: 9"
+    shared, alone = gates_of(network_of(nodes, links, "shared"))
     assert shared.is_open
     assert not shared.is_whole
     assert shared.count == 1
