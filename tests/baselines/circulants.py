@@ -3,8 +3,6 @@
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 
-__all__ = ["circulant"]
-
 
 def circulant(nodes: int, *strides: int) -> Topology:
     names = " ".join(f"gpu{i}@.{i}" for i in range(nodes))

@@ -10,8 +10,6 @@ from fractions import Fraction
 from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 
-__all__ = ["BETTER", "RANDOM", "line", "one_way_detour", "star", "two_boxes"]
-
 
 def star(*bandwidths: int) -> Topology:
     """GPUs of these bandwidths at one switch."""

@@ -23,8 +23,6 @@ from forestcoll.schedule import (
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.hand_networks import network_of
 
-__all__ = ["LITERALS", "Literal", "routes_of", "star", "teccl_star"]
-
 
 @dataclass(frozen=True)
 class Literal:

@@ -3,8 +3,6 @@
 from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
 
-__all__ = ["a_point", "a_row"]
-
 
 def a_point(method: str = "ring", nodes: int = 4, **parameters: int) -> Point:
     topology = f"ring:nodes={nodes}"
