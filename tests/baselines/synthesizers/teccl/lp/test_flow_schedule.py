@@ -27,6 +27,7 @@ from forestcoll.schedule import verify
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import load_topology
 from tests.baselines.once_each import in_turn
+from tests.baselines.synthesizers.teccl.instances import instance
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
@@ -137,10 +138,7 @@ def test_schedules_verify_and_beat_no_optimum(
 
 
 def found(spec: str) -> tuple[EpochNetwork, Flow]:
-    topology = load_topology(spec)
-    demand = demand_of(topology.num_compute, "all-to-all", 1, 10**6)
-    epoch = epoch_us(topology, demand.chunk_kb, "fastest")
-    network = EpochNetwork.of(topology, demand.chunk_kb, epoch)
+    network, demand = instance(spec, "all-to-all")
     return network, fewest_epochs(network, demand, "highs", Limits())
 
 
