@@ -103,18 +103,12 @@ def test_weights_come_from_a_file(name: str, text: str, tmp_path: Path) -> None:
         ("[1, 2", "not valid YAML"),
         ("[1, true, 1]", "the weight of 'gpu1' is True, which is not a number"),
         ("[1, -1, 1]", "the weight of 'gpu1' is -1; it cannot be negative"),
+        ("\xff\xfe\x00", "not text in UTF-8"),
     ],
 )
 def test_bad_weights_files_are_told_in_one_line(text: str, message: str, tmp_path: Path) -> None:
-    (tmp_path / "weights.yaml").write_text(text)
+    (tmp_path / "weights.yaml").write_text(text, encoding="latin-1")
     assert_refused(message, "optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml")
-
-
-def test_weights_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "weights.yaml").write_bytes(b"\xff\xfe\x00")
-    assert_refused(
-        "not text in UTF-8", "optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml"
-    )
 
 
 def test_generate_writes_a_verified_schedule_and_a_summary(tmp_path: Path) -> None:

@@ -1,10 +1,8 @@
 """Finding the paths of steps, and making reductions and allreduces of them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from baselines.building.composing import collect, collect_steps, fastest, hop_by_hop, routed
@@ -15,7 +13,6 @@ from forestcoll import generate
 from forestcoll.schedule import (
     Allreduce,
     Chunks,
-    Clock,
     Forest,
     Path,
     Send,
@@ -27,26 +24,7 @@ from forestcoll.schedule import (
 )
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
-
-
-def line() -> Topology:
-    """Three GPUs: a -> b -> c with 2 and 1 GB/s, and back with 4 and 8."""
-    return network_of("a b c", "a > b: 2, b > c, b > a: 4, c > b: 8", "line")
-
-
-def relay(topology: Topology) -> StepSchedule:
-    """A broadcast along the line."""
-    sends = Sends.of([Send(0, 0, 0, 1), Send(1, 0, 1, 2)])
-    return routed(topology, "by hand", "broadcast", Chunks.equal([0], whole=1), sends)
-
-
-def timed(topology: Topology, tick_us: Fraction = Fraction(1, 4)) -> StepSchedule:
-    """The same with a clock for 8 kB: each transfer takes what its link asks for."""
-    schedule = relay(topology)
-    hops = ((0, 1), (1, 2))
-    needs = [int(8 / topology.link_between[hop].bandwidth_gb_s / tick_us) for hop in hops]
-    end = np.cumsum(needs, dtype=np.int64)
-    return replace(schedule, clock=Clock(8000, tick_us, end - np.array(needs), end))
+from tests.schedule.transform.schedules import clocked, line, relay
 
 
 def test_a_reduction_is_a_broadcast_backwards_on_the_reversed_network() -> None:
@@ -69,7 +47,7 @@ def test_an_allreduce_is_both_in_turn() -> None:
 
 def test_a_clock_runs_backwards() -> None:
     """For 8 kB: 1 us over c -> b, then 2 us over b -> a, in ticks of 1/4 us."""
-    reduction = collect_steps(timed, line(), "reduce")
+    reduction = collect_steps(clocked, line(), "reduce")
     verify(reduction)
     assert reduction.clock is not None
     assert reduction.clock.start.tolist() == [0, 4]

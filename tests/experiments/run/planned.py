@@ -4,7 +4,7 @@ from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
 
 
-def a_point(method: str = "ring", nodes: int = 4, **parameters: int) -> Point:
+def a_point(method: str = "ring", nodes: int = 4, **parameters: int | str) -> Point:
     topology = f"ring:nodes={nodes}"
     return Point(
         experiment="toy",
