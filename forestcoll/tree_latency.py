@@ -112,8 +112,8 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
         return _one_after_the_other(*(latency(part, physical=physical) for part in schedule.phases))
     if isinstance(schedule, StepSchedule):
         raise UnsupportedError(
-            "unsupported: a step schedule has no trees; synchronous(schedule).steps tells how many "
-            "steps follow one another"
+            "unsupported: a step schedule has no trees; synchronous(schedule).steps has the number "
+            "of its steps"
         )
     if isinstance(schedule, FlowSchedule):
         raise UnsupportedError(

@@ -162,7 +162,7 @@ def test_the_remark_says_what_the_program_proved(
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=str)
-def test_schedule_verdict_cost_and_commands_tell_one_time(
+def test_schedule_verdict_cost_and_commands_have_one_time(
     topology: Topology, best: Fraction, combined: Fraction, tmp_path: Path
 ) -> None:
     """Both phases at once; one after the other has another name."""
@@ -171,10 +171,10 @@ def test_schedule_verdict_cost_and_commands_tell_one_time(
     schedule = generate(topology, collective="allreduce").schedule
     assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == verify(schedule).algbw_gb_s == best
     made = document("generate", network, "--collective", "allreduce", "-o", file)
-    told = [made, document("verify", file)]
-    assert {one["algbw_gb_s"]["exact"] for one in told} == {str(best)}
-    assert {one["at_most_gb_s"]["exact"] for one in told} == {str(best)}
-    assert all(one["optimal"] and one["model"] for one in told)
+    report = [made, document("verify", file)]
+    assert {one["algbw_gb_s"]["exact"] for one in report} == {str(best)}
+    assert {one["at_most_gb_s"]["exact"] for one in report} == {str(best)}
+    assert all(one["optimal"] and one["model"] for one in report)
     found = document("allreduce-optimum", network, "-o", file)
     assert found["schedule_algbw_gb_s"]["exact"] == str(best)
     sequential = verify(read_schedule(file)).sequential_s_per_gb

@@ -79,7 +79,7 @@ def test_what_a_search_knows_is_reported() -> None:
     """TE-CCL on a ring of 3, a chunk of 1 MB each: the fewest epochs are found and proved.
 
     Every GPU sends its chunk to both neighbours at once, so each stage ends "optimal" with a gap of
-    0. A method that does not search tells nothing of it.
+    0. A method that does not search reports none.
     """
     facts = document("baselines", "run", "teccl", "ring:nodes=3", "--seconds", "60")
     assert facts["searches"]

@@ -1,4 +1,4 @@
-"""Schedules within a depth: limits are kept, bounds hold, errors are told."""
+"""Schedules within a depth: limits are kept, bounds hold, errors are reported."""
 
 import itertools
 import re
@@ -130,7 +130,7 @@ def test_a_single_gpu_has_nothing_to_limit() -> None:
     assert generate(network, max_depth=1).schedule.num_trees == 0
 
 
-def test_numbers_too_large_for_the_search_are_told() -> None:
+def test_numbers_too_large_for_the_search_are_refused() -> None:
     """A chain of a broadcast is 63 hops tall, and 2^30 trees are too many to lower."""
     spec = "fat_tree:leaves=8,hosts=8,spines=4"
     with pytest.raises(CapacityOverflowError, match="take fewer trees"):

@@ -82,7 +82,7 @@ def test_new_files_and_those_to_replace_may_be_written(tmp_path: Path) -> None:
 
 
 def test_bars_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where stderr is no terminal nothing is shown, and stages may be told all the same."""
+    """Where stderr is no terminal nothing is shown, and stages may be reported all the same."""
     with progress_bars() as advance:
         for done in range(3):
             advance("packing", done, 2)

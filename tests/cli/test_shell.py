@@ -201,13 +201,13 @@ ALL = [*CORE.values(), *ABOVE.values()]
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)
-def test_the_source_tells_what_the_loaded_command_does(command: EntryPoint) -> None:
+def test_help_from_the_source_equals_that_of_the_loaded_command(command: EntryPoint) -> None:
     """Each command of ours, the core's and the other packages'."""
     loaded = command.load()
-    told = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
+    reported = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
     short = summary(command)
     assert short is not None
-    assert short.split() == told.split()
+    assert short.split() == reported.split()
 
 
 def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

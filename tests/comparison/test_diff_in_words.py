@@ -11,7 +11,7 @@ WHOLE = load_topology("dgx_a100:boxes=4")
 FIRST, SECOND = generate(WHOLE).schedule, generate(WHOLE.without("b1.gpu3 - ib")).schedule
 
 
-def test_tables_have_ten_lines_and_tell_how_many_are_left() -> None:
+def test_tables_have_ten_lines_and_the_number_of_others() -> None:
     said = in_words(diff(FIRST, SECOND))
     many = len(diff(FIRST, SECOND).links.others)
     assert many > 10

@@ -53,7 +53,7 @@ def test_too_few_paths_are_refused() -> None:
         multicast(replace(forest, routes=Routes.from_paths(paths)))
 
 
-def test_each_part_is_told_the_path_of_each_edge() -> None:
+def test_each_part_gets_the_path_of_each_edge() -> None:
     """Rails: path 0 and 1 lead from a to b, 2 and 3 back; one tree and two of each."""
     choice = PathChoice(hand.rails2())
     assert len(choice) == 4

@@ -25,7 +25,7 @@ def test_msccl_is_its_xml() -> None:
 
 
 @pytest.mark.parametrize(("boxes", "crossed"), [(1, False), (2, True)])
-def test_a_plan_tells_of_channels_between_boxes(boxes: int, crossed: bool) -> None:
+def test_a_plan_counts_channels_between_boxes(boxes: int, crossed: bool) -> None:
     """They need NVLink there, or memory that reaches as far."""
     found = export(compile_program(generate(f"dgx_h100:boxes={boxes}").schedule), MscclppOptions())
     assert (found.facts["channels_between_boxes"] > 0) == crossed
@@ -72,8 +72,8 @@ def test_options_by_name_are_those_of_the_format() -> None:
         options_of("mscclpp", {"instances": 0})
 
 
-def test_goal_tells_its_size_and_what_sums_cost() -> None:
-    """4 GPUs; a cost of 0 is not told."""
+def test_goal_has_its_size_and_the_cost_of_sums() -> None:
+    """4 GPUs; a cost of 0 is left out."""
     facts = export(PROGRAM, GoalOptions(size_bytes=64)).facts
     assert (facts["size_bytes"], facts["ranks"], "gamma_s_per_gb" in facts) == (64, 4, False)
     assert export(PROGRAM, GoalOptions(64, Fraction(1, 2))).facts["gamma_s_per_gb"] == Fraction(

@@ -1,4 +1,4 @@
-"""The format of a topology: what fits it, and faults told in one line."""
+"""The format of a topology: what fits it, and faults reported in one line."""
 
 import json
 import re

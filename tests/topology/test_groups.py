@@ -143,7 +143,7 @@ def test_a_relay_cannot_multicast() -> None:
 
 
 def test_relays_are_named_apart_from_gpus_and_switches() -> None:
-    """A box is whole with its relays; alone, relays are told by name."""
+    """A box is whole with its relays; alone, relays are named."""
     pair = group(CLUSTER, ["b0.gpu0", "b0.gpu1", "b1.gpu0"])
     box = [v for v, node in enumerate(pair.nodes) if node.box == 0]
     assert nodes_in_words(pair, box) == "box 0 (2 GPUs)"

@@ -24,7 +24,7 @@ _FASTER = (
     ("dgx2, all-to-all", "72", *2 * ("teccl-figures5-6-all-to-all",), "dgx2"),
 )
 """Figure 6: the share of sizes, in percent, at which TE-CCL's search ends before TACCL's; whose
-rows tell ours, TE-CCL's and TACCL's."""
+rows name ours, TE-CCL's and TACCL's."""
 
 
 _LEADS = (
@@ -54,7 +54,7 @@ def _ok(rows: Sequence[Row], method: str, topology: str) -> list[Row]:
 
 
 def _same(row: Row, line: Mapping[str, str]) -> bool:
-    """Whether a row has the chunks of a line, and its size where the method is told one."""
+    """Whether a row has the chunks of a line, and its size if the method takes one."""
     size = row.parameters.get("size_bytes")
     chunks = row.parameters.get("chunks") == int(line["chunks_of_each"])
     return chunks and size in (None, int(line["size_bytes"] or 0))

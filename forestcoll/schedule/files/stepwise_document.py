@@ -104,8 +104,8 @@ _Column = npt.NDArray[np.integer[Any]]
 def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
     """Return the head of a step schedule, without its lists."""
     clock = schedule.clock
-    told = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
-    values = (schedule.collective, schedule.method, schedule.chunks.whole, told)
+    clock_fields = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
+    values = (schedule.collective, schedule.method, schedule.chunks.whole, clock_fields)
     head: dict[str, Any] = dict(zip(STEP_FIELDS, values, strict=True))
     if set(schedule.weights) != {1}:
         head["weights"] = list(schedule.weights)

@@ -15,7 +15,7 @@ __all__ = ["run"]
 _ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
 
 _SMALLEST = 1e-12
-"""HiGHS drops matrix entries that are not larger; it allows no less, and 1e-9 if not told."""
+"""HiGHS drops matrix entries that are not larger; it allows no less; its default is 1e-9."""
 
 _STATUS = highspy.HighsModelStatus
 

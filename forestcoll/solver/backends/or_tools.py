@@ -35,8 +35,8 @@ _PDLP = {
 def run_glop(program: Program, settings: Settings) -> Answer:
     """Solve a minimisation by GLOP.
 
-    Its status for programs found unsolvable early does not tell infeasible from unbounded; without
-    an objective nothing is unbounded, so it is asked again.
+    Its status for programs found unsolvable early does not distinguish infeasible from unbounded.
+    Without an objective nothing is unbounded, so it then solves the program without one.
     """
     answer = _glop(program, settings)
     if answer.outcome is Outcome.INFEASIBLE and program.cost.any():

@@ -151,7 +151,7 @@ def _merge(
 ) -> None:
     """Add moves until no two orbits of nodes (kind 0) or links (1) that look alike are known to be.
 
-    ``alike`` numbers the classes within which it is worth a try; ``pairs`` tells the nodes that a
+    ``alike`` numbers the classes within which it is worth a try; ``pairs`` gives the nodes that a
     move must carry to one another.
     """
     orbit = _joined(len(alike), [move[kind] for move in moves])

@@ -195,7 +195,7 @@ def test_a_tree_takes_two_boxes() -> None:
 
 
 @pytest.mark.parametrize("method", ["nccl-nvls", "nccl-nvls-tree"])
-def test_several_switches_out_of_proportion_are_told_as_such(method: str) -> None:
+def test_several_switches_out_of_proportion_are_reported(method: str) -> None:
     """Three chips join all GPUs; equal ones are one, but here two GPUs have a slow link each."""
     topology = load_topology("nvl72:gpus_per_rack=4,planes=3")
     made = METHODS["nccl-nvls"].run(topology)

@@ -62,7 +62,7 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
         "--pipeline-chunks",
         "2",
     )
-    told = document("exec", schedule, *options, "--repetitions", "9", "--seconds", "30")
+    report = document("exec", schedule, *options, "--repetitions", "9", "--seconds", "30")
     assert asked.pop("transfers") > 6
     assert asked == {
         "backend": "torch",
@@ -71,9 +71,9 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
         "repetitions": 9,
         "seconds": 30,
     }
-    assert (told["equal_to_the_librarys_own"], told["ranks"]) == (True, 3)
-    assert (told["time_s"], told["library_time_s"]) == (0.00125, 0.5)
-    assert "not between GPUs" in told["times_are"]
+    assert (report["equal_to_the_librarys_own"], report["ranks"]) == (True, 3)
+    assert (report["time_s"], report["library_time_s"]) == (0.00125, 0.5)
+    assert "not between GPUs" in report["times_are"]
 
 
 @pytest.mark.parametrize(

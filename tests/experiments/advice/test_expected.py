@@ -339,23 +339,23 @@ def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_programs_for_bounds_and_cuts_get_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solvers cannot be interrupted: each is told the seconds that are left of 5, fewer each time.
+    """Solvers cannot be interrupted: each gets the seconds that are left of 5, fewer each time.
 
     One GPU's NIC is dead in one direction, so a program takes the place of the cut: for both phases
     of the bound, and of the cuts.
     """
-    told: list[float] = []
+    limits: list[float] = []
 
     def timed(*arguments: Any, seconds: float, **options: Any) -> RateBound:
-        told.append(seconds)
+        limits.append(seconds)
         return rate_bound(*arguments, seconds=seconds, **options)
 
     monkeypatch.setattr("experiments.advice.expected.rate_bound", timed)
     monkeypatch.setattr("experiments.measures.bounds.rate_bound", timed)
     network = load_topology("dgx_a100:boxes=2").without("b0.gpu0 -> ib")
     assert expected(network, seconds=5).binding is not None
-    assert len(told) == 4
-    assert 5 > told[0] > told[1] > told[2] > told[3] > 0
+    assert len(limits) == 4
+    assert 5 > limits[0] > limits[1] > limits[2] > limits[3] > 0
 
 
 def test_rates_of_unmerged_planes(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,4 +1,4 @@
-"""The rows tell which figures there are, and what they say."""
+"""Rows decide which figures there are, and their content."""
 
 from dataclasses import replace
 
@@ -53,7 +53,7 @@ def test_figures_say_what_is_measured_and_what_is_theory() -> None:
     assert said["Theoretical algbw, pipelined against GPUs"].startswith("Theoretical: ")
 
 
-def test_published_marks_are_told_from_what_is_ours() -> None:
+def test_published_marks_differ_from_ours() -> None:
     """What is measured where beside simulations; whose times; what is printed beside theory."""
     size = 2**20
     by_size = {str(n): {"algbw_simulated_gb_s": 3.0} for n in (size, 2 * size)}

@@ -159,7 +159,7 @@ def test_a_process_that_cannot_begin_is_reported(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("backend", ["mpi", "torch"])
-def test_a_library_that_is_not_there_is_told(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execution, "find_spec", lambda name: None)
     name = {"mpi": "mpi4py", "torch": "torch"}[backend]
     with pytest.raises(UnsupportedError, match=f"{name} is not installed; pip install"):

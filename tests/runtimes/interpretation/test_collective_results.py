@@ -62,7 +62,7 @@ def test_wrong_data_is_reported_with_its_way_back() -> None:
 
 
 def test_an_input_that_is_only_read_is_as_it_was() -> None:
-    """A copy into the input is told, in the step that does so."""
+    """A copy into the input is reported, in the step that does so."""
     text = xml(
         "allreduce", [[Block().step("cpy", "i0", "o0").step("cpy", "i0", "i0")]], 1, (1, 1, 0)
     )

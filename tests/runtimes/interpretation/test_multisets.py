@@ -1,4 +1,4 @@
-"""Sums of inputs, told from one another exactly."""
+"""Sums of inputs, distinguished exactly."""
 
 from collections import Counter
 

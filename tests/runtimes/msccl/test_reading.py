@@ -24,7 +24,7 @@ from tests.runtimes.msccl_programs import Block, all_pairs_allreduce, ring_allga
 TEXT = xml(
     "allgather",
     [
-        [Block(1, 1, 1).step("s", "i0", "o0", 2, wait=(1, 3), told=True).step("nop"), Block()],
+        [Block(1, 1, 1).step("s", "i0", "o0", 2, wait=(1, 3), sets_flag=True).step("nop"), Block()],
         [Block()],
     ],
     4,

@@ -110,9 +110,9 @@ def test_what_the_loader_ignores_is_remarked() -> None:
     ],
 )
 def test_what_is_no_plan_is_reported_in_a_line(text: str | bytes, message: str) -> None:
-    with pytest.raises(InvalidScheduleError, match=message) as told:
+    with pytest.raises(InvalidScheduleError, match=message) as report:
         parse_plan(text)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(report.value)
 
 
 def test_too_large_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

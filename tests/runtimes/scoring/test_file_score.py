@@ -158,12 +158,12 @@ def test_files_on_random_networks_are_not_above_the_optimum(seed: int) -> None:
 
 
 def test_the_root_of_a_broadcast_is_the_gpu_that_receives_nothing() -> None:
-    """On a star whose links differ the bound is that of the root, which need not be told."""
+    """On a star whose links differ the bound is that of the root, which need not be given."""
     topology = load_topology("dgx_a100:boxes=2").scaled("b0.gpu3 - *", "1/2")
     for root in (3, 4):
         file = exported(generate(topology, collective="broadcast", root=root).schedule)
-        told, found = worth(file, topology, root), worth(file, topology)
-        assert told.bound == found.bound
+        reported, found = worth(file, topology, root), worth(file, topology)
+        assert reported.bound == found.bound
         assert found.share == 1
 
 
@@ -180,7 +180,7 @@ def test_a_wrong_file_has_findings_and_no_score() -> None:
     assert found.measurement is None
 
 
-def test_a_slower_network_for_the_same_file_is_told() -> None:
+def test_the_score_falls_on_a_slower_network() -> None:
     """A link at half its bandwidth halves a file that fills it; the optimum falls by less."""
     ring = load_topology("ring:nodes=4")
     slow = ring.scaled("gpu0 - gpu1", "1/2")

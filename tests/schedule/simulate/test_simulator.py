@@ -479,10 +479,10 @@ def test_transfers_that_wait_for_each_other_are_reported() -> None:
 def test_progress_is_reported_and_stops_it() -> None:
     """Whatever it raises comes through."""
     simulator = Simulator(compile_program(generate(load_topology("mi250:boxes=2")).schedule))
-    told: list[tuple[int, int]] = []
-    simulator.run(GB, pipeline_chunks=20, progress=lambda done, total: told.append((done, total)))
-    assert told
-    assert all(0 <= done <= total for done, total in told)
+    calls: list[tuple[int, int]] = []
+    simulator.run(GB, pipeline_chunks=20, progress=lambda done, total: calls.append((done, total)))
+    assert calls
+    assert all(0 <= done <= total for done, total in calls)
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt

@@ -81,7 +81,7 @@ def test_a_shared_capacity_of_crossed_links_breaks_a_symmetry() -> None:
     assert orbits_under(square, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
 
 
-def test_groups_of_the_same_ends_but_other_links_are_told_apart() -> None:
+def test_groups_of_the_same_ends_but_other_links_differ() -> None:
     """On two inner and two outer GPUs: 0 -> 2 with 1 -> 3, and 0 -> 3 alone with 1 -> 2 alone.
 
     Exchanging 2 and 3 keeps every bandwidth and the ends of all groups, but carries the pair
@@ -152,7 +152,7 @@ def test_no_symmetry_leaves_each_by_itself() -> None:
 
 
 def test_a_search_without_success_ends() -> None:
-    """Refinement alone tells no two nodes of two triangles and a hexagon apart; they differ.
+    """Refinement alone separates no two nodes of two triangles and a hexagon; they differ.
 
     Of a ring of 3 and one of 6 in one network the nodes all have one neighbour each way.
     """

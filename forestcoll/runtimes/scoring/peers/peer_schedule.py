@@ -185,7 +185,9 @@ def cut_at_copying_switches(
         step, chunk = int(sends.step[number]), int(sends.chunk[number])
         for tail, head in pairwise(nodes[pairs[number]]):
             ends = end_of[tail], end_of[head]
-            last = number if not topology.nodes[head].is_switch else -1  # two of these are told
+            last = (
+                number if not topology.nodes[head].is_switch else -1
+            )  # two of these are a finding
             parts[step, chunk, *ends, last] = (tail, head)
     kept = np.flatnonzero(~cut)
     joined = Sends.joined([replace(sends.taken(kept), interval=None), _whole_sends(list(parts))])

@@ -284,7 +284,7 @@ def _check_speed(certificate: Certificate) -> None:
     if attained != (certificate.fixed_k is None):
         fail(
             f"the congestion is {certificate.congestion}, k / x* is {least}; fixed_k must be null "
-            f"if they are equal, and tell what limits k if not"
+            f"if they are equal, and the reason that limits k if not"
         )
 
 

@@ -181,7 +181,7 @@ def test_hyper_edges_over_two_switches_take_both() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("epochs", [0, 3])
-def test_no_path_is_told(collective: str, epochs: int) -> None:
+def test_a_missing_path_is_reported(collective: str, epochs: int) -> None:
     builder = TopologyBuilder()
     for name in "ab":
         builder.gpu(name)

@@ -264,11 +264,11 @@ def test_tenants_of_one_priority_are_the_sum_of_their_demands(seed: int) -> None
 
 
 def epochs_of(topology: Topology, demand: Demand, **asked: Any) -> int:
-    told: list[Search] = []
-    verify(generate(topology, demand=demand, milp=True, report=told.append, **asked))
-    assert told[-1].incumbent == told[-1].bound
-    assert told[-1].incumbent is not None
-    return int(told[-1].incumbent)
+    reported: list[Search] = []
+    verify(generate(topology, demand=demand, milp=True, report=reported.append, **asked))
+    assert reported[-1].incumbent == reported[-1].bound
+    assert reported[-1].incumbent is not None
+    return int(reported[-1].incumbent)
 
 
 def test_groups_beside_each_other() -> None:

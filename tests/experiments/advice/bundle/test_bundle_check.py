@@ -45,14 +45,14 @@ def test_files_that_are_lost_or_strange_are_reported(bundle: Path) -> None:
     (bundle / "msccl" / "01-direct.xml").unlink()
     (bundle / "msccl" / "02-bfb.xml").write_text("{}")
     (bundle / "msccl" / "notes.txt").write_text("x")
-    told = "\n".join(faults_in(bundle))
-    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in told
-    assert "msccl/01-direct.xml cannot be read: no such file" in told
-    assert "msccl/02-bfb.xml cannot be read: " in told
+    message = "\n".join(faults_in(bundle))
+    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in message
+    assert "msccl/01-direct.xml cannot be read: no such file" in message
+    assert "msccl/02-bfb.xml cannot be read: " in message
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda index: index["ranges"].pop(), "the ranges do not begin at 1024 and end at"),
         (lambda index: index["ranges"][0].update(last_bytes=2000), "its largest size is"),
@@ -64,9 +64,11 @@ def test_files_that_are_lost_or_strange_are_reported(bundle: Path) -> None:
         (lambda index: index.update(runtime="nccl"), "its files are for 'nccl', which is none"),
     ],
 )
-def test_other_indexes(bundle: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
+def test_other_indexes(
+    bundle: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
     rewritten(bundle, change)
-    assert any(told in fault for fault in faults_in(bundle, execute=False))
+    assert any(message in fault for fault in faults_in(bundle, execute=False))
 
 
 SIZES: Any = {"min_bytes": 1024, "max_bytes": 4096}

@@ -129,9 +129,9 @@ def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     while not index.exists() and time.monotonic() < end:
         time.sleep(0.05)
     os.kill(work.pid, signal.SIGINT)
-    _, told = work.communicate(timeout=60)
+    _, stderr = work.communicate(timeout=60)
     assert work.returncode == 130
-    note, error = told.splitlines()
+    note, error = stderr.splitlines()
     assert note.startswith(f"note: {tmp_path} has the best of ")
     assert error == "error: interrupted"
     kept = json.loads(index.read_text())

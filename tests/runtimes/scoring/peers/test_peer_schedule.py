@@ -116,7 +116,7 @@ def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
         peer_schedule(teccl(teccl_allgather(lines)), builder.build("two"))
 
 
-def test_a_message_is_told_in_the_files_words_too() -> None:
+def test_a_message_has_the_file_s_names_too() -> None:
     transfers = teccl(teccl_allgather(ring_sentences(3)))
     said = as_the_file_has_it(transfers, "step 1, chunk 2, a -> b: not there")
     assert said == "step 1, chunk 2, a -> b: not there (in the file: epoch 2, chunk 0 from 3)"

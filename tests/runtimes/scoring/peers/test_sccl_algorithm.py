@@ -129,7 +129,7 @@ def changed(*where: str | int, to: Any) -> dict[str, Any]:
         ({"msccl_type": ["algorithm"]}, "an algorithm has steps"),
     ],
 )
-def test_what_is_not_as_they_write_it_is_told_with_its_place(data: object, problem: str) -> None:
+def test_unexpected_content_is_reported_with_its_place(data: object, problem: str) -> None:
     with pytest.raises(InvalidScheduleError, match=problem):
         sccl(data)
 

@@ -128,12 +128,12 @@ def test_where_switches_copy_their_potential_and_their_roots_count() -> None:
 def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the schedule's own time lies, the verdict's does not."""
     made = schedule()
-    told = verify(made)
+    verdict = verify(made)
     lie = Flow(Fraction(1, 10**6), None, (), 1)
     monkeypatch.setattr(forestcoll.schedule.allreduce, "pipelined", lambda _: lie)
     again = replace(made)
     assert again.time_s_per_gb == Fraction(1, 10**6)
-    assert verify(again) == told
+    assert verify(again) == verdict
 
 
 def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
