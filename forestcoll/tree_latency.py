@@ -59,7 +59,8 @@ class LeastLatency:
 class Latency:
     """Depths and numbers of trees, which decide latency; for an allreduce the sum of both phases.
 
-    With multicast switches, a hop leads from one copying node (a GPU or such a switch) to the next.
+    With multicast switches, a hop leads from one multicasting node (a GPU or such a switch) to the
+    next.
 
     Parameters
     ----------
@@ -235,8 +236,8 @@ def least_latency(forest: AnyForest) -> LeastLatency:
     The average follows from distances alone.
 
     With multicast switches only the distances and the number of trees bound. A walk from one
-    copying node to the next passes no GPU, so a GPU is at least as many walks away as GPU hops. The
-    capacity bound fails, because one arrival at a switch may serve many GPUs.
+    multicasting node to the next passes no GPU, so a GPU is at least as many walks away as GPU
+    hops. The capacity bound fails, because one arrival at a switch may serve many GPUs.
     """
     topology = forest.topology.reversed() if forest.reduction else forest.topology
     roots = [rank for rank, weight in enumerate(forest.weights) if weight > 0]

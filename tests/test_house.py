@@ -63,7 +63,7 @@ ACROSS = {
     "test_any_network": "tests/fuzz/any_network.py",
     "test_all_to_alls": "tests/fuzz/all_to_alls.py",
     "test_reference": "tests/reference itself",
-    "test_literals": "schedules of the peers by hand",
+    "test_literals": "schedules of baselines by hand",
     "test_operations": "every operation on every type",
     "test_step_weights": "weighted steps, through all operations",
     "test_step_limits": "the largest and the oddest step schedules",

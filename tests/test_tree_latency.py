@@ -17,7 +17,7 @@ from forestcoll.topology.model import Link, Node, NodeKind
 from forestcoll.tree_latency import Latency, _levels, latency, least_latency
 from tests.command_line import assert_one_line, document, invoke
 from tests.fuzz.families import build
-from tests.in_network.copying_switches import marked
+from tests.in_network.multicast_switches import marked
 from tests.strategies import topologies
 
 GPU, SWITCH = NodeKind.COMPUTE, NodeKind.SWITCH
@@ -133,7 +133,7 @@ def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topolog
     nothing_is_below_its_bound(latency(both))
 
 
-def test_a_switch_that_copies_makes_a_star_two_links_high() -> None:
+def test_a_multicast_switch_makes_a_star_two_links_deep() -> None:
     """A broadcast at a switch is a chain of three hops; where it copies, one hop in and one out.
 
     A GPU could pass the switch by on its way to another: one hop is the bound.

@@ -205,12 +205,15 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
         raise InvalidParameterError(
             f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
         )
-    known, said = FORMATS[name].option_names, {k: v for k, v in given.items() if v is not None}
-    if unknown := [option for option in said if option not in known]:
+    known, options_given = (
+        FORMATS[name].option_names,
+        {k: v for k, v in given.items() if v is not None},
+    )
+    if unknown := [option for option in options_given if option not in known]:
         raise InvalidParameterError(
             f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}"
         )
-    options: ExportOptions = FORMATS[name].options(**said)
+    options: ExportOptions = FORMATS[name].options(**options_given)
     return options
 
 

@@ -139,7 +139,7 @@ def test_without_seconds_no_program_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "said", "why"),
+    ("rate", "text", "why"),
     [
         (2, "", "the allreduce program made nothing faster"),
         (2, "it gave up", "it gave up"),
@@ -147,12 +147,12 @@ def test_without_seconds_no_program_is_asked() -> None:
     ],
 )
 def test_the_remark_says_what_the_program_proved(
-    rate: Fraction, said: str, why: str, monkeypatch: pytest.MonkeyPatch
+    rate: Fraction, text: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The combination makes 3/2 GB/s. A bound of 3/2 proves it, one of 2 does not."""
     topology = one_way_detour()
     bound = replace(AllreduceBound.of_cut(topology, [0], into=True), algbw_gb_s=Fraction(rate))
-    found = Improved(None, bound, said)
+    found = Improved(None, bound, text)
     monkeypatch.setattr(forestcoll.allreduce.allreduce_program, "improved", lambda *_, **__: found)
     made = generate(topology, collective="allreduce").schedule
     assert (made.algbw_gb_s, made.remark) == (Fraction(3, 2), f"reduction + gathering; {why}")
@@ -220,7 +220,7 @@ def test_a_single_gpu_has_no_bound() -> None:
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)
 
 
-# --- switches that copy and add ------------------------------------------------------------------
+# --- switches that multicast and reduce ----------------------------------------------------------
 
 
 def test_the_best_k_is_that_of_switches_that_copy() -> None:

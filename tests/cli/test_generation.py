@@ -62,7 +62,7 @@ def test_an_allreduce_is_generated_verified_and_drawn_in_two_phases(tmp_path: Pa
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 @pytest.mark.parametrize("collective", [*COMMANDS, "allreduce"])
 def test_fixed_k_and_multicast_combine(collective: str, suffix: str, tmp_path: Path) -> None:
-    """A group, k = 2 and NVSwitches that copy, all at once; the file verifies, as fast."""
+    """A group, k = 2 and NVSwitches that multicast, all at once; the file verifies, as fast."""
     path = tmp_path / f"schedule{suffix}"
     options = ["--collective", collective, *COMMANDS.get(collective, []), "--group", "*/0-3"]
     if collective == "reduce":

@@ -9,7 +9,7 @@ from forestcoll.in_network.path_choice import PathChoice
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import Path, Routes, cost, verify
 from tests.in_network.broadcasts import broadcast
-from tests.in_network.copying_switches import walks
+from tests.in_network.multicast_switches import walks
 from tests.schedule.made import hand
 
 

@@ -53,7 +53,7 @@ def test_what_msccl_may_be_relaxed_to_needs_ever_less() -> None:
     """Channels as they come, then fewer instances, and at last no copies."""
     asked = MscclOptions(channels=2, instances=3, protocol="LL")
     gather = compile_program(generate("ring:nodes=4").schedule)
-    found = [(said, asked_of(one)) for said, one in FORMATS["msccl"].relaxed(gather, asked)]
+    found = [(shown, asked_of(one)) for shown, one in FORMATS["msccl"].relaxed(gather, asked)]
     assert found == [
         ("channels left open", {"instances": 3, "protocol": "LL"}),
         ("2 instances", {"instances": 2, "protocol": "LL"}),

@@ -47,7 +47,7 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "shown"),
     [
         (
             "base: ring:nodes=4\nwithou: [gpu0]\n",
@@ -70,10 +70,10 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: dgx_a100:boxes=x\n", "line 1: base is 'dgx_a100:boxes=x': dgx_a100: boxes is 'x'"),
     ],
 )
-def test_what_cannot_be_is_reported_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_what_cannot_be_is_reported_in_one_line(tmp_path: Path, text: str, shown: str) -> None:
     with pytest.raises(InvalidTopologyError) as error:
         read_topology(written(tmp_path, text))
-    assert said in str(error.value)
+    assert shown in str(error.value)
     assert "\n" not in str(error.value)
 
 

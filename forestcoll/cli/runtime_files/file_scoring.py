@@ -16,8 +16,8 @@ from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.msccl import Algorithm, read_leniently
 from forestcoll.runtimes.scoring.file_bounds import Measurement
 from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
-from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.schedule import write_schedule
 from forestcoll.topology import Topology, load_topology, members_from_text
 
@@ -134,7 +134,7 @@ def _of_json(
     if output is not None:
         expect_writable(output, SCHEDULES)
     try:
-        transfers = read_peer_file(file)
+        transfers = read_tool_file(file)
     except VerificationError as failure:
         return {"right": False, "wrong": [str(failure)[:_LETTERS]]}
     found = score_transfers(transfers, topology, order)
@@ -143,7 +143,7 @@ def _of_json(
     return {**_about(transfers, found), **_measured(found.measurement)}
 
 
-def _about(transfers: PeerTransfers, found: PeerScore) -> dict[str, Any]:
+def _about(transfers: ToolTransfers, found: PeerScore) -> dict[str, Any]:
     return {
         "written_by": transfers.tool,
         "collective": transfers.collective,

@@ -132,7 +132,7 @@ def send_columns(schedule: StepSchedule) -> dict[str, _Column]:
     """Return the columns of the transfers."""
     short = schedule.in_short()
     sends, clock = short.sends, short.clock
-    said: dict[str, _Column | None] = {
+    stored: dict[str, _Column | None] = {
         "step": sends.step,
         "chunk": sends.chunk,
         "from": sends.tail,
@@ -143,8 +143,8 @@ def send_columns(schedule: StepSchedule) -> dict[str, _Column]:
         "path": sends.path,
     }
     if clock is not None:
-        said |= {name: getattr(clock, name) for name in ("start", "end", "left", "message")}
-    return {name: values for name, values in said.items() if values is not None}
+        stored |= {name: getattr(clock, name) for name in ("start", "end", "left", "message")}
+    return {name: values for name, values in stored.items() if values is not None}
 
 
 def chunk_lines(chunks: Chunks) -> Iterator[str]:

@@ -43,10 +43,10 @@ def run(program: Program, settings: Settings) -> Answer:
     if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, "refused the model")
     with printed_as_errors():
-        said = highs.run()
+        returned = highs.run()
     status = highs.getModelStatus()
     name = str(highs.modelStatusToString(status))
-    if said == highspy.HighsStatus.kError:
+    if returned == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, name)
     info, solution = highs.getInfo(), highs.getSolution()
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

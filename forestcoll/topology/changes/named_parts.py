@@ -151,8 +151,8 @@ def _nodes(topology: NetworkGraph, pattern: str, text: str) -> tuple[int, ...]:
     if not found:
         example = f"its nodes have names like {topology.nodes[0].name!r}"
         hint = did_you_mean(pattern, topology.position_of, example, repr)
-        said = "" if pattern == text else f" of {text!r}"
-        raise InvalidTopologyError(f"{pattern!r}{said} is no node of {topology.name}; {hint}")
+        within = "" if pattern == text else f" of {text!r}"
+        raise InvalidTopologyError(f"{pattern!r}{within} is no node of {topology.name}; {hint}")
     return tuple(found)
 
 

@@ -73,8 +73,8 @@ def test_the_all_to_all_of_nccl_is_sends_and_receives() -> None:
 def test_what_a_baseline_leaves_out_is_said_with_its_rate() -> None:
     """Where it has one; of bounds and of ForestColl there is nothing to say."""
     found = expected(load_topology("dgx_h100:boxes=1"), "allgather")
-    said = {one.what: one.differences for one in (*found.bounds, *found.rates) if one.differences}
-    assert said == {
+    text = {one.what: one.differences for one in (*found.bounds, *found.rates) if one.differences}
+    assert text == {
         "NCCL ring": METHODS["ring"].notes,
         "NCCL NVLS": METHODS["nccl-nvls"].notes,
     }
@@ -270,7 +270,7 @@ def test_servers_that_add_reach_their_bound() -> None:
 
 
 def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time at all; and a peer that goes on for ever, beside a schedule that is there at once."""
+    """No time at all; and a baseline that never ends, beside a schedule that is there at once."""
     topology = load_topology("dgx_h100:boxes=1")
     none = expected(topology, seconds=0)
     assert all(one.algbw_gb_s is None for one in none.rates)

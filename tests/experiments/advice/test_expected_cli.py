@@ -38,13 +38,13 @@ def test_rates_are_a_table_with_what_binds_and_what_sizes_take() -> None:
 
 def test_machines_get_the_same_in_json() -> None:
     options = ["--collective", "allgather", "--group", "0-1/*", "--without", "b1.gpu2 - ib"]
-    said = document("expected", "dgx_a100:boxes=4", *options, "--sizes", "1KB..4KB")
-    assert said["gpus"] == 16
-    assert said["topology"] == "dgx_a100:boxes=4 without b1.gpu2 - ib"
-    assert [one["size_bytes"] for one in said["least_us"]] == [1024, 2048, 4096]
-    assert said["bounds"][0]["note"] == "by the bottleneck cut"
-    assert said["binding_cuts"][0]["gpus"] > 0
-    none = {one["what"]: one["note"] for one in said["rates"] if one["algbw_gb_s"] is None}
+    text = document("expected", "dgx_a100:boxes=4", *options, "--sizes", "1KB..4KB")
+    assert text["gpus"] == 16
+    assert text["topology"] == "dgx_a100:boxes=4 without b1.gpu2 - ib"
+    assert [one["size_bytes"] for one in text["least_us"]] == [1024, 2048, 4096]
+    assert text["bounds"][0]["note"] == "by the bottleneck cut"
+    assert text["binding_cuts"][0]["gpus"] > 0
+    none = {one["what"]: one["note"] for one in text["rates"] if one["algbw_gb_s"] is None}
     assert none["NCCL tree"] == "has no allgather"
 
 

@@ -110,9 +110,9 @@ def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message
     """In our words, not in those of the checker."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
-    said = fault(path)
-    assert message in said
-    assert "\n" not in said
+    shown = fault(path)
+    assert message in shown
+    assert "\n" not in shown
 
 
 def test_a_slip_is_reported_before_what_it_leaves_missing(tmp_path: Path) -> None:

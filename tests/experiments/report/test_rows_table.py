@@ -83,8 +83,10 @@ def test_everything_a_row_says_is_there() -> None:
             data["columns"][place]: data["values"][value]
             for place, value in zip(line[::2], line[1::2], strict=True)
         }
-        said = {name: value for name, value in row.as_dict().items() if value not in (None, "", {})}
-        assert back == said
+        shown = {
+            name: value for name, value in row.as_dict().items() if value not in (None, "", {})
+        }
+        assert back == shown
 
 
 def test_machines_are_kept_once() -> None:

@@ -76,5 +76,5 @@ def test_how_a_baseline_differs_is_reported_once_where_it_made_something() -> No
     """ForestColl has no search to report, nor has a method that found nothing."""
     row = some_rows()[0]
     made, lost = replace(row, method="ring"), replace(row, method="tacos", status=Status.FAILED)
-    said = f"differs from its source: ring: {METHODS['ring'].notes}"
-    assert notes([row, made, made, lost]) == [said]
+    text = f"differs from its source: ring: {METHODS['ring'].notes}"
+    assert notes([row, made, made, lost]) == [text]

@@ -58,7 +58,7 @@ PROGRAMS = {
         generate("ring:nodes=4", collective="reduce", root=2).schedule, 3
     ),
     "all-to-all": lambda: compile_program(ring(4)),
-    "copying switches": lambda: compile_program(schedule("step schedule through switches")),
+    "multicast switches": lambda: compile_program(schedule("step schedule through switches")),
     "weights": lambda: compile_program(weighted("reduce-scatter")),
 }
 
@@ -68,7 +68,7 @@ PROGRAMS = {
     [
         ("reduce", "float32"),
         ("all-to-all", "float64"),
-        ("copying switches", "float32"),
+        ("multicast switches", "float32"),
         ("weights", "int32"),
     ],
 )

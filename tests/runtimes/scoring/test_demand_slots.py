@@ -82,9 +82,9 @@ def test_the_command_scores_an_export(tmp_path: Path) -> None:
     asked = ["--demand", demand, "--round-up", "1KB"]
     assert invoke("generate", "dgx_a100:boxes=1", *asked, "-o", schedule).exit_code == 0
     assert invoke("export", schedule, "-o", file).exit_code == 0
-    said = document("score", file, "--topology", "dgx_a100:boxes=1", *asked)
-    assert (said["right"], said["share_of_optimum"]["exact"]) == (True, "1")
-    assert said["demand"] == demand
+    shown = document("score", file, "--topology", "dgx_a100:boxes=1", *asked)
+    assert (shown["right"], shown["share_of_optimum"]["exact"]) == (True, "1")
+    assert shown["demand"] == demand
     lost = invoke("score", file, "--topology", "dgx_a100:boxes=1", "--round-up", "1KB")
     assert "--round-up is for a demand" in lost.stderr
 

@@ -64,7 +64,7 @@ def test_ends_are_named_of_links_that_are_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "shown"),
     [
         ("b9.gpu0", "'b9.gpu0' is no node of dgx_a100:boxes=2; did you mean 'b1.gpu0'?"),
         ("zzz", "'zzz' is no node of dgx_a100:boxes=2; its nodes have names like 'b0.gpu0'"),
@@ -74,8 +74,8 @@ def test_ends_are_named_of_links_that_are_not_there() -> None:
         ("", "'' is no node"),
     ],
 )
-def test_what_is_not_there_is_said(text: str, said: str) -> None:
-    with pytest.raises(InvalidTopologyError, match=said.replace("?", r"\?")):
+def test_missing_names_are_reported(text: str, shown: str) -> None:
+    with pytest.raises(InvalidTopologyError, match=shown.replace("?", r"\?")):
         parts_named(BOXES, text)
 
 

@@ -101,7 +101,7 @@ def test_a_plan_says_its_sizes_and_is_executed_in_place_and_out_of_place() -> No
     assert READERS["mscclpp"](moved, None, True).wrong
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_faults_are_reported() -> None:
     text = export(compile_program(generate("ring:nodes=4").schedule), MscclOptions()).text
     found = READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, True)
     assert found.wrong

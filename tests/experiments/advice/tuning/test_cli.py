@@ -47,25 +47,25 @@ def test_ranges_and_sizes_are_tables_with_what_was_not_tried() -> None:
 
 def test_machines_get_the_same_in_json() -> None:
     options = ["--collective", "allreduce", "--sizes", "1KB,1GB", "--alpha", "2.5"]
-    said = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")
-    assert said["complete"]
-    assert said["topology"] == NETWORK
-    assert said["alpha_us"]["exact"] == "5/2"
-    assert said["gamma_s_per_gb"]["exact"] == "1/100"
-    assert said["sharing"] == "fifo"
-    assert {"bfb", "nccl-tree"} <= {one["name"] for one in said["candidates"]}
+    result_text = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")
+    assert result_text["complete"]
+    assert result_text["topology"] == NETWORK
+    assert result_text["alpha_us"]["exact"] == "5/2"
+    assert result_text["gamma_s_per_gb"]["exact"] == "1/100"
+    assert result_text["sharing"] == "fifo"
+    assert {"bfb", "nccl-tree"} <= {one["name"] for one in result_text["candidates"]}
 
 
 def test_it_takes_changes_groups_and_roots() -> None:
     changed = ["--without", "b1.gpu2 - ib", "--scale", "* - ib=1/2", "--group", "0-1/0-3"]
-    said = document(
+    result_text = document(
         "tune", "dgx_a100:boxes=3", *changed, "--sizes", "1KB", "--method", "forestcoll"
     )
-    assert said["gpus"] == 8
-    assert said["topology"].startswith("dgx_a100:boxes=3 ")
+    assert result_text["gpus"] == 8
+    assert result_text["topology"].startswith("dgx_a100:boxes=3 ")
     rooted = ["--collective", "broadcast", "--root", "b0.gpu3"]
-    said = document("tune", NETWORK, "--sizes", "1KB", *rooted)
-    assert said["root"] == 3
+    result_text = document("tune", NETWORK, "--sizes", "1KB", *rooted)
+    assert result_text["root"] == 3
     lines = invoke("tune", NETWORK, "--sizes", "1KB", *rooted, "--gamma", "2").stdout.splitlines()
     assert lines[0] == "dgx_a100:boxes=1, broadcast of 8 GPUs, root rank 3"
     assert "alpha 10 us a hop, gamma 2 s/GB, links" in lines[1]

@@ -158,7 +158,7 @@ def test_what_is_too_large_is_refused_before_any_memory_is_taken(
 
 
 def exported(spec: str, collective: str, options: MscclppOptions) -> Plan:
-    """A plan of a network, or of four GPUs around a switch that copies and adds."""
+    """A plan of a network, or of four GPUs around a switch that multicasts and reduces."""
     root = 0 if collective == "broadcast" else None
     network = star(4) if spec == "star" else spec
     made = generate(network, collective=collective, root=root).schedule

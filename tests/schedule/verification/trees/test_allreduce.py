@@ -155,8 +155,8 @@ def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
     assert made.sequential_s_per_gb == Fraction(4, 3)
 
 
-def test_a_switch_that_adds_is_a_root_of_a_copying_bound() -> None:
-    """GPUs a, b, c, an adding switch in, a copying switch out, and 1 GB/s from in to out.
+def test_a_switch_that_reduces_is_a_root_of_a_multicast_bound() -> None:
+    """GPUs a, b, c, an adding switch in, a multicast switch out, and 1 GB/s from in to out.
 
     Switch ``in`` can sum up everything and send it out: the link from in to out carries the data
     once, so 1 GB/s is possible. A GPU as root needs that link for the sum and for the copies.
@@ -181,7 +181,7 @@ def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> N
         check_bound(claim)
 
 
-def test_copying_prices_without_a_set_that_some_switch_is_outside_of_prove_nothing() -> None:
+def test_multicast_prices_need_a_set_outside_of_each_switch() -> None:
     """All sets hold switch out: what is summed up there enters none of them."""
     claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], copying=True)
     with pytest.raises(VerificationError, match="proves nothing"):

@@ -27,7 +27,11 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from forestcoll.errors import UnsupportedError, VerificationError
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerSend, PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import (
+    ToolChunk,
+    ToolSend,
+    ToolTransfers,
+)
 from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_teccl_output", "read_teccl_output"]
@@ -73,7 +77,7 @@ def is_teccl_output(document: Document) -> bool:
     return isinstance(document.data, dict) and _field(document.data, _FLOWS) is not None
 
 
-def read_teccl_output(document: Document) -> PeerTransfers:
+def read_teccl_output(document: Document) -> ToolTransfers:
     """Read the transfers.
 
     Parameters
@@ -116,7 +120,7 @@ def _listed(document: Document, value: object, *where: str | int) -> list[object
 # --- allgathers ----------------------------------------------------------------------------------
 
 
-def _allgather(document: Document, name: str, flows: Sequence[object]) -> PeerTransfers:
+def _allgather(document: Document, name: str, flows: Sequence[object]) -> ToolTransfers:
     read = [_flow(document, one, name, number) for number, one in enumerate(flows)]
     gpus = tuple(sorted({source for _, source, _ in read}))
     rank = {gpu: place for place, gpu in enumerate(gpus)}
@@ -127,11 +131,11 @@ def _allgather(document: Document, name: str, flows: Sequence[object]) -> PeerTr
         _check_ends(document, hop, rank, name, number)
         sends.append(_send(rank, rank[source] * count + chunk, hop))
     chunks = tuple(
-        PeerChunk(place, -1, f"chunk {chunk} from {gpu}")
+        ToolChunk(place, -1, f"chunk {chunk} from {gpu}")
         for place, gpu in enumerate(gpus)
         for chunk in range(count)
     )
-    return PeerTransfers("TE-CCL", "allgather", gpus, chunks, 1, len(chunks), tuple(sends), "epoch")
+    return ToolTransfers("TE-CCL", "allgather", gpus, chunks, 1, len(chunks), tuple(sends), "epoch")
 
 
 def _flow(document: Document, text: object, *where: str | int) -> tuple[int, int, _Hop]:
@@ -175,8 +179,8 @@ def _check_ends(document: Document, hop: _Hop, rank: Mapping[int, int], *where: 
 
 def _send(
     rank: Mapping[int, int], chunk: int, hop: _Hop, first: int = 0, amount: int = 1
-) -> PeerSend:
-    return PeerSend(
+) -> ToolSend:
+    return ToolSend(
         step=hop.epoch,
         chunk=chunk,
         tail=rank[hop.tail],
@@ -190,7 +194,7 @@ def _send(
 # --- all-to-alls ---------------------------------------------------------------------------------
 
 
-def _all_to_all(document: Document) -> PeerTransfers:
+def _all_to_all(document: Document) -> ToolTransfers:
     demands = list(_demands(document))
     gpus = tuple(sorted({end for one in demands for end in (one.source, one.target)}))
     rank = {gpu: place for place, gpu in enumerate(gpus)}
@@ -199,7 +203,7 @@ def _all_to_all(document: Document) -> PeerTransfers:
     sends, chunks = [], []
     for number, (demand, amounts) in enumerate(zip(demands, shares, strict=True)):
         chunks.append(
-            PeerChunk(
+            ToolChunk(
                 rank[demand.source],
                 rank[demand.target],
                 f"chunk {demand.chunk} from {demand.source} for {demand.target}",
@@ -212,7 +216,7 @@ def _all_to_all(document: Document) -> PeerTransfers:
                 sends.append(_send(rank, number, hop, first // part, amount // part))
             first += amount
     units, each = _MICRO // part, _most_of_a_pair(demands)
-    return PeerTransfers(
+    return ToolTransfers(
         "TE-CCL",
         "all-to-all",
         gpus,

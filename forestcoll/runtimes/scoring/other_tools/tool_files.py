@@ -12,12 +12,15 @@ from pathlib import Path
 
 from forestcoll.bounded_read import read_start, read_text_at_most
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
-from forestcoll.runtimes.scoring.peers.sccl_algorithm import is_sccl_algorithm, read_sccl_algorithm
-from forestcoll.runtimes.scoring.peers.teccl_output import is_teccl_output, read_teccl_output
+from forestcoll.runtimes.scoring.other_tools.sccl_algorithm import (
+    is_sccl_algorithm,
+    read_sccl_algorithm,
+)
+from forestcoll.runtimes.scoring.other_tools.teccl_output import is_teccl_output, read_teccl_output
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.topology.reading.documents import Document, parse_json
 
-__all__ = ["MOST_BYTES", "is_json", "read_peer_file"]
+__all__ = ["MOST_BYTES", "is_json", "read_tool_file"]
 
 MOST_BYTES = 32_000_000
 """The largest that are published have a third of a megabyte."""
@@ -34,7 +37,7 @@ def is_json(path: Path) -> bool:
     return start.strip(b" \t\r\n")[:1] in (b"{", b"[")
 
 
-def read_peer_file(path: Path) -> PeerTransfers:
+def read_tool_file(path: Path) -> ToolTransfers:
     """Read an output of TE-CCL, or an algorithm of TACCL, SCCL or MSCCL's tools.
 
     Raises
@@ -42,7 +45,7 @@ def read_peer_file(path: Path) -> PeerTransfers:
     InvalidScheduleError
         If the file has none of these formats, or differs from what these tools write.
     UnsupportedError
-        As of :mod:`forestcoll.runtimes.scoring.peers.teccl_output` and ``sccl_algorithm``.
+        As of :mod:`forestcoll.runtimes.scoring.other_tools.teccl_output` and ``sccl_algorithm``.
     VerificationError
         As of the former.
     """
@@ -50,7 +53,7 @@ def read_peer_file(path: Path) -> PeerTransfers:
     return _transfers(parse_json(text, str(path), InvalidScheduleError))
 
 
-def _transfers(document: Document) -> PeerTransfers:
+def _transfers(document: Document) -> ToolTransfers:
     if is_sccl_algorithm(document):
         return read_sccl_algorithm(document)
     if is_teccl_output(document):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["PeerChunk", "PeerSend", "PeerTransfers"]
+__all__ = ["ToolChunk", "ToolSend", "ToolTransfers"]
 
 
-class PeerChunk(NamedTuple):
+class ToolChunk(NamedTuple):
     """A chunk: its initial owner (final one in a reduction), its receiver, its name in the file.
 
     Owners and receivers are ranks; -1 stands for all ranks.
@@ -19,7 +19,7 @@ class PeerChunk(NamedTuple):
     name: str
 
 
-class PeerSend(NamedTuple):
+class ToolSend(NamedTuple):
     """One transfer: step, chunk, ranks and the units of the chunk.
 
     ``adds``: the receiver adds it; ``through``: the file sends it through switches.
@@ -36,7 +36,7 @@ class PeerSend(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class PeerTransfers:
+class ToolTransfers:
     """The content of a file.
 
     Parameters
@@ -47,13 +47,13 @@ class PeerTransfers:
         By ForestColl's names.
     gpus : tuple of int
         The file's number of each rank.
-    chunks : tuple of PeerChunk
+    chunks : tuple of ToolChunk
         All of one size.
     units : int
         Of each chunk.
     whole : int
         Units of all data, as nccl-tests count it.
-    sends : tuple of PeerSend
+    sends : tuple of ToolSend
         In any order.
     step_word : str
         The file's word for a step.
@@ -62,10 +62,10 @@ class PeerTransfers:
     tool: str
     collective: str
     gpus: tuple[int, ...]
-    chunks: tuple[PeerChunk, ...] = field(repr=False)
+    chunks: tuple[ToolChunk, ...] = field(repr=False)
     units: int
     whole: int
-    sends: tuple[PeerSend, ...] = field(repr=False)
+    sends: tuple[ToolSend, ...] = field(repr=False)
     step_word: str = "step"
 
     @property

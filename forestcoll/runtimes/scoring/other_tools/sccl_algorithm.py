@@ -25,7 +25,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerChunk, PeerSend, PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import (
+    ToolChunk,
+    ToolSend,
+    ToolTransfers,
+)
 from forestcoll.topology.reading.documents import Document
 
 __all__ = ["is_sccl_algorithm", "read_sccl_algorithm"]
@@ -59,7 +63,7 @@ class _Meaning(NamedTuple):
     """A collective by ForestColl's name, the chunk of each address, all units, whether it sums."""
 
     collective: str
-    chunks: Mapping[int, PeerChunk]
+    chunks: Mapping[int, ToolChunk]
     whole: int
     sums: bool
 
@@ -69,7 +73,7 @@ def is_sccl_algorithm(document: Document) -> bool:
     return isinstance(document.data, dict) and any(key in document.data for key in _TYPES)
 
 
-def read_sccl_algorithm(document: Document) -> PeerTransfers:
+def read_sccl_algorithm(document: Document) -> ToolTransfers:
     """Read the transfers.
 
     Parameters
@@ -99,7 +103,7 @@ def read_sccl_algorithm(document: Document) -> PeerTransfers:
         chunks = _all_chunks(document, top.get("instance"), chunks, sends)
         whole = len(chunks)
     order = {address: number for number, address in enumerate(chunks)}
-    return PeerTransfers(
+    return ToolTransfers(
         tool="SCCL" if columns == min(_COLUMNS) else "TACCL",
         collective=meaning.collective,
         gpus=tuple(range(nodes)),
@@ -110,12 +114,12 @@ def read_sccl_algorithm(document: Document) -> PeerTransfers:
     )
 
 
-def _placed(document: Document, one: _Send, order: Mapping[int, int], sums: bool) -> PeerSend:
+def _placed(document: Document, one: _Send, order: Mapping[int, int], sums: bool) -> ToolSend:
     if one.address not in order:
         problem = f"is of address {one.address}, which no chunk of the collective has"
         raise document.fault(("steps", one.step, "sends", one.place), problem)
     adds = sums if one.adds is None else one.adds
-    return PeerSend(one.step, order[one.address], one.tail, one.head, adds)
+    return ToolSend(one.step, order[one.address], one.tail, one.head, adds)
 
 
 # --- fields --------------------------------------------------------------------------------------
@@ -212,7 +216,7 @@ def _meaning(document: Document, items: Mapping[int, _Item], nodes: int) -> _Mea
     if to_all == {True} and single == {True}:
         return _gathering(document, items, nodes)
     if to_all == {True} and parts == {True}:
-        chunks = {one: PeerChunk(-1, -1, f"address {one}") for one in items}
+        chunks = {one: ToolChunk(-1, -1, f"address {one}") for one in items}
         return _Meaning("allreduce", chunks, len(chunks), True)
     if any(len(item.post) > 1 for item in items.values()):
         raise _unknown(document, "some addresses end at several ranks, but not all")
@@ -224,19 +228,19 @@ def _meaning(document: Document, items: Mapping[int, _Item], nodes: int) -> _Mea
 
 
 def _gathering(document: Document, items: Mapping[int, _Item], nodes: int) -> _Meaning:
-    chunks = {one: PeerChunk(item.pre[0], -1, f"address {one}") for one, item in items.items()}
+    chunks = {one: ToolChunk(item.pre[0], -1, f"address {one}") for one, item in items.items()}
     name = _by_roots(document, chunks, nodes, "allgather", "broadcast")
     return _Meaning(name, chunks, len(chunks), False)
 
 
 def _reduction(document: Document, items: Mapping[int, _Item], nodes: int) -> _Meaning:
-    chunks = {one: PeerChunk(min(item.post), -1, f"address {one}") for one, item in items.items()}
+    chunks = {one: ToolChunk(min(item.post), -1, f"address {one}") for one, item in items.items()}
     name = _by_roots(document, chunks, nodes, "reduce-scatter", "reduce")
     return _Meaning(name, chunks, len(chunks), True)
 
 
 def _by_roots(
-    document: Document, chunks: Mapping[int, PeerChunk], nodes: int, of_all: str, of_one: str
+    document: Document, chunks: Mapping[int, ToolChunk], nodes: int, of_all: str, of_one: str
 ) -> str:
     """Distinguish a collective of all roots, with equal shares, from that of a single root."""
     count = Counter(chunk.root for chunk in chunks.values())
@@ -250,7 +254,7 @@ def _by_roots(
 def _exchange(document: Document, items: Mapping[int, _Item], nodes: int) -> _Meaning:
     """Read an all-to-all with equal amounts for all pairs; a rank's own part may be missing."""
     chunks = {
-        one: PeerChunk(item.pre[0], min(item.post), f"address {one}") for one, item in items.items()
+        one: ToolChunk(item.pre[0], min(item.post), f"address {one}") for one, item in items.items()
     }
     count = Counter((chunk.root, chunk.target) for chunk in chunks.values())
     pairs = [(a, b) for a, b in count if a != b]
@@ -262,15 +266,15 @@ def _exchange(document: Document, items: Mapping[int, _Item], nodes: int) -> _Me
 def _all_chunks(
     document: Document,
     instance: object,
-    listed: Mapping[int, PeerChunk],
+    listed: Mapping[int, ToolChunk],
     sends: Sequence[_Send],
-) -> Mapping[int, PeerChunk]:
+) -> Mapping[int, ToolChunk]:
     """Return the chunks of an allreduce: the listed ones, or the number in the instance."""
     if all(one.address in listed for one in sends):
         return listed
     counted = _object(document, instance, "instance").get("chunks")
     count = _whole(document, counted, 1, _MOST_ADDRESSES, "instance", "chunks")
-    return {one: PeerChunk(-1, -1, f"address {one}") for one in range(count)}
+    return {one: ToolChunk(-1, -1, f"address {one}") for one in range(count)}
 
 
 def _unknown(document: Document, why: str) -> UnsupportedError:

@@ -1,4 +1,4 @@
-"""What TE-CCL's paper prints of its peers, beside ours of them."""
+"""Printed numbers of the methods that TE-CCL's paper compares with, beside ours."""
 
 import dataclasses
 
@@ -7,7 +7,7 @@ import pytest
 from experiments.published import printed
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.difference import Difference
-from experiments.reproduction.printed_numbers.teccl_peers import differences, leads_percent
+from experiments.reproduction.printed_numbers.teccl_comparisons import differences, leads_percent
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,9 @@ def test_sccl_takes_the_printed_steps_and_rounds(found: list[Difference]) -> Non
     assert not any(abs(0.7 * steps + rounds - 8) < 0.05 for steps, rounds in ways)
 
 
-def test_every_printed_time_of_a_peer_has_ours(found: list[Difference], coverage: Coverage) -> None:
+def test_every_printed_time_of_another_method_has_ours(
+    found: list[Difference], coverage: Coverage
+) -> None:
     lines = printed("teccl_peers.csv")
     of_table_8 = [
         line for line in lines if (line["item"], line["collective"]) == ("ET19", "all-to-all")

@@ -43,7 +43,7 @@ def differences(rows: Rows) -> Iterator[Difference]:
     for line in printed("teccl_peers.csv"):
         for row in _ok(rows.get(line["experiment"], ()), line["method"], line["topology"]):
             if _same(row, line):
-                yield from _peer(row, line)
+                yield from _compared(row, line)
     yield from _leads(rows)
     yield from _shares(rows)
 
@@ -60,7 +60,7 @@ def _same(row: Row, line: Mapping[str, str]) -> bool:
     return chunks and size in (None, int(line["size_bytes"] or 0))
 
 
-def _peer(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
+def _compared(row: Row, line: Mapping[str, str]) -> Iterator[Difference]:
     what = f"{line['method']}, {line['collective']}, {line['topology']}"
     what += f", {line['size_bytes']} bytes" if line["size_bytes"] else ""
     what += f", {line['chunks_of_each']} chunks"

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerSend
-from forestcoll.runtimes.scoring.peers.sccl_algorithm import is_sccl_algorithm
-from tests.runtimes.scoring.peer_documents import allreduce_of_a_ring, document, sccl, sccl_file
+from forestcoll.runtimes.scoring.other_tools.sccl_algorithm import is_sccl_algorithm
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolSend
+from tests.runtimes.scoring.tool_documents import allreduce_of_a_ring, document, sccl, sccl_file
 
 ALL = (0, 1, 2)
 
@@ -19,12 +19,12 @@ def test_an_allgather_of_sccl() -> None:
     assert (found.tool, found.collective, found.gpus) == ("SCCL", "allgather", ALL)
     assert [chunk.root for chunk in found.chunks] == [0, 0, 1, 1, 2, 2]
     assert (found.whole, found.units) == (6, 1)
-    assert found.sends == (PeerSend(0, 5, 2, 0), PeerSend(2, 5, 0, 1))
+    assert found.sends == (ToolSend(0, 5, 2, 0), ToolSend(2, 5, 0, 1))
 
 
 def test_addresses_may_have_gaps() -> None:
     found = sccl(sccl_file(3, [([rank], ALL, 10 * rank) for rank in ALL], [[[20, 2, 0]]]))
-    assert found.sends == (PeerSend(0, 2, 2, 0),)
+    assert found.sends == (ToolSend(0, 2, 2, 0),)
     assert found.chunks[2].name == "address 20"
 
 
@@ -32,7 +32,7 @@ def test_times_and_links_of_taccl_are_not_read() -> None:
     chunks = [([rank], ALL, rank) for rank in ALL]
     found = sccl(sccl_file(3, chunks, [[[2, 2, 0, 37, 1]]], kind="sccl_type"))
     assert found.tool == "TACCL"
-    assert found.sends == (PeerSend(0, 2, 2, 0),)
+    assert found.sends == (ToolSend(0, 2, 2, 0),)
 
 
 def test_a_broadcast_and_a_reduce_have_a_root() -> None:
@@ -40,7 +40,7 @@ def test_a_broadcast_and_a_reduce_have_a_root() -> None:
     assert (out.collective, out.root, out.whole) == ("broadcast", 1, 2)
     into = sccl(sccl_file(3, [([rank], [1], 0) for rank in ALL], [[[0, 2, 1]]]))
     assert (into.collective, into.root, into.whole) == ("reduce", 1, 1)
-    assert into.sends == (PeerSend(0, 0, 2, 1, adds=True),)
+    assert into.sends == (ToolSend(0, 0, 2, 1, adds=True),)
 
 
 def test_sends_of_what_is_summed_up_add_unless_they_say_otherwise() -> None:
@@ -49,8 +49,8 @@ def test_sends_of_what_is_summed_up_add_unless_they_say_otherwise() -> None:
     plain = sccl(sccl_file(3, parts, [[[0, 1, 0]]]))
     assert plain.collective == "reduce-scatter"
     assert [one.adds for one in plain.sends] == [True]
-    said = sccl(sccl_file(3, parts, [[[0, 1, 0, 5, 0, None], [1, 0, 1, 5, 0, "rrc"]]]))
-    assert [one.adds for one in said.sends] == [False, True]
+    text = sccl(sccl_file(3, parts, [[[0, 1, 0, 5, 0, None], [1, 0, 1, 5, 0, "rrc"]]]))
+    assert [one.adds for one in text.sends] == [False, True]
     short = sccl(sccl_file(3, parts, [[[0, 1, 0, None], [1, 0, 1, "rrc"], [2, 0, 2, 5]]]))
     assert [one.adds for one in short.sends] == [False, True, True]
 

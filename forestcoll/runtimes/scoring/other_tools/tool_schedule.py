@@ -26,17 +26,17 @@ import numpy.typing as npt
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.runtimes.scoring.least_hops import Pair, paths_between
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.sends import Chunks, Intervals, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["Ways", "as_the_file_has_it", "cut_at_copying_switches", "peer_schedule"]
+__all__ = ["Ways", "as_the_file_has_it", "cut_at_multicast_switches", "tool_schedule"]
 
 
-def peer_schedule(
-    transfers: PeerTransfers, topology: Topology, order: Sequence[int] | None = None
+def tool_schedule(
+    transfers: ToolTransfers, topology: Topology, order: Sequence[int] | None = None
 ) -> StepSchedule:
     """Make a step schedule.
 
@@ -64,7 +64,7 @@ def peer_schedule(
     plain, switched = _ways(topology, sends, through)
     links: Ways = {}
     if transfers.collective == "allgather":
-        sends, through, switched, links = cut_at_copying_switches(
+        sends, through, switched, links = cut_at_multicast_switches(
             topology, sends, through, switched
         )
     routes = Routes.from_paths(
@@ -78,19 +78,19 @@ def peer_schedule(
     return made.in_short()
 
 
-def as_the_file_has_it(transfers: PeerTransfers, message: str) -> str:
+def as_the_file_has_it(transfers: ToolTransfers, message: str) -> str:
     """Append to a counter-example the file's names of its step and chunk."""
-    said = []
+    places = []
     steps = sorted({one.step for one in transfers.sends})
     if (step := re.search(r"\bstep ([0-9]+)", message)) and int(step[1]) < len(steps):
-        said.append(f"{transfers.step_word} {steps[int(step[1])]}")
+        places.append(f"{transfers.step_word} {steps[int(step[1])]}")
     chunk = re.search(r"\bchunk ([0-9]+)", message)
     if chunk and int(chunk[1]) < len(transfers.chunks):
-        said.append(transfers.chunks[int(chunk[1])].name)
-    return f"{message} (in the file: {', '.join(said)})" if said else message
+        places.append(transfers.chunks[int(chunk[1])].name)
+    return f"{message} (in the file: {', '.join(places)})" if places else message
 
 
-def _chunks(transfers: PeerTransfers, rank: np.ndarray) -> Chunks:
+def _chunks(transfers: ToolTransfers, rank: np.ndarray) -> Chunks:
     """Convert roots and targets to ranks of the topology."""
     known = np.append(rank, -1).astype(np.int32)
     roots = known[np.array([one.root for one in transfers.chunks], dtype=np.int64)]
@@ -99,7 +99,7 @@ def _chunks(transfers: PeerTransfers, rank: np.ndarray) -> Chunks:
     return Chunks(size, transfers.whole, roots, targets)
 
 
-def _sends(transfers: PeerTransfers, rank: np.ndarray) -> Sends:
+def _sends(transfers: ToolTransfers, rank: np.ndarray) -> Sends:
     """Return the transfers in the order of the file, their steps numbered without gaps."""
     rows = transfers.sends
     steps = np.array([one.step for one in rows], dtype=np.int64)
@@ -150,7 +150,7 @@ def _naming_paths(
 Ways = dict[Pair, tuple[Path, ...]]
 
 
-def cut_at_copying_switches(
+def cut_at_multicast_switches(
     topology: Topology, sends: Sends, through: npt.NDArray[np.bool_], switched: Ways
 ) -> tuple[Sends, npt.NDArray[np.bool_], Ways, Ways]:
     """Split transfers of whole chunks at multicast switches.

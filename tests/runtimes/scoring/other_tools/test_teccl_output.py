@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from forestcoll.errors import InvalidScheduleError, UnsupportedError, VerificationError
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerSend
-from forestcoll.runtimes.scoring.peers.teccl_output import is_teccl_output
-from tests.runtimes.scoring.peer_documents import (
+from forestcoll.runtimes.scoring.other_tools.teccl_output import is_teccl_output
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolSend
+from tests.runtimes.scoring.tool_documents import (
     document,
     ring_sentences,
     teccl,
@@ -30,7 +30,7 @@ def test_an_allgather_is_read_with_gpus_in_ascending_order() -> None:
     assert [chunk.root for chunk in found.chunks] == [0, 0, 1, 1, 2, 2]
     assert found.chunks[3].name == "chunk 1 from 5"
     assert (found.units, found.whole) == (1, 6)
-    assert PeerSend(3, 5, 2, 0, through=True) in found.sends
+    assert ToolSend(3, 5, 2, 0, through=True) in found.sends
     assert not any(one.adds for one in found.sends)
 
 
@@ -57,9 +57,9 @@ def test_paths_of_an_all_to_all_take_intervals_in_turn() -> None:
     assert (found.collective, found.units, found.whole) == ("all-to-all", 4, 8)
     assert [(chunk.root, chunk.target) for chunk in found.chunks] == [(0, 1), (1, 0)]
     assert found.sends == (
-        PeerSend(4, 0, 0, 1, through=True, first=0, amount=1),
-        PeerSend(5, 0, 0, 1, first=1, amount=3),
-        PeerSend(0, 1, 1, 0, first=0, amount=4),
+        ToolSend(4, 0, 0, 1, through=True, first=0, amount=1),
+        ToolSend(5, 0, 0, 1, first=1, amount=3),
+        ToolSend(0, 1, 1, 0, first=0, amount=4),
     )
 
 

@@ -9,17 +9,17 @@ import pytest
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.runtimes.scoring.file_score import score_transfers
 from forestcoll.runtimes.scoring.least_hops import paths_between
-from forestcoll.runtimes.scoring.peers.peer_schedule import (
+from forestcoll.runtimes.scoring.other_tools.tool_schedule import (
     as_the_file_has_it,
-    cut_at_copying_switches,
-    peer_schedule,
+    cut_at_multicast_switches,
+    tool_schedule,
 )
 from forestcoll.schedule import Sends, verify
 from forestcoll.schedule.sends import Send
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.builder import TopologyBuilder
-from tests.runtimes.scoring.peer_documents import (
+from tests.runtimes.scoring.tool_documents import (
     ring_sentences,
     sccl,
     sccl_file,
@@ -44,7 +44,7 @@ def paths(schedule: StepSchedule) -> dict[str, list[str]]:
 def test_epochs_become_steps_without_gaps() -> None:
     """Epochs 0, 2 and 4; nothing is written out that goes without saying."""
     transfers = teccl(teccl_allgather(ring_sentences(4)))
-    schedule = peer_schedule(transfers, load_topology("ring:nodes=4"))
+    schedule = tool_schedule(transfers, load_topology("ring:nodes=4"))
     assert schedule.num_steps == 3
     assert (schedule.method, schedule.collective) == ("TE-CCL", "allgather")
     assert (schedule.sends.interval, schedule.sends.path) == (None, None)
@@ -60,7 +60,7 @@ SENTENCES = [
 
 def test_transfers_that_are_said_to_go_through_switches_do() -> None:
     """Though a link joins a and b; what the file says nothing of goes by fewest links."""
-    schedule = peer_schedule(teccl(teccl_allgather(SENTENCES)), star_with_a_link())
+    schedule = tool_schedule(teccl(teccl_allgather(SENTENCES)), star_with_a_link())
     ways = paths(schedule)
     assert (ways["ab"], ways["ba"], ways["ac"]) == (["asb"], ["ba"], ["asc"])
 
@@ -69,7 +69,7 @@ def test_a_pair_with_both_kinds_names_the_path_of_each_transfer() -> None:
     """Two chunks from a to b, one over the link and one over the switch."""
     two = [line.replace("Chunk 0", f"Chunk {chunk}") for line in SENTENCES for chunk in (0, 1)]
     two[1] = two[1].removesuffix(" via switches 0")
-    schedule = peer_schedule(teccl(teccl_allgather(two)), star_with_a_link())
+    schedule = tool_schedule(teccl(teccl_allgather(two)), star_with_a_link())
     assert paths(schedule)["ab"] == ["ab", "asb"]
     verify(schedule)
     sends = schedule.sends
@@ -85,7 +85,7 @@ def test_gpus_may_be_others_than_in_order() -> None:
     """A one-way line 0 -> 1 -> 2 in the file runs from c over a to b."""
     chunks = [([0], (0, 1, 2), 0)]
     transfers = sccl(sccl_file(3, chunks, [[[0, 0, 1]], [[0, 1, 2]]]))
-    schedule = peer_schedule(transfers, star_with_a_link(), order=[2, 0, 1])
+    schedule = tool_schedule(transfers, star_with_a_link(), order=[2, 0, 1])
     assert schedule.chunks.root.tolist() == [2]
     assert list(zip(schedule.sends.tail, schedule.sends.head, strict=True)) == [(2, 0), (0, 1)]
     verify(schedule)
@@ -95,7 +95,7 @@ def test_a_network_of_another_size_is_refused() -> None:
     with pytest.raises(
         InvalidParameterError, match=r"the file is for 4 GPUs, and ring:nodes=3 has"
     ):
-        peer_schedule(teccl(teccl_allgather(ring_sentences(4))), load_topology("ring:nodes=3"))
+        tool_schedule(teccl(teccl_allgather(ring_sentences(4))), load_topology("ring:nodes=3"))
 
 
 def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
@@ -103,7 +103,7 @@ def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
     chunks = [([0], range(4), 0)]
     far = sccl(sccl_file(4, chunks, [[[0, 0, 2]]]))
     with pytest.raises(UnsupportedError, match="no path from gpu0 to gpu2 through switches"):
-        peer_schedule(far, load_topology("ring:nodes=4"))
+        tool_schedule(far, load_topology("ring:nodes=4"))
     builder = TopologyBuilder()
     for gpu in "ab":
         builder.gpu(gpu)
@@ -113,13 +113,13 @@ def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
         for s, t in ((1, 2), (2, 1))
     ]
     with pytest.raises(UnsupportedError, match=r"no path from . to . through switches alone"):
-        peer_schedule(teccl(teccl_allgather(lines)), builder.build("two"))
+        tool_schedule(teccl(teccl_allgather(lines)), builder.build("two"))
 
 
 def test_a_message_has_the_file_s_names_too() -> None:
     transfers = teccl(teccl_allgather(ring_sentences(3)))
-    said = as_the_file_has_it(transfers, "step 1, chunk 2, a -> b: not there")
-    assert said == "step 1, chunk 2, a -> b: not there (in the file: epoch 2, chunk 0 from 3)"
+    text = as_the_file_has_it(transfers, "step 1, chunk 2, a -> b: not there")
+    assert text == "step 1, chunk 2, a -> b: not there (in the file: epoch 2, chunk 0 from 3)"
     assert as_the_file_has_it(transfers, "chunk 9 is lost") == "chunk 9 is lost"
 
 
@@ -139,7 +139,7 @@ def cut(topology: Topology, *rows: Send) -> tuple[list[tuple[int, ...]], int]:
     sends = Sends.of(rows)
     through = sends.tail >= 0
     pairs = list(zip(sends.tail.tolist(), sends.head.tolist(), strict=True))
-    found, left, _, links = cut_at_copying_switches(
+    found, left, _, links = cut_at_multicast_switches(
         topology, sends, through, paths_between(topology, pairs, through=True)
     )
     assert left.sum() == len(found) - sum(

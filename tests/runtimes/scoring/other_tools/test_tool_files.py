@@ -8,10 +8,10 @@ import pytest
 
 from forestcoll.errors import ForestCollError, InvalidScheduleError
 from forestcoll.runtimes.scoring.file_score import score_transfers
-from forestcoll.runtimes.scoring.peers import peer_files
-from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
+from forestcoll.runtimes.scoring.other_tools import tool_files
+from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
 from forestcoll.topology import Topology, load_topology
-from tests.runtimes.scoring.peer_documents import (
+from tests.runtimes.scoring.tool_documents import (
     allreduce_of_a_ring,
     ring_sentences,
     teccl_all_to_all,
@@ -37,7 +37,7 @@ def test_each_is_reported_by_its_fields(tmp_path: Path) -> None:
     ):
         path = written(tmp_path / "file.json", data)
         assert is_json(path)
-        assert read_peer_file(path).tool == tool
+        assert read_tool_file(path).tool == tool
 
 
 def test_xml_is_no_json_whatever_is_before_it(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_what_is_known_is_reported_of_what_is_not(tmp_path: Path) -> None:
     for data in ({"TopologyParams": {}}, [], {"7-Flow": []}):
         path = written(tmp_path / "file.json", data)
         with pytest.raises(InvalidScheduleError, match="is none of the files known"):
-            read_peer_file(path)
+            read_tool_file(path)
 
 
 @pytest.mark.parametrize(
@@ -74,14 +74,14 @@ def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, problem: st
     path = tmp_path / "file.json"
     path.write_bytes(content)
     with pytest.raises(InvalidScheduleError, match=problem):
-        read_peer_file(path)
+        read_tool_file(path)
 
 
 def test_unreadable_files_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path / "file.json", RING)
-    monkeypatch.setattr(peer_files, "MOST_BYTES", 100)
+    monkeypatch.setattr(tool_files, "MOST_BYTES", 100)
     with pytest.raises(InvalidScheduleError, match="too much to read"):
-        read_peer_file(path)
+        read_tool_file(path)
     with pytest.raises(InvalidScheduleError, match="cannot be read: no such file"):
         is_json(tmp_path / "none.json")
 
@@ -103,7 +103,7 @@ def test_damaged_files_end_in_a_result_or_one_error_of_ours(tmp_path: Path, seed
 
 def outcome(path: Path, topology: Topology) -> str:
     try:
-        found = score_transfers(read_peer_file(path), topology)
+        found = score_transfers(read_tool_file(path), topology)
     except ForestCollError as error:
         return f"refused in {len(str(error).splitlines())} line"
     return "right" if found.wrong is None else "wrong"

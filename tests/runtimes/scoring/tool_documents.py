@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from forestcoll.errors import InvalidScheduleError
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
-from forestcoll.runtimes.scoring.peers.sccl_algorithm import read_sccl_algorithm
-from forestcoll.runtimes.scoring.peers.teccl_output import read_teccl_output
+from forestcoll.runtimes.scoring.other_tools.sccl_algorithm import read_sccl_algorithm
+from forestcoll.runtimes.scoring.other_tools.teccl_output import read_teccl_output
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.topology import Topology
 from forestcoll.topology.reading.documents import Document, parse_json
 from tests.hand_networks import network_of
@@ -30,11 +30,11 @@ def document(data: object) -> Document:
     return parse_json(json.dumps(data), "by hand", InvalidScheduleError)
 
 
-def teccl(data: object) -> PeerTransfers:
+def teccl(data: object) -> ToolTransfers:
     return read_teccl_output(document(data))
 
 
-def sccl(data: object) -> PeerTransfers:
+def sccl(data: object) -> ToolTransfers:
     return read_sccl_algorithm(document(data))
 
 

@@ -45,7 +45,7 @@ def loads_by_hand(forest: Forest) -> tuple[int, ...]:
 
 
 def _straight(forest: Forest, path: Sequence[int]) -> Sequence[int]:
-    """Cut the loops of a path at switches that copy."""
+    """Cut the loops of a path at switches that multicast."""
     for i, node in enumerate(path):
         if forest.topology.nodes[node].multicast and node in path[i + 1 :]:
             last = len(path) - 1 - path[::-1].index(node)
