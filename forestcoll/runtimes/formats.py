@@ -226,7 +226,7 @@ def format_of(options: ExportOptions) -> str:
         if isinstance(options, one.options):
             return name
     known = ", ".join(one.options.__name__ for one in FORMATS.values())
-    raise InvalidParameterError(f"{options!r} is no options of a format; give one of {known}")
+    raise InvalidParameterError(f"{options!r} is not options of a format; give one of {known}")
 
 
 def asked_of(options: ExportOptions) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def test_both_phases_of_an_allreduce_are_reported(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [([], "nothing has changed"), (["--without", "gpu9"], "'gpu9' is no node of ring:nodes=4")],
+    [([], "nothing has changed"), (["--without", "gpu9"], "'gpu9' is not a node of ring:nodes=4")],
 )
 def test_bad_requests_take_one_line(options: list[str], message: str, tmp_path: Path) -> None:
     old = tmp_path / "old.npz"

@@ -32,7 +32,7 @@ MALFORMED = {
         GOOD.replace("name: b", "name: a"),
         "nodes[1].name is 'a', as is nodes[0].name",
     ),
-    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is no node"),
+    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is not a node"),
     "self-loop": (GOOD.replace("to: b", "to: a"), "where the link comes from"),
     "zero bandwidth": (GOOD.replace("s: 1", "s: 0"), "bandwidth_gb_s is 0; it must be positive"),
     "negative bandwidth": (

@@ -34,7 +34,7 @@ def test_a_plan_counts_channels_between_boxes(boxes: int, crossed: bool) -> None
 def test_unknown_formats_and_options_are_reported_with_those_there_are() -> None:
     with pytest.raises(InvalidParameterError, match="no format 'xml'; formats are msccl"):
         options_of("xml", {})
-    with pytest.raises(InvalidParameterError, match="'goal' is no options of a format; give one"):
+    with pytest.raises(InvalidParameterError, match="'goal' is not options of a format; give one"):
         export(PROGRAM, "goal")  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="msccl has no option depth; it has protocol"):
         options_of("msccl", {"depth": 3})

@@ -60,7 +60,7 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: ring:nodes=4\nscale: [1]\n", "scale is [1]; write a mapping"),
         ("base: ring:nodes=4\nscale: {gpu0: x}\n", "scale.gpu0 is 'x', which is not a number"),
         ("base: ring:nodes=4\nwith: {gpu0 - gpu2: 5 gbps}\n", "with.gpu0 - gpu2"),
-        ("base: ring:nodes=4\nwithout: [gpu9]\n", "'gpu9' is no node of ring:nodes=4"),
+        ("base: ring:nodes=4\nwithout: [gpu9]\n", "'gpu9' is not a node of ring:nodes=4"),
         ("base: ring:nodes=4\nscale: {gpu0: 0}\n", "the factor is 0; it must be positive"),
         ("base: nothing.yaml\n", "nothing.yaml: cannot be read"),
         ("base: ring:nodes=0\n", "nodes is"),

@@ -55,7 +55,7 @@ def test_a_group_of_all_is_the_network_and_a_group_of_a_group_is_smaller() -> No
     ("members", "message"),
     [
         ([], "the group is empty; name at least one"),
-        (["b0.gpu8"], "'b0.gpu8', which is no node of dgx_a100:boxes=2; did you mean 'b0.gpu"),
+        (["b0.gpu8"], "'b0.gpu8', which is not a node of dgx_a100:boxes=2; did you mean 'b0.gpu"),
         (["b0.gpu1", "b0.gpu1"], "names 'b0.gpu1' twice"),
         (["ib"], "'ib', which is a switch; only compute nodes take part"),
     ],

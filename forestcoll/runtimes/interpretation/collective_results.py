@@ -200,7 +200,7 @@ def _way(unit: int, memory: Memory, units: Units) -> list[int]:
 
 def _finding(what: str, gpu: int, way: list[int], actions: Named) -> Finding:
     if not way:
-        return Finding(Kind.DATA, f"GPU {gpu}: {what}; nobody writes it", gpu)
+        return Finding(Kind.DATA, f"GPU {gpu}: {what}; no step writes it", gpu)
     lines = " < ".join(map(actions.name_of, way))
     places = map(actions.place_of, way)
     return Finding.at(Kind.DATA, f"GPU {gpu}: {what}; it came by {lines}", *places)

@@ -166,7 +166,7 @@ def with_links(topology: T, links: Mapping[str, Exact]) -> T:
     Raises
     ------
     InvalidTopologyError
-        If an end is no node, a node would be joined to itself, or a bandwidth is not positive.
+        If an end is not a node, a node would be joined to itself, or a bandwidth is not positive.
 
     Examples
     --------

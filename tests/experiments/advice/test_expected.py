@@ -241,7 +241,7 @@ def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.Monke
     monkeypatch.setattr("forestcoll.all_to_all.best_flow.best_flow", late)
     found = expected(load_topology("ring:nodes=4"), "all-to-all", seconds=30)
     for one in (*found.bounds, found.rates[0]):
-        assert (one.algbw_gb_s, one.note) == (None, "not there in 30 s; allow more time")
+        assert (one.algbw_gb_s, one.note) == (None, "not finished in 30 s; allow more time")
     assert found.rates[1].algbw_gb_s is not None
     assert all(one.share is None for one in found.rates)
     assert found.binding is None
@@ -274,8 +274,8 @@ def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch)
     topology = load_topology("dgx_h100:boxes=1")
     none = expected(topology, seconds=0)
     assert all(one.algbw_gb_s is None for one in none.rates)
-    assert {one.note for one in none.rates[:3]} == {"not there in 0 s; allow more time"}
-    assert {one.note for one in none.bounds} == {"not there in 0 s; allow more time"}
+    assert {one.note for one in none.rates[:3]} == {"not finished in 0 s; allow more time"}
+    assert {one.note for one in none.bounds} == {"not finished in 0 s; allow more time"}
     assert none.binding is None
 
     def endless(_topology: Topology, _collective: str) -> Forest:
@@ -288,7 +288,7 @@ def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch)
     found = {one.what: one for one in expected(topology, seconds=3).rates}
     assert time.monotonic() < began + 20
     assert found["ForestColl"].algbw_gb_s == 450
-    assert found["NCCL ring"].note == "not there in 3 s; allow more time"
+    assert found["NCCL ring"].note == "not finished in 3 s; allow more time"
 
 
 def endless(*_: object, **__: object) -> None:
@@ -318,7 +318,7 @@ def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.Monke
     began = time.monotonic()
     found = expected(topology, seconds=2)
     assert time.monotonic() < began + 3.5
-    assert {one.note for one in found.bounds} == {"not there in 2 s; allow more time"}
+    assert {one.note for one in found.bounds} == {"not finished in 2 s; allow more time"}
     assert found.binding is None
     assert len(begun) == 1
 
@@ -328,7 +328,7 @@ def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch)
     topology = load_topology("dgx_h100:boxes=1")
     monkeypatch.setattr("experiments.advice.expected._made", endless)
     found = expected(topology, seconds=4)
-    assert found.rates[0].note == "not there in 4 s; allow more time"
+    assert found.rates[0].note == "not finished in 4 s; allow more time"
     assert found.bounds[1].algbw_gb_s == 450
     assert found.binding is not None
     monkeypatch.setattr("experiments.advice.expected.rate_bound", endless)

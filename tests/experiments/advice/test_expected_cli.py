@@ -53,7 +53,7 @@ def test_machines_get_the_same_in_json() -> None:
     [
         (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
         (["--collective", "gossip"], "it must be one of allgather"),
-        (["--without", "gpu9"], "'gpu9' is no node"),
+        (["--without", "gpu9"], "'gpu9' is not a node"),
         (["--root", "gpu1"], "allreduce takes no root here"),
         (["--group", "gpu1"], "a collective needs at least 2"),
         (["--time-limit", "-1"], "seconds is -1.0; it must be from 0 to 10000000"),

@@ -102,8 +102,8 @@ def fault(path: Path) -> str:
             "name: ../toy\n" + TOPOLOGIES + METHODS,
             "line 1: name is '../toy'; it should match",
         ),
-        ("just words\n", "line 1: the file holds no keys and values"),
-        ("", "toy.yaml: the file holds no keys and values"),
+        ("just words\n", "line 1: the file must hold keys and values"),
+        ("", "toy.yaml: the file must hold keys and values"),
     ],
 )
 def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message: str) -> None:

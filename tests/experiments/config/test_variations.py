@@ -34,7 +34,7 @@ def test_what_is_dead_one_way_still_works_the_other_way() -> None:
 def test_a_group_is_of_the_network_as_changed() -> None:
     found = network_of(SPEC, {"without": ["gpu1"]}, "gpu0,gpu2")
     assert found.num_compute == 2
-    with pytest.raises(ForestCollError, match="'gpu1', which is no node"):
+    with pytest.raises(ForestCollError, match="'gpu1', which is not a node"):
         network_of(SPEC, {"without": ["gpu1"]}, "gpu0,gpu1")
 
 

@@ -44,7 +44,7 @@ IN_WORDS = r"gpus\[1\]\.threadblocks\[0\]\.ops"
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("name", ..., "name is missing; add it, the loader crashes without"),
+        ("name", ..., "name is missing; add it, since the loader crashes without"),
         ("inplace", 1, "inplace is 1; it must be true or false"),
         ("collective", "x" * 300, "collective is .*; it must be text of at most 255"),
         ("gpus", [], r"gpus is \[\]"),

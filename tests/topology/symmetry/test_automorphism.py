@@ -85,7 +85,7 @@ def test_groups_of_the_same_ends_but_other_links_differ() -> None:
     """On two inner and two outer GPUs: 0 -> 2 with 1 -> 3, and 0 -> 3 alone with 1 -> 2 alone.
 
     Exchanging 2 and 3 keeps every bandwidth and the ends of all groups, but carries the pair
-    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is no shared capacity. Exchanging both sides at
+    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is not a shared capacity. Exchanging both sides at
     once keeps it.
     """
     builder = TopologyBuilder()
@@ -120,11 +120,11 @@ def test_generators_keep_every_bandwidth(kind: str) -> None:
 
 
 def test_a_given_group_is_checked() -> None:
-    """Turning a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
+    """Rotating a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
     ring = load_topology("ring:nodes=4")
     assert orbits_under(ring, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
     for wrong in ([1, 0, 2, 3], [0, 0, 1, 2], [0, 1, 2]):
-        with pytest.raises(InvalidParameterError, match="generator 1 is no automorphism"):
+        with pytest.raises(InvalidParameterError, match="generator 1 is not an automorphism"):
             orbits_under(ring, [[0, 1, 2, 3], wrong])
 
 

@@ -89,7 +89,7 @@ def interpret(
     report = Collected()
     report.take(_static(algorithm, steps, most_blocks))
     if not _can_be_executed(algorithm, steps, report):
-        report.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
+        report.take([Finding(Kind.NOTE, "not executed, since its behaviour is undefined")])
         return report.findings((), 0)
     cuts = cuts_of(algorithm)
     for cut in cuts:

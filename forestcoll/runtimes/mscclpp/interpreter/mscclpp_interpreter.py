@@ -97,7 +97,7 @@ def interpret_plan(
         report.take(first_of(check_bounds(plan)))
     report.take(_notes(plan))
     if report.kinds & {Kind.REFERENCE, Kind.BOUNDS}:
-        report.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
+        report.take([Finding(Kind.NOTE, "not executed, since its behaviour is undefined")])
         return report.findings((), 0)
     layout = plan_cells_of(plan, in_place=plan.in_place)
     _check_size(plan, layout)

@@ -60,6 +60,6 @@ def _transfers(document: Document) -> ToolTransfers:
         return read_teccl_output(document)
     raise document.fault(
         (),
-        "is none of the files known: an output of TE-CCL has '7-Flows', an algorithm of TACCL or "
-        "SCCL 'sccl_type' or 'msccl_type', MSCCL's own are XML; our own schedules are for verify",
+        "has an unknown format: files of TE-CCL have '7-Flows', those of TACCL and SCCL "
+        "'sccl_type' or 'msccl_type', and MSCCL's are XML; check our schedules by verify",
     )

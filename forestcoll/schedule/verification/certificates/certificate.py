@@ -245,7 +245,7 @@ def _crossing(
     inside = set(claim.cut)
     _check_once(claim.cut, f"the cut of {what} names")
     if strangers := inside.difference(weight, certificate.forwarding):
-        fail(f"the cut of {what} names {min(strangers)}, which is no node")
+        fail(f"the cut of {what} names {min(strangers)}, which is not a node")
     if inside.issuperset(weight):
         fail(f"the cut of {what} holds every GPU; one must be outside")
     due = [name for name in weight if name in inside]

@@ -271,7 +271,7 @@ def test_data_that_no_buffer_holds_is_known_before_any_try() -> None:
     [
         ({"protocol": "simple"}, "the protocol is 'simple'; it must be one of Simple, LL, LL128"),
         ({"channels": 0}, "channels is 0; it must be 1 or more"),
-        ({"instances": 33}, "33 instances of 1 channels each are more than the 32"),
+        ({"instances": 33}, "instances 33 x channels 1 is more than the 32"),
         ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
     ],
 )

@@ -56,7 +56,7 @@ def test_xml_is_no_json_whatever_is_before_it(tmp_path: Path) -> None:
 def test_what_is_known_is_reported_of_what_is_not(tmp_path: Path) -> None:
     for data in ({"TopologyParams": {}}, [], {"7-Flow": []}):
         path = written(tmp_path / "file.json", data)
-        with pytest.raises(InvalidScheduleError, match="is none of the files known"):
+        with pytest.raises(InvalidScheduleError, match="has an unknown format"):
             read_tool_file(path)
 
 

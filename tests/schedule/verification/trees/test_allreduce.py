@@ -65,7 +65,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "a potential of a GPU": (
         lambda b: replace(b, potentials=(Potential(b.topology.compute[0], ONE, ONE),)),
-        "a potential to what is no switch",
+        "a potential to what is not a switch",
     ),
     "a potential twice": (
         lambda b: replace(b, potentials=(*b.potentials, b.potentials[0])),
@@ -208,7 +208,7 @@ SHARED_FAULTS: dict[str, tuple[Change, str]] = {
     "two prices": (lambda b: replace(b, shared=b.shared * 2), "gives a shared capacity two prices"),
     "a stranger": (
         lambda b: replace(b, shared=(replace(b.shared[0], name="nothing"),)),
-        "the bound prices 'nothing', which is no shared capacity",
+        "the bound prices 'nothing', which is not a shared capacity",
     ),
 }
 
