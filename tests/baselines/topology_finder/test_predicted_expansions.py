@@ -30,7 +30,8 @@ FASTER = {
 
 
 def of(nodes: int, degree: int, name: str) -> Candidate:
-    found = search(range(2, nodes + 1), degree, TABLE.times_of)
+    sizes = range(2, nodes + 1)
+    found = search(sizes, degree, lambda base: TABLE.times_of(base) if base.printed else None)
     return next(one for one in found[nodes, degree] if one.name == name)
 
 

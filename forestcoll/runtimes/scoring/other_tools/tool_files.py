@@ -61,5 +61,6 @@ def _transfers(document: Document) -> ToolTransfers:
     raise document.fault(
         (),
         "has an unknown format: files of TE-CCL have '7-Flows', those of TACCL and SCCL "
-        "'sccl_type' or 'msccl_type', and MSCCL's are XML; check our schedules by verify",
+        "'sccl_type' or 'msccl_type', plans of MSCCL++ 'gpus' and 'inplace', and MSCCL's files are "
+        "XML; check our schedules by verify",
     )
