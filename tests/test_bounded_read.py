@@ -70,7 +70,7 @@ def test_whatever_is_no_regular_file_is_refused_without_blocking(tmp_path: Path)
     link.symlink_to("/dev/zero")
     folder.mkdir()
     for path, reason in (
-        (pipe, "is a pipe; write its content to a file first"),
+        (pipe, "it is a pipe; write its content to a file first"),
         (link, "is a device, not a file"),
         (folder, "is a directory"),
         (tmp_path / "none", "no such file or directory"),

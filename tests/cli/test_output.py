@@ -22,8 +22,8 @@ def never(*_: object, **__: object) -> None:
         ("nowhere/x.json", "there is no directory"),
         ("taken.json", "is a directory; name a file in it"),
         ("locked/x.json", "no permission to write in"),
-        ("x.yaml", "x.yaml: this is written as .json or .npz; name it so"),
-        ("x", "x: this is written as .json or .npz; name it so"),
+        ("x.yaml", "x.yaml: the file name must end in .json or .npz"),
+        ("x", "x: the file name must end in .json or .npz"),
     ],
 )
 def test_generate_looks_at_the_output_before_it_works(

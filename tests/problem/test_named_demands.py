@@ -80,7 +80,7 @@ REFUSED = {
     "all-to-all:group=gpu0+gpu1|": "group '' must name two GPUs or more",
     "all-to-all:group=gpu0+gpu0": "group 'gpu0.gpu0' must name two GPUs or more, each once",
     "all-to-all:size=0": "all-to-all: size has '0', which is 0 bytes",
-    "all-to-all:size=-1": "all-to-all: size has '-1'; a size is bytes",
+    "all-to-all:size=-1": "all-to-all: size has '-1'; write bytes, or a size",
     "all-to-all:size=nan": "all-to-all: size has 'nan'",
     "all-to-all:size=1000T": r"all-to-all: size is \d+ bytes; at most 1e\+14",
     "sendrecv:size=90T": "bytes in all; at most",
@@ -95,7 +95,7 @@ REFUSED = {
     "zipf:exponent=nan": "exponent is 'nan'; it must be from 0",
     "zipf:exponent=1e999": "exponent is '1e999'; it must be from 0",
     "zipf:seed=1.5": "seed is '1.5'; give a number",
-    "zipf:size=1,exponent=10": "nobody needs anything",
+    "zipf:size=1,exponent=10": "the demand is empty",
 }
 
 

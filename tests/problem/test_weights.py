@@ -148,11 +148,11 @@ def test_weights_are_a_list_or_a_mapping(weights: Any, kind: str) -> None:
 def test_a_name_is_guessed_only_where_one_is_near() -> None:
     """Of GPUs gpu0 to gpu2, gpu3 is near and x is not."""
     ring = load_topology("ring:nodes=3")
-    with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
+    with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):
         whole_weights(ring, {"gpu7": 1})
     with pytest.raises(InvalidParameterError, match=r"no node; a GPU is 'gpu0'$"):
         whole_weights(ring, {"x": 1})
-    with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
+    with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):
         rank_of_root(ring, "gpu7")
     with pytest.raises(InvalidParameterError, match=r"'x', which is not a node; a GPU is 'gpu0'$"):
         rank_of_root(ring, "x")

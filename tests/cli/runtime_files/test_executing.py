@@ -81,7 +81,7 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
     [
         (("--ranks", "4"), "is for 3 GPUs; give --ranks 3"),
         (("--size", "1KB,2KB"), "--size is '1KB,2KB'; it must be one size"),
-        (("--size", "1QB"), "--size has '1QB'; a size is bytes"),
+        (("--size", "1QB"), "--size has '1QB'; write bytes, or a size"),
         (("--dtype", "int8"), "dtype is 'int8'; it must be int32 or"),
         (("--pipeline-chunks", "0"), "cannot be cut into 0 pipeline chunks"),
     ],

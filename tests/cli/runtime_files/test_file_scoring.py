@@ -139,7 +139,7 @@ def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path
     for arguments, message in (
         ((file, "-o", tmp_path / "x.json"), "--output is for JSON of other tools"),
         ((path, "--root", "1"), "--root is for files of MSCCL and MSCCL"),
-        ((path, "-o", tmp_path / "x.txt"), "name it so"),
+        ((path, "-o", tmp_path / "x.txt"), "the file name must end in"),
         ((tmp_path / "none",), "cannot be read"),
     ):
         failed = invoke("score", *arguments, "--topology", "ring:nodes=4")

@@ -51,7 +51,7 @@ def test_machines_get_the_same_in_json() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
+        (["--sizes", "1XB"], "--sizes has '1XB'; write bytes, or a size"),
         (["--collective", "gossip"], "it must be one of allgather"),
         (["--without", "gpu9"], "'gpu9' is not a node"),
         (["--root", "gpu1"], "allreduce takes no root here"),

@@ -129,7 +129,7 @@ def test_decimals_stay_exact_and_titles_are_text(tmp_path: Path) -> None:
         ([{"from": "1KB"}], 'sizes has a range without "from" or "to"'),
         ([{"from": 1, "to": 2, "by": 3}], "sizes has a range with 'by'; known: from, to, factor"),
         ([{"from": 1, "to": 2, "factor": 1}], "by the factor 1; it must be a whole number from 2"),
-        ([[1]], "sizes has [1]; a size is bytes"),
+        ([[1]], "sizes has [1]; write bytes, or a size"),
         ([*range(1, 1100)], "sizes has over 1000 sizes"),
     ],
     ids=lambda given: str(given)[:40],

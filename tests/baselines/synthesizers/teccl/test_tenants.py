@@ -179,7 +179,7 @@ def test_the_time_is_kept() -> None:
         ([Tenant("a", group=("gpu0", "gpu7"))], "the group names 'gpu7'"),
         ([Tenant("a", size_bytes=7, group=("gpu0", "gpu1"))], "7 bytes are no whole number for"),
         ([Tenant("a", "broadcast", root=3, group=("gpu0", "gpu1"))], "gpu3 is not in its group"),
-        ([Tenant("a", group=("gpu0",))], "a: nobody needs anything"),
+        ([Tenant("a", group=("gpu0",))], "a: the demand is empty"),
         ([Tenant("a", group=("gpu0",), demand="zipf")], "has a demand and a group"),
         ([Tenant("a", demand="zipf", chunks=0)], "chunks is 0"),
         ([Tenant("a", demand="zapf")], "there is no demand 'zapf'"),

@@ -30,7 +30,7 @@ def test_it_is_what_was_tuned(tmp_path: Path) -> None:
         (lambda index: index["ranges"][0].update(file=None), "ranges.0.file: input should be"),
         (lambda index: index["ranges"][0].update(file="../x"), "ranges.0.file: string should"),
         (lambda index: index["ranges"].reverse(), "its ranges are not in order; tune again"),
-        (lambda index: index["ranges"][0].update(use="x"), "a range uses 'x', which is no cand"),
+        (lambda index: index["ranges"][0].update(use="x"), "a range uses 'x', which is not a cand"),
         (lambda index: index["alpha_us"].update(exact="ten"), "alpha_us.exact: string should"),
     ],
 )

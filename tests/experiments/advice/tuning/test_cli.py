@@ -94,7 +94,7 @@ def test_methods_out_of_time_are_reported() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
+        (["--sizes", "1XB"], "--sizes has '1XB'; write bytes, or a size"),
         (["--sizes", ""], "--sizes has ''"),
         (["--alpha", "-1"], "alpha is -1 us; it must be from 0"),
         (["--alpha", "nan"], "alpha is 'nan', which is not a number"),

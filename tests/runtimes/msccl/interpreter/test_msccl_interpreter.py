@@ -91,7 +91,7 @@ def test_a_wrong_target_is_named_and_what_it_leaves_unwritten() -> None:
     line = line_of(text, 1, 0, 2)
     result = wrong(changed(text, line, dstoff=0))
     assert line in lines(result, Kind.DATA)
-    assert any("nobody writes it" in one.message for one in result.findings)
+    assert any("no step writes it" in one.message for one in result.findings)
 
 
 def test_a_dropped_send_leaves_its_receive_waiting() -> None:

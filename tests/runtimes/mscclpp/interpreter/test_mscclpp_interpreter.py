@@ -64,7 +64,7 @@ def test_without_any_one_operation_they_are_wrong_and_a_neighbour_is_named(path:
             wrong = [one for one in found.findings if one.is_wrong]
             assert wrong, (rank, place)
             named = any(
-                "operation" in one.message or "nobody writes" in one.message for one in wrong
+                "operation" in one.message or "no step writes" in one.message for one in wrong
             )
             assert named
 
