@@ -26,8 +26,10 @@ _STANDING = {
 }
 """Verdict of each status."""
 
-_COUNTED = ("measures-allgather", "bfb-figure10", "forestcoll-figure14")
-"""Experiments with allgathers that show the capabilities of methods."""
+_COUNTED = (
+    "measures-allgather", "bfb-figure10", "forestcoll-figure14", "own-meshes", "others-tori",
+)  # fmt: skip
+"""Experiments that show the capabilities of methods; of the last two the allreduces count."""
 
 
 _OF = {"theory": "", "search": ", searches", "simulated": ", simulated"}
@@ -207,13 +209,14 @@ def _methods(found: Sequence[Capability]) -> list[str]:
         [
             "method", "optimality", "generality", "scalability",
             "slides (switches, optimal, scalable)",
-            "switches here", "at the optimum here", "least share", "largest here", "limit hit at",
+            "collective here", "switches here", "at the optimum here", "least share",
+            "largest here", "limit hit at",
         ],
         (
             [
                 one.method, one.optimality, one.generality, one.scalability, one.slides,
-                {True: "yes", False: "no", None: ""}[one.switches],
-                f"{one.optimal} of {one.networks} networks" if one.networks else "no allgather",
+                one.collective, {True: "yes", False: "no", None: ""}[one.switches],
+                f"{one.optimal} of {one.networks} networks" if one.networks else "none made",
                 "" if one.worst is None else f"{one.worst:.1%}",
                 "" if one.largest is None else f"{one.largest} GPUs",
                 "" if one.beyond is None else f"{one.beyond} GPUs",
