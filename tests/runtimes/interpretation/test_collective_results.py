@@ -31,8 +31,8 @@ def test_of_a_program_that_does_nothing_all_is_missing(collective: str) -> None:
     algorithm = parse_algorithm(text).algorithm
     messages = [one.message for one in interpret(algorithm, root=root).findings]
     due = [
-        f"GPU {gpu}: output chunk {chunk} has nothing that was ever written, not {words}; no "
-        "step writes it"
+        f"GPU {gpu}: output chunk {chunk} has nothing that was ever written, not {words}; no step "
+        "writes it"
         for gpu, chunks in enumerate(DUE[collective])
         for chunk, words in enumerate(chunks)
     ]
