@@ -3,9 +3,8 @@
 Problem: place R rings that enter and leave each box at its NICs, such that the busiest link has the
          least load.
 Output:  one ring at a time, given the load of earlier rings.
-Cost:    for each ring a shortest path around the boxes over all pairs of entry and exit (64 for a
-         box of 8 NICs), from each NIC of the first box; the Hamiltonian paths of a box with direct
-         links.
+Cost:    for each ring a few shortest paths around the boxes over all pairs of entry and exit (64
+         for a box of 8 NICs); the Hamiltonian paths of a box with direct links.
 Source:  the machine with the fewest NICs limits the channels of NCCL. A GPU reaches a NIC of
          another GPU over NVLink, through that GPU (PXN). The choice of NICs is greedy and ours, as
          in ``ring_layout``.
@@ -72,6 +71,14 @@ class AttachmentLayout:
         ]
         self.courses = cache(self._find_courses)
         self.shares = cache(self._find_shares)
+        self.over: dict[_Ends, list[tuple[int, _Ends]]] = defaultdict(list)
+        for box, ways in enumerate(self.crossings):
+            for hop in ways:
+                for link in self.shares(hop):
+                    self.over[link].append((box, hop))
+        # A ring changes the loads of few links, so few of all crossings need a new price.
+        self.prices: list[dict[_Ends, int]] = [dict.fromkeys(ways, 0) for ways in self.crossings]
+        self.stale = {*self.over}
 
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
@@ -88,6 +95,7 @@ class AttachmentLayout:
         for hop in hops(tour):
             for link, share in self.shares(hop).items():
                 self.busy[link] = self.busy.get(link, 0) + rings * share
+                self.stale.add(link)
 
     @property
     def worst(self) -> int:
@@ -124,28 +132,49 @@ class AttachmentLayout:
 
         Ties go to the fewest hops; a box is entered and left at one GPU only if unavoidable.
         """
-        prices = [
-            {hop: self._penalty(hop) * _MOST_HOPS + self._hops(*hop) for hop in ways}
-            for ways in self.crossings
-        ]
-        a_round = 1 + sum(max(ways.values(), default=0) for ways in prices)
-        around = (self._around(entry, prices, a_round) for entry in self.entries)
-        ways = [way for way in around if way is not None]
-        if not ways:
+        self._renew_prices()
+        a_round = 1 + sum(max(ways.values(), default=0) for ways in self.prices)
+        way = self._cheapest(a_round)
+        if way is None:
             raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
         crossed: list[_Ends] = []
-        way = min(ways, key=lambda way: way.price)
         while way.before is not None:
             crossed.append(way.crossing)
             way = way.before
         return crossed[::-1]
 
-    def _around(
-        self, start: int, prices: Sequence[Mapping[_Ends, int]], a_round: int
-    ) -> _Way | None:
-        """The best path from a GPU of the first box around all boxes and back."""
-        entered = {start: _Way(0, (start, start), None)}
-        for box, crossings in enumerate(prices):
+    def _renew_prices(self) -> None:
+        """Price the crossings over links whose loads have changed."""
+        for box, hop in {crossing for link in self.stale for crossing in self.over.get(link, ())}:
+            self.prices[box][hop] = self._penalty(hop) * _MOST_HOPS + self._hops(*hop)
+        self.stale.clear()
+
+    def _cheapest(self, a_round: int) -> _Way | None:
+        """The best path around all boxes and back, from the first of equally good GPUs.
+
+        No path around from a GPU is cheaper than the best one to it from any GPU, so most GPUs
+        need no search of their own.
+        """
+        free = self._through(
+            {start: _Way(0, (start, start), None) for start in self.entries}, a_round
+        )
+        bounds = sorted(
+            (free[start].price, place) for place, start in enumerate(self.entries) if start in free
+        )
+        best: tuple[int, int] | None = None
+        found: _Way | None = None
+        for bound in bounds:
+            if best is not None and bound > best:
+                break
+            start = self.entries[bound[1]]
+            way = self._through({start: _Way(0, (start, start), None)}, a_round).get(start)
+            if way is not None and (best is None or (way.price, bound[1]) < best):
+                best, found = (way.price, bound[1]), way
+        return found
+
+    def _through(self, entered: dict[int, _Way], a_round: int) -> dict[int, _Way]:
+        """The best paths around all boxes, by the GPU where they enter the first box again."""
+        for box, crossings in enumerate(self.prices):
             left = self._left(box, entered, a_round)
             best: dict[int, tuple[int, int]] = {}
             for (tail, head), more in crossings.items():
@@ -157,7 +186,7 @@ class AttachmentLayout:
                 head: _Way(price, (tail, head), left[tail][1])
                 for head, (price, tail) in best.items()
             }
-        return entered.get(start)
+        return entered
 
     def _left(
         self, box: int, entered: Mapping[int, _Way], a_round: int
