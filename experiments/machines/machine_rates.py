@@ -161,7 +161,7 @@ def write_rows(rows: Iterable[RateRow], path: Path = ROWS) -> None:
 def read_rows(path: Path = ROWS) -> list[RateRow]:
     """Read stored rows."""
     with path.open(newline="", encoding="utf-8") as file:
-        return [RateRow(**{**row, "gpus": int(row["gpus"])}) for row in csv.DictReader(file)]
+        return [RateRow(gpus=int(row.pop("gpus")), **row) for row in csv.DictReader(file)]
 
 
 def main(names: Sequence[str]) -> None:

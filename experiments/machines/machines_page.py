@@ -1,4 +1,4 @@
-"""The tables of docs/machines.md: families, constants with their sources, and measured rates.
+"""The tables of docs/networks/machines.md: families, constants with their sources, and measured rates.
 
 ``python -m experiments.machines.machines_page`` updates the page of this clone.
 """
@@ -16,7 +16,7 @@ from forestcoll.topology.families.machine_table import MACHINE_CONSTANTS, MACHIN
 
 __all__ = ["constants", "families", "parts", "rates", "updated"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "machines.md"
+PAGE = Path(__file__).parents[2] / "docs" / "networks" / "machines.md"
 
 COMMAND = "python -m experiments.machines.machines_page"
 

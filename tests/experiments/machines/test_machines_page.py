@@ -1,4 +1,4 @@
-"""The tables of docs/machines.md are those of the registry and of the stored rows."""
+"""The tables of docs/networks/machines.md are those of the registry and of the stored rows."""
 
 from experiments.machines.machine_rates import DEAD, WHOLE, RateRow, read_rows
 from experiments.machines.machines_page import PAGE, constants, families, parts, rates, updated
