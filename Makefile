@@ -64,8 +64,9 @@ setup:
 demo: setup
 	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh --results recomputed
 
-# All side by side, so that no core waits for the C++ tests; of the Python tests one sees the progress.
-test: setup
+# All side by side, so that no core waits for the C++ tests, which need the build tools only; of the
+# Python tests one sees the progress.
+test: $(VENV)/tools
 	@$(MAKE) --no-print-directory --jobs 3 --output-sync=target cpp checks suite
 
 test-all: separate
@@ -124,7 +125,7 @@ arrows: setup
 # The C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer; `make test-all` also runs them
 # with the very objects that the Python module is made of, as all Python tests do.
 CPP_BUILDS ?= build/sanitized
-cpp: setup
+cpp: $(VENV)/tools
 	@$(BIN)/cmake -S . -B build/sanitized -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=ON >/dev/null && \
 	for dir in $(CPP_BUILDS); do \

@@ -158,6 +158,7 @@ def test_lists_of_nothing_are_refused_before_they_fill_memory() -> None:
 OWN = {
     "experiments/config/document.py": "the toolkit's experiments",
     "baselines/topology_finder/base_table.py": "the toolkit's table",
+    "baselines/topology_finder/one_way_circulants.py": "the toolkit's table",
     "experiments/measures/docs.py": "the toolkit's page",
     "experiments/published/__init__.py": "the toolkit's tables",
     "experiments/report/page.py": "the toolkit's scripts and styles",

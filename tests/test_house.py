@@ -55,6 +55,8 @@ ACROSS = {
     "test_in_browser": "the page that experiments/report makes, in Chromium",
     "test_sized_experiments": "sizes from the file to the figure",
     "test_measures": "an experiment that is kept",
+    "test_sharp": "an experiment that is kept",
+    "test_tori": "an experiment that is kept",
     "test_durability": "whatever ends a run",
     "test_fuzz": "tests/fuzz itself",
     "test_shared_capacities": "shared capacities in schedules of every type",

@@ -195,17 +195,31 @@ def grid_of_powers(topology: Topology, base: int, method: str) -> Ranks:
     return ranks
 
 
+def grid_of_evens(topology: Topology, method: str) -> Ranks:
+    """Return the ranks of a torus whose dimensions are even.
+
+    Raises UnsupportedError if the network is no torus, or one of its dimensions is odd.
+    """
+    ranks = find_grid(topology).ranks
+    if any(length % 2 for length in ranks.shape):
+        dims = " x ".join(map(str, ranks.shape))
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is a {dims} torus; {method} takes even dimensions"
+        )
+    return ranks
+
+
 def alternating_dimensions(dims: Sequence[int], first: int, base: int) -> list[tuple[int, int]]:
     """Return the dimension of each step, and how often it had its turn before.
 
-    A dimension of length base^n has n turns.
+    A dimension longer than base^(n - 1), and no longer than base^n, has n turns.
 
     Examples
     --------
     >>> alternating_dimensions((2, 8), 1, 2)
     [(1, 0), (0, 0), (1, 1), (1, 2)]
     """
-    turns = [_turns(length, base) for length in dims]
+    turns = [_turns(length - 1, base) + 1 if length > 1 else 0 for length in dims]
     axes = [*range(first, len(dims)), *range(first)]
     return [(axis, turn) for turn in range(max(turns)) for axis in axes if turn < turns[axis]]
 

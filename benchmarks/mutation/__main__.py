@@ -6,8 +6,8 @@
     python -m benchmarks.mutation merge FILE FILE --out FILE
     python -m benchmarks.mutation table
 
-``python`` mutates the modules of an area (verify, problem, core, what_if, bounds, expected) and
-runs the area's tests on each mutant; ``native`` mutates the C++ stages, which takes seconds each;
+``python`` mutates the modules of an area (``areas``) and runs the area's tests on each mutant;
+``native`` mutates the C++ stages, which takes seconds each;
 ``survivors`` lists the mutants that no test killed; ``merge`` joins files of results; ``table``
 writes README.md from stored files.
 """

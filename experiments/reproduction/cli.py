@@ -151,6 +151,19 @@ def claims(clone: Clone = Path()) -> None:
     typer.echo(f"wrote {file}")
 
 
+@app.command("posted-runs")
+def posted_runs(clone: Clone = Path()) -> None:
+    """Compare posted runs with their bounds, and rewrite docs/papers/posted-runs.md."""
+    from experiments.reproduction.posted_runs import compared, read_runs, updated
+
+    runs = [compared(run) for run in read_runs()]
+    file = clone / "docs" / "papers" / "posted-runs.md"
+    write_text(file, updated(read_text_at_most(file, MOST_BYTES, ForestCollError), runs))
+    above = sum(run.share > 1 for run in runs)
+    typer.echo(f"{len(runs)} runs, {above} above the bound")
+    typer.echo(f"wrote {file}")
+
+
 @app.command()
 def draw(
     clone: Clone = Path(),

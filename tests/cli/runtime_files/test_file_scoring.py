@@ -133,8 +133,8 @@ def test_xml_may_be_of_gpus_in_another_order(file: Path) -> None:
 def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path) -> None:
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
     for arguments, message in (
-        ((file, "-o", tmp_path / "x.json"), "--output is of JSON"),
-        ((path, "--root", "1"), "--root is of XML"),
+        ((file, "-o", tmp_path / "x.json"), "--output is for JSON of other tools"),
+        ((path, "--root", "1"), "--root is for files of MSCCL and MSCCL"),
         ((path, "-o", tmp_path / "x.txt"), "name it so"),
         ((tmp_path / "none",), "cannot be read"),
     ):

@@ -34,6 +34,7 @@ def test_ranks_without_a_kind_form_an_axis_without_traffic() -> None:
         (["t=2:allreduce"], "it must be NAME=GPUS:COLLECTIVE:SIZE"),
         (["t=x:allreduce:1MB"], "a number of GPUs or rest"),
         (["t=-2:allreduce:1MB"], "a number of GPUs or rest"),
+        (["t=1000000000:allreduce:1MB"], "a number of GPUs or rest"),
         (["t=0:allreduce:1MB"], "product 0"),
         (["t=1:allreduce:1MB"], "at least two GPUs"),
         (["t=3:allreduce:1MB"], "does not divide 8 GPUs"),

@@ -10,6 +10,7 @@ import pytest
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.mscclpp import parse_plan, read_plan, reading, written_plan
+from forestcoll.runtimes.mscclpp.reading import is_plan
 from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, changed, document
 
 
@@ -113,6 +114,17 @@ def test_what_is_no_plan_is_reported_in_a_line(text: str | bytes, message: str) 
     with pytest.raises(InvalidScheduleError, match=message) as told:
         parse_plan(text)
     assert "\n" not in str(told.value)
+
+
+def test_a_plan_is_known_by_the_fields_that_it_must_have(tmp_path: Path) -> None:
+    """Without the field `inplace`, as in an algorithm of SCCL, a file is none."""
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(document(GATHER)))
+    assert is_plan(path)
+    path.write_text(json.dumps({**document(GATHER), "inplace": None}).replace("inplace", "place"))
+    assert not is_plan(path)
+    with pytest.raises(InvalidScheduleError, match="cannot be read"):
+        is_plan(tmp_path / "none.json")
 
 
 def test_too_large_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,5 +58,6 @@ def _transfers(document: Document) -> PeerTransfers:
     raise document.fault(
         (),
         "is none of the files known: an output of TE-CCL has '7-Flows', an algorithm of TACCL or "
-        "SCCL 'sccl_type' or 'msccl_type', MSCCL's own are XML; our own schedules are for verify",
+        "SCCL 'sccl_type' or 'msccl_type', a plan of MSCCL++ 'gpus' and 'inplace', MSCCL's own are "
+        "XML; our own schedules are for verify",
     )
