@@ -23,7 +23,7 @@ BOX = Studied("mi300x:boxes=2,gpus_per_box=2", "b0.gpu0 - ib", "mi300x:gpus_per_
 
 
 def test_a_row_by_hand():
-    """Three shards enter a GPU over 64 + 50 GB/s, or 64 with a dead NIC; of two GPUs one over 64."""
+    """Three shards enter a GPU over 64 + 50 GB/s, or 64 with a dead NIC; one of a pair, 64."""
     rows = list(measured([BOX], ["allgather"]))
     assert [row.state for row in rows] == [WHOLE, DEAD, FEWER]
     assert [row.gpus for row in rows] == [4, 4, 2]
