@@ -1,4 +1,4 @@
-"""The tables of docs/networks/machines.md: families, constants with their sources, and measured rates.
+"""The tables of docs/networks/machines.md: families, constants with sources, measured rates.
 
 ``python -m experiments.machines.machines_page`` updates the page of this clone.
 """
