@@ -38,6 +38,8 @@ CORE = {
     name: EntryPoint(name, f"forestcoll.cli.{place}", _GROUP)
     for name, place in {
         "topology": "networks:app",
+        "topology import": "importing:import_network",
+        "topology rates": "importing:show_rates",
         "optimum": "optima:show_optimum",
         "whatif": "what_if:what_if",
         "generate": "generation:generate_schedule",

@@ -1,0 +1,133 @@
+"""``forestcoll topology import`` and ``rates``: networks from the files of real clusters."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from forestcoll.cli.facts import as_json
+from forestcoll.cli.options import Json, Output
+from forestcoll.cli.output import expect_writable, report
+from forestcoll.errors import InvalidParameterError
+from forestcoll.topology import validate, write_topology
+from forestcoll.topology.importers.import_files import import_files
+from forestcoll.topology.importers.link_rates import RATES, rate_table
+from forestcoll.topology.numbers import exact_text
+
+__all__ = ["import_network", "show_rates"]
+
+_NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)")
+_MOST_MACHINES = 10_000
+
+
+def import_network(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE...",
+            help="Dumps of machines, in the order of their ranks, and files of the fabric; "
+            "NAME=FILE names a machine.",
+        ),
+    ],
+    output: Output,
+    network: Annotated[
+        Path | None,
+        typer.Option("--network", metavar="FILE", help="A file of the fabric, or a description."),
+    ] = None,
+    fabric: Annotated[
+        str | None,
+        typer.Option(
+            "--fabric", metavar="WORDS", help="The fabric in words: rails, leaf-spine:leaves=4,..."
+        ),
+    ] = None,
+    rates: Annotated[
+        str | None,
+        typer.Option(
+            "--rates",
+            metavar="TABLE",
+            help="Bandwidth of counted links: nominal, runtime, or a file of measured rates.",
+        ),
+    ] = None,
+    nics: Annotated[
+        str, typer.Option("--nics", metavar="PATTERN", help="NICs to use, such as 'mlx5_[0-7]'.")
+    ] = "*",
+    machines: Annotated[
+        int,
+        typer.Option(
+            "--machines",
+            min=1,
+            max=_MOST_MACHINES,
+            help="Machines that the one dump stands for, if they are equal.",
+        ),
+    ] = 1,
+    json_: Json = False,
+) -> None:
+    """Join dumps of machines and a fabric to a network, and write its file."""
+    if network is not None and fabric is not None:
+        raise InvalidParameterError("--network and --fabric both give the fabric; drop one")
+    expect_writable(output)
+    found = import_files(
+        [_named(text) for text in files],
+        network if network is not None else fabric,
+        None if rates is None else rate_table(rates),
+        nics,
+        machines,
+    )
+    topology = found.topology
+    validate(topology)
+    write_topology(topology, output)
+    facts = {
+        "topology": topology.name,
+        "gpus": topology.num_compute,
+        "boxes": len({node.box for node in topology.nodes if node.box is not None}),
+        "switches": len(topology.switches),
+        "links": len(topology.links),
+        "rates": rates,
+        "notes": list(found.notes),
+        "file": output,
+    }
+    report(facts, json_)
+
+
+def _named(text: str) -> tuple[str | None, Path]:
+    """Split NAME=FILE; a path that exists is no name."""
+    match = _NAMED.fullmatch(text)
+    if match and not Path(text).exists():
+        return match[1], Path(match[2])
+    return None, Path(text)
+
+
+def show_rates(json_: Json = False) -> None:
+    """Print the bandwidths that imports count NVLinks, xGMI and PCIe at, with their sources."""
+    if json_:
+        typer.echo(
+            as_json(
+                [
+                    {
+                        "link": rate.link,
+                        "per": rate.per,
+                        "nominal_gb_s": _number(rate.nominal),
+                        "nominal_source": rate.nominal_source,
+                        "runtime_gb_s": _number(rate.runtime),
+                        "runtime_source": rate.runtime_source,
+                    }
+                    for rate in RATES.values()
+                ]
+            )
+        )
+        return
+    for rate in RATES.values():
+        typer.echo(f"{rate.link} (GB/s a {rate.per}, per direction)")
+        for name, value, source in (
+            ("nominal", rate.nominal, rate.nominal_source),
+            ("runtime", rate.runtime, rate.runtime_source),
+        ):
+            typer.echo(f"  {name}  {_number(value) or 'none'}: {source}")
+
+
+def _number(gb_s: Fraction | None) -> str | None:
+    return None if gb_s is None else exact_text(gb_s)
