@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-__all__ = ["Host", "HostLimit", "HostLink", "HostSwitch", "Nic", "shared_out"]
+__all__ = ["Host", "HostLimit", "HostLink", "HostSwitch", "Nic", "both_ways", "shared_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,11 @@ class Host:
     nics: tuple[Nic, ...] = ()
     limits: tuple[HostLimit, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def both_ways(one: str, other: str, bandwidth_gb_s: Fraction) -> tuple[HostLink, HostLink]:
+    """Return the two directions of a link."""
+    return HostLink(one, other, bandwidth_gb_s), HostLink(other, one, bandwidth_gb_s)
 
 
 def shared_out(nics: Sequence[Nic]) -> tuple[Nic, ...]:
