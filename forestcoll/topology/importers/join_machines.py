@@ -23,7 +23,7 @@ from forestcoll.topology.importers.host import Host, Nic
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
-__all__ = ["Imported", "cluster"]
+__all__ = ["Imported", "join_machines"]
 
 
 _SOME = 8
@@ -37,7 +37,7 @@ class Imported:
     notes: tuple[str, ...]
 
 
-def cluster(
+def join_machines(
     hosts: Sequence[Host], fabric: Fabric | str | None, nics: str = "*", name: str = "cluster"
 ) -> Imported:
     """Join machines by a fabric.
@@ -185,8 +185,8 @@ class _Assembly:
         known = [width for width in (plug.bandwidth_gb_s, plug.nic.bandwidth_gb_s, cable) if width]
         if not known or (plug.nic.bandwidth_gb_s is None and cable is None):
             raise InvalidTopologyError(
-                f"machine {host.name}: its file has no speed for NIC {plug.nic.name}; give the "
-                f"bandwidth of the port in a file of the fabric"
+                f"machine {host.name}: its file has no speed for NIC {plug.nic.name}; give it as "
+                f"--nic-speed, or the bandwidth of the port in a file of the fabric"
             )
         return min(known)
 
@@ -206,7 +206,7 @@ class _Assembly:
             if width is None:
                 raise InvalidTopologyError(
                     f"machine {host.name}: its file has no speed for NIC {nic.name}, which several "
-                    f"GPUs share; give a dump of NCCL_TOPO_DUMP_FILE"
+                    f"GPUs share; give it as --nic-speed, or a dump of NCCL_TOPO_DUMP_FILE"
                 )
             for gpu in nic.nodes:
                 self.builder.link(f"{host.name}.{gpu}", node, width)
@@ -232,22 +232,27 @@ class _Ports:
         self._used: set[int] = set()
         self._by_guid: dict[str, list[int]] = {}
         self._by_name: dict[tuple[str, str], list[int]] = {}
+        self._of_machine: dict[str, list[int]] = {}
         self._patterns: list[int] = []
         for place, port in enumerate(fabric.ports):
             if port.guid:
                 self._by_guid.setdefault(port.guid, []).append(place)
-            if port.machine and _is_pattern(port.machine + port.nic):
+            if port.machine and _is_pattern(port.machine):
                 self._patterns.append(place)
+            elif port.machine and _is_pattern(port.nic):
+                self._of_machine.setdefault(port.machine, []).append(place)
             elif port.machine:
                 self._by_name.setdefault((port.machine, port.nic), []).append(place)
 
     def of(self, host: Host, nic: Nic) -> list[Port]:
         """Return the ports of a NIC: by its GUID, else by machine and name."""
-        places = self._by_guid.get(nic.guid, []) if nic.guid else []
+        # The ports of one adapter may share its GUID, which then names none of them.
+        alone = sum(other.guid == nic.guid for other in host.nics) == 1
+        places = self._by_guid.get(nic.guid, []) if nic.guid and alone else []
         if not places:
             places = self._by_name.get((host.name, nic.name), []) + [
                 place
-                for place in self._patterns
+                for place in (*self._of_machine.get(host.name, ()), *self._patterns)
                 if fnmatchcase(host.name, self._ports[place].machine)
                 and fnmatchcase(nic.name, self._ports[place].nic)
             ]

@@ -152,7 +152,8 @@ class _Reader:
             if head in switches:
                 widths[head, tail] = width
             elif widths.get((head, tail)) != width:
-                self._note(f"{tail} and {head} count different links to each other.")
+                one, other = sorted((tail, head))
+                self._note(f"{one} and {other} count different links to each other.")
         return tuple(HostLink(tail, head, width) for (tail, head), width in widths.items())
 
     def _unknown_target(self, link: Element, target: str) -> None:

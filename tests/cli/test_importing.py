@@ -1,0 +1,62 @@
+"""``forestcoll topology import`` and ``rates``."""
+
+from pathlib import Path
+
+import pytest
+
+from forestcoll.topology import load_topology
+from forestcoll.topology.importers.link_rates import RATES
+from tests.command_line import assert_refused, document, invoke
+from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
+
+PAIR = ({"gpu1": 1}, {"gpu0": 1})
+DUMP = system(cpu(0, *(bridge(f"b{i}", gpu(i, PAIR[i]), nic(i)) for i in range(2))))
+
+
+@pytest.fixture
+def dump(tmp_path: Path) -> Path:
+    path = tmp_path / "dump.xml"
+    path.write_text(DUMP, encoding="utf-8")
+    return path
+
+
+def test_a_dump_becomes_a_cluster(dump: Path, tmp_path: Path) -> None:
+    made = tmp_path / "cluster.yaml"
+    options = ["--machines", 2, "--fabric", "rails", "--rates", "nominal", "-o", made]
+    facts = document("topology", "import", dump, *options)
+    assert (facts["gpus"], facts["boxes"], facts["links"]) == (4, 2, 12)
+    assert facts["notes"] == []
+    assert load_topology(str(made)).num_compute == 4
+    named = tmp_path / "named.yaml"
+    again = document("topology", "import", f"node={dump}", *options[:-1], named)
+    assert again["gpus"] == 4
+    assert named.read_bytes() == made.read_bytes()
+
+
+def test_notes_are_printed(dump: Path, tmp_path: Path) -> None:
+    result = invoke("topology", "import", dump, "--rates", "runtime", "-o", tmp_path / "a.yaml")
+    assert result.exit_code == 0
+    assert "Without a network between machines, NICs are left out." in result.stdout
+
+
+def test_what_cannot_be_imported_is_refused(dump: Path, tmp_path: Path) -> None:
+    out = ("-o", tmp_path / "a.yaml")
+    assert_refused("counts links", "topology", "import", dump, *out)
+    both = ("--network", dump, "--fabric", "rails")
+    assert_refused("--network and --fabric both", "topology", "import", dump, *both, *out)
+    assert_refused("cannot be read", "topology", "import", f"a={tmp_path}/no.xml", *out)
+    assert_refused("suffix '.txt'", "topology", "import", dump, "--rates", "nominal",
+                   "-o", tmp_path / "a.txt")  # fmt: skip
+    assert not (tmp_path / "a.yaml").exists()
+
+
+def test_every_rate_is_printed_with_its_source() -> None:
+    listed = document("topology", "rates")
+    assert [rate["link"] for rate in listed] == list(RATES)
+    assert {"link": "nvlink.sm_90", "per": "link", "nominal_gb_s": "25"}.items() <= next(
+        rate for rate in listed if rate["link"] == "nvlink.sm_90"
+    ).items()
+    text = invoke("topology", "rates").stdout
+    assert "nvlink.sm_90 (GB/s a link, per direction)\n  nominal  25: H100 data sheet" in text
+    assert "  runtime  20.6: NVIDIA/nccl src/graph/topo.h, SM90_NVLINK_BW" in text
+    assert "  nominal  none: depends on how many links the board has" in text

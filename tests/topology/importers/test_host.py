@@ -1,0 +1,29 @@
+"""Sharing out of NICs among GPUs that are equally near."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.topology.importers.host import Nic, shared_out
+
+
+def near(*gpus: str) -> Nic:
+    return Nic("nic", Fraction(25), gpus)
+
+
+@pytest.mark.parametrize(
+    ("nics", "nodes"),
+    [
+        ([near("a", "b"), near("a", "b")], [("a",), ("b",)]),
+        ([near("a", "b")] * 4, [("a",), ("a",), ("b",), ("b",)]),
+        ([near("a", "b")] * 3, [("a", "b")] * 3),
+        ([near("a", "b")], [("a", "b")]),
+        ([near("a"), near("b", "c"), near("b", "c")], [("a",), ("b",), ("c",)]),
+        ([near()], [()]),
+        ([], []),
+    ],
+)
+def test_each_gpu_gets_as_many_or_all_keep_all(
+    nics: list[Nic], nodes: list[tuple[str, ...]]
+) -> None:
+    assert [nic.nodes for nic in shared_out(nics)] == nodes

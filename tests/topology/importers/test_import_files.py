@@ -1,0 +1,76 @@
+"""Several files to one network."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.importers.import_files import import_files
+from forestcoll.topology.importers.link_rates import rate_table
+from forestcoll.topology.model import NodeKind
+from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
+
+PAIR = ({"gpu1": 1}, {"gpu0": 1})
+DUMP = system(cpu(0, *(bridge(f"b{i}", gpu(i, PAIR[i]), nic(i)) for i in range(2))))
+FABRIC = "switches: [leaf]\nports: [{switch: leaf, machine: '*'}]\n"
+RATES = rate_table("nominal")
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> dict[str, Path]:
+    made = {}
+    for name, text in (("a.xml", DUMP), ("b.xml", DUMP), ("net.yaml", FABRIC), ("m.yaml", FABRIC)):
+        made[name] = tmp_path / name
+        made[name].write_text(text, encoding="utf-8")
+    return made
+
+
+def names(files: list[tuple[str | None, Path]], *options: object) -> list[str]:
+    made = import_files(files, options[0] if options else None, RATES, *options[1:])  # type: ignore[arg-type]
+    return [node.name for node in made.topology.nodes if node.kind is NodeKind.COMPUTE]
+
+
+def test_a_machine_has_the_name_of_its_file_or_the_given_one(files: dict[str, Path]) -> None:
+    a, b = files["a.xml"], files["b.xml"]
+    assert names([(None, a)]) == ["node.gpu0", "node.gpu1"]
+    assert names([(None, a), ("x", b)], "rails") == ["a.gpu0", "a.gpu1", "x.gpu0", "x.gpu1"]
+
+
+def test_the_fabric_is_one_of_the_files_or_given_apart(files: dict[str, Path]) -> None:
+    a, b, net = files["a.xml"], files["b.xml"], files["net.yaml"]
+    together = import_files([(None, a), (None, net), (None, b)], None, RATES)
+    apart = import_files([(None, a), (None, b)], net, RATES)
+    assert together == apart
+    assert "leaf" in [node.name for node in apart.topology.nodes]
+
+
+def test_one_dump_stands_for_equal_machines(files: dict[str, Path]) -> None:
+    found = names([("n", files["a.xml"])], "rails", "*", 3)
+    assert found == [f"n{box}.gpu{i}" for box in range(3) for i in range(2)]
+
+
+def test_a_note_of_equal_machines_stands_once(tmp_path: Path) -> None:
+    path = tmp_path / "a.xml"
+    path.write_text(DUMP.replace('count="1"', 'count="2"', 1), encoding="utf-8")
+    made = import_files([(None, path)], "rails", RATES, "*", 3)
+    assert made.notes == ("node0: gpu0 and gpu1 count different links to each other.",)
+
+
+@pytest.mark.parametrize(
+    ("given", "fabric", "machines", "message"),
+    [
+        (["net.yaml"], None, 1, "net.yaml: has switches and no GPUs; add a dump of each machine"),
+        (["a.xml", "net.yaml", "m.yaml"], None, 1, "m.yaml: is a second fabric; give one file"),
+        (["a.xml", "net.yaml"], "rails", 1, "net.yaml: is a second fabric; give one file"),
+        (["a.xml", "b.xml"], "rails", 4, "--machines 4 is for one dump, and 2 are given;"),
+        (["none.xml"], None, 1, "none.xml: cannot be read"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(
+    given: list[str], fabric: str | None, machines: int, message: str, files: dict[str, Path],
+    tmp_path: Path,
+) -> None:  # fmt: skip
+    paths = [(None, files.get(name, tmp_path / name)) for name in given]
+    with pytest.raises(InvalidTopologyError, match=re.escape(message)):
+        import_files(paths, fabric, RATES, "*", machines)
