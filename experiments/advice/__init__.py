@@ -2,7 +2,7 @@
 
 ``expected`` gives the best possible rates of a collective, within a ``time_limit``, and
 ``nccl_tests`` those of all its programs, ``demand_rates`` those of a demand; ``expected_cli`` is
-the command. ``tuning/`` finds the
-best schedule at each size, and ``bundle/`` exports them. ``finding/`` finds a network, and
-``iterations/`` tells what an iteration of training costs.
+the command. ``measured/`` compares a run of nccl-tests with them. ``tuning/`` finds the best
+schedule at each size, and ``bundle/`` exports them. ``finding/`` finds a network, and
+``iterations/`` prints what an iteration of training costs.
 """

@@ -44,7 +44,7 @@ from forestcoll.topology import Topology, group
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validation import validate
 
-__all__ = ["ALL", "Expected", "Rate", "expected"]
+__all__ = ["ALL", "NCCL_METHODS", "Expected", "Rate", "busbw_factor", "expected"]
 
 LIMIT_S = 60.0
 """Default seconds for all rows."""
@@ -55,15 +55,16 @@ CUTS_S = 2.0
 _PROGRAM_SHARE = 0.9
 """Of what is left, for programs of bounds and cuts: those that do not finish leave weaker ones."""
 
-_NCCL = {
+NCCL_METHODS = {
     "NCCL ring": "ring",
     "NCCL tree": "nccl-tree",
     "NCCL NVLS": "nccl-nvls",
     "NCCL NVLS tree": "nccl-nvls-tree",
+    "NCCL send/recv": "direct",
 }
+"""Our methods by the names of NCCL's algorithms. The last is of all-to-alls, the others are not."""
 
-_SEND_RECV = "NCCL send/recv", "direct"
-"""NCCL's all-to-all: a send to every GPU, and a receive from it."""
+_SEND_RECV = "NCCL send/recv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,11 @@ def expected(
     limit = max((one.algbw_gb_s for one in bounds if one.algbw_gb_s is not None), default=None)
     binding = _binding(topology, collective, root, clock)
     rows = _without_planes(topology, clock)
-    nccl = (_method(what, name, rows, collective, root, clock) for what, name in _NCCL.items())
+    nccl = (
+        _method(what, name, rows, collective, root, clock)
+        for what, name in NCCL_METHODS.items()
+        if what != _SEND_RECV
+    )
     return Expected(
         topology=topology,
         collective=collective,
@@ -189,7 +194,7 @@ def _expected_all_to_all(topology: Topology, clock: _Clock, idle: str | None) ->
         bound = clock.late(what, topology, "all-to-all")
         best = clock.late("best paths", topology, "all-to-all")
     rows = _without_planes(topology, clock)
-    nccl = _method(*_SEND_RECV, rows, "all-to-all", None, clock)
+    nccl = _method(_SEND_RECV, NCCL_METHODS[_SEND_RECV], rows, "all-to-all", None, clock)
     return Expected(
         topology=topology,
         collective="all-to-all",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -23,6 +24,7 @@ from forestcoll.cli.options import (
     root_of,
     sizes_of,
 )
+from forestcoll.cli.output import expect_writable
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.rate_bound import RateBound
@@ -53,6 +55,20 @@ def expected_rates(
         float, typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together.")
     ] = 60.0,
     demand: DemandText = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            "--measured",
+            metavar="FILE",
+            help="Output of nccl-tests or rccl-tests: what share of it all the run reaches.",
+        ),
+    ] = None,
+    alpha: Annotated[
+        str | None, typer.Option("--alpha", help="Microseconds a hop, with --measured.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", help="Draw the run, with --measured.")
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Print the best algbw and busbw that nccl-tests can show, and the bottleneck."""
@@ -61,6 +77,20 @@ def expected_rates(
 
     asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links)
+    if measured is not None:
+        if demand is not None or collective == NCCL_TESTS or asked:
+            raise InvalidParameterError(
+                "--measured has sizes of one collective; leave --demand and --sizes away, and name "
+                "the collective"
+            )
+        of_group = network if members is None else in_group(network, members, idle or "absent")
+        _print_measured(
+            measured, of_group, collective, root_of(network, root), alpha, time_limit, picture,
+            json_=json_,
+        )  # fmt: skip
+        return
+    if alpha is not None or picture is not None:
+        raise InvalidParameterError("--alpha and --picture are of --measured; add it, or drop them")
     if demand is not None:
         if root is not None or asked or collective != "allreduce":
             raise InvalidParameterError(
@@ -89,6 +119,38 @@ def expected_rates(
 
 
 NCCL_TESTS = "nccl-tests"
+
+
+def _print_measured(
+    file: Path,
+    network: Topology,
+    collective: str,
+    root: str | int | None,
+    alpha: str | None,
+    seconds: float,
+    picture: Path | None,
+    *,
+    json_: bool,
+) -> None:
+    """Print a measured run beside what its network can give, and draw it."""
+    from experiments.advice.measured.measured_report import compare, document, figure, lines
+    from forestcoll.cli.facts import as_json
+    from forestcoll.schedule.simulate import AlphaBeta
+
+    if picture is not None:
+        from forestcoll.draw import check_format
+
+        check_format(picture)
+        expect_writable(picture)
+    model = AlphaBeta() if alpha is None else AlphaBeta(alpha_us=alpha)
+    report = compare(file, network, collective, root, model, seconds)
+    typer.echo(as_json(document(report)) if json_ else "\n".join(lines(report)))
+    if picture is not None:
+        from experiments.figures import matplotlib_renderer
+        from forestcoll.draw import save_figure
+
+        with matplotlib_renderer.style():
+            save_figure(matplotlib_renderer.render(figure(report)), picture)
 
 
 def _print_demand(network: Topology, text: str, seconds: float, json_: bool) -> None:

@@ -43,6 +43,8 @@ def test_the_commands_are_these() -> None:
         "topology export",
         "topology draw",
         "topology find",
+        "topology import",
+        "topology rates",
         "replan",
         "whatif",
         "certificate",

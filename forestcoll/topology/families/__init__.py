@@ -1,9 +1,10 @@
 """Topology families: one function for each, registered in :data:`FAMILIES` by a decorator.
 
 To read: ``family`` (the registry and the decorator), ``family_spec`` (the parser of a name with
-parameters), ``values`` (types of parameters) and ``wiring`` (GPUs by number). Then the families:
-``machines`` and ``chassis`` (with the numbers of ``constants``), ``fabrics``; of GPUs alone
-``direct_connect``, ``words``, ``circulants``, ``grids``, ``distance_regular`` and ``expanders``.
+parameters), ``values`` (types of parameters), ``wiring`` (GPUs by number), ``fabric`` (networks
+between boxes). Families: ``machines`` and ``chassis`` with the numbers of ``constants``; ``boxes``,
+``racks`` and ``slices`` with those of ``machine_table``; ``fabrics``, ``gpu_networks``; of GPUs
+alone ``direct_connect``, ``words``, ``circulants``, ``grids``, ``distance_regular``, ``expanders``.
 """
 
 # isort: off
@@ -11,6 +12,7 @@ parameters), ``values`` (types of parameters) and ``wiring`` (GPUs by number). T
 from forestcoll.topology.families import machines as machines
 from forestcoll.topology.families import chassis as chassis
 from forestcoll.topology.families import fabrics as fabrics
+from forestcoll.topology.families import gpu_networks as gpu_networks
 from forestcoll.topology.families import direct_connect as direct_connect
 from forestcoll.topology.families import words as words
 from forestcoll.topology.families import circulants as circulants

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from forestcoll.errors import InvalidTopologyError, did_you_mean
+from forestcoll.topology.families.fabric.fabric_text import FABRICS
 from forestcoll.topology.families.family import FAMILIES, Family
 from forestcoll.topology.model import Topology
 
@@ -68,6 +69,8 @@ def _arguments(entry: Family, spec: str, text: str) -> dict[str, object]:
             )
         if name not in known:
             hint = did_you_mean(name, known, f"it takes {', '.join(known)}")
+            if "fabric" in values and any(name in fabric.options for fabric in FABRICS.values()):
+                hint = f"put options of a fabric in parentheses: fabric=({values['fabric']},{part})"
             raise InvalidTopologyError(f"{spec}: {entry.name} has no parameter {name!r}; {hint}")
         if name in values:
             raise InvalidTopologyError(f"{spec}: {name} is given twice; remove one")

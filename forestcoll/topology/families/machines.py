@@ -2,11 +2,12 @@
 
 Source: ForestColl section 6 and figures 1, 5 and 9; ``constants`` has the numbers and sources.
 Every function takes exact numbers (int, Fraction, or text such as "12.5"), in GB/s per direction.
-With one box there is no network between boxes, and it is left out.
+With one box there is no network between boxes, and it is left out. ``fabric`` names that network.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import Annotated, Literal
 
@@ -29,12 +30,17 @@ from forestcoll.topology.families.constants import (
     PCIE_LANE,
     SOCKET_LINK,
 )
+from forestcoll.topology.families.fabric import FabricText, Port, join_boxes
 from forestcoll.topology.families.family import family
 from forestcoll.topology.families.values import Amount, Choice, Count, Flag
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = [
+    "Boxes",
+    "Fabric",
+    "NicBandwidth",
     "Nvls",
+    "NvswitchBandwidth",
     "Sharp",
     "dgx_a100",
     "dgx_h100",
@@ -44,6 +50,7 @@ __all__ = [
     "nvswitch_box",
     "paper_example",
     "pcie_box",
+    "with_bandwidth",
 ]
 
 
@@ -59,6 +66,7 @@ NvswitchBandwidth = Annotated[Exact, Amount("GB/s from a GPU to the NVSwitch")]
 NicBandwidth = Annotated[Exact, Amount("GB/s of one NIC")]
 Nvls = Annotated[bool, Flag("NVSwitches can multicast and aggregate (NVLS)")]
 Sharp = Annotated[bool, Flag("InfiniBand switches can multicast and aggregate (SHARP)")]
+Fabric = Annotated[str, FabricText("network between boxes")]
 
 
 @family
@@ -69,6 +77,7 @@ def dgx_a100(
     nvswitch_bandwidth: NvswitchBandwidth = A100_NVSWITCH.value,
     nic_bandwidth: NicBandwidth = A100_NIC.value,
     sharp: Sharp = False,
+    fabric: Fabric = "single",
 ) -> TopologyBuilder:
     """NVIDIA DGX A100: boxes of 8 GPUs on an NVSwitch, joined by InfiniBand.
 
@@ -78,7 +87,8 @@ def dgx_a100(
     """
     builder = TopologyBuilder()
     bandwidths = (nvswitch_bandwidth, nic_bandwidth)
-    _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=False, sharp=sharp)
+    network = _with_ib_switches(fabric, ib_switches)
+    _dgx(builder, boxes, network, nics, bandwidths, nvls=False, sharp=sharp)
     return builder
 
 
@@ -91,11 +101,13 @@ def dgx_h100(
     nic_bandwidth: NicBandwidth = H100_NIC.value,
     nvls: Nvls = True,
     sharp: Sharp = False,
+    fabric: Fabric = "single",
 ) -> TopologyBuilder:
     """NVIDIA DGX H100: as DGX A100, faster, with an NVSwitch that can multicast (NVLS)."""
     builder = TopologyBuilder()
     bandwidths = (nvswitch_bandwidth, nic_bandwidth)
-    _dgx(builder, boxes, ib_switches, nics, bandwidths, nvls=nvls, sharp=sharp)
+    network = _with_ib_switches(fabric, ib_switches)
+    _dgx(builder, boxes, network, nics, bandwidths, nvls=nvls, sharp=sharp)
     return builder
 
 
@@ -105,6 +117,7 @@ def hgx_a800(
     nvswitch_bandwidth: NvswitchBandwidth = A800_NVSWITCH.value,
     nic_bandwidth: NicBandwidth = A800_NIC.value,
     sharp: Sharp = False,
+    fabric: Fabric = "single",
 ) -> TopologyBuilder:
     """SyCCL's test bed: boxes of 8 A800s on an NVSwitch, two GPUs to a NIC on InfiniBand.
 
@@ -119,7 +132,7 @@ def hgx_a800(
         for i, gpu in enumerate(gpus if nics else ()):
             builder.link(gpu, nics[i // 2], nic_bandwidth)
         ports.append(nics)
-    _infiniband(builder, ports, nic_bandwidth, sharp=sharp)
+    join_boxes(builder, with_bandwidth(ports, nic_bandwidth), fabric, sharp=sharp)
     return builder
 
 
@@ -134,6 +147,7 @@ def nvl72(
     nic_bandwidth: NicBandwidth = GB200_NIC.value,
     nvls: Nvls = True,
     sharp: Sharp = False,
+    fabric: Fabric = "single",
 ) -> TopologyBuilder:
     """NVIDIA GB200 NVL72: racks of 72 GPUs on 18 NVLink switch chips, joined by InfiniBand."""
     gpus = racks * gpus_per_rack
@@ -146,7 +160,7 @@ def nvl72(
             chip = builder.switch(f"b{rack}.nvswitch{plane}", rack, plane, multicast=nvls)
             for gpu in ports[rack]:
                 builder.link(gpu, chip, plane_bandwidth)
-    _infiniband(builder, ports, nic_bandwidth, sharp=sharp)
+    join_boxes(builder, with_bandwidth(ports, nic_bandwidth), fabric, sharp=sharp)
     return builder
 
 
@@ -161,6 +175,7 @@ def mi250(
         Exact, Amount("GB/s from a GPU to the InfiniBand switch")
     ] = MI250_IB.value,
     sharp: Sharp = False,
+    fabric: Fabric = "single",
 ) -> TopologyBuilder:
     """AMD MI250: boxes of 16 GPUs wired to each other by xGMI, joined by InfiniBand."""
     builder = TopologyBuilder()
@@ -173,7 +188,7 @@ def mi250(
                 if b < gpus_per_box:
                     builder.link(gpus[a], gpus[b], count * xgmi)
         ports.append(gpus)
-    _infiniband(builder, ports, ib_bandwidth, sharp=sharp)
+    join_boxes(builder, with_bandwidth(ports, ib_bandwidth), fabric, sharp=sharp)
     return builder
 
 
@@ -208,7 +223,7 @@ def nvswitch_box(
 def _dgx(
     builder: TopologyBuilder,
     boxes: int,
-    ib_switches: int,
+    fabric: str,
     nics: str,
     bandwidths: tuple[Exact, Exact],
     *,
@@ -222,25 +237,25 @@ def _dgx(
         gpus = nvswitch_box(builder, box, GPUS_PER_DGX, nvswitch_bandwidth, multicast=nvls)
         as_nodes = nics == "nodes" and boxes > 1
         ports.append(_pcie(builder, box, gpus, nic_bandwidth) if as_nodes else gpus)
-    _infiniband(builder, ports, nic_bandwidth, sharp=sharp, switches=ib_switches)
+    join_boxes(builder, with_bandwidth(ports, nic_bandwidth), fabric, sharp=sharp)
 
 
-def _infiniband(
-    builder: TopologyBuilder,
-    ports: list[list[str]],
-    bandwidth: Exact,
-    *,
-    sharp: bool,
-    switches: int = 1,
-) -> None:
-    """Join boxes, if there are several, by switches: port i of each box is on switch i mod them."""
-    if len(ports) < 2:
-        return
-    names = ["ib"] if switches == 1 else [f"ib{i}" for i in range(switches)]
-    network = [builder.switch(name, multicast=sharp) for name in names]
-    for box_ports in ports:
-        for i, port in enumerate(box_ports):
-            builder.link(port, network[i % switches], bandwidth)
+def with_bandwidth(ports: Sequence[Sequence[str]], bandwidth: Exact) -> list[list[Port]]:
+    """Return the NICs of each box with one bandwidth for all."""
+    each = exact(bandwidth, "nic_bandwidth")
+    return [[(node, each) for node in box] for box in ports]
+
+
+def _with_ib_switches(fabric: str, ib_switches: int) -> str:
+    """Return the network between boxes: two InfiniBand switches are two planes of one switch."""
+    if ib_switches == 1:
+        return fabric
+    if fabric != "single":
+        raise InvalidTopologyError(
+            f"ib_switches is {ib_switches} and fabric {fabric}; give one of them (two switches are "
+            f"fabric=single:planes=2)"
+        )
+    return f"single:planes={ib_switches}"
 
 
 def _pcie(builder: TopologyBuilder, box: int, gpus: list[str], bandwidth: Exact) -> list[str]:

@@ -17,7 +17,7 @@ from fractions import Fraction
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder, expect_size
-from forestcoll.topology.families.box_fabric import join_boxes
+from forestcoll.topology.families.fabric import join_boxes
 from forestcoll.topology.importers.fabric import Fabric, Port
 from forestcoll.topology.importers.host import Host, Nic
 from forestcoll.topology.model import Topology
