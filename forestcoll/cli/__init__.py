@@ -2,7 +2,7 @@
 
 To read: this and ``shell`` (commands, loaded when called; errors as one line and an exit code).
 Then what commands share: ``options``, ``changed``, ``demands`` (input), ``output``, ``facts``.
-Then the commands: ``networks``, ``importing``, ``channels``, ``optima``, ``what_if``,
+Then the commands: ``networks``, ``importing``, ``nccl_channels``, ``optima``, ``what_if``,
 ``generation``, ``depths``, ``replan``, ``inspection``, ``simulation``, ``schemas``, and
 ``runtime_files/``.
 
