@@ -74,9 +74,9 @@ class InfinibandFabric:
         InvalidTopologyError
             If both ends see different rates, or an end has two cables.
         """
-        if one.is_switch and other.is_switch:
-            self.add_switch(one.guid, one.description)
-            self.add_switch(other.guid, other.description)
+        for end in (one, other):
+            if end.is_switch:
+                self.add_switch(end.guid, end.description)
         rate = link_gb_s(width, speed)
         if rate is None:
             if width not in ("??", "") and speed != "???":

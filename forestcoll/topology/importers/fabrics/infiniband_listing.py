@@ -84,9 +84,6 @@ def fabric_from_ports(text: str, source: str) -> Fabric:
         if match := _TWO_ENDS.fullmatch(line.text):
             one = CableEnd(match[1] == "SW", match[3], int(match[2]), match[9])
             other = CableEnd(match[6] == "SW", match[8], int(match[7]), match[10])
-            for end in (one, other):
-                if end.is_switch:
-                    found.add_switch(end.guid, end.description)
             found.add(line, one, other, match[4], match[5])
         elif match := _ONE_END.fullmatch(line.text):
             if match[1] == "SW":

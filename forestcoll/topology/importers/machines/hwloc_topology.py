@@ -259,7 +259,7 @@ class _PcieTree:
                 self.ends[id(element)] = ((above,), width)
             if gpu := self._gpus.get(id(element)):
                 self._link(element, gpu, above, width)
-            below = [child for child in below if id(child) in self._used]
+            below = [child for child in below if self._holds(child)]
             if len(below) > 1 and "pci_busid" in element.attributes:
                 name = f"pcie{sum(s.name.startswith('pcie') for s in self.switches)}"
                 self.switches.append(HostSwitch(name))

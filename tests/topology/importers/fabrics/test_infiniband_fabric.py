@@ -55,3 +55,9 @@ def test_both_ends_of_a_cable_must_agree() -> None:
 def test_a_fabric_has_a_switch() -> None:
     with pytest.raises(InvalidTopologyError, match="f: lists no switch"):
         InfinibandFabric("f").fabric()
+
+
+def test_a_switch_that_only_an_adapter_lists_counts() -> None:
+    found = InfinibandFabric("f")
+    found.add(LINE, end("c", text="node mlx5_0", switch=False), end("a"), "4x", "NDR")
+    assert found.fabric().switches == ("a",)
