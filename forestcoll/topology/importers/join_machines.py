@@ -155,8 +155,8 @@ class _Assembly:
             self.builder.link(cable.one, cable.other, cable.bandwidth_gb_s)
         ports = _Ports(fabric)
         for box, host in enumerate(hosts):
-            found = [(plug, ports.of(host, plug.nic)) for plug in self._plugs(host, box)]
-            loose = [plug.nic.name for plug, theirs in found if not theirs]
+            found = {nic.name: ports.of(host, nic) for nic in host.nics}
+            loose = [name for name, theirs in found.items() if not theirs]
             if len(loose) == len(found):
                 raise InvalidTopologyError(
                     f"machine {host.name}: the fabric has no port for any of its NICs "
@@ -165,8 +165,9 @@ class _Assembly:
                 )
             if loose:
                 self.notes.append(f"{host.name}: no port for {', '.join(loose)}; left out.")
-            for plug, theirs in found:
-                for port in theirs:
+            used = [_with_speed(nic, found[nic.name]) for nic in host.nics if found[nic.name]]
+            for plug in self._plugs(replace(host, nics=tuple(used)), box):
+                for port in found[plug.nic.name]:
                     self._plug_in(host, plug, port)
         for (node, switch), bandwidth in self._cables.items():
             self.builder.link(node, switch, bandwidth)
@@ -222,6 +223,14 @@ class _Assembly:
             if pairs:
                 parts = [f"{host.name}.{tail} -> {host.name}.{head}" for tail, head in pairs]
                 self.builder.share(f"{host.name}.{limit.name}", parts, limit.bandwidth_gb_s)
+
+
+def _with_speed(nic: Nic, ports: Sequence[Port]) -> Nic:
+    """Return a NIC whose file lacks its speed with that of its ports, if they have one."""
+    widths = [port.bandwidth_gb_s for port in ports if port.bandwidth_gb_s is not None]
+    if nic.bandwidth_gb_s is not None or len(widths) < len(ports):
+        return nic
+    return replace(nic, bandwidth_gb_s=sum(widths, Fraction(0)))
 
 
 class _Ports:

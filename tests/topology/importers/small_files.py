@@ -14,6 +14,7 @@ __all__ = [
     "IB_PORTS",
     "LOG",
     "NVLINKS",
+    "NVLINK_MATRIX",
     "ROCM",
     "ROCM_WIDTHS",
     "SIMAI",
@@ -25,6 +26,7 @@ __all__ = [
     "TOPOGRAPH_OLD",
     "TOPO_DIRECT",
     "TOPO_SWITCHED",
+    "hwloc",
     "matrix",
 ]
 
@@ -103,24 +105,30 @@ def _hwloc_gpu(number: int) -> str:
     )
 
 
-HWLOC_PCIE = (
-    '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n<topology version="2.0">\n'
-    '<object type="Machine" gp_index="1">\n'
-    + "".join(
+def hwloc(gpus: int, matrix: str = "") -> str:
+    """Return hwloc's XML of a machine with a GPU and a NIC on each socket."""
+    sockets = "".join(
         f'<object type="Package" gp_index="{2 + i}"><info name="CPUVendor" value="AuthenticAMD"/>'
         f'<object type="Bridge" bridge_type="0-1">{_hwloc_gpu(i)}</object></object>\n'
-        for i in range(2)
+        for i in range(gpus)
     )
-    + "</object>\n</topology>\n"
-)
+    return (
+        '<?xml version="1.0"?>\n<!DOCTYPE topology SYSTEM "hwloc2.dtd">\n'
+        f'<topology version="2.0">\n<object type="Machine" gp_index="1">\n{sockets}</object>\n'
+        f"{matrix}</topology>\n"
+    )
 
-HWLOC = HWLOC_PCIE.replace(
-    "</topology>",
+
+HWLOC_PCIE = hwloc(2)
+
+NVLINK_MATRIX = (
     '<distances2hetero nbobjs="3" kind="25" name="NVLinkBandwidth">\n'
     '<indexes length="30">OSDev:40 OSDev:41 </indexes><indexes length="9">Package:2 </indexes>\n'
     '<u64values length="30">1000000 50000 25000 50000 1000000 </u64values>\n'
-    '<u64values length="20">0 25000 0 1000000 </u64values></distances2hetero>\n</topology>',
+    '<u64values length="20">0 25000 0 1000000 </u64values></distances2hetero>\n'
 )
+
+HWLOC = hwloc(2, NVLINK_MATRIX)
 
 IB = """\
 #

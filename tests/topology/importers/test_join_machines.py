@@ -165,3 +165,26 @@ def test_a_port_gives_the_speed_that_a_file_lacks() -> None:
     hosts = [box(n, tuple(replace(one, bandwidth_gb_s=None) for one in OWN)) for n in ("n0", "n1")]
     fabric = replace(LEAF, ports=(Port("leaf", "*", "*", bandwidth_gb_s=Fraction(50)),))
     assert widths(join_machines(hosts, fabric).topology)["n0.gpu0", "leaf"] == 30
+
+
+def test_a_port_of_the_file_has_the_speed_that_a_nic_lacks() -> None:
+    """Also of a NIC that several GPUs share; another without a port does not count."""
+    nics = (
+        replace(SHARED[0], bandwidth_gb_s=None, pcie_gb_s=None),
+        Nic("storage", None, ("gpu0", "gpu1")),
+    )
+    port = Port("leaf", "n0", "mlx5_0", bandwidth_gb_s=Fraction(12))
+    made = join_machines([box("n0", nics)], Fabric(("leaf",), (), (port,)))
+    assert widths(made.topology)["n0.gpu1", "n0.mlx5_0"] == 12
+    assert widths(made.topology)["n0.mlx5_0", "leaf"] == 12
+    assert made.notes[0] == "n0: no port for storage; left out."
+
+
+def test_a_guid_that_two_nics_share_names_none_of_them() -> None:
+    nics = tuple(replace(nic, guid="a0") for nic in OWN)
+    ports = (
+        Port("leaf", "n0", "mlx5_1", "a0", Fraction(25)),
+        Port("leaf", "n0", "mlx5_0", "b0", Fraction(25)),
+    )
+    made = join_machines([box("n0", nics)], Fabric(("leaf",), (), ports)).topology
+    assert widths(made)["n0.gpu0", "leaf"] == widths(made)["n0.gpu1", "leaf"] == 25

@@ -67,6 +67,9 @@ def fabric_from_topograph(text: str, source: str, supplied: Supplied) -> Fabric:
         branches[name] = Branch(below, nodes, _fault_at(document, where))
     for name, nodes in machines.items():  # leaves that only blocks name
         branches[name] = Branch((), nodes, _fault_at(document, ("blocks",)))
+    for name in [below for branch in branches.values() for below in branch.switches]:
+        # Leaves without machines are named by the switch above them only.
+        branches.setdefault(name, Branch((), (), _fault_at(document, ("switches",))))
     fabric_notes = _notes(domains)
     return tree_fabric(branches, supplied.expect_uplink(source), source, fabric_notes)
 

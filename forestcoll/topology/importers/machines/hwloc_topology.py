@@ -23,6 +23,7 @@ from forestcoll.topology.importers.host import (
     HostSwitch,
     Nic,
     both_ways,
+    islands,
     shared_out,
 )
 from forestcoll.topology.importers.supplied import Supplied
@@ -112,6 +113,16 @@ class _Reader:
         if matrix is None:
             return self._pcie_host(name)
         switches, links, notes = self._direct(matrix)
+        apart = islands([gpu.name for gpu in self.gpus], links)
+        if len(apart) > 1 and switches:
+            raise matrix.fault(
+                f"has no path from {apart[0]} to {apart[1]}: hwloc does not list links between "
+                f"NVSwitches; give a dump of NCCL_TOPO_DUMP_FILE instead"
+            )
+        if len(apart) > 1:
+            pcie = self._pcie_host(name)
+            note = f"{apart[0]} and {apart[1]} meet by PCIe only: PCIe and sockets are links, too."
+            return replace(pcie, links=(*links, *pcie.links), notes=(*notes, note))
         nics = shared_out([self._nic(nic) for nic in self.nics])
         gpus = tuple(gpu.name for gpu in self.gpus)
         return Host(name, gpus, switches, links, nics, (), notes)

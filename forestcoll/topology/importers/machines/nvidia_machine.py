@@ -21,6 +21,7 @@ from forestcoll.topology.importers.host import (
     HostSwitch,
     Nic,
     both_ways,
+    islands,
     shared_out,
 )
 from forestcoll.topology.importers.machines.gpu_models import LINKS
@@ -55,9 +56,15 @@ def nvidia_host(matrix: NvidiaMatrix, links: NvidiaLinks | None, supplied: Suppl
     needed = _needed(matrix)
     switched = any(needed[i] > end.count for i, end in enumerate(ends))
     if not switched:
+        direct = _direct(matrix, ends)
+        if len(apart := islands(matrix.gpus, direct)) > 1:
+            raise InvalidTopologyError(
+                f"{matrix.source}: {apart[0]} and {apart[1]} meet by PCIe only, whose speeds the "
+                f"file does not have; {_DUMP}"
+            )
         if links and any(needed[i] < end.count for i, end in enumerate(ends)):
             notes.append("Some NVLinks lead to none of the GPUs; they are left out.")
-        return _host(matrix, (), _direct(matrix, ends), supplied, notes)
+        return _host(matrix, (), direct, supplied, notes)
     _expect_switch(matrix, ends, exactly=links is not None)
     if links is None:
         ends = [

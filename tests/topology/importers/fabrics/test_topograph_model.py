@@ -24,6 +24,12 @@ def test_both_forms_are_one_tree_with_an_nvlink_domain() -> None:
     )
 
 
+def test_a_leaf_without_machines_needs_no_entry() -> None:
+    found = fabric_from_topograph("switches: {core: {switches: [a]}}\n", "f", GIVEN)
+    assert found.switches == ("core", "a")
+    assert found.ports == ()
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -9,7 +9,7 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.importers.link_rates import rate_table
 from forestcoll.topology.importers.machines.hwloc_topology import host_from_hwloc
 from forestcoll.topology.importers.supplied import Supplied
-from tests.topology.importers.small_files import HWLOC, HWLOC_PCIE
+from tests.topology.importers.small_files import HWLOC, HWLOC_PCIE, NVLINK_MATRIX, hwloc
 
 RUNTIME = rate_table("runtime")
 
@@ -36,6 +36,23 @@ def test_nvswitches_are_pci_devices_of_the_matrix() -> None:
     assert {(link.tail, link.head) for link in found.links} == {
         ("gpu0", "nvswitch0"), ("nvswitch0", "gpu0"), ("gpu1", "nvswitch0"), ("nvswitch0", "gpu1"),
     }  # fmt: skip
+
+
+def test_gpus_that_no_direct_link_joins_meet_by_pcie() -> None:
+    """The third GPU is not in the matrix; its way leads over its socket."""
+    found = host_from_hwloc(hwloc(3, NVLINK_MATRIX), "f", "m", Supplied(RUNTIME))
+    links = {(link.tail, link.head): link.bandwidth_gb_s for link in found.links}
+    assert links["gpu0", "gpu1"] == 50
+    assert links["socket0", "socket2"] == 16
+    assert ("gpu2", "pcie2") in links
+    assert found.notes[-1].startswith("gpu0 and gpu2 meet by PCIe only")
+
+
+def test_nvswitches_that_no_listed_link_joins_are_refused() -> None:
+    """A DGX-2 has links between NVSwitches, which hwloc does not list."""
+    text = HWLOC.replace("Package:2", "PCIDev:7").replace("50000 25000 50000", "0 25000 0")
+    with pytest.raises(InvalidTopologyError, match="no path from gpu0 to gpu1: hwloc does not"):
+        host_from_hwloc(text, "f", "m", Supplied(RUNTIME))
 
 
 def test_without_a_matrix_the_pcie_tree_counts() -> None:

@@ -97,6 +97,12 @@ def test_links_to_elsewhere_are_noted() -> None:
         (TOPO_SWITCHED, None, "", "t: does not have the kind of its GPUs; give it, such as --gpu"),
         (TOPO_DIRECT, "sm_60", "GPU 0: P100\n", "l: does not list gpu1, which t has"),
         (TOPO_SWITCHED, None, NVLINKS.replace("H100", "X1"), "the model of gpu0 is not known"),
+        (
+            TOPO_DIRECT.replace("NV1", "SYS"),
+            "sm_70",
+            "",
+            "t: gpu0 and gpu2 meet by PCIe only, whose speeds the file does not have; give a dump",
+        ),
         (matrix("NV20", 8), "sm_90", "", "a GPU counts 140 NVLinks in all and has 18"),
         (matrix("NV12", 4), None, NVLINKS, "a GPU counts 36 NVLinks in all and has 18"),
     ],
