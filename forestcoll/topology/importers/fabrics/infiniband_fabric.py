@@ -52,6 +52,7 @@ class InfinibandFabric:
         self._images: dict[str, str] = {}
         self._ports_of: Counter[str] = Counter()
         self._down: list[str] = []
+        self._complaints = 0
         self._aggregation: set[str] = set()
 
     def add_switch(self, guid: str, description: str) -> None:
@@ -61,6 +62,10 @@ class InfinibandFabric:
     def add_image(self, guid: str, image: str) -> None:
         """Add the GUID of the whole adapter that a node is part of."""
         self._images[guid] = image
+
+    def add_complaint(self) -> None:
+        """Count a message of the tool on what it could not reach."""
+        self._complaints += 1
 
     def add_down(self, description: str) -> None:
         """Add a port that is down."""
@@ -152,6 +157,11 @@ class InfinibandFabric:
 
     def _notes(self, ports: list[Port]) -> list[str]:
         notes = []
+        if self._complaints:
+            notes.append(
+                f"The listing has {self._complaints} messages on parts that did not answer, so it "
+                f"may lack some."
+            )
         if self._down:
             some = ", ".join(f"{name} {n}" for name, n in Counter(self._down).most_common(_SOME))
             notes.append(f"Ports that are down are left out: {len(self._down)} ({some}).")

@@ -24,7 +24,10 @@ _NODE = re.compile(rf'(Switch|Ca|Rt|\?\?\?)\s+[0-9]{{1,4}}\s+"[SHR?]-{_GUID}"\s+
 _IMAGE = re.compile(rf"sysimgguid={_GUID}.*")
 _EXT = r"(?:\[ext [0-9]{1,4}\])?"
 _PORT_GUID = r"\s*(?:\([0-9a-f]{1,16}\))?\s+"
-_FAR_END = rf'"([SHR?])-{_GUID}"\[([0-9]{{1,4}})\]{_EXT}{_PORT_GUID}'
+_FAR_COMPLAINT = re.compile(r"(?:src/|\.\./|ibwarn|ibpanic|ibnd)")
+"""What the tool prints to the terminal beside the listing."""
+
+_END = rf'"([SHR?])-{_GUID}"\[([0-9]{{1,4}})\]{_EXT}{_PORT_GUID}'
 _SWITCH_PORT = re.compile(
     rf"\[([0-9]{{1,4}})\]{_EXT}\s+{_FAR_END}# {_TEXT} lid [0-9]{{1,6}} {_RATE}.*"
 )
@@ -66,6 +69,8 @@ def fabric_from_listing(text: str, source: str) -> Fabric:
             one = CableEnd(node[0], node[1], int(match[1]), node[2])
             other = CableEnd(match[2] == "S", match[3], int(match[4]), match[5])
             found.add(line, one, other, match[6], match[7])
+        elif _COMPLAINT.match(line.text):
+            found.add_complaint()
         elif not _IGNORED.fullmatch(line.text):
             raise _strange(line)
     return found.fabric()
@@ -89,6 +94,8 @@ def fabric_from_ports(text: str, source: str) -> Fabric:
             if match[1] == "SW":
                 found.add_switch(match[3], match[6])
             found.add_down(match[6])
+        elif _COMPLAINT.match(line.text):
+            found.add_complaint()
         elif not line.text.startswith("#"):
             raise _strange(line)
     return found.fabric()

@@ -25,6 +25,7 @@ Architecture Specification, volume 2). FDR is 14.0625 Gb/s on the line."""
 _WIDTH = re.compile(r"(1|2|4|8|12)x")
 _ADAPTER = re.compile(
     r"([A-Za-z0-9][A-Za-z0-9_.-]{0,253}) (?:(HCA-)([1-9][0-9]{0,2})|([a-z][a-z0-9_]{1,30}))"
+    r"(?: \([^)]*\))?"
 )
 _SWITCH = re.compile(r"(?:[A-Z]{2}[0-9]?;)?(.+?)(?::[A-Z0-9]+/.{1,20})?")
 _UNFIT = re.compile(r"[^A-Za-z0-9_.:;/-]+")

@@ -3,7 +3,7 @@
 Problem: which GPUs of an AMD machine share an xGMI link, and how wide it is.
 Input:   tables of hops and link types; optionally that of ``--shownodesbw`` (MB/s, least and
          most) and ``--showproductname`` (``GFX Version: gfx942``) in the same file.
-Output:  a :class:`Host` with a link for each pair of type XGMI and one hop.
+Output:  a :class:`Host` with a link for each pair of type XGMI that has a bandwidth, or one hop.
 Cost:    the size of the tables.
 Source:  ROCm's ``rocm_smi.py``. The weight is a distance (15 a hop) and no width: on an MI250,
          pairs have 1, 2 or 4 links of one weight, so its file is read with the bandwidths only.
@@ -44,22 +44,13 @@ def host_from_rocm(text: str, source: str, name: str, supplied: Supplied) -> Hos
         If a table or row is missing, the GPUs have PCIe only, or widths of links are unknown.
     """
     tables, kinds = _tables(text, source)
-    for title in (_TYPES, _HOPS):
-        if title not in tables:
-            raise InvalidTopologyError(
-                f"{source}: has no table {title!r}; write it with rocm-smi --showtopo"
-            )
-    gpus = list(tables[_TYPES])
-    pairs = [
-        pair
-        for pair in combinations(gpus, 2)
-        if _cell(tables[_TYPES], gpus, *pair) == "XGMI" and _cell(tables[_HOPS], gpus, *pair) == "1"
-    ]
+    pairs = _linked_pairs(tables, source)
     if not pairs:
         raise InvalidTopologyError(
             f"{source}: has no xGMI links, and no speeds of PCIe links; give a dump of "
             f"NCCL_TOPO_DUMP_FILE instead"
         )
+    gpus = list(tables[_TYPES])
     kind = supplied.gpu or (kinds.pop() if len(kinds) == 1 else None)
     notes = ["rocm-smi lists no NICs; a dump of NCCL_TOPO_DUMP_FILE has them."]
     if supplied.rates is None and _WIDTHS in tables:
@@ -71,6 +62,26 @@ def host_from_rocm(text: str, source: str, name: str, supplied: Supplied) -> Hos
     return Host(name, tuple(gpu.lower() for gpu in gpus), (), tuple(links), (), (), tuple(notes))
 
 
+def _linked_pairs(tables: dict[str, _Table], source: str) -> list[tuple[str, str]]:
+    """Return the pairs that share xGMI links; drops a table of bandwidths that are all 0."""
+    if _TYPES not in tables:
+        raise InvalidTopologyError(
+            f"{source}: has no table {_TYPES!r}; write it with rocm-smi --showtopo"
+        )
+    gpus = list(tables[_TYPES])
+    pairs = [p for p in combinations(gpus, 2) if _cell(tables[_TYPES], gpus, *p) == "XGMI"]
+    if _WIDTHS in tables:
+        wide = [p for p in pairs if _cell(tables[_WIDTHS], gpus, *p) != "0-0"]
+        if wide:
+            return wide
+        del tables[_WIDTHS]  # some releases print 0-0 for every pair
+    if pairs and _HOPS not in tables:
+        raise InvalidTopologyError(
+            f"{source}: has no table {_HOPS!r}; write it with rocm-smi --showtopo"
+        )
+    return [p for p in pairs if _cell(tables[_HOPS], gpus, *p) == "1"]
+
+
 def _tables(text: str, source: str) -> tuple[dict[str, _Table], set[str]]:
     """Return the tables by their titles in small letters, and the kinds of GPUs."""
     tables: dict[str, dict[str, tuple[Line, Sequence[str]]]] = {}
@@ -78,7 +89,7 @@ def _tables(text: str, source: str) -> tuple[dict[str, _Table], set[str]]:
     title, columns = "", 0
     for line in text_lines(text, source):
         words = line.text.split()
-        if match := _TITLE.fullmatch(line.text):
+        if match := _TITLE.fullmatch(line.text.strip()):
             title, columns = match[1].lower(), 0
         elif match := _VERSION.fullmatch(line.text):
             kinds.add(match[1])

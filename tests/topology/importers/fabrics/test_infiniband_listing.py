@@ -35,6 +35,15 @@ def test_the_form_of_ports() -> None:
     assert found.notes[0] == "Ports that are down are left out: 1 (leaf1 1)."
 
 
+def test_messages_of_the_tool_are_noted() -> None:
+    message = "src/query_smp.c:199; umad (DR path slid 0; 0,1,19) bad status 110; timed out\n"
+    for found in (
+        fabric_from_listing(message + IB, "f"),
+        fabric_from_ports(message + IB_PORTS, "f"),
+    ):
+        assert found.notes[0].startswith("The listing has 1 messages on parts that did not answer")
+
+
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [

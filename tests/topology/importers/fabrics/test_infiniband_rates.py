@@ -37,6 +37,7 @@ def test_unknown_rates_are_none() -> None:
 
 def test_descriptions_of_adapters() -> None:
     assert adapter_names("'o0001 HCA-1'") == ("o0001", "*_0")
+    assert adapter_names("H_32000 HCA-1 (Mellanox HCA)") == ("H_32000", "*_0")
     assert adapter_names("gpu-7.site ibp12s0") == ("gpu-7.site", "ibp12s0")
     assert adapter_names("MT4129 ConnectX7   Mellanox Technologies") == ("", "")
     assert is_aggregation_node("Mellanox Technologies Aggregation Node")

@@ -35,6 +35,16 @@ def test_bandwidths_of_the_file_count_parallel_links() -> None:
     assert [link.bandwidth_gb_s for link in counted.links] == [144, 144, 36, 36]
 
 
+def test_bandwidths_decide_which_pairs_are_linked() -> None:
+    """Some releases print one hop for all pairs, and some 0-0 for all bandwidths."""
+    one_hop = ROCM_WIDTHS.replace("0  1  2", "0  1  1").replace("2  1  0", "1  1  0")
+    found = host_from_rocm(one_hop, "f", "m", Supplied())
+    assert len(found.links) == 4
+    zero = ROCM_WIDTHS.replace("50000-200000", "0-0").replace("50000-50000", "0-0")
+    plain = host_from_rocm(zero, "f", "m", Supplied(NOMINAL, "gfx942"))
+    assert [link.bandwidth_gb_s for link in plain.links] == [64] * 4
+
+
 @pytest.mark.parametrize(
     ("text", "gpu", "message"),
     [
@@ -45,7 +55,8 @@ def test_bandwidths_of_the_file_count_parallel_links() -> None:
         (ROCM.replace("GPU2   XGMI XGMI 0\n", ""), "gfx942", "lacks rows; the file may be cut off"),
         (ROCM.replace("XGMI 0 XGMI", "PCIE 0 XGMI"), "gfx942", "GPU0 and GPU1 have 'XGMI' and"),
         (ROCM.replace("GPU1   1  0  1", "GPU1   1  0"), "gfx942", "GPU1 has 2 entries for 3 GPUs"),
-        (ROCM_WIDTHS.replace("50000-200000", "0-0"), "gfx942", "GPU0 and GPU1 have no bandwidth"),
+        (ROCM_WIDTHS.replace("50000-200000", "9-0"), "gfx942", "GPU0 and GPU1 have no bandwidth"),
+        (ROCM.replace("Link Type", "Kind"), "gfx942", "has no table 'link type between two"),
         (
             ROCM.replace("GPU1   1  0  1", "GPU7   1  0  1"),
             "gfx942",
