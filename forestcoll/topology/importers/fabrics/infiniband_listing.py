@@ -24,10 +24,7 @@ _NODE = re.compile(rf'(Switch|Ca|Rt|\?\?\?)\s+[0-9]{{1,4}}\s+"[SHR?]-{_GUID}"\s+
 _IMAGE = re.compile(rf"sysimgguid={_GUID}.*")
 _EXT = r"(?:\[ext [0-9]{1,4}\])?"
 _PORT_GUID = r"\s*(?:\([0-9a-f]{1,16}\))?\s+"
-_FAR_COMPLAINT = re.compile(r"(?:src/|\.\./|ibwarn|ibpanic|ibnd)")
-"""What the tool prints to the terminal beside the listing."""
-
-_END = rf'"([SHR?])-{_GUID}"\[([0-9]{{1,4}})\]{_EXT}{_PORT_GUID}'
+_FAR_END = rf'"([SHR?])-{_GUID}"\[([0-9]{{1,4}})\]{_EXT}{_PORT_GUID}'
 _SWITCH_PORT = re.compile(
     rf"\[([0-9]{{1,4}})\]{_EXT}\s+{_FAR_END}# {_TEXT} lid [0-9]{{1,6}} {_RATE}.*"
 )
@@ -36,6 +33,9 @@ _CA_PORT = re.compile(
     rf"{_TEXT} lid [0-9]{{1,6}} {_RATE}.*"
 )
 _IGNORED = re.compile(r"(?:#|vendid=|devid=|switchguid=|caguid=|rtguid=|Chassis |Hostname:).*")
+
+_COMPLAINT = re.compile(r"(?:src/|\.\./|ibwarn|ibpanic|ibnd)")
+"""What the tool prints to the terminal beside the listing."""
 
 _END = r"(SW|CA|RT|\?\?)\s+[0-9]{1,6}\s+([0-9]{1,4})\s+0x([0-9a-f]{1,16})"
 _TWO_ENDS = re.compile(rf"{_END}\s+{_RATE}\s+-\s+{_END}\s+\( '(.{{0,200}}?)' - '(.{{0,200}}?)' \)")
