@@ -13,8 +13,8 @@ Source:  hwloc, ``topology-nvml.c`` and ``topology-rsmi.c``: a matrix has the ve
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.topology.importers.host import (
@@ -22,32 +22,25 @@ from forestcoll.topology.importers.host import (
     HostLink,
     HostSwitch,
     Nic,
-    both_ways,
     islands,
     shared_out,
 )
+from forestcoll.topology.importers.machines.hwloc_pcie_tree import (
+    LSTOPO,
+    PciDevice,
+    PcieTree,
+    pcie_gb_s,
+)
 from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.importers.xml_elements import Element, parse_elements
-from forestcoll.topology.numbers import exact
 
 __all__ = ["host_from_hwloc"]
 
-_LSTOPO = "write it with lstopo --of xml --whole-io"
 _MOST_DEVICES = 600
 _GPU = re.compile(r"(?:nvml|cuda|rsmi)([0-9]{1,3})")
 _NIC = re.compile(r"(?:mlx[45]|hfi1|bnxt_re|irdma|ionic|rdmap|efa|roce|ib[ps])[A-Za-z0-9_]{0,40}")
 _MATRICES = ("NVLinkBandwidth", "XGMIBandwidth")
 _MULTICAST = re.compile(r"H100|H200|H800|H20|B[123]00")
-
-
-@dataclass(frozen=True, slots=True)
-class _Device:
-    """A GPU or NIC, and the PCI elements between it and its socket, outside in."""
-
-    name: str
-    element: Element
-    socket: int
-    pcie: tuple[Element, ...]
 
 
 def host_from_hwloc(text: str, source: str, name: str, supplied: Supplied) -> Host:
@@ -72,9 +65,9 @@ class _Reader:
         self.sockets: list[Element] = []
         devices = list(self._devices(top, (), -1))
         # nvml0 and cuda0 are two views of the GPU of one PCI device.
-        self.gpus: list[_Device] = []
+        self.gpus: list[PciDevice] = []
         self._by_index: dict[str, str] = {}
-        views: dict[int, list[_Device]] = {}
+        views: dict[int, list[PciDevice]] = {}
         for device in sorted(devices, key=_number):
             if _GPU.fullmatch(device.name) and device.pcie:
                 views.setdefault(id(device.pcie[-1]), []).append(device)
@@ -84,17 +77,15 @@ class _Reader:
                 self._by_index[view.element.attributes.get("gp_index", "")] = f"gpu{i}"
         self.nics = [one for one in devices if _NIC.fullmatch(one.name) and one.pcie]
         if not self.gpus:
-            raise top.fault(
-                f"has no GPUs (nvml0, cuda0 or rsmi0); {_LSTOPO} on a machine with them"
-            )
+            raise top.fault(f"has no GPUs (nvml0, cuda0 or rsmi0); {LSTOPO} on a machine with them")
         if len(self.gpus) + len(self.nics) > _MOST_DEVICES:
             raise top.fault(f"has over {_MOST_DEVICES} GPUs and NICs; give one file a machine")
         if len({nic.name for nic in self.nics}) < len(self.nics):
-            raise top.fault(f"has two NICs of one name; {_LSTOPO} again")
+            raise top.fault(f"has two NICs of one name; {LSTOPO} again")
 
     def _devices(
         self, element: Element, above: tuple[Element, ...], socket: int
-    ) -> Iterator[_Device]:
+    ) -> Iterator[PciDevice]:
         """Yield the devices of the operating system with the PCI elements around them."""
         for child in element.named("object"):
             kind = child.attributes.get("type", "")
@@ -105,7 +96,7 @@ class _Reader:
             elif kind in ("Bridge", "PCIDev"):
                 inside = (*above, child)
             elif kind == "OSDev":
-                yield _Device(child.attributes.get("name", ""), child, socket, above)
+                yield PciDevice(child.attributes.get("name", ""), child, socket, above)
             yield from self._devices(child, inside, at)
 
     def host(self, name: str) -> Host:
@@ -146,7 +137,7 @@ class _Reader:
         values = self._words(matrix, "u64values")
         if not indexes or len(values) != len(indexes) ** 2:
             raise matrix.fault(
-                f"has {len(values)} values for {len(indexes)} objects; {_LSTOPO} again"
+                f"has {len(values)} values for {len(indexes)} objects; {LSTOPO} again"
             )
         model = next(
             (
@@ -178,7 +169,7 @@ class _Reader:
             if i != j and tail and head and values[i * len(names) + j].strip("0")
         ]
         if not links:
-            raise matrix.fault(f"has no link between GPUs; {_LSTOPO} again")
+            raise matrix.fault(f"has no link between GPUs; {LSTOPO} again")
         notes = [f"Direct links have the nominal rates of hwloc's {matrix.attributes['name']}."]
         if dropped:
             notes.append("Direct links between GPUs and processors are left out.")
@@ -198,19 +189,19 @@ class _Reader:
 
     # PCIe.
 
-    def _nic(self, nic: _Device) -> Nic:
+    def _nic(self, nic: PciDevice) -> Nic:
         common = [_common(nic, gpu) for gpu in self.gpus]
         near = [gpu for gpu, at in zip(self.gpus, common, strict=True) if at == max(common)]
         widths = [
             width
             for gpu in near
             for element in (*gpu.pcie[max(common, default=0) :], *nic.pcie[max(*common, 0) :])
-            if (width := self.speed(element)) is not None
+            if (width := pcie_gb_s(element)) is not None
         ]
         names = tuple(gpu.name for gpu in near)
         return self.as_nic(nic, names, min(widths, default=None))
 
-    def as_nic(self, nic: _Device, nodes: tuple[str, ...], pcie: Fraction | None) -> Nic:
+    def as_nic(self, nic: PciDevice, nodes: tuple[str, ...], pcie: Fraction | None) -> Nic:
         infos = {
             info.attributes.get("name"): info.attributes.get("value", "")
             for info in nic.element.named("info")
@@ -219,18 +210,9 @@ class _Reader:
         plain = guid.replace(":", "").lower().removeprefix("0x").lstrip("0")
         return Nic(nic.name, self._supplied.nic_gb_s, nodes, pcie, plain)
 
-    def speed(self, element: Element) -> Fraction | None:
-        """Return the GB/s of a device's PCIe link; None if the file does not have it."""
-        text = element.attributes.get("pci_link_speed", "")
-        if not text.strip("0. "):
-            return None
-        width = element.number("pci_link_speed", _LSTOPO, 10**5)
-        # hwloc prints a binary float: 15.753846 is 16 lanes of 8 GT/s.
-        return exact(width, "pci_link_speed")
-
     def _pcie_host(self, name: str) -> Host:
         """Describe a machine whose GPUs have PCIe only: a tree of switches below each socket."""
-        tree = _PcieTree(self)
+        tree = PcieTree(self.gpus, self.nics)
         tree.add(self._top, None, None)
         tree.join_sockets(self._supplied, self._source)
         gpus = tuple(gpu.name for gpu in self.gpus)
@@ -239,84 +221,12 @@ class _Reader:
         return Host(name, gpus, tuple(tree.switches), tuple(tree.links), nics, (), (note,))
 
 
-_End = tuple[tuple[str, ...], Fraction | None]
-
-
-class _PcieTree:
-    """The PCIe tree of a machine; chains of bridges with one branch are one link."""
-
-    def __init__(self, reader: _Reader) -> None:
-        self._reader = reader
-        self.switches: list[HostSwitch] = []
-        self.links: list[HostLink] = []
-        self.ends: dict[int, _End] = {}
-        self._sockets: list[tuple[str, Element]] = []
-        self._gpus = {id(gpu.pcie[-1]): gpu.name for gpu in reader.gpus}
-        self._nics = {id(nic.pcie[-1]) for nic in reader.nics}
-        self._used = {id(step) for device in (*reader.gpus, *reader.nics) for step in device.pcie}
-
-    def add(self, element: Element, above: str | None, width: Fraction | None) -> None:
-        """Add what is below an element; ``width`` is the narrowest link since ``above``."""
-        kind = element.attributes.get("type", "")
-        below = element.named("object")
-        if kind in ("Bridge", "PCIDev"):
-            if id(element) not in self._used:
-                return
-            if above is None:
-                above = self._machine()
-            own = self._reader.speed(element)
-            width = min((w for w in (width, own) if w is not None), default=None)
-            if id(element) in self._nics:
-                self.ends[id(element)] = ((above,), width)
-            if gpu := self._gpus.get(id(element)):
-                self._link(element, gpu, above, width)
-            below = [child for child in below if self._holds(child)]
-            if len(below) > 1 and "pci_busid" in element.attributes:
-                name = f"pcie{sum(s.name.startswith('pcie') for s in self.switches)}"
-                self.switches.append(HostSwitch(name))
-                self._link(element, name, above, width)
-                above, width = name, None
-        elif kind == "Package":
-            self._sockets.append((f"socket{len(self._sockets)}", element))
-            if self._holds(element):
-                above = self._sockets[-1][0]
-                self.switches.append(HostSwitch(above))
-        for child in below:
-            self.add(child, above, width)
-
-    def _holds(self, element: Element) -> bool:
-        return any(id(one) in self._used for one in element.walk())
-
-    def _machine(self) -> str:
-        """Return a node for PCIe devices that hwloc puts below no socket."""
-        if not any(switch.name == "machine" for switch in self.switches):
-            self.switches.append(HostSwitch("machine"))
-        return "machine"
-
-    def _link(self, element: Element, one: str, other: str, width: Fraction | None) -> None:
-        if width is None:
-            raise element.fault(
-                f"has no pci_link_speed, and {one} no other link; {_LSTOPO}, as root"
-            )
-        self.links += both_ways(one, other, width)
-
-    def join_sockets(self, supplied: Supplied, source: str) -> None:
-        """Add links between the sockets that have devices, at the rate of a table."""
-        roots = [s.name for s in self.switches if s.name.startswith(("socket", "machine"))]
-        elements = dict(self._sockets)
-        for i, one in enumerate(roots):
-            for other in roots[i + 1 :]:
-                cpu = _cpu(elements.get(one) or elements.get(other))
-                rate = supplied.expect_rates(source).of(f"socket.{cpu}", source)
-                self.links += both_ways(one, other, rate)
-
-
-def _number(device: _Device) -> int:
+def _number(device: PciDevice) -> int:
     match = _GPU.fullmatch(device.name)
     return int(match[1]) if match else -1
 
 
-def _common(one: _Device, other: _Device) -> int:
+def _common(one: PciDevice, other: PciDevice) -> int:
     """Return how many PCI elements two devices are both below; -1 on different sockets."""
     if one.socket != other.socket:
         return -1
@@ -326,25 +236,3 @@ def _common(one: _Device, other: _Device) -> int:
             break
         shared += 1
     return shared
-
-
-_INTEL: Sequence[tuple[str, str]] = (
-    ("143", "intel_sapphire_rapids"),
-    ("207", "intel_emerald_rapids"),
-    ("85", "intel_skylake"),
-)
-
-
-def _cpu(package: Element | None) -> str:
-    """Return the name by which rates know a processor."""
-    infos: Mapping[str, str] = {
-        info.attributes.get("name", ""): info.attributes.get("value", "")
-        for info in (package.named("info") if package else ())
-    }
-    vendor = infos.get("CPUVendor", "") + infos.get("CPUModel", "")
-    if "AMD" in vendor:
-        return "amd"
-    if any(word in vendor for word in ("ARM", "Neoverse", "NVIDIA Grace")):
-        return "arm"
-    model = infos.get("CPUModelNumber", "")
-    return next((name for number, name in _INTEL if number == model), "intel_broadwell")
