@@ -2,8 +2,9 @@
 
 Problem: butterflies, such as those of Swing, Bine and Trivance, differ only in who the peers are.
 Input:   for each round one or more maps from places to peers; each map is a permutation.
-Output:  an allgather, in which the data doubles with one peer a round and triples with two; or an
-         allreduce of whole vectors, in which every place adds the sums of its peers to its own.
+Output:  an allgather, in which every place sends what its peers lack: the data doubles with one
+         peer a round and triples with two, while nobody has any of it. Or an allreduce of whole
+         vectors, in which every place adds the sums of its peers to its own.
 Cost:    linear in the transfers: N (N - 1), or N times all maps.
 Source:  recursive doubling (Thakur et al., IJHPCA 2005), with other peers.
 """
@@ -106,19 +107,22 @@ def gathered(rounds: Rounds, ranks: Ranks, first_chunk: int = 0) -> list[Sends]:
     ranks : int32 array
         The rank at each place. Its chunk is ``first_chunk`` plus the rank.
     """
-    places = np.arange(len(ranks))
-    held = places[:, None]  # for each place, the places whose chunks it has
+    # Of each chunk that a place has: the place, and the one whose chunk it is; in order of arrival.
+    places = owners = np.arange(len(ranks), dtype=np.int32)
+    has = np.eye(len(ranks), dtype=np.bool_)
     steps: list[Sends] = []
     for step, peers in enumerate(rounds):
-        parts = [held]
+        parts = [(places, owners)]
         for peer in peers:
-            chunk = first_chunk + ranks[held.ravel()]
-            tail = np.repeat(places, held.shape[1])
-            steps.append(in_step(step, chunk, ranks[tail], ranks[peer[tail]]))
-            came = np.empty_like(held)
-            came[peer] = held
-            parts.append(came)
-        held = np.concatenate(parts, axis=1)
+            lacking = ~has[peer[places], owners]
+            tail, owner = places[lacking], owners[lacking]
+            head = peer[tail]
+            steps.append(in_step(step, first_chunk + ranks[owner], ranks[tail], ranks[head]))
+            has[head, owner] = True
+            parts.append((head, owner))
+        places, owners = (np.concatenate(column) for column in zip(*parts, strict=True))
+        order = np.argsort(places, kind="stable")
+        places, owners = places[order], owners[order]
     return steps
 
 

@@ -5,7 +5,8 @@ Input:   a torus whose dimensions are powers of three; the form: "bandwidth" or 
 Output:  step schedules. Bandwidth: 2 log3 N steps; latency (allreduce only): log3 N steps.
 Cost:    linear in the transfers: N (N - 1) for each of the D parts, or 2 N log3 N.
 Source:  Juerss, Addanki and Schmid, "Trivance: Latency-Optimal AllReduce by Shortcutting Multiport
-         Networks" (arXiv 2602.17254), its abstract. A reading of that description.
+         Networks" (arXiv 2602.17254), its abstract and public simulator (ajuerss/sst-trivance),
+         read for the pattern. Reimplemented; no code of it.
 
 In its turn k along a dimension, each place exchanges data with the places 3^k before and after it.
 So it then has the sum of 3^(k+1) neighbours around it. Bruck's algorithm with two ports sends 3^k
@@ -13,9 +14,10 @@ and 2 3^k on in one direction, three times as many hops over a link. The dimensi
 the data has one part that starts at each. The "latency" form adds whole parts. The "bandwidth" form
 is a reduce-scatter with these peers and an allgather with the same peers backwards.
 
-Left out: sizes that are no powers of three, which the paper supports. Its text beyond the abstract
-was not at hand: the turns of the dimensions and the bandwidth form are our reading. A transfer
-takes the shortest paths. Rates: docs/baselines/steps.md.
+Left out: sizes that are no powers of three, whose last distance is (N - 3^k) / 2, rounded up, in
+the simulator. There a dimension that is done gives its turns to the next one; here they are
+skipped, which differs from three unequal dimensions on. A transfer takes the shortest paths. Rates:
+docs/baselines/steps.md.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If the network is no torus with dimensions that are powers of three, or for another
+        If the network is not a torus with dimensions that are powers of three, or for another
         collective of the "latency" form.
     InvalidParameterError
         If there is no such form.
@@ -73,7 +75,7 @@ METHODS = (
         source="Juerss, Addanki, Schmid, Trivance (arXiv 2602.17254)",
         generate=generate,
         collectives=("allreduce", *(name for name in GATHERING if name != "allreduce")),
-        notes="a reading of the abstract; tori whose dimensions are powers of three",
+        notes="tori whose dimensions are powers of three; from the abstract and public code",
         libraries=("networkx",),
     ),
 )

@@ -1,12 +1,13 @@
 """Bine: binomial trees and butterflies whose distances are sums of powers of -2.
 
 Problem: a collective in log2 N steps with less data between groups of consecutive GPUs.
-Input:   a topology whose number of GPUs is a power of two; the order of the distances.
+Input:   a topology of an even number of GPUs, of a power of two for trees and the latency form;
+         the order of the distances.
 Output:  step schedules: a binary exchange of N (N - 1) shards, or a tree of N - 1 transfers.
 Cost:    linear in the transfers; twice that by default.
 Source:  De Sensi et al., "Bine Trees: Enhancing Collective Operations by Optimizing Communication
-         Locality" (SC 2025, arXiv 2508.17311), its abstract, public summaries and the comments of
-         its code (HLC-Lab/bine_trees_fugaku). Reimplemented from these; no code of it.
+         Locality" (SC 2025, arXiv 2508.17311), its abstract, public summaries and its code
+         (HLC-Lab/bine-trees, bine_trees_fugaku), read for the pattern. Reimplemented.
 
 GPUs are numbered by box and then by their number in the box. At distance index i an even GPU meets
 the one rho(i) = 1 + (-2) + ... + (-2)^i places on, and an odd GPU the one rho(i) places back:
@@ -18,10 +19,13 @@ is a reduce-scatter and an allgather; the "latency" form exchanges and adds the 
 
 The distances are those of Swing on a ring, here on any network.
 
-Left out: numbers of GPUs that are no powers of two; gather, scatter, all-to-all, and the broadcast
-and reduce made of a scatter or gather; orders of blocks in memory, since chunks have names here. A
-root meets the GPUs of its own number, as in the published code. Partners need no link: a transfer
-takes the least-cost paths through switches and GPUs (``forwarding``). Traffic and rates:
+Where N is even and no power of two, no shard is sent twice, and the logarithm is rounded up.
+
+Left out: odd numbers of GPUs, and trees and the latency form of all but powers of two; gather,
+scatter, all-to-all, and the broadcast and reduce made of a scatter or gather; orders of blocks in
+memory, since chunks have names here. A root meets the GPUs of its own number, as in the code for
+Fugaku; the other code shifts all numbers by the root. Partners need no link: a transfer takes the
+least-cost paths through switches and GPUs (``forwarding``). Traffic and rates:
 docs/baselines/steps.md.
 """
 
@@ -82,9 +86,9 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If the number of GPUs is no power of two, there is no path between two that meet, for
-        another collective, a root is given and the collective takes none, or for another than an
-        allreduce of the "latency" form.
+        If the number of GPUs is odd, or no power of two in a tree or the "latency" form. If there
+        is no path between two that meet, for another collective, a root is given and the collective
+        takes none, or for another than an allreduce of the "latency" form.
     InvalidParameterError
         If there is no such order, form or root.
     """
@@ -112,16 +116,20 @@ def _tree(topology: Topology, collective: str, root: int, order: str) -> StepSch
 
 
 def _butterfly(topology: Topology, collective: str, form: str, order: str) -> StepSchedule:
-    return exchange(partial(_courses, order=order), "bine", topology, collective, form)
+    find = partial(_courses, order=order, form=form)
+    return exchange(find, "bine", topology, collective, form)
 
 
-def _courses(topology: Topology, order: str) -> Exchange:
+def _courses(topology: Topology, order: str, form: str) -> Exchange:
     """Return the rounds of a reduction, which an allgather has backwards."""
+    if form == "latency":
+        _check_power(topology, "the latency form")
     ranks = by_number(topology)
     return Exchange(ranks, [_rounds(topology, order)[::-1]])
 
 
 def _broadcast(topology: Topology, root: int, order: str) -> StepSchedule:
+    _check_power(topology, "a tree")
     ranks = by_number(topology)
     held = np.flatnonzero(ranks == root)  # the places that have the data
     parts = []
@@ -134,14 +142,23 @@ def _broadcast(topology: Topology, root: int, order: str) -> StepSchedule:
 def _rounds(topology: Topology, order: str) -> Rounds:
     """Return whom each place meets in the steps of a broadcast or allgather."""
     size = topology.num_compute
-    if size.bit_count() != 1:
+    if size % 2:
         raise UnsupportedError(
-            f"unsupported: {topology.name} has {size} GPUs; bine takes powers of two"
+            f"unsupported: {topology.name} has {size} GPUs; bine takes even numbers"
         )
     place = np.arange(size, dtype=np.int32)
     away = np.where(place % 2 == 0, 1, -1)
-    rounds = [[(place + away * rho(i)) % size] for i in range(size.bit_length() - 1)]
+    rounds = [[(place + away * rho(i)) % size] for i in range((size - 1).bit_length())]
     return rounds if order == "distance-doubling" else rounds[::-1]
+
+
+def _check_power(topology: Topology, what: str) -> None:
+    """Raise UnsupportedError if the number of GPUs is no power of two."""
+    size = topology.num_compute
+    if size.bit_count() != 1:
+        raise UnsupportedError(
+            f"unsupported: {topology.name} has {size} GPUs; {what} of bine takes powers of two"
+        )
 
 
 METHODS = (
@@ -151,6 +168,6 @@ METHODS = (
         source="De Sensi et al., Bine trees (SC 2025)",
         generate=generate,
         collectives=COLLECTIVES,
-        notes="powers of two; the better order of distances; from public text and code comments",
+        notes="even numbers of GPUs; the better order of distances; from public text and code",
     ),
 )

@@ -5,8 +5,8 @@ Input:   a topology.
 Output:  step schedules: N (N - 1) transfers of one shard each.
 Cost:    linear in the transfers.
 Source:  Jeaugey, "PAT: a new algorithm for all-gather and reduce-scatter operations at scale"
-         (arXiv 2506.20252), in NCCL 2.23 and later; its abstract and public summaries.
-         Reimplemented from the description; no code of NCCL.
+         (arXiv 2506.20252), in NCCL 2.23 and later; its abstract, public summaries, and NCCL's
+         ``src/include/collectives.h``, read for the pattern. Reimplemented; no code of NCCL.
 
 GPUs are numbered by box and then by their number in the box. Every GPU broadcasts its shard over
 the same binomial tree, shifted to start at the GPU. In the step of distance d, from the largest
@@ -16,7 +16,8 @@ So the farthest partner gets one shard, where Bruck sends it half of the data. T
 the allgather backwards.
 
 Left out: limited buffers, with which NCCL aggregates fewer shards and repeats the last steps. So
-these are the least steps and the same loads. Partners need no link: a transfer takes the least-cost
+these are the least steps and the same loads. NCCL takes PAT with one GPU a node only, and gathers
+towards lower numbers, the mirror image. Partners need no link: a transfer takes the least-cost
 paths through switches and GPUs (``forwarding``). Rates: docs/baselines/steps.md.
 """
 
@@ -78,6 +79,6 @@ METHODS = (
         source="Jeaugey, PAT (arXiv 2506.20252), NCCL 2.23",
         generate=generate,
         collectives=COLLECTIVES,
-        notes="unlimited buffers: all shards of a step in one message",
+        notes="unlimited buffers; any boxes (NCCL: one GPU a node)",
     ),
 )

@@ -71,7 +71,8 @@ def find_grid(topology: Topology) -> TorusGrid:
     grid = grid or _checked(_by_squares(links, topology.num_compute), links)
     if grid is None:
         raise UnsupportedError(
-            f"unsupported: {topology.name} is no torus: the links between its GPUs are not those "
+            f"unsupported: {topology.name} is not a torus: the links between its GPUs are "
+            f"not those "
             f"of a product of rings"
         )
     return grid
@@ -183,7 +184,7 @@ def _sorted(pair: Iterable[int]) -> Pair:
 def grid_of_powers(topology: Topology, base: int, method: str) -> Ranks:
     """Return the ranks of a torus whose dimensions are powers of a number.
 
-    Raises UnsupportedError if the network is no torus, or its dimensions are none.
+    Raises UnsupportedError if the network is not a torus, or its dimensions are none.
     """
     ranks = find_grid(topology).ranks
     if any(base ** _turns(length, base) != length for length in ranks.shape):
@@ -195,17 +196,31 @@ def grid_of_powers(topology: Topology, base: int, method: str) -> Ranks:
     return ranks
 
 
+def grid_of_evens(topology: Topology, method: str) -> Ranks:
+    """Return the ranks of a torus whose dimensions are even.
+
+    Raises UnsupportedError if the network is no torus, or one of its dimensions is odd.
+    """
+    ranks = find_grid(topology).ranks
+    if any(length % 2 for length in ranks.shape):
+        dims = " x ".join(map(str, ranks.shape))
+        raise UnsupportedError(
+            f"unsupported: {topology.name} is a {dims} torus; {method} takes even dimensions"
+        )
+    return ranks
+
+
 def alternating_dimensions(dims: Sequence[int], first: int, base: int) -> list[tuple[int, int]]:
     """Return the dimension of each step, and how often it had its turn before.
 
-    A dimension of length base^n has n turns.
+    A dimension longer than base^(n - 1), and no longer than base^n, has n turns.
 
     Examples
     --------
     >>> alternating_dimensions((2, 8), 1, 2)
     [(1, 0), (0, 0), (1, 1), (1, 2)]
     """
-    turns = [_turns(length, base) for length in dims]
+    turns = [_turns(length - 1, base) + 1 if length > 1 else 0 for length in dims]
     axes = [*range(first, len(dims)), *range(first)]
     return [(axis, turn) for turn in range(max(turns)) for axis in axes if turn < turns[axis]]
 

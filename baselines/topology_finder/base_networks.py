@@ -21,6 +21,8 @@ from baselines.direct_connect.bfb.breadth_first import broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
 from baselines.direct_connect.bfb.optimal_search import SEARCHED
 from baselines.topology_finder.candidate import Candidate
+from baselines.topology_finder.distances import Distances
+from baselines.topology_finder.one_way_circulants import stored_one_way
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import load_topology
 
@@ -51,7 +53,9 @@ class Base:
     circulant : bool
         Whether node i plays the part of node 0 shifted by i.
     times : Times, optional
-        If a closed form gives them.
+        If a closed form or a table of offsets gives them.
+    printed : bool
+        Whether it is in table 9 of the paper.
     """
 
     name: str
@@ -65,12 +69,14 @@ class Base:
     cycle: int = 2
     circulant: bool = False
     times: Times | None = None
+    printed: bool = True
 
 
 def bases(nodes: int, degree: int) -> list[Base]:
     """Return the base networks of so many nodes and of this degree, in a fixed order."""
     found = [*_dense(nodes, degree), *_rings(nodes, degree), *_circulants(nodes, degree)]
-    return [*found, *_words(nodes, degree), *_single(nodes, degree)]
+    found += [*_words(nodes, degree), *_single(nodes, degree)]
+    return [*found, *_one_way_circulants(nodes, degree)]
 
 
 def _both(nodes: int, hops: int) -> Times:
@@ -130,6 +136,23 @@ def _circulants(nodes: int, degree: int) -> Iterator[Base]:
         simple=degree == 4,
         circulant=True,
     )
+
+
+def _one_way_circulants(nodes: int, degree: int) -> Iterator[Base]:
+    """Circulants with links one way, which table 9 of the paper does not have."""
+    for one in stored_one_way(nodes, degree):
+        yield Base(
+            f"UniC({nodes},{{{','.join(map(str, one.offsets))}}})",
+            f"circulant:nodes={nodes},offsets={'+'.join(map(str, one.offsets))},"
+            f"bidirectional=false",
+            nodes,
+            degree,
+            bidirectional=all(nodes - offset in one.offsets for offset in one.offsets),
+            cycle=one.cycle,
+            circulant=True,
+            times=Times(one.hops, one.time, one.hops, one.time),
+            printed=False,
+        )
 
 
 def _words(nodes: int, degree: int) -> Iterator[Base]:
@@ -244,8 +267,8 @@ def _broadcast(topology: Topology, base: Base) -> tuple[int, Fraction]:
     return len(times.longest), times.time_s_per_gb * base.degree
 
 
-def evaluated(base: Base, times: Times) -> Candidate:
-    """Turn a base network and its times into a candidate."""
+def evaluated(base: Base, times: Times, distances: Distances | None = None) -> Candidate:
+    """Turn a base network, its times and its sums of distances into a candidate."""
     searched = any(base.spec == spec for _, spec, *_ in _SEARCHED)
     made = Candidate(
         name=base.name,
@@ -262,6 +285,7 @@ def evaluated(base: Base, times: Times) -> Candidate:
         cycle=base.cycle,
         self_loops=base.self_loops,
         parallel=not base.simple,
+        distances=distances,
     )
     simple = base.simple and not base.self_loops
     return replace(made, factor=simple and made.breadth_first and made.optimal)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from baselines.topology_finder.base_networks import Base, Times, bases, evaluated
 from baselines.topology_finder.candidate import Candidate, pareto
+from baselines.topology_finder.distances import Distances
 from baselines.topology_finder.predicted_expansions import (
     both_ways,
     degree_expansion,
@@ -34,8 +35,16 @@ Found = dict[tuple[int, int], list[Candidate]]
 TimesOf = Callable[[Base], Times | None]
 """What a base network takes; None to leave it out."""
 
+DistancesOf = Callable[[Base], Distances | None]
+"""Sums of distances of a base network; None if they are not needed."""
 
-def search(nodes: Iterable[int], degrees: int, times_of: TimesOf) -> Found:
+
+def search(
+    nodes: Iterable[int],
+    degrees: int,
+    times_of: TimesOf,
+    distances_of: DistancesOf = lambda _: None,
+) -> Found:
     """Keep the best candidates of every number of nodes and every degree up to ``degrees``.
 
     Parameters
@@ -45,12 +54,16 @@ def search(nodes: Iterable[int], degrees: int, times_of: TimesOf) -> Found:
     degrees : int
     times_of : callable
         The times of a base network.
+    distances_of : callable
+        Its sums of distances, if all-to-all rates are to be predicted.
     """
     found: Found = {}
     for size in sorted(nodes):
         for degree in range(1, degrees + 1):
             own = (
-                evaluated(base, times) for base in bases(size, degree) if (times := times_of(base))
+                evaluated(base, times, distances_of(base))
+                for base in bases(size, degree)
+                if (times := times_of(base))
             )
             kept = pareto([*own, *_expanded(found, size, degree)])
             if kept:
@@ -96,7 +109,7 @@ def _powers(found: Found, nodes: int, degree: int) -> Iterator[Candidate]:
 def _products(found: Found, nodes: int, degree: int) -> Iterator[Candidate]:
     """Yield, of the products with the same properties, the one with the fewest hops.
 
-    All take the least T_B, so nothing else tells them apart.
+    All take the least T_B, so nothing else distinguishes them.
     """
     best: dict[tuple[bool, bool, int], tuple[Candidate, Candidate]] = {}
     for one, other in _pairs(found, nodes, degree):

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
+from baselines.topology_finder.distances import Distances
 from forestcoll.topology.model import Topology
 
 __all__ = ["Candidate", "pareto"]
@@ -52,6 +53,8 @@ class Candidate:
         Whether the definition has links from a GPU to itself, which carry nothing.
     parallel : bool
         Whether there may be parallel links everywhere, which the specification has as wider ones.
+    distances : Distances, optional
+        Sums of distances with the bound on the all-to-all rate, if they are predicted.
     swapped : Topology, optional
         The network after edge swaps, which no specification gives.
     swaps : int
@@ -74,6 +77,7 @@ class Candidate:
     cycle: int = 0
     self_loops: bool = False
     parallel: bool = False
+    distances: Distances | None = None
     swapped: Topology | None = None
     swaps: int = 0
 

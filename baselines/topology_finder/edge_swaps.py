@@ -138,6 +138,7 @@ def swapped(
         reverse_time=found.reverse_time * ports,
         reverse_symmetric=False,
         breadth_first=True,
+        distances=None,
         factor=False,
         cycle=0,
         self_loops=False,

@@ -50,11 +50,14 @@ class Question:
     nodes, degree : int
     bidirectional : bool
         Whether there must be a link back for every link.
+    printed : bool
+        Whether only base networks of table 9 of the paper are to be used.
     """
 
     nodes: int
     degree: int
     bidirectional: bool = False
+    printed: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers that are out of bounds."""
@@ -99,12 +102,14 @@ def find(
     """
     table = table or BaseTable()
 
-    def times_of(base: Base) -> Times:
+    def times_of(base: Base) -> Times | None:
+        if asked.printed and not base.printed:
+            return None
         if progress is not None and base.nodes >= _LONG and table.stored(base) is None:
             progress(base.name)
         return table.times_of(base)
 
-    found = search(divisors(asked.nodes), asked.degree, times_of)
+    found = search(divisors(asked.nodes), asked.degree, times_of, table.distances_of)
     best = front(found.get((asked.nodes, asked.degree), []), bidirectional=asked.bidirectional)
     if not best:
         raise UnsupportedError(_nothing(asked, table))

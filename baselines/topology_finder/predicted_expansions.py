@@ -2,7 +2,7 @@
 
 Problem: the T_L and T_B of a larger network that is made of smaller ones, without building it.
 Input:   candidates.
-Output:  the larger candidate.
+Output:  the larger candidate, with its sums of distances unless it goes both ways.
 Cost:    constant.
 Source:  Zhao et al. (NSDI 2025), section 5: theorems 7 and 10 (line graph), 11 (degree expansion),
          12 (Cartesian power), 13 (Cartesian product); appendix A.6 (both ways).
@@ -38,6 +38,8 @@ def line_graph(base: Candidate) -> Candidate:
         reverse_hops=base.reverse_hops + 1,
         reverse_time=base.reverse_time + more,
         techniques=_with(base.techniques, "L"),
+        distances=base.distances
+        and base.distances.line_graph(base.nodes, base.degree, min(base.hops, base.reverse_hops)),
         bidirectional=False,
         factor=False,
         cycle=0,
@@ -73,6 +75,12 @@ def degree_expansion(base: Candidate, times: int) -> Candidate:
         nodes=nodes,
         degree=base.degree * times,
         techniques=_with(base.techniques, "D"),
+        distances=base.distances
+        and (
+            base.distances.degree_expansion(base.nodes, base.degree, times, base.cycle)
+            if base.cycle
+            else None
+        ),
     )
     if base.factor and base.cycle:
         least = Fraction(nodes - 1, nodes)
@@ -105,6 +113,7 @@ def power(base: Candidate, exponent: int) -> Candidate:
         reverse_hops=base.reverse_hops * exponent,
         reverse_time=base.reverse_time * longer,
         techniques=_with(base.techniques, "P"),
+        distances=base.distances and base.distances.power(base.nodes, exponent),
         breadth_first=False,
         factor=False,
     )
@@ -125,6 +134,9 @@ def product(one: Candidate, other: Candidate) -> Candidate:
         reverse_hops=hops,
         reverse_time=least,
         techniques=_with(_with(one.techniques, other.techniques), "X"),
+        distances=one.distances
+        and other.distances
+        and one.distances.product(one.nodes, other.distances, other.nodes),
         bidirectional=one.bidirectional and other.bidirectional,
         reverse_symmetric=one.reverse_symmetric and other.reverse_symmetric,
         breadth_first=True,
@@ -158,6 +170,7 @@ def both_ways(base: Candidate) -> Candidate:
         reverse_hops=hops,
         reverse_time=time,
         techniques=_with(base.techniques, "B"),
+        distances=None,
         bidirectional=True,
         reverse_symmetric=True,
         breadth_first=False,

@@ -10,7 +10,7 @@ where the published f is ours rounded, or where bounds are shown, may lie betwee
 the paper's; the ring in L(BiRing(1,4)...) can only be one-way, as its degree is 1. Two rows differ.
 The cycle of DBJMod(4,2) is in a figure only; ours is another, with another rate. For
 L^3(C(16,{3,4})) the paper has 8.12e-4, but in that graph, with links both ways as its definition 18
-has them, the distances alone (equal prices) allow no more than 8.095e-4 and better prices 7.87e-4.
+has them, the distances alone (equal prices) allow no more than 8.095e-4 and better prices 7.86e-4.
 
 Rows of table 7 on distance-regular graphs, DistReg(4,32) and any built of such, are left out: the
 paper names these graphs (table 8) without stating their links, and forestcoll.topology has no

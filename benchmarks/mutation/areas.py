@@ -54,5 +54,7 @@ AREAS = {
             ),
             85,
         ),
+        Area("all_to_all", "forestcoll/all_to_all/*.py", ("tests/all_to_all",), 85),
+        Area("placement", "lp/placement/*.py", ("tests/lp/placement",), 85),
     )
 }

@@ -284,7 +284,7 @@ class _Clock:
 
     def late(self, what: str, topology: Topology, collective: str) -> Rate:
         """Return the row of a rate that ran out of time."""
-        note = f"not there in {self.seconds:g} s; allow more time"
+        note = f"not finished in {self.seconds:g} s; allow more time"
         return _rate(what, topology, collective, None, note)
 
 

@@ -253,7 +253,7 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
         if isinstance(one, RateBound) and one.is_single_cut:
             lines += [f"    {links}" for links in one.widest.exit_classes()]
     if found.binding is None:
-        lines.append("  not there in time; allow more")
+        lines.append("  not finished in time; allow more")
     if sizes:
         factor = busbw_factor(found.collective, found.topology.num_compute)
         lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]

@@ -145,6 +145,10 @@ register(Kind(
     summary="share of each stage in the generation time, beside published ones",
 ))  # fmt: skip
 register(Kind(
+    name="training-shares", draws="experiments.figures.training_shares:training_shares",
+    summary="visible communication and saved time of each model, over all assumptions",
+))  # fmt: skip
+register(Kind(
     name="slowdowns", draws="experiments.figures.bound_lines:fault_costs",
     summary="optimum of the undamaged network over algbw in changed ones, against GPUs",
     options={"y": Option("algbw_gb_s")},

@@ -12,7 +12,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["Breakdown", "Mark", "generation_breakdowns", "marks", "printed"]
+__all__ = [
+    "Breakdown", "Mark", "TrainingShare", "generation_breakdowns", "marks", "printed",
+    "training_shares",
+]  # fmt: skip
 
 _TOTAL = "generation_s"
 
@@ -46,6 +49,16 @@ class Breakdown:
     switch_removal_s: float
     tree_packing_s: float
     total_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingShare:
+    """Published shares of an iteration of training with NCCL (ForestColl, figure 13)."""
+
+    model: str  # by its name in ``experiments.training``
+    visible: float  # of communication that no computation hides
+    saved: float  # with ForestColl
+    exact: bool  # or at most
 
 
 def printed(file: str) -> list[dict[str, str]]:
@@ -97,6 +110,19 @@ def generation_breakdowns() -> list[Breakdown]:
         )
         for row in _tables()["forestcoll_generation.csv"]
         if row["optimality_s"]
+    ]
+
+
+def training_shares() -> list[TrainingShare]:
+    """Return the published shares of visible communication and of saved time, by model."""
+    return [
+        TrainingShare(
+            row["model"].lower(),
+            1 - float(row["compute_share"]),
+            float(row["saving"]),
+            row["saving_is"] == "exactly",
+        )
+        for row in printed("forestcoll_training.csv")
     ]
 
 

@@ -2,6 +2,7 @@
 
 Problem: for a network and a collective, the greatest algbw, in GB/s.
 Output:  the bound with its reason in words, and the algbw of a schedule that ``verify`` accepted.
+         In an all-to-all, algbw counts all that a GPU has, with the part that it keeps.
 Source:  the counting of an allreduce among P parts of the GPUs. Of each piece, P - 1 parts must
          send their sums and P - 1 must receive the result; a part alone must send and receive it
          once. The words name one of both only where it equals the proven bound.
@@ -11,15 +12,18 @@ from __future__ import annotations
 
 import functools
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from fractions import Fraction
 
 from baselines import METHODS
 from experiments.reproduction.claims import Base, Claim
+from forestcoll.all_to_all.best_flow import best_flow
 from forestcoll.api import cost, optimum, verify
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.generation import generate
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule.verification import AllreduceVerdict
 from forestcoll.topology import Topology, group, load_topology
 
@@ -42,9 +46,12 @@ def network_of(claim: Claim) -> Topology:
         topology = topology.scaled(links, factor)
     if not claim.left_out:
         return topology
-    members = [node.name for node in topology.nodes if node.name not in claim.left_out]
-    switches = {node.name for node in topology.nodes if node.kind == "switch"}
-    return group(topology, [name for name in members if name not in switches])
+    gpus = [node.name for node in topology.nodes if node.kind == "compute"]
+    return group(topology, [name for name in gpus if not _matches(name, claim.left_out)])
+
+
+def _matches(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def decided(claim: Claim) -> Decided:
@@ -54,6 +61,8 @@ def decided(claim: Claim) -> Decided:
 
 @functools.cache
 def _decided(topology: Topology, collective: str) -> Decided:
+    if collective == "all-to-all":
+        return _decided_all_to_all(topology)
     verified = verify(generate(topology, collective=collective))
     reached = verified.algbw_gb_s
     if reached is None or not verified.optimal:
@@ -64,6 +73,15 @@ def _decided(topology: Topology, collective: str) -> Decided:
         return Decided(bound, _what_binds(topology, bound), reached)
     best = optimum(topology, collective=collective)
     return Decided(best.algbw_gb_s, best.what_binds()[0], reached)
+
+
+def _decided_all_to_all(topology: Topology) -> Decided:
+    flow = best_flow(topology)
+    verified = verify(flow)
+    if verified.algbw_gb_s is None or verified.bound_gb_s is None or not verified.optimal:
+        raise InvalidExperimentError(f"no optimal all-to-all was found on {topology.name}")
+    binds = PriceBound.of(topology, None, flow.price).in_words()[0]
+    return Decided(verified.bound_gb_s, binds, verified.algbw_gb_s)
 
 
 def _what_binds(topology: Topology, bound: Fraction) -> str:

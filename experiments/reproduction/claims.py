@@ -61,7 +61,7 @@ class Claim:
     network: str = ""
     # links by pattern, with the factor of their bandwidth
     scale: Mapping[str, str | int] | None = None
-    left_out: tuple[str, ...] = ()  # GPUs that only forward
+    left_out: tuple[str, ...] = ()  # GPUs that only forward, by pattern
     collective: str = ""
     rate: str = ""  # the printed number as a multiple of ``of``; larger is faster
     by_formula: str = ""  # a printed formula with its argument, instead of a rate

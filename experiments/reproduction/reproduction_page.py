@@ -11,6 +11,7 @@ from experiments.reproduction.coverage import Coverage, Shown
 from experiments.reproduction.difference import Difference, come_out
 from experiments.reproduction.inventory import PAPERS
 from experiments.reproduction.training import Saving, savings
+from experiments.reproduction.training_gap import Gap, gaps
 from experiments.reproduction.two_measures import BothMeasures, both_measures
 
 __all__ = ["page_tables", "updated", "verdict"]
@@ -25,8 +26,10 @@ _STANDING = {
 }
 """Verdict of each status."""
 
-_COUNTED = ("measures-allgather", "bfb-figure10", "forestcoll-figure14")
-"""Experiments with allgathers that show the capabilities of methods."""
+_COUNTED = (
+    "measures-allgather", "bfb-figure10", "forestcoll-figure14", "own-meshes", "others-tori",
+)  # fmt: skip
+"""Experiments that show the capabilities of methods; of the last two the allreduces count."""
 
 
 _OF = {"theory": "", "search": ", searches", "simulated": ", simulated"}
@@ -44,6 +47,7 @@ def page_tables(coverage: Coverage) -> dict[str, list[str]]:
         "simulated": _differences([one for one in found if one.kind == "simulated"]),
         "searches": _differences([one for one in found if one.kind == "search"]),
         "training": _training(savings(coverage.rows)),
+        "training-gap": _training_gaps(gaps(coverage.rows)),
         "times": _times([one for one in found if one.kind == "time"]),
         "methods": _methods(capabilities(rows)),
         "measures": _measures(both_measures(coverage.rows.get("forestcoll-figure14", ()))),
@@ -114,8 +118,8 @@ def _line(one: Shown) -> list[str]:
     how += [f"`pytest {test}`" for test in item.tests]
     how += [_other(other) for other in item.others]
     takes = duration(one.seconds) if one.seconds else ""
-    said = [item.item, item.of, item.what, item.why]
-    return [*said, "<br>".join(how), takes, _numbers(one), verdict(one)]
+    parts = [item.item, item.of, item.what, item.why]
+    return [*parts, "<br>".join(how), takes, _numbers(one), verdict(one)]
 
 
 def _other(other: str) -> str:
@@ -126,18 +130,18 @@ def _numbers(one: Shown) -> str:
     """Return the number of printed numbers that agree, and the largest difference."""
     if not one.differences:
         return ""
-    said = []
+    parts = []
     for kind, words in (("theory", "as printed"), ("derived", "as derived")):
         its = [d for d in one.differences if d.kind == kind]
-        said += [f"{sum(d.equal for d in its)} of {len(its)} {words}"] if its else []
+        parts += [f"{sum(d.equal for d in its)} of {len(its)} {words}"] if its else []
     for kind in ("theory", "search", "simulated", "time"):
         off = [d for d in one.differences if d.kind == kind and not d.equal]
         if off and kind == "time":
-            said.append(f"{len(off)} times")
+            parts.append(f"{len(off)} times")
         elif off:
             worst = max(off, key=lambda d: abs(d.share))
-            said.append(f"largest difference{_OF[kind]} {worst.share:+.1%}")
-    return "; ".join(said)
+            parts.append(f"largest difference{_OF[kind]} {worst.share:+.1%}")
+    return "; ".join(parts)
 
 
 def _differences(found: Sequence[Difference]) -> list[str]:
@@ -159,6 +163,24 @@ def _training(found: Sequence[Saving]) -> list[str]:
                 f"{'at least ' * (one.printed_is != 'exactly')}{one.compute_share:.0%}",
                 f"{one.ratio:.2f}", f"{one.least:.1%} to {one.most:.1%}",
                 f"{'at most ' * (one.printed_is != 'exactly')}{float(one.printed):.0%}",
+            ]
+            for one in found
+        ),
+    )  # fmt: skip
+
+
+def _training_gaps(found: Sequence[Gap]) -> list[str]:
+    return _table(
+        [
+            "model", "visible, printed", "utilisation needed, 2 bytes", "4 bytes",
+            "slower rings needed, at 40 %", "at 60 %", "then saved", "printed",
+        ],
+        (
+            [
+                one.model, f"{one.visible:.0%}",
+                *(f"{one.utilisation[each]:.0%}" for each in (2, 4)),
+                *(f"{one.slowdown[used]:.1f} times" for used in (0.4, 0.6)),
+                f"{one.saved:.0%}", f"{one.printed_saving:.0%}",
             ]
             for one in found
         ),
@@ -187,13 +209,14 @@ def _methods(found: Sequence[Capability]) -> list[str]:
         [
             "method", "optimality", "generality", "scalability",
             "slides (switches, optimal, scalable)",
-            "switches here", "at the optimum here", "least share", "largest here", "limit hit at",
+            "collective here", "switches here", "at the optimum here", "least share",
+            "largest here", "limit hit at",
         ],
         (
             [
                 one.method, one.optimality, one.generality, one.scalability, one.slides,
-                {True: "yes", False: "no", None: ""}[one.switches],
-                f"{one.optimal} of {one.networks} networks" if one.networks else "no allgather",
+                one.collective, {True: "yes", False: "no", None: ""}[one.switches],
+                f"{one.optimal} of {one.networks} networks" if one.networks else "none made",
                 "" if one.worst is None else f"{one.worst:.1%}",
                 "" if one.largest is None else f"{one.largest} GPUs",
                 "" if one.beyond is None else f"{one.beyond} GPUs",

@@ -93,6 +93,8 @@ class AllToAllPlanner:
         tiers, self._chains = two_tiers(self._planes.merged), None
         if tiers is None and (chains := nic_chains(self._planes.merged)) is not None:
             tiers, self._chains = two_tiers(chains.reduced), chains
+            if tiers is not None and (tiers.no_uplink or tiers.no_downlink):
+                tiers = None  # over chains that GPUs share, data would meet itself on its way back
         self._router = None if tiers is None else TwoTierRouter.of(tiers)
 
     def plan(self, demand: Demand | npt.ArrayLike | None = None) -> FlowSchedule:

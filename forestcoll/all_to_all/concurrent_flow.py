@@ -24,6 +24,7 @@ Alternatives and times: docs/mathematics/all-to-all.md.
 
 from __future__ import annotations
 
+import itertools
 import time
 from dataclasses import dataclass, field
 
@@ -41,7 +42,7 @@ from forestcoll.topology.validation import refuse_shared
 
 __all__ = ["ApproximateFlow", "approximate_flow"]
 
-COLDNESS = (8.0, 16.0, 32.0, 48.0, 64.0, 96.0, 128.0, 192.0, 256.0, 384.0, 512.0)
+COLDNESS = (8.0, 24.0, 64.0, 192.0, 256.0, 384.0, 512.0)
 """The price of the dearest demand in units of tau, stage by stage."""
 
 _LEAST_SPENDING = 1e-9
@@ -50,8 +51,11 @@ _LEAST_SPENDING = 1e-9
 _STAGE_STEPS = 60
 """Quasi-Newton steps in a stage at most."""
 
-_EVEN = 0.1
+_EVEN = 0.25
 """A stage ends when the unevenness of the links' loads makes up this share of the gap."""
+
+_PROOFS = (1, 4, 10, 20, 30, 40, 50)
+"""Steps of a stage after which the bound of the prices is computed: most of it comes at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,10 +186,14 @@ class _Search:
             value, gradient = self._evaluate(spending, tau)
             return -value / scale, -gradient / scale
 
+        steps = itertools.count(1)
+
         def look(spending: Vector) -> None:
             self._spending = spending.copy()
             self._price = self._normal(spending)
-            if self.late or self._even < _EVEN * self._gap:
+            if next(steps) in _PROOFS:
+                self._prove()
+            if self.done or self.late or self._even < _EVEN * self._gap:
                 raise StopIteration
 
         minimize(

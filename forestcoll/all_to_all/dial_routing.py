@@ -72,7 +72,8 @@ def route(
     start[demands.sources, np.arange(ranks)] = 1
     reach = _series(links.T.tocsr(), start, deadline)
     wanted = demands.amount.T > 0
-    if not ((reach[wanted] > _LEAST_WEIGHT) & np.isfinite(reach[wanted])).all():
+    reached = reach[wanted]
+    if not ((reached > _LEAST_WEIGHT) & np.isfinite(reached)).all():
         return None
     share = np.zeros((nodes, ranks))
     np.divide(demands.amount.T, reach, out=share, where=wanted)
@@ -81,7 +82,7 @@ def route(
     load = demands.even(load)
     if not np.isfinite(load).all():
         return None
-    value = -tau * float((demands.amount.T[wanted] * np.log(reach[wanted])).sum())
+    value = -tau * float(demands.amount.T[wanted] @ np.log(reached))
     return Routing(value, load, reach.T, onward.T, weight)
 
 

@@ -3,7 +3,7 @@
 Problem: who has how much for whom, on a cluster of boxes; in milliseconds, not by a program.
 Input:   a network of two tiers, the amounts of all pairs.
 Output:  a flow schedule, with the narrowest of the cuts around one GPU or one box as its bound;
-         None where boxes divide their bandwidth over the hubs in different proportions.
+         None where no division over the hubs is known to keep a box's ports equally busy.
 Cost:    sorting the pairs; at most a few paths a pair.
 Source:  ours. In a box data goes over its switch. Between boxes it leaves by a port of the sender's
          box and comes in by a port of the receiver's: the own port, if there is one, as long as no
@@ -18,7 +18,7 @@ The bound is met unless the switch of a box binds, which carries that excess bes
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -26,6 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.all_to_all.boxes.hub_division import DividedData, HubDivision
+from forestcoll.all_to_all.boxes.one_way_ports import PortLimits, ports_at_limits
 from forestcoll.all_to_all.line_cuts import cut_both, divided, in_order
 from forestcoll.all_to_all.two_tiers import Port, TwoTiers
 from forestcoll.errors import DisconnectedError
@@ -79,8 +81,8 @@ class TwoTierRouter:
         The box of each rank.
     out, into : _Side
         The ports of all boxes, both ways.
-    shares : dict, optional
-        Each hub's share of the bandwidth of every box that has ports; None if boxes differ in it.
+    hubs : HubDivision, optional
+        How the boxes divide their bandwidth over the hubs; None if they differ in several.
     cuts : tuple of _Cut
         Out of and into each GPU by rank, then each box.
     unit_gb_s : Fraction
@@ -91,7 +93,7 @@ class TwoTierRouter:
     box: Ints = field(repr=False)
     out: _Side = field(repr=False)
     into: _Side = field(repr=False)
-    shares: dict[int, Fraction] | None
+    hubs: HubDivision | None
     cuts: tuple[_Cut, ...] = field(repr=False)
     unit_gb_s: Fraction
 
@@ -104,7 +106,7 @@ class TwoTierRouter:
             box=np.array(tiers.box, dtype=np.int64),
             out=_Side.of(tiers, lambda port: port.up),
             into=_Side.of(tiers, lambda port: port.down),
-            shares=_hub_shares(tiers),
+            hubs=HubDivision.of(tiers.ports),
             cuts=cuts,
             unit_gb_s=unit,
         )
@@ -125,55 +127,93 @@ class TwoTierRouter:
         most : int
             Limit of the weights of all paths together.
         """
-        if self.shares is None:
+        if self.hubs is None:
             return None
-        leaving, entering = (self.box[total > 0] for total in self._totals(amounts).across)
+        total = self._totals(amounts)
+        leaving, entering = (self.box[ranks > 0] for ranks in total.across)
         if not (self.out.reaches(leaving) and self.into.reaches(entering)):
             return None
+        sides = self._sides(total)
+        if sides is None:
+            return None
+        divided = self.hubs.divided(self._between(amounts))
+        if divided is None:
+            return None
         # Whole shares of the ports, of whole shares of the hubs.
-        whole = math.lcm(*(share.denominator for share in self.shares.values()))
-        whole *= math.lcm(self.out.under, self.into.under)
+        whole = divided.under * math.lcm(*(side.under for side in sides))
         if whole * int(amounts.sum()) >= most:
             return None
         return FlowSchedule(
             topology=self.tiers.topology,
             method=METHOD,
             whole=whole,
-            routes=Routes.later(lambda: self._routes(amounts, whole)),
+            routes=Routes.later(lambda: self._routes(amounts, whole, divided, sides)),
             demand=demand,
         )
 
-    def _routes(self, amounts: Ints, whole: int) -> Routes:
-        assert self.shares is not None  # else there is no schedule
+    def _between(self, amounts: Ints) -> Ints:
+        """Return the amounts between boxes, if their division over the hubs depends on them."""
+        boxes = len(self.tiers.switch)
+        between = np.zeros((boxes, boxes), dtype=np.int64)
+        if self.hubs is not None and self.hubs.odd >= 0:
+            source, target = np.nonzero(amounts)
+            np.add.at(between, (self.box[source], self.box[target]), amounts[source, target])
+            np.fill_diagonal(between, 0)
+        return between
+
+    def _sides(self, total: _Totals) -> tuple[_Side, _Side] | None:
+        """Return the ports both ways, for these amounts; None if some port cannot serve its GPU."""
+        if not (self.tiers.no_uplink or self.tiers.no_downlink):
+            return self.out, self.into
+        if self.hubs is None or len(self.hubs.hubs) > 1:
+            return None
+        up, down = self.tiers.no_uplink, self.tiers.no_downlink
+        out = self.out.limited(self.box, total.across[0], up, down)
+        into = self.into.limited(self.box, total.across[1], down, up)
+        return None if out is None or into is None else (out, into)
+
+    def _routes(
+        self, amounts: Ints, whole: int, divided: DividedData, sides: tuple[_Side, _Side]
+    ) -> Routes:
         box = self.box
         source, target = np.nonzero(amounts)
-        across = box[source] != box[target]
+        across = (box[source] != box[target]) | self._over_hub(source, target)
         nobody = np.full(len(source), -1, dtype=np.int64)
         parts = _Parts(source, target, amounts[source, target] * whole, nobody, nobody, nobody)
         inside, outside = (parts.taken(np.flatnonzero(which)) for which in (~across, across))
         if len(outside.source):
-            outside = _over_hubs(outside, box, self.shares, self.into)
-            outside = self.out.chosen(outside, "source", "out", box)
-            outside = self.into.chosen(outside, "target", "into", box)
+            out, into = sides
+            outside = _over_hubs(outside, box, divided, whole, into)
+            outside = out.scaled(whole).chosen(outside, "source", "out", box)
+            outside = into.scaled(whole).chosen(outside, "target", "into", box)
         return _routes(self.tiers, inside, outside)
+
+    def _over_hub(self, source: Ints, target: Ints) -> npt.NDArray[np.bool_]:
+        """Return which pairs, even of one box, cannot use the box's switch."""
+        no_uplink, no_downlink = np.zeros((2, len(self.box)), dtype=np.bool_)
+        no_uplink[list(self.tiers.no_uplink)] = True
+        no_downlink[list(self.tiers.no_downlink)] = True
+        return no_uplink[source] | no_downlink[target]
 
     def loads(self, amounts: Ints, whole: int) -> list[int] | None:
         """Return the load of every link, of a schedule with such a whole; None with several hubs.
 
         With one hub, it is known from what each GPU sends and receives in all.
         """
-        assert self.shares is not None  # else there is no schedule
-        if len(self.shares) > 1:
+        assert self.hubs is not None  # else there is no schedule
+        if len(self.hubs.hubs) > 1:
             return None
         topology, total = self.tiers.topology, self._totals(amounts)
-        gpu, hub = np.array(topology.compute), next(iter(self.shares))
+        sides = self._sides(total)
+        assert sides is not None  # else there is no schedule
+        gpu, hub = np.array(topology.compute), self.hubs.hubs[0]
         switch = np.array(self.tiers.switch)[self.box]
         hops: list[tuple[_AnyInts, _AnyInts, _AnyInts]] = []
         for side, inside, across, outward in (
-            (self.out, total.inside[0], total.across[0], True),
-            (self.into, total.inside[1], total.across[1], False),
+            (sides[0], total.inside[0], total.across[0], True),
+            (sides[1], total.inside[1], total.across[1], False),
         ):
-            rank, port, amount = side.shared_out(self.box, hub, across * whole)
+            rank, port, amount = side.scaled(whole).shared_out(self.box, hub, across * whole)
             there = np.full(len(rank), hub)
             first, second = _way(gpu[rank], switch[rank], port)
             near = np.where(second >= 0, second, np.where(first >= 0, first, gpu[rank]))
@@ -196,7 +236,12 @@ class TwoTierRouter:
         return found
 
     def _totals(self, amounts: Ints) -> _Totals:
-        return _Totals.of(amounts, self.box, len(self.tiers.switch))
+        total = _Totals.of(amounts, self.box, len(self.tiers.switch))
+        if not (self.tiers.no_uplink or self.tiers.no_downlink):
+            return total
+        source, target = np.nonzero(amounts)
+        same = (self.box[source] == self.box[target]) & self._over_hub(source, target)
+        return total.moved(source[same], target[same], amounts[source[same], target[same]])
 
     def narrowest_cut(self, amounts: Ints, demand: Demand | None = None) -> PriceBound:
         """Return the bound of the cut of a GPU or a box that binds most: price 1 for its links.
@@ -232,7 +277,8 @@ class TwoTierRouter:
         ]
         # The first that is compared wins against this, a width of 1 that nothing crosses.
         best, most = _Cut((), False, 1), 0
-        for cut, crosses in zip(self.cuts, crossing, strict=True):
+        more = list(self._cuts_without(total))
+        for cut, crosses in [*zip(self.cuts, crossing, strict=True), *more]:
             if crosses and not cut.width:
                 node = self.tiers.topology.nodes[cut.nodes[0]].name
                 way = "receive" if cut.into else "send"
@@ -242,6 +288,32 @@ class TwoTierRouter:
             if crosses * best.width > most * cut.width:
                 best, most = cut, crosses
         return best, most
+
+    def _cuts_without(self, total: _Totals) -> Iterator[tuple[_Cut, int]]:
+        """Yield cuts around boxes without GPUs whose ports are of no use to the others.
+
+        What enters over the port of a GPU without a link to its switch stays there; so, in the
+        other direction, with one without a link from it. They are left out one by one: those with
+        the least data for their bandwidth first.
+        """
+        tiers, under = self.tiers, Fraction(1) / self.unit_gb_s
+        for ranks, into in ((tiers.no_uplink, True), (tiers.no_downlink, False)):
+            across, gpu = total.across[into], tiers.topology.compute
+            for number in sorted({int(self.box[rank]) for rank in ranks}):
+                wide: dict[int, Fraction] = {}
+                for port in tiers.ports[number]:
+                    wide[port.node] = wide.get(port.node, Fraction(0)) + (
+                        port.down if into else port.up
+                    )
+                there = [rank for rank in ranks if self.box[rank] == number and wide[gpu[rank]]]
+                there.sort(key=lambda rank: (Fraction(int(across[rank])) / wide[gpu[rank]], rank))
+                nodes, width = tiers.nodes_of(number), sum(wide.values(), start=Fraction(0))
+                crosses = int(across[self.box == number].sum())
+                for rank in there:
+                    nodes = [v for v in nodes if v != gpu[rank]]
+                    width -= wide[gpu[rank]]
+                    crosses -= int(across[rank])
+                    yield _Cut(tuple(nodes), into, int(width * under)), crosses
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,6 +335,14 @@ class _Totals:
         inside = out[ranks, box], into[box, ranks]
         return cls(inside, (out.sum(axis=1) - inside[0], into.sum(axis=0) - inside[1]))
 
+    def moved(self, source: Ints, target: Ints, amount: Ints) -> _Totals:
+        """Return the totals with pairs of one box that go over the hub as those of two boxes do."""
+        more = np.zeros((2, len(self.across[0])), dtype=np.int64)
+        np.add.at(more[0], source, amount)
+        np.add.at(more[1], target, amount)
+        (first, second), (out, into) = self.inside, self.across
+        return _Totals((first - more[0], second - more[1]), (out + more[0], into + more[1]))
+
 
 def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
     """Return the boundaries of all GPUs and boxes, outwards and inwards, and their unit in GB/s."""
@@ -283,22 +363,6 @@ def _cuts(tiers: TwoTiers) -> tuple[tuple[_Cut, ...], Fraction]:
     return tuple(cuts), Fraction(1, under)
 
 
-def _hub_shares(tiers: TwoTiers) -> dict[int, Fraction] | None:
-    """Return each hub's share of the bandwidth of every box; None if boxes differ in it."""
-    rows = []
-    for ports in tiers.ports:
-        for up in (True, False):
-            by_hub: dict[int, Fraction] = {}
-            for port in ports:
-                by_hub.setdefault(port.hub, Fraction(0))
-                by_hub[port.hub] += port.up if up else port.down
-            if total := sum(by_hub.values(), start=Fraction(0)):
-                rows.append({hub: wide / total for hub, wide in by_hub.items() if wide})
-    if not rows:
-        return None
-    return rows[0] if all(row == rows[0] for row in rows) else None
-
-
 @dataclass(frozen=True, slots=True)
 class _Side:
     """The ports of all boxes in one direction, grouped by box and hub.
@@ -313,6 +377,8 @@ class _Side:
         The port of a rank at a hub, by (rank, hub).
     under : int
         A common denominator of all shares.
+    wide : tuple of Fraction
+        The bandwidth of each port.
     """
 
     nodes: int
@@ -321,6 +387,9 @@ class _Side:
     part: Ints
     own: dict[tuple[int, int], int]
     under: int
+    wide: tuple[Fraction, ...]
+    # what ports at a limit carry, which share in nothing else; -1 for all others
+    fixed: Ints
 
     @classmethod
     def of(cls, tiers: TwoTiers, width: Callable[[Port], Fraction]) -> _Side:
@@ -348,7 +417,61 @@ class _Side:
                 if node in rank_of
             },
             under,
+            tuple(wide for _, _, wide in rows),
+            np.full(len(rows), -1, dtype=np.int64),
         )
+
+    def limited(
+        self, box: Ints, across: Ints, must: frozenset[int], alone: frozenset[int]
+    ) -> _Side | None:
+        """Return the ports with what they carry where some GPUs need theirs; for one hub.
+
+        Parameters
+        ----------
+        across : int64 array
+            What crosses the ports for each rank.
+        must : frozenset of int
+            Ranks all of whose data crosses their own port.
+        alone : frozenset of int
+            Ranks whose port only their own data crosses.
+        """
+        fixed, part = self.fixed.copy(), [Fraction(0)] * len(self.key)
+        for rank in must:
+            if across[rank] and not any(owner == rank for owner, _ in self.own):
+                return None
+        owner = {place: rank for (rank, _), place in self.own.items()}
+        for key in np.unique(self.key).tolist():
+            places = np.flatnonzero(self.key == key).tolist()
+            ranks = [owner.get(place, -1) for place in places]
+            limits = [
+                PortLimits(
+                    self.wide[place],
+                    int(across[rank]) if rank in must else 0,
+                    int(across[rank]) if rank in alone else None,
+                )
+                for place, rank in zip(places, ranks, strict=True)
+            ]
+            found = ports_at_limits(int(across[box == key // self.nodes].sum()), limits)
+            if found is None:
+                return None
+            free = sum(
+                (limit.wide for limit, load in zip(limits, found, strict=True) if load is None),
+                start=Fraction(0),
+            )
+            for place, load in zip(places, found, strict=True):
+                if load is None:
+                    part[place] = self.wide[place] / free
+                else:
+                    fixed[place] = load
+        under = math.lcm(*(one.denominator for one in part))
+        parts = np.array([int(one * under) for one in part], dtype=np.int64)
+        return replace(self, part=parts, under=under, fixed=fixed)
+
+    def scaled(self, whole: int) -> _Side:
+        """Return the ports for amounts in 1 / whole."""
+        if (self.fixed < 0).all():
+            return self
+        return replace(self, fixed=np.where(self.fixed < 0, -1, self.fixed * whole))
 
     def reaches(self, boxes: Ints) -> bool:
         """Whether all of these boxes have a port."""
@@ -383,7 +506,12 @@ class _Side:
         """Divide rows over the ports of their groups, which ascend: row, port, amount of each."""
         rows = zip(rank.tolist(), hub.tolist(), strict=True)
         own = np.array([self.own.get(row, -1) for row in rows], dtype=np.int64)
-        room = _room(group, amount, self.key) // self.under * self.part
+        left = _room(group, amount, self.key)
+        held = np.maximum(self.fixed, 0)
+        if held.any():
+            _, place = np.unique(self.key, return_inverse=True)
+            left = left - np.bincount(place, held)[place].astype(np.int64)
+        room = np.where(self.fixed < 0, left // self.under * self.part, held)
         return divided(amount, group, own, room, self.key)
 
 
@@ -395,9 +523,11 @@ def _room(group: Ints, amount: Ints, key: Ints) -> Ints:
     return np.where(names[place] == key, sums[place], 0)
 
 
-def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], into: _Side) -> _Parts:
+def _over_hubs(
+    parts: _Parts, box: Ints, divided_data: DividedData, whole: int, into: _Side
+) -> _Parts:
     """Divide what each box has for each other over the hubs, at the receiver's own ones first."""
-    hubs = sorted(shares)
+    hubs = list(divided_data.hubs)
     if len(hubs) == 1:
         return replace(parts, hub=np.full(len(parts.source), hubs[0], dtype=np.int64))
     boxes = int(box.max()) + 1
@@ -410,8 +540,7 @@ def _over_hubs(parts: _Parts, box: Ints, shares: dict[int, Fraction], into: _Sid
     new = np.diff(pair[first], prepend=-1) != 0
     place = np.cumsum(new) - 1  # pairs of boxes ascend
     total = np.add.reduceat(amount, np.flatnonzero(new))
-    part = np.array([shares[hub].as_integer_ratio() for hub in hubs], dtype=np.int64)
-    room = (total[:, None] // part[:, 1] * part[:, 0]).reshape(-1)
+    room = divided_data.rooms(pair[first][new], total, whole).reshape(-1)
     at = np.full(len(box), -1, dtype=np.int64)
     for rank, beside in into.own:
         at[rank] = hubs.index(beside)

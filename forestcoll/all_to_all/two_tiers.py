@@ -51,6 +51,9 @@ class TwoTiers:
         Of each box, in the order of their nodes and hubs.
     box_of_node : tuple of int
         The number of the box of each node; -1 for hubs, and where no GPU takes part.
+    no_uplink, no_downlink : frozenset of int
+        Ranks with a port of their own, and a link from (to) their box's switch, but none to (from)
+        it.
     """
 
     topology: Topology = field(repr=False)
@@ -58,6 +61,8 @@ class TwoTiers:
     switch: tuple[int, ...]
     ports: tuple[tuple[Port, ...], ...] = field(repr=False)
     box_of_node: tuple[int, ...] = field(repr=False)
+    no_uplink: frozenset[int] = frozenset()
+    no_downlink: frozenset[int] = frozenset()
 
     def nodes_of(self, box: int) -> list[int]:
         """Return the positions of all nodes of a box: GPUs, its switch, NICs, idle GPUs."""
@@ -115,15 +120,21 @@ def _with_hubs(topology: Topology, beside: _Beside, box: dict[int, int]) -> TwoT
     names = dict.fromkeys(box[gpu] for gpu in topology.compute)
     number = {name: place for place, name in enumerate(names)}
     ports: list[list[Port]] = [[] for _ in names]
+    lacking: tuple[set[int], set[int]] = set(), set()
     for v in sorted(v for v, name in box.items() if name in number):
         name = box[v]
         if any(u not in hubs and box[u] != name for u in beside[v]):
             return None
         near = [hub for hub in sorted(beside[v]) if hub in hubs]
-        # A star: GPUs and ports are next to the switch of their box, both ways.
-        used = near or v in topology.rank_of
-        if used and v != name and not all(beside[v].get(name, (0, 0))):
-            return None
+        # A star: GPUs and ports are next to the switch of their box, both ways; GPUs that are ports
+        # themselves may lack one way.
+        if (near or v in topology.rank_of) and v != name:
+            ways = beside[v].get(name, [Fraction(0)] * 2)
+            if not all(ways) and not (near and v in topology.rank_of and any(ways)):
+                return None
+            for way, ranks in zip(ways, lacking, strict=True):
+                if not way:
+                    ranks.add(topology.rank_of[v])
         ports[number[name]] += [Port(v, hub, *beside[v][hub]) for hub in near]
     members = {v: number[name] for v, name in box.items() if name in number}
     return TwoTiers(
@@ -132,4 +143,5 @@ def _with_hubs(topology: Topology, beside: _Beside, box: dict[int, int]) -> TwoT
         tuple(name if topology.nodes[name].is_switch else -1 for name in names),
         tuple(map(tuple, ports)),
         tuple(members.get(v, -1) for v in range(len(topology.nodes))),
+        *map(frozenset, lacking),
     )

@@ -53,7 +53,7 @@ def _family(name: str) -> Family:
     if word in FAMILIES:
         return FAMILIES[word]
     hint = did_you_mean(word, FAMILIES, f"they are {', '.join(FAMILIES)}")
-    raise InvalidTopologyError(f"{word!r} is no family of topologies; {hint}")
+    raise InvalidTopologyError(f"{word!r} is not a family of topologies; {hint}")
 
 
 @app.command()

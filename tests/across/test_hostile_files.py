@@ -33,7 +33,7 @@ from tests.across.hostile_files import DIGITS, LONG, no_files, spoilt, texts
 from tests.command_line import ROOT
 from tests.experiments.advice.bundle.tuned_ring import tuned
 from tests.experiments.samples import rings_of_rows
-from tests.runtimes.scoring.peer_documents import ring_sentences, teccl_allgather
+from tests.runtimes.scoring.tool_documents import ring_sentences, teccl_allgather
 from tests.schedule.made.flows import unequal
 from tests.schedule.made.steps import demanded
 

@@ -250,3 +250,34 @@ def test_one_hot_row_is_exact() -> None:
     amounts = np.zeros((16, 16), dtype=np.int64)
     amounts[3] = np.arange(16) * 1009 + 17
     assert verify(best_flow("dgx_a100:boxes=2", Demand.of_matrix(amounts))).optimal
+
+
+@pytest.mark.parametrize(
+    ("spec", "dead", "needs"),
+    [
+        ("dgx_h100:boxes=8", "b0.gpu0 -> b0.nvswitch", False),
+        ("dgx_h100:boxes=8", "b0.nvswitch -> b0.gpu3", False),
+        ("rail_optimized:boxes=8,gpus_per_box=8", "b2.gpu1 - rail1", False),
+        ("dgx_a100:boxes=2,nics=nodes", "b0.gpu0 -> b0.nvswitch", True),
+    ],
+)
+def test_broken_boxes_need_no_program(
+    spec: str, dead: str, needs: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Equal parts are proved optimal by a cut; over chains of switches the program is needed."""
+    asked: list[str] = []
+
+    def program(topology: Topology, *_: object, **__: object) -> None:
+        asked.append(topology.name)
+        raise TimeLimitError("too late")
+
+    monkeypatch.setattr("forestcoll.all_to_all.program_flow.by_program", program)
+    planner = AllToAllPlanner(load_topology(spec).without(dead))
+    if needs:
+        with pytest.raises(TimeLimitError):
+            planner.plan()
+    else:
+        verdict = verify(planner.plan())
+        assert verdict.optimal
+        assert verdict.congestion / 1000 == planner.least_us()
+    assert bool(asked) == needs

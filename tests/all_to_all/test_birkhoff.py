@@ -11,6 +11,8 @@ import pytest
 
 from forestcoll.all_to_all.birkhoff import (
     Matching,
+    _Bottleneck,
+    _largest_matching,
     birkhoff,
     few_matchings,
     shortened,
@@ -123,8 +125,36 @@ def test_many_boxes_are_matched_together(seed: int) -> None:
     assert bottlenecks == sorted(bottlenecks, reverse=True)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_the_least_entry_of_each_matching_is_known(seed: int) -> None:
+    """It never grows, so that pairs that still have it can stay."""
+    whole = np.random.default_rng(seed).integers(1, 1000, (6, 6))
+    bottleneck, everyone, before = _Bottleneck(whole), np.arange(6), int(whole.max())
+    for _ in range(4):
+        to = bottleneck.matching()
+        assert bottleneck.least == whole[everyone, to].min() <= before
+        before = bottleneck.least
+        whole[everyone, to] -= before
+
+
+@pytest.mark.parametrize(("boxes", "calls"), [(16, 0), (17, 1)])
+def test_many_rows_are_matched_by_one_call(
+    boxes: int, calls: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beyond sixteen rows without a pair; the first matching of 17 boxes needs all of them."""
+    found: list[int] = []
+
+    def counted(support: Any) -> Any:
+        found.append(len(support))
+        return _largest_matching(support)
+
+    monkeypatch.setattr("forestcoll.all_to_all.birkhoff._largest_matching", counted)
+    _Bottleneck(np.ones((boxes, boxes), dtype=np.int64)).matching()
+    assert len(found) == calls
+
+
 def test_equal_amounts_are_one_rotation_after_another() -> None:
-    """N - 1 matchings for any n; the largest bottleneck finds them without being told."""
+    """N - 1 matchings for any n; the largest bottleneck finds them unaided."""
     for boxes in (2, 5, 16):
         found = birkhoff(np.full((boxes, boxes), 9))
         assert [one.amount for one in found] == [9] * (boxes - 1)

@@ -144,9 +144,111 @@ def test_a_box_without_a_port_is_left_to_the_program() -> None:
 
 
 def test_hubs_in_other_proportions_are_left_to_the_program() -> None:
-    rails = load_topology("rail_optimized:boxes=3,gpus_per_box=2").without("b0.gpu0 - rail0")
-    ones = 1 - np.eye(6, dtype=np.int64)
-    assert router(rails).flow(ones) is None
+    """Of three rails, one box lacks the first NIC and another the second."""
+    rails = load_topology("rail_optimized:boxes=3,gpus_per_box=3")
+    broken = rails.without("b0.gpu0 - rail0", "b1.gpu1 - rail1")
+    ones = 1 - np.eye(9, dtype=np.int64)
+    assert router(broken).flow(ones) is None
+
+
+@pytest.mark.parametrize("link", ["b0.gpu0 - rail0", "b0.gpu0 -> rail0", "rail0 -> b0.gpu0"])
+def test_rails_of_which_one_lacks_a_nic_meet_the_cut(link: str) -> None:
+    """The box sends (receives) all by its other NICs, and the others fill the rail."""
+    rails = load_topology("rail_optimized:boxes=3,gpus_per_box=3").without(link)
+    draw = np.random.default_rng(2)
+    for power in (0, 1, 3):
+        amounts = draw.integers(1, 99, (9, 9)) ** power
+        np.fill_diagonal(amounts, 0)
+        demand = Demand.of_matrix(amounts)
+        bound = router(rails).narrowest_cut(amounts, demand)
+        assert verify(flow(rails, demand)).congestion == bound.inverse_rate
+
+
+def test_a_gpu_that_cannot_send_to_its_switch_sends_over_the_hub_by_hand() -> None:
+    """g0 has 4 bytes for g1 and 2 for g2: all leave by its port of 2 GB/s, in 3 ns.
+
+    The 4 come back into box 0, by g1's port: what comes in by g0's could not go on. g3 has 2 bytes
+    for g0, which enter there, by half over the port of g2.
+    """
+    dead = BOXES.without("g0 -> v")
+    demand = Demand.of_matrix([[0, 4, 2, 0], [0] * 4, [0] * 4, [2, 0, 0, 0]])
+    made = flow(dead, demand)
+    assert {way: many * 12 // made.whole for way, many in paths(made).items()} == {
+        "g0 hub g1": 48,
+        "g0 hub g2": 12,
+        "g0 hub g3 w g2": 12,
+        "g3 hub g0": 12,
+        "g3 w g2 hub g0": 12,
+    }
+    verdict = verify(made)
+    bound = router(dead).narrowest_cut(demand.matrix, demand)
+    assert verdict.congestion == bound.inverse_rate == 3
+
+
+def test_the_cut_around_a_box_without_a_gpu_that_cannot_relay() -> None:
+    """Box 1 has 6 bytes for g1: with g0's port they took 6/4, but what enters there stays there.
+
+    So all enter by the port of g1, 3 ns; the cut is around v and g1. The other way round, where g0
+    cannot receive from v, the 6 bytes of g1 leave by its own port.
+    """
+    amounts = [[0] * 4, [0] * 4, [0, 4, 0, 0], [0, 2, 0, 0]]
+    names = {v: node.name for v, node in enumerate(BOXES.nodes)}
+    for dead, demand, into in (
+        (BOXES.without("g0 -> v"), Demand.of_matrix(amounts), True),
+        (BOXES.without("v -> g0"), Demand.of_matrix(np.array(amounts).T), False),
+    ):
+        bound = router(dead).narrowest_cut(demand.matrix, demand)
+        assert bound == PriceBound.of(dead, demand, bound.price)
+        assert verify(flow(dead, demand)).congestion == bound.inverse_rate == 3
+        more = demand.matrix.copy()
+        more[(2, 0) if into else (0, 2)] = 1
+        nodes, inwards = router(dead).binding_set(more)
+        assert inwards == into
+        assert {names[v] for v in nodes} <= {"v", "g1"}
+
+
+def test_a_gpu_that_cannot_receive_from_its_switch_and_has_no_way_in() -> None:
+    """g0 gets nothing from v or the hub: data for it has no path, other data has."""
+    deaf = BOXES.without("v -> g0", "hub -> g0")
+    within = Demand.of_matrix([[0, 3, 0, 0], [0] * 4, [0, 1, 0, 0], [0] * 4])
+    assert verify(flow(deaf, within)).optimal is not None
+    lost = Demand.of_matrix([[0] * 4, [3, 0, 0, 0], [0] * 4, [0] * 4])
+    assert router(deaf).flow(lost.matrix, lost) is None
+    with pytest.raises(DisconnectedError):
+        router(deaf).narrowest_cut(lost.matrix, lost)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_amounts_on_boxes_with_dead_directions_meet_the_cut(seed: int) -> None:
+    """Ports of 1 to 7 GB/s; up to four GPUs cannot send to their switches, or receive from them.
+
+    Loads are known before the paths, and the bound is that of its prices.
+    """
+    draw = np.random.default_rng(seed)
+    ports = ", ".join(f"g{i} - hub: {draw.integers(1, 8)}" for i in range(9))
+    network = network_of(
+        "g0..8 [u] [v] [w] [hub]", f"g0..2 - u: 900, g3..5 - v: 900, g6..8 - w: 900, {ports}"
+    )
+    dead = [
+        f"g{i} -> {'uvw'[i // 3]}" if draw.random() < 0.5 else f"{'uvw'[i // 3]} -> g{i}"
+        for i in draw.permutation(9)[: draw.integers(1, 5)].tolist()
+    ]
+    network = network.without(*dead)
+    demand = Demand.of_matrix(draw.integers(0, 100, (9, 9)) * draw.integers(0, 2, (9, 9)))
+    route, made = router(network), flow(network, demand)
+    bound = route.narrowest_cut(demand.matrix, demand)
+    assert bound == PriceBound.of(network, demand, bound.price)
+    assert verify(made).congestion == bound.inverse_rate
+    assert route.loads(demand.matrix, made.whole) == loads_of_routes(network, made.routes)
+
+
+def test_dead_directions_on_rails_are_left_to_the_program() -> None:
+    """All data of the GPU goes over its own rail, that of others divides over all of them."""
+    rails = load_topology("rail_optimized:boxes=3,gpus_per_box=2")
+    dead = rails.without("b0.gpu0 -> b0.nvswitch")
+    route = router(dead)
+    assert route.tiers.no_uplink == {0}
+    assert route.flow(1 - np.eye(6, dtype=np.int64)) is None
 
 
 def test_weights_beyond_the_limit_are_left_to_the_program() -> None:

@@ -80,7 +80,7 @@ OTHERS = {
         {"spine0 - leaf0": 1}
     ).without("leaf1 - spine0").with_links({"leaf1 - leaf0": 2}),
     "a shared capacity": TWO_BOXES.with_shared("bus", ["g0 - v"], 3),
-    "a GPU that cannot send to its switch": TWO_BOXES.without("g0 -> v"),
+    "a GPU without a NIC that cannot send to its switch": TWO_BOXES.without("g3 -> w"),
     "a NIC that cannot hear its switch": network_of(
         "g0..3 [v] [w] [n] [hub]",
         "g0 g1 - v: 9, g2 g3 - w: 9, v > n: 4, n - hub: 2, w - hub: 2",
@@ -89,6 +89,20 @@ OTHERS = {
     "PCIe switches": load_topology("dgx_a100:boxes=2,nics=nodes"),
     "boxes linked to each other": TWO_BOXES.with_links({"v - w": 1}),
 }  # fmt: skip
+
+
+def test_gpus_with_ports_may_lack_one_way_to_their_switch() -> None:
+    """Rank 0 cannot send to v, rank 3 cannot receive from w; both have a port to the hub."""
+    network = network_of(
+        "g0..3 [v] [w] [hub]", "g0 g1 - v: 9, g2 g3 - w: 9, g0 g1 g2 g3 - hub: 2", "one way"
+    )
+    found = two_tiers(network.without("g0 -> v", "w -> g3"))
+    assert found is not None
+    assert (found.no_uplink, found.no_downlink) == ({0}, {3})
+    assert found.box == (0, 0, 1, 1)
+    whole = two_tiers(network)
+    assert whole is not None
+    assert (whole.no_uplink, whole.no_downlink) == (set(), set())
 
 
 @pytest.mark.parametrize("name", OTHERS)

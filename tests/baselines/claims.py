@@ -181,6 +181,19 @@ POWERS_OF_TWO = (
 )
 """Topologies of 2, 4, 8, ... GPUs."""
 
+EVEN = (
+    *POWERS_OF_TWO,
+    *(name for name in BOXES if "boxes=3" in name),
+    "rail_optimized:boxes=3,gpus_per_box=4",
+    "rail_optimized:boxes=3,gpus_per_box=2",
+    "rail_optimized:boxes=3,gpus_per_box=2,spines=2",
+    "torus:dims=2x3x4",
+    "complete:nodes=6",
+    "one-way boxes",
+    "a dead rail",
+)
+"""Topologies of an even number of GPUs."""
+
 NVLS = (
     "dgx_h100:boxes=4",
     "dgx_h100:boxes=2,sharp=true",
@@ -188,7 +201,7 @@ NVLS = (
     "a dead rail",
     "a single NIC",
 )
-"""Boxes with switches that copy and add."""
+"""Boxes with switches that multicast and reduce."""
 
 SWITCH_FREE = (
     "mi250:boxes=1",
@@ -254,7 +267,10 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
     "pat": dict.fromkeys(("allgather", "reduce-scatter"), Claim(but())),
-    "bine": dict.fromkeys((*GATHERING, "broadcast", "reduce"), Claim(POWERS_OF_TWO)),
+    "bine": {
+        **dict.fromkeys(GATHERING, Claim(EVEN)),
+        **dict.fromkeys(("broadcast", "reduce"), Claim(POWERS_OF_TWO)),
+    },
     "blueconnect": dict.fromkeys(
         GATHERING, Claim((*BOXES, *XGMI, *TREES, *RAILS, *DEAD, "one-way boxes"))
     ),

@@ -78,7 +78,7 @@ def test_one_family_can_be_listed_by_itself() -> None:
     assert family["name"] == "torus"
     result = invoke("topology", "list", "tours")
     assert result.exit_code == 2
-    assert_one_line(result.stderr, "'tours' is no family of topologies; did you mean torus?")
+    assert_one_line(result.stderr, "'tours' is not a family of topologies; did you mean torus?")
 
 
 def test_a_network_is_exported_for_other_tools_and_imported(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ MALFORMED = {
         GOOD.replace("name: b", "name: a"),
         "nodes[1].name is 'a', as is nodes[0].name",
     ),
-    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is no node"),
+    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is not a node"),
     "self-loop": (GOOD.replace("to: b", "to: a"), "where the link comes from"),
     "zero bandwidth": (GOOD.replace("s: 1", "s: 0"), "bandwidth_gb_s is 0; it must be positive"),
     "negative bandwidth": (
@@ -201,13 +201,13 @@ ALL = [*CORE.values(), *ABOVE.values()]
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)
-def test_the_source_tells_what_the_loaded_command_does(command: EntryPoint) -> None:
+def test_help_from_the_source_equals_that_of_the_loaded_command(command: EntryPoint) -> None:
     """Each command of ours, the core's and the other packages'."""
     loaded = command.load()
-    told = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
+    reported = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
     short = summary(command)
     assert short is not None
-    assert short.split() == told.split()
+    assert short.split() == reported.split()
 
 
 def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,8 @@ import pytest
 
 from experiments import published
 from experiments.measures.declared import DRAWN
-from experiments.published import marks
+from experiments.published import marks, training_shares
+from experiments.training.known_models import MODELS
 
 
 def test_published_files_parse_and_agree_with_themselves() -> None:
@@ -78,3 +79,12 @@ def test_measured_values_stand_beside_simulated_ones() -> None:
     assert len(measured) == 8 * 5 + 1
     for row in measured:
         assert bool(row["size_bytes"]) == bool(row["algbw_measured_gb_s"])
+
+
+def test_shares_of_training_are_those_of_known_models() -> None:
+    """Three exact shares and three limits; what is visible is what is not computation."""
+    found = {one.model: one for one in training_shares()}
+    assert found.keys() <= MODELS.keys()
+    assert sum(one.exact for one in found.values()) == 3
+    llama = found["llama-3-119b"]
+    assert (round(llama.visible, 9), llama.saved, llama.exact) == (0.57, 0.2, True)

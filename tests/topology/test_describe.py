@@ -41,7 +41,7 @@ def test_a_set_of_nodes_is_named_by_boxes_first(names: tuple[str, ...], expected
     assert words(A100, *names) == expected
 
 
-def test_boxes_of_unlike_size_are_told_apart() -> None:
+def test_boxes_of_different_sizes_are_listed_separately() -> None:
     """A box of two GPUs and one of three."""
     builder = TopologyBuilder()
     for number, size in enumerate((2, 3)):

@@ -271,7 +271,7 @@ def _document(
                 "time_us": entry.seconds * 10**6,
                 "least_us": entry.least_seconds * 10**6,
                 "all_to_all_rate_links_at_least": entry.rate and entry.rate.attained,
-                "all_to_all_rate_links_at_most": entry.rate and entry.rate.bound,
+                "all_to_all_rate_links_at_most": entry.rate_bound,
                 "price": None if price is None else price * entry.one.nodes * entry.one.degree,
                 "worst_dead_link": None if failures is None else failures[number],
             }
@@ -288,16 +288,17 @@ def _lines(
     lines = [
         f"{first.one.nodes} GPUs; {_in_words(found.demand)}; {_us(first.fabric.alpha_s)} us a hop",
         "T_L in hops and T_B in M / B (data over a GPU's bandwidth) are of an allgather",
+        "f is a bound on the rate of a pair of GPUs in an all-to-all, in links",
         "",
-        f"{'':>3} {'network':{width}} {'d':>3} {'T_L':>4} {'T_B':>7} {'us':>11} {'of bound':>9}"
-        + (f" {'price':>12}" if price is not None else ""),
+        f"{'':>3} {'network':{width}} {'d':>3} {'T_L':>4} {'T_B':>7} {'f':>8} {'us':>11} "
+        f"{'of bound':>9}" + (f" {'price':>12}" if price is not None else ""),
     ]
     for number, entry in enumerate(found.entries, 1):
         one = entry.one
         cost = f" {float(price * one.nodes * one.degree):>12.6g}" if price is not None else ""
         lines.append(
             f"{number:>3} {one.name:{width}} {one.degree:>3} {one.hops:>4} {float(one.time):>7.4f} "
-            f"{_us(entry.seconds):>11} {float(entry.over):>9.3f}{cost}"
+            f"{_rate(entry.rate_bound):>8} {_us(entry.seconds):>11} {float(entry.over):>9.3f}{cost}"
         )
         lines += _notes(entry)
         if failures is not None:
@@ -306,9 +307,13 @@ def _lines(
         least = next(e.least_seconds for e in found.entries if e.one.degree == degree)
         lines.append(
             f"{'':>3} {'bounds':{width}} {degree:>3} {bounds.hops:>4} {float(bounds.time):>7.4f} "
-            f"{_us(least):>11}"
+            f"{_rate(bounds.all_to_all):>8} {_us(least):>11}"
         )
     return lines
+
+
+def _rate(bound: Fraction | None) -> str:
+    return "-" if bound is None else f"{float(bound):.4g}"
 
 
 def _notes(entry: Entry) -> list[str]:

@@ -7,13 +7,14 @@ Cost:    the search, and for all-to-alls the bounds on the rate of each entry.
 Source:  Zhao et al. (NSDI 2025), section 5.4, table 4 and appendix A.3.
 
 An all-to-all takes no less than its bound on the rate allows, and no more than equal use of all
-shortest paths takes; both are given. Its time counts with the slower one.
+shortest paths takes; both are given. Its time counts with the slower one. Sums of distances predict
+the bound, and the rate of products of symmetric networks; other rates need the network itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from baselines.topology_finder.all_to_all import AllToAllRate, all_to_all_rate
@@ -87,6 +88,13 @@ class Entry:
     rate: AllToAllRate | None
     seconds: Fraction
     least_seconds: Fraction
+
+    @property
+    def rate_bound(self) -> Fraction | None:
+        """The bound on the rate of an all-to-all; None if it is neither asked for nor predicted."""
+        if self.rate is not None:
+            return self.rate.bound
+        return None if self.one.distances is None else self.one.distances.bound
 
     @property
     def over(self) -> Fraction:
@@ -221,9 +229,20 @@ def _listed(degrees: Sequence[int]) -> str:
 
 
 def _rate(one: Candidate, seconds: float) -> AllToAllRate:
-    """Bound the rate by distances and equal use of shortest paths, then by approximate flows."""
+    """Bound the rate by distances and equal use of shortest paths, then by approximate flows.
+
+    Where both are predicted to be equal, nothing is built.
+    """
+    predicted = one.distances
+    if predicted is not None and predicted.rate is not None:
+        pairs = one.nodes * (one.nodes - 1)
+        return AllToAllRate(
+            float(predicted.rate), predicted.bound, Fraction(predicted.total, pairs)
+        )
     topology = network_of(one)
     quick = all_to_all_rate(topology, _UNIT)
+    if predicted is not None:
+        quick = replace(quick, bound=min(quick.bound, predicted.bound))
     if seconds <= 0 or quick.attained >= float(quick.bound) * (1 - _NEAR):
         return quick
     try:

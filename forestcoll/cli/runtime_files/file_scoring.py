@@ -1,4 +1,4 @@
-"""``forestcoll score``: measure any MSCCL XML or a baseline's JSON file on a network."""
+"""``forestcoll score``: measure a file of MSCCL, MSCCL++ or another tool on a network."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.cli.runtime_files.checking import RootRank
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.problem.demand import Demand
-from forestcoll.runtimes.msccl import Algorithm, read_leniently
+from forestcoll.runtimes.msccl import read_leniently
+from forestcoll.runtimes.mscclpp import Plan, read_plan
+from forestcoll.runtimes.mscclpp.reading import is_plan
 from forestcoll.runtimes.scoring.file_bounds import Measurement
 from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
-from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
+from forestcoll.runtimes.scoring.sent_data import RuntimeFile
 from forestcoll.schedule import write_schedule
 from forestcoll.topology import Topology, load_topology, members_from_text
 
@@ -30,7 +33,10 @@ _MODEL = "transfers as in the file, over paths of fewest links through switches,
 
 def score_file(
     file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="XML of MSCCL; JSON of TE-CCL, TACCL or SCCL.")
+        Path,
+        typer.Argument(
+            metavar="FILE", help="XML of MSCCL; JSON of MSCCL++, TE-CCL, TACCL or SCCL."
+        ),
     ],
     network: Annotated[
         str, typer.Option("--topology", metavar="TOPOLOGY", help="The network of the file.")
@@ -58,15 +64,22 @@ def score_file(
     """Verify a file of another tool, and compare its rate with the optimum of a network."""
     topology = in_group(load_topology(network), members, idle)
     order = _order(topology, gpus)
-    if is_json(file):
+    plan = is_json(file) and is_plan(file)
+    if is_json(file) and not plan:
         if demand is not None or round_up is not None:
             raise InvalidParameterError(
-                "--demand is of XML, whose slots are equal; files in JSON state what they carry"
+                "--demand is for files of MSCCL and MSCCL++, whose slots are equal; files of other "
+                "tools state what they carry"
             )
         facts = _of_json(file, topology, root, order, output)
     else:
+        if output is not None:
+            raise InvalidParameterError(
+                "--output is for JSON of other tools; what runtimes do is not written as ours"
+            )
         stated = stated_demand(topology, demand, round_up)
-        facts = _of_xml(file, topology, root, order, output, stated, time_limit)
+        read = read_plan(file).plan if plan else read_leniently(file).algorithm
+        facts = _of_runtime(read, topology, root, order, stated, time_limit)
     chosen = idle_fact(members, idle)
     report({"file": file, "topology": topology.name, **chosen, **facts}, json_)
     if not facts["right"]:
@@ -87,23 +100,19 @@ def _order(topology: Topology, text: str | None) -> list[int] | None:
     return [known[name] for name in names]
 
 
-# --- MSCCL's XML ---------------------------------------------------------------------------------
+# --- files of MSCCL and MSCCL++ ------------------------------------------------------------------
 
 
-def _of_xml(
-    file: Path,
+def _of_runtime(
+    file: RuntimeFile,
     topology: Topology,
     root: int | None,
     order: list[int] | None,
-    output: Path | None,
     demand: Demand | None,
     seconds: float,
 ) -> dict[str, Any]:
-    if output is not None:
-        raise InvalidParameterError("--output is of JSON; what XML does is not written as ours")
-    algorithm = read_leniently(file).algorithm
-    found = score(algorithm, topology, root=root, order=order, demand=demand, seconds=seconds)
-    facts = _facts(algorithm, found)
+    found = score(file, topology, root=root, order=order, demand=demand, seconds=seconds)
+    facts = _facts(file, found)
     if demand is None:
         return facts
     rate = None if found.measurement is None else found.measurement.algbw_gb_s
@@ -111,14 +120,15 @@ def _of_xml(
     return {"demand": demand.name, "bytes": demand.bytes, **facts, "time_us": time_us}
 
 
-def _facts(algorithm: Algorithm, found: FileScore) -> dict[str, Any]:
+def _facts(file: RuntimeFile, found: FileScore) -> dict[str, Any]:
     wrong = [one for one in found.findings.findings if one.is_wrong]
+    check = "check-plan" if isinstance(file, Plan) else "check-xml"
     return {
-        "name": algorithm.name,
-        "collective": algorithm.collective,
+        "name": file.name,
+        "collective": file.collective,
         "right": found.findings.is_right,
         "wrong": [f"{one.kind}: {one.message[:_LETTERS]}" for one in wrong[:_SHOWN]] or None,
-        "more_wrong": "see check-xml" if wrong[_SHOWN:] else None,
+        "more_wrong": f"see {check}" if wrong[_SHOWN:] else None,
         **_measured(found.measurement),
     }
 
@@ -130,11 +140,13 @@ def _of_json(
     file: Path, topology: Topology, root: int | None, order: list[int] | None, output: Path | None
 ) -> dict[str, Any]:
     if root is not None:
-        raise InvalidParameterError("--root is of XML; in JSON the chunks say where they come from")
+        raise InvalidParameterError(
+            "--root is for files of MSCCL and MSCCL++; in others the chunks say where they start"
+        )
     if output is not None:
         expect_writable(output, SCHEDULES)
     try:
-        transfers = read_peer_file(file)
+        transfers = read_tool_file(file)
     except VerificationError as failure:
         return {"right": False, "wrong": [str(failure)[:_LETTERS]]}
     found = score_transfers(transfers, topology, order)
@@ -143,7 +155,7 @@ def _of_json(
     return {**_about(transfers, found), **_measured(found.measurement)}
 
 
-def _about(transfers: PeerTransfers, found: PeerScore) -> dict[str, Any]:
+def _about(transfers: ToolTransfers, found: PeerScore) -> dict[str, Any]:
     return {
         "written_by": transfers.tool,
         "collective": transfers.collective,

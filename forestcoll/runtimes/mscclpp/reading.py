@@ -33,7 +33,7 @@ from forestcoll.runtimes.mscclpp.execution_plan import (
     SwitchGroup,
 )
 
-__all__ = ["MOST_BYTES", "PlanReading", "parse_plan", "read_plan"]
+__all__ = ["MOST_BYTES", "PlanReading", "is_plan", "parse_plan", "read_plan"]
 
 MOST_BYTES = 64_000_000
 """Some half a million operations."""
@@ -43,12 +43,22 @@ _REMEDY = "use fewer instances"
 _MOST_REMARKS = 50
 _LONGEST = 255
 _LARGEST = 2**31 - 1
+_REQUIRED = ("name", "collective", "protocol", "inplace", "gpus")
 _BUFFERS = ("i", "o", "s")
 _CHANNELS = ("memory", "port", "switch")
 _OLD = ("chunkGroups", "inputChunks")  # keys of the format before v0.8
 _CHANNEL_KINDS = frozenset(
     {"signal", "wait", "rlxsignal", "rlxwait", "flush", "put", "pws", "pwsf", "get"}
 )
+
+
+def is_plan(path: Path | str) -> bool:
+    """Return whether a file has the words of all fields that a plan must have.
+
+    Raises InvalidScheduleError if the file cannot be read, or is larger than a plan may be.
+    """
+    data = read_at_most(Path(path), MOST_BYTES, InvalidScheduleError, _REMEDY)
+    return all(f'"{key}"'.encode() in data for key in _REQUIRED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +119,9 @@ class _Record:
     def get(self, key: str, default: Any = None) -> Any:
         if not self.has(key):
             if default is None:
-                self.refuse(f"{self.at(key)} is missing; add it, the loader crashes without")
+                self.refuse(
+                    f"{self.at(key)} is missing; add it, since the loader crashes without it"
+                )
             return default
         return self.value[key]
 

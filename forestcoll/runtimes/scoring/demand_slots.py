@@ -2,13 +2,13 @@
 
 Problem: a runtime's all-to-all has equal slots; which of their chunks must a file move so that it
          serves a demand, and how fast can any schedule be?
-Input:   an algorithm, a demand, the GPU of each rank.
+Input:   an algorithm of MSCCL or a plan of MSCCL++, a demand, the GPU of each rank.
 Output:  the chunks with data of each pair; the upper bound on the rate.
 Cost:    linear in the pairs; the bound is that of :mod:`forestcoll.all_to_all.best_flow`.
 Source:  ours, with the layout of :mod:`forestcoll.runtimes.data_layout`: a slot has room for the
          largest amount, and an amount lies at its beginning.
 
-Where an amount is no whole number of chunks, the file must move the chunk that holds its end.
+Where an amount is not a whole number of chunks, the file must move the chunk that holds its end.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from fractions import Fraction
 
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.problem.demand import Demand
-from forestcoll.runtimes.msccl.algorithm import Algorithm
 from forestcoll.runtimes.scoring.file_bounds import FileBound
+from forestcoll.runtimes.scoring.sent_data import RuntimeFile, collective_of
 from forestcoll.topology.model import Topology
 
 __all__ = ["SECONDS", "Slots", "demand_bound", "slots_of"]
@@ -48,7 +48,7 @@ class Slots:
     share: Fraction
 
 
-def slots_of(algorithm: Algorithm, collective: str, demand: Demand, place: Sequence[int]) -> Slots:
+def slots_of(file: RuntimeFile, demand: Demand, place: Sequence[int]) -> Slots:
     """Return which chunks of each slot must be moved.
 
     Parameters
@@ -62,18 +62,17 @@ def slots_of(algorithm: Algorithm, collective: str, demand: Demand, place: Seque
         If the file is no all-to-all, its slots are unequal, or the demand has other GPUs.
 
     """
-    gpus = len(algorithm.gpus)
+    gpus = len(file.gpus)
+    collective = collective_of(file)
     if collective != "all-to-all":
-        raise InvalidParameterError(
-            f"{algorithm.name} is of {collective}; a demand is for all-to-alls"
-        )
+        raise InvalidParameterError(f"{file.name} is of {collective}; a demand is for all-to-alls")
     if demand.gpus != gpus:
         raise InvalidParameterError(f"{demand.name} is of {demand.gpus} GPUs, and not of {gpus}")
-    inputs = {gpu.input_chunks for gpu in algorithm.gpus}
+    inputs = {gpu.input_chunks for gpu in file.gpus}
     each, rest = divmod(min(inputs), gpus)
     if len(inputs) > 1 or rest or not each:
         raise InvalidParameterError(
-            f"{algorithm.name}: the inputs of its GPUs do not have {gpus} equal slots"
+            f"{file.name}: the inputs of its GPUs do not have {gpus} equal slots"
         )
     amounts = demand.matrix
     largest = int(amounts.max())

@@ -1,13 +1,13 @@
 """Score of a file on a network: correctness and rate, compared with the optimum.
 
-Problem: is a given MSCCL XML file, or another synthesizer's output, correct, and how near is it to
-         the bound?
-Input:   an algorithm, or transfers read from a file; a topology with as many GPUs.
+Problem: is a given MSCCL XML file, MSCCL++ plan, or another synthesizer's output, correct, and how
+         near is it to the bound?
+Input:   a file of a runtime, or transfers read from a file; a topology with as many GPUs.
 Output:  its errors; or the loads of its transfers, the exact pipelined algbw and the bound.
 Cost:    that of executing the file, or of ``verify``; of the bound, and of ``least_hops``.
 Source:  own. The bound is that of :mod:`forestcoll.runtimes.scoring.file_bounds`.
 
-The model: every transfer of an MSCCL file takes the paths of ``least_hops``, with all pipeline
+The model: every transfer of a runtime's file takes the paths of ``least_hops``, with all pipeline
 chunks in flight. Threadblocks, channels and latencies take no time. These loads are those of a
 schedule on the network, so no correct file exceeds the bound.
 """
@@ -21,22 +21,21 @@ from fractions import Fraction
 from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.interpretation.findings import Findings
-from forestcoll.runtimes.msccl.algorithm import ALIASES, COLLECTIVES, Algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
+from forestcoll.runtimes.mscclpp.execution_plan import Plan
+from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 from forestcoll.runtimes.scoring.demand_slots import SECONDS, demand_bound, slots_of
 from forestcoll.runtimes.scoring.file_bounds import Measurement, bound_of, measured
-from forestcoll.runtimes.scoring.least_hops import loads_between
-from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.least_hops import Pair, loads_between
+from forestcoll.runtimes.scoring.other_tools.tool_schedule import as_the_file_has_it, tool_schedule
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
+from forestcoll.runtimes.scoring.sent_data import RuntimeFile, call_chunks, collective_of, sent_by
 from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verification import verify
 from forestcoll.topology.model import Topology
 
 __all__ = ["FileScore", "PeerScore", "score", "score_transfers"]
-
-
-_SENDING = ("s", "rcs", "rrs", "rrcs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,7 @@ class FileScore:
 
 
 def score(
-    algorithm: Algorithm,
+    file: RuntimeFile,
     topology: Topology,
     *,
     root: int | None = None,
@@ -64,14 +63,15 @@ def score(
     demand: Demand | None = None,
     seconds: float = SECONDS,
 ) -> FileScore:
-    """Execute an algorithm, and measure it on a network.
+    """Execute a file of MSCCL or MSCCL++, and measure it on a network.
 
     Parameters
     ----------
+    file : Algorithm or Plan
     topology : Topology
-        With as many GPUs as the algorithm.
+        With as many GPUs as the file.
     root : int, optional
-        Of a broadcast or reduce, if it cannot be inferred; a rank of the algorithm.
+        Of a broadcast or reduce, if it cannot be inferred; a rank of the file.
     order : sequence of int, optional
         The GPU of the topology for each rank; by default, rank r is GPU r.
     demand : Demand, optional
@@ -84,55 +84,55 @@ def score(
     InvalidParameterError
         If the network has another number of GPUs, or a demand is none of the file.
     UnsupportedError
-        If no switches lead from a GPU to one that it sends to.
+        If no switches lead from a GPU to one that it sends to, or a plan uses switch channels.
     ForestCollError
-        As of :func:`forestcoll.runtimes.interpretation.interpret` and
+        As of the interpreters of both runtimes, and of
         :func:`forestcoll.core.optimality.optimum`.
     """
-    gpus = len(algorithm.gpus)
+    gpus = len(file.gpus)
     if gpus != topology.num_compute:
         raise InvalidParameterError(
-            f"{algorithm.name} is for {gpus} GPUs, and {topology.name} has {topology.num_compute}; "
+            f"{file.name} is for {gpus} GPUs, and {topology.name} has {topology.num_compute}; "
             "give the network that it is for, or those who take part by --group"
         )
-    collective = COLLECTIVES[ALIASES.get(algorithm.collective, algorithm.collective)]
     place = range(gpus) if order is None else order
-    slots = None if demand is None else slots_of(algorithm, collective, demand, place)
-    found = interpret(algorithm, root=root, pairs=None if slots is None else slots.chunks)
+    slots = None if demand is None else slots_of(file, demand, place)
+    found = _executed(file, root, None if slots is None else slots.chunks)
     if not found.is_right:
         return FileScore(found)
-    sent = {(place[tail], place[head]): share for (tail, head), share in _sent(algorithm).items()}
-    loads = loads_between(topology, sent)
+    sent = sent_by(file)
+    loads = loads_between(
+        topology, {(place[tail], place[head]): share for (tail, head), share in sent.items()}
+    )
     if demand is not None and slots is not None:
-        data = slots.share * algorithm.chunks_per_loop
+        data = slots.share * call_chunks(file)
         bound = demand_bound(topology, demand, seconds)
         return FileScore(found, measured(topology, [load * data for load in loads], bound))
-    weights = _weights(algorithm, collective, root)
+    collective = collective_of(file)
+    weights = _weights(gpus, sent, collective, root)
     if weights is not None:
         weights = [weights[place.index(gpu)] for gpu in range(gpus)]
     bound = bound_of(topology, collective, weights)
     return FileScore(found, measured(topology, loads, bound))
 
 
-def _sent(algorithm: Algorithm) -> Mapping[tuple[int, int], Fraction]:
-    chunks: dict[tuple[int, int], int] = {}
-    for rank, gpu in enumerate(algorithm.gpus):
-        for block in gpu.threadblocks:
-            pair = rank, block.send
-            many = sum(one.count for one in block.instructions if one.kind in _SENDING)
-            if many:
-                chunks[pair] = chunks.get(pair, 0) + many
-    return {pair: Fraction(many, algorithm.chunks_per_loop) for pair, many in chunks.items()}
+def _executed(
+    file: RuntimeFile, root: int | None, pairs: tuple[tuple[int, ...], ...] | None
+) -> Findings:
+    if isinstance(file, Plan):
+        return interpret_plan(file, root=root, pairs=pairs)
+    return interpret(file, root=root, pairs=pairs)
 
 
-def _weights(algorithm: Algorithm, collective: str, given: int | None) -> list[int] | None:
+def _weights(
+    gpus: int, sent: Mapping[Pair, Fraction], collective: str, given: int | None
+) -> list[int] | None:
     """Return weights that mark the root of a correct broadcast or reduce; None for others."""
     if collective not in ("broadcast", "reduce"):
         return None
-    ranks, pairs = range(len(algorithm.gpus)), _sent(algorithm)
-    busy = {head if collective == "broadcast" else tail for tail, head in pairs}
-    root = next(rank for rank in ranks if rank not in busy) if given is None else given
-    return [int(rank == root) for rank in ranks]
+    busy = {head if collective == "broadcast" else tail for tail, head in sent}
+    root = next(rank for rank in range(gpus) if rank not in busy) if given is None else given
+    return [int(rank == root) for rank in range(gpus)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ class PeerScore:
 
 
 def score_transfers(
-    transfers: PeerTransfers, topology: Topology, order: Sequence[int] | None = None
+    transfers: ToolTransfers, topology: Topology, order: Sequence[int] | None = None
 ) -> PeerScore:
     """Verify transfers and measure them on a network.
 
@@ -165,10 +165,10 @@ def score_transfers(
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.runtimes.scoring.peers.peer_schedule.peer_schedule` and
+        As of :func:`forestcoll.runtimes.scoring.other_tools.tool_schedule.tool_schedule` and
         :func:`forestcoll.core.optimality.optimum`.
     """
-    schedule = peer_schedule(transfers, topology, order)
+    schedule = tool_schedule(transfers, topology, order)
     try:
         verify(schedule)
     except VerificationError as failure:

@@ -14,7 +14,7 @@ from typing import Annotated
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.families.family import family
-from forestcoll.topology.families.values import Count, Either, Offsets
+from forestcoll.topology.families.values import Count, Either, Flag, Offsets
 from forestcoll.topology.families.wiring import Degree, LinkBandwidth, directed
 from forestcoll.topology.numbers import exact
 
@@ -31,6 +31,7 @@ def circulant(
         Either(_LEAST_DIAMETER, Offsets("how far on and back each GPU's links go")),
     ] = _LEAST_DIAMETER,
     bandwidth: LinkBandwidth = 1,
+    bidirectional: Annotated[bool, Flag("links to i + a and i - a, or only to i + a")] = True,
 ) -> TopologyBuilder:
     """Circulant graph: GPU i linked to i + a and i - a, modulo the nodes, for each offset a.
 
@@ -42,7 +43,8 @@ def circulant(
     """
     chosen = _least_diameter(nodes) if isinstance(offsets, str) else offsets
     _check_offsets(nodes, chosen)
-    arcs = ((i, (i + a) % nodes) for i in range(nodes) for b in chosen for a in _both(b, nodes))
+    steps = [a for b in chosen for a in (_both(b, nodes) if bidirectional else (b,))]
+    arcs = ((i, (i + a) % nodes) for i in range(nodes) for a in steps)
     return directed(nodes, arcs, bandwidth)
 
 

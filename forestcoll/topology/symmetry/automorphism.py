@@ -6,6 +6,7 @@ Input:   a topology; permutations, if they are known.
 Output:  verified generators and the orbits of the group that they generate.
 Cost:    a few colour refinements, each O(|E| log |E|) a round, per generator; fewer
          generators than nodes and links.
+         Line digraphs are searched as their roots (:mod:`forestcoll.topology.symmetry.line_roots`).
 Source:  colour refinement with individualisation, as in tools for graph isomorphism. Refinement
          only proposes permutations; every one is checked link by link, so a group found is a group,
          though it may be smaller than the whole one. Colours are compared by 64-bit hashes: a
@@ -16,6 +17,7 @@ Source:  colour refinement with individualisation, as in tools for graph isomorp
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections import Counter
@@ -28,6 +30,7 @@ import numpy.typing as npt
 
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology.model import Topology
+from forestcoll.topology.symmetry.line_roots import LineRoot, line_root
 
 __all__ = ["Orbits", "check_orbits", "find_orbits", "no_symmetry", "orbits_under"]
 
@@ -77,7 +80,8 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
             links = graph.moved_links(permutation)
         if links is None:
             raise InvalidParameterError(
-                f"generator {number} is no automorphism of {topology.name}: it must permute the "
+                f"generator {number} is not an automorphism of {topology.name}: it must "
+                f"permute the "
                 f"nodes and keep their kinds, every bandwidth and shared capacity"
             )
         moves.append((permutation, links))
@@ -87,8 +91,8 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
 def check_orbits(topology: Topology, orbits: Orbits) -> None:
     """Check that orbits are those of their generators on this network.
 
-    Raises InvalidParameterError if a generator is no automorphism of the network, or joins other
-    nodes or links.
+    Raises InvalidParameterError if a generator is not an automorphism of the network, or joins
+    other nodes or links.
     """
     known = orbits_under(topology, orbits.generators)
     if not (np.array_equal(known.node, orbits.node) and np.array_equal(known.link, orbits.link)):
@@ -131,14 +135,17 @@ def find_orbits(
     (1, 1)
     """
     graph = _Graph.of(topology, marks)
-    search = _Search(graph, _REFINEMENTS_PER_NODE * graph.nodes, time.monotonic() + seconds)
+    search = _search(graph, _REFINEMENTS_PER_NODE * graph.nodes, time.monotonic() + seconds)
     colours = search.colours
     moves: list[tuple[Ints, Ints]] = []
-    _merge(moves, 0, colours[: graph.nodes], search, lambda one, other: [(one, other)])
+    _merge(moves, 0, colours[: graph.nodes], colours, search, lambda node: (node,))
     if of_links:
         ends = np.stack([colours[graph.tail], colours[graph.head], graph.bandwidth])
         _, alike = np.unique(ends, axis=1, return_inverse=True)
-        _merge(moves, 1, alike, search, graph.ends)
+        orbit = _joined(graph.nodes, [nodes for nodes, _ in moves])
+        _merge(
+            moves, 1, alike, orbit[graph.tail] * graph.nodes + orbit[graph.head], search, graph.ends
+        )
     return _orbits(graph, moves)
 
 
@@ -146,29 +153,65 @@ def _merge(
     moves: list[tuple[Ints, Ints]],
     kind: int,
     alike: Ints,
-    search: _Search,
-    pairs: Callable[[int, int], list[tuple[int, int]]],
+    orbits_of_ends: Ints,
+    search: _Search | _LineSearch,
+    ends: Callable[[int], tuple[int, ...]],
 ) -> None:
     """Add moves until no two orbits of nodes (kind 0) or links (1) that look alike are known to be.
 
-    ``alike`` numbers the classes within which it is worth a try; ``pairs`` tells the nodes that a
-    move must carry to one another.
+    ``alike`` numbers the classes within which it is worth a try, and of these only members whose
+    ends are in equal orbits; ``ends`` gives the nodes that must be carried to those of another
+    member, in this order.
     """
     orbit = _joined(len(alike), [move[kind] for move in moves])
     for number in range(int(alike.max()) + 1):
-        apart: list[int] = []
+        apart: dict[int, _Apart] = {}
+        known: set[int] = set()  # the orbits of those apart
         for member in np.flatnonzero(alike == number).tolist():
             if search.is_over:
                 return
-            if any(orbit[member] == orbit[first] for first in apart):
+            if int(orbit[member]) in known:
                 continue
-            tries = (search.carrying(pairs(first, member)) for first in apart)
+            there = ends(member)
+            rivals = apart.setdefault(int(orbits_of_ends[member]), _Apart(search))
+            tries = (search.carrying(first, there) for first in rivals.of(there))
             found = next(filter(None, tries), None)
             if found is None:
-                apart.append(member)
+                rivals.add(there)
+                known.add(int(orbit[member]))
             else:
                 moves.append(found)
+                before = orbit
                 orbit = _joined_by(orbit, found[kind])
+                known = set(orbit[np.isin(before, list(known))].tolist())
+
+
+class _Apart:
+    """Members of a class, of which no two are known to be carried to one another.
+
+    All pairs of a regular graph without symmetries look alike and fail. So after the first failure
+    of a search only members of equal signatures are tried: one refinement a member, not a pair.
+    """
+
+    def __init__(self, search: _Search | _LineSearch) -> None:
+        self._search = search
+        self._unsigned: list[tuple[int, ...]] = []
+        self._signed: dict[bytes, list[tuple[int, ...]]] = {}
+
+    def of(self, ends: tuple[int, ...]) -> list[tuple[int, ...]]:
+        """Return the ends of the members that may be carried to these."""
+        if not self._search.has_failed:
+            return self._unsigned
+        if not (self._unsigned or self._signed):
+            return []
+        for one in self._unsigned:
+            self._signed.setdefault(self._search.signature(one), []).append(one)
+        self._unsigned = []
+        return self._signed.get(self._search.signature(ends), [])
+
+    def add(self, ends: tuple[int, ...]) -> None:
+        """Add a member that none can be carried to."""
+        self._unsigned.append(ends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,13 +262,28 @@ class _Graph:
             groups,
         )
 
-    def ends(self, link: int, other: int) -> list[tuple[int, int]]:
-        """Return tails and heads of two links, as nodes to be carried to one another."""
-        pairs = ((self.tail[link], self.tail[other]), (self.head[link], self.head[other]))
-        return [(int(start), int(end)) for start, end in pairs]
+    def root(self) -> tuple[_Graph, LineRoot] | None:
+        """Return the root of a line digraph, its arcs labelled by the kinds of the nodes here.
+
+        The root knows no bandwidths of the arcs here, so these must be equal.
+        """
+        if self.groups or not len(self.tail) or self.bandwidth.any():
+            return None
+        root = line_root(self.nodes, self.tail, self.head)
+        if root is None:
+            return None
+        tail, head, label = root.tail[root.order], root.head[root.order], self.kind[root.order]
+        label = np.unique(label, return_inverse=True)[1].astype(np.int64)
+        mark, kind = _mixed(label.astype(np.uint64)), np.zeros(root.vertices, dtype=np.int64)
+        graph = _Graph(root.vertices, kind, tail, head, label, mark, (tail, head), ())
+        return graph, root
+
+    def ends(self, link: int) -> tuple[int, int]:
+        """Return tail and head of a link."""
+        return int(self.tail[link]), int(self.head[link])
 
     def moved_links(self, permutation: Ints) -> Ints | None:
-        """Return where each link goes; None if the permutation is no automorphism."""
+        """Return where each link goes; None if the permutation is not an automorphism."""
         if (self.kind[permutation] != self.kind[: self.nodes]).any():
             return None
         keys = self.tail * self.nodes + self.head  # ascending: links are sorted
@@ -241,43 +299,101 @@ class _Graph:
         return before == after
 
 
+def _search(graph: _Graph, budget: int, deadline: float) -> _Search | _LineSearch:
+    """Return a search on the root of a line digraph, if it is one; the root may be one, too."""
+    found = graph.root()
+    if found is None:
+        return _Search(graph, budget, deadline)
+    return _LineSearch(graph, found[1], _search(found[0], budget, deadline))
+
+
+class _LineSearch:
+    """Searches for automorphisms of a line digraph among those of its root."""
+
+    def __init__(self, graph: _Graph, root: LineRoot, search: _Search | _LineSearch) -> None:
+        self._graph, self._root, self._search = graph, root, search
+        colours = np.stack([search.colours[root.tail], search.colours[root.head], graph.kind])
+        self.colours: Ints = np.unique(colours, axis=1, return_inverse=True)[1].astype(np.int64)
+
+    @property
+    def is_over(self) -> bool:
+        return self._search.is_over
+
+    @property
+    def has_failed(self) -> bool:
+        return self._search.has_failed
+
+    def signature(self, nodes: tuple[int, ...]) -> bytes:
+        """As :meth:`_Search.signature`, with those ends told from others."""
+        return self._search.signature(self._ends(nodes))
+
+    def carrying(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[Ints, Ints] | None:
+        """As :meth:`_Search.carrying`; a node is the arc of the root with the same two ends."""
+        found = self._search.carrying(self._ends(start), self._ends(end))
+        if found is None:
+            return None
+        order = self._root.order
+        moved = np.empty_like(order)
+        moved[order] = order[found[1]]
+        links = self._graph.moved_links(moved)
+        return None if links is None else (moved, links)
+
+    def _ends(self, nodes: tuple[int, ...]) -> tuple[int, ...]:
+        return tuple(int(of[node]) for node in nodes for of in (self._root.tail, self._root.head))
+
+
 class _Search:
     """Searches for automorphisms by colour refinement on two copies of the graph."""
 
     def __init__(self, graph: _Graph, budget: int, deadline: float) -> None:
         self._graph = graph
-        self._budget = budget
+        self.budget = budget
         self._deadline = deadline
-        self.colours = self.refined(np.tile(graph.kind, (2, 1)))[0]
+        self.has_failed = False
+        self.colours: Ints = self.refined(np.tile(graph.kind, (2, 1)))[0]
 
     @property
     def is_over(self) -> bool:
-        return self._budget <= 0 or time.monotonic() > self._deadline
+        return self.budget <= 0 or time.monotonic() > self._deadline
 
-    def carrying(self, pairs: Sequence[tuple[int, int]]) -> tuple[Ints, Ints] | None:
+    def carrying(self, start: tuple[int, ...], end: tuple[int, ...]) -> tuple[Ints, Ints] | None:
         """Return an automorphism of nodes, and of links, that carries each start to its end."""
         fixed = np.tile(self.colours, (2, 1))
         if self.is_over:
             return None
-        for start, end in pairs:
-            fixed = self._fixed(fixed, start, end)
-        return self._extended(fixed)
+        for one, other in dict.fromkeys(zip(start, end, strict=True)):
+            fixed = self._fixed(fixed, one, other)
+        found = self._extended(fixed)
+        self.has_failed |= found is None
+        return found
+
+    def signature(self, nodes: tuple[int, ...]) -> bytes:
+        """Return what every symmetry keeps: all colours, after some nodes were told from others."""
+        colours = self.colours.copy()
+        for place, node in enumerate(nodes):
+            colours[node] = len(colours) + place
+        return hashlib.sha256(np.sort(self._marks(colours[None])[0]).tobytes()).digest()
 
     def refined(self, colours: Ints) -> Ints:
         """Split colours by those of the neighbours, until they stay; both copies alike."""
-        self._budget -= 1
+        marks = self._marks(colours)
+        return np.unique(marks, return_inverse=True)[1].reshape(colours.shape).astype(np.int64)
+
+    def _marks(self, colours: Ints) -> npt.NDArray[np.uint64]:
+        """Return refined colours of some copies as hashes, which no order of the nodes changes."""
+        self.budget -= 1
         (tail, head), mark_of, count = self._graph.ends_of_arcs, self._graph.mark, 0
         mark = np.ascontiguousarray(colours).view(np.uint64)
         while (found := _distinct(mark)) > count:
             count = found
             mixed = _mixed(mark)
             mark = mixed.copy()
-            for copy in range(2):
+            for copy in range(len(mark)):
                 sums = np.zeros(mark.shape[1], dtype=np.uint64)
                 np.add.at(sums, tail, _mixed(mixed[copy, head] ^ mark_of))
                 np.add.at(sums, head, _mixed(mixed[copy, tail] ^ ~mark_of))
                 mark[copy] += _mixed(sums)
-        return np.unique(mark, return_inverse=True)[1].reshape(2, -1).astype(np.int64)
+        return mark
 
     def _fixed(self, colours: Ints, one: int, other: int) -> Ints:
         """Colour a node of the first copy and one of the second anew, and refine."""

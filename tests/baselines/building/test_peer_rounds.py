@@ -23,6 +23,14 @@ def test_data_triples_with_two_peers_a_round() -> None:
     assert len(steps) == 2
 
 
+def test_nobody_gets_twice_what_two_ways_lead_to() -> None:
+    """A ring of 4 with both neighbours, then again: the chunk two places away comes once."""
+    ring = np.arange(4, dtype=np.int32)
+    both = [np.roll(ring, 1), np.roll(ring, -1)]
+    steps = gathered([both, both], ring)
+    assert [len(one) for one in steps] == [4, 4, 4, 0]
+
+
 def test_sums_add_the_whole_chunk() -> None:
     first, second = summed([[PAIRS], [ACROSS]], np.arange(4, dtype=np.int32), 7)
     assert first.reduce.all()

@@ -39,16 +39,30 @@ def test_the_congestion_is_the_sum_of_distances(dimensions: int, turns: int) -> 
     assert synchronous(made).time_s_per_gb == total / (2 * dimensions)
 
 
-def test_it_becomes_an_algorithm_of_msccl() -> None:
-    found = export(compile_program(generate(load_topology("ring:nodes=4"))), MscclOptions())
-    assert 'ngpus="4"' in found.text
+def test_of_even_dimensions_no_block_is_sent_twice() -> None:
+    """Section 3.2. Ring of 6: one block 3 links on, then 2 and 2 over a link: (3 + 2 + 2) / 12."""
+    ring = generate(load_topology("ring:nodes=6"), "allgather")
+    assert verify(ring).time_s_per_gb == Fraction(7, 12)
+    for spec, steps in (("ring:nodes=6", 3), ("ring:nodes=22", 5), ("torus:dims=6x10", 7)):
+        topology = load_topology(spec)
+        made = generate(topology, "reduce-scatter")
+        assert verify(made).steps == steps
+        size, parts = topology.num_compute, 2 * spec.count("x") + 2
+        assert len(made.sends) == parts * size * (size - 1)
+
+
+@pytest.mark.parametrize("nodes", [4, 6])
+def test_it_becomes_an_algorithm_of_msccl(nodes: int) -> None:
+    topology = load_topology(f"ring:nodes={nodes}")
+    found = export(compile_program(generate(topology)), MscclOptions())
+    assert f'ngpus="{nodes}"' in found.text
 
 
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("torus:dims=3x4", "is a 3 x 4 torus; swing takes dimensions that are powers of two"),
-        ("dgx_a100:boxes=1", "is no torus"),
+        ("torus:dims=3x4", "is a 3 x 4 torus; swing takes even dimensions"),
+        ("dgx_a100:boxes=1", "is not a torus"),
     ],
 )
 def test_other_networks_are_refused(spec: str, message: str) -> None:
@@ -60,5 +74,7 @@ def test_forms_are_checked() -> None:
     ring = load_topology("ring:nodes=4")
     with pytest.raises(UnsupportedError, match="swing has no allgather of its latency form"):
         generate(ring, "allgather", form="latency")
+    with pytest.raises(UnsupportedError, match="the latency form of swing takes dimensions that"):
+        generate(load_topology("ring:nodes=6"), form="latency")
     with pytest.raises(InvalidParameterError, match="form is 'fast'"):
         generate(ring, form="fast")

@@ -36,6 +36,17 @@ def test_steps_are_log2(nodes: int, collective: str) -> None:
         assert verify(generate(topology, collective, order=order)).steps == steps
 
 
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("nodes", [6, 10, 22, 24])
+def test_even_numbers_of_gpus_send_no_shard_twice(nodes: int, order: str) -> None:
+    """As the reference code, which gathers any even number of ranks."""
+    topology = load_topology(f"complete:nodes={nodes}")
+    for collective in ("allgather", "reduce-scatter"):
+        made = generate(topology, collective, order=order)
+        assert verify(made).steps == (nodes - 1).bit_length()
+        assert len(made.sends) == nodes * (nodes - 1)
+
+
 def test_the_latency_form_exchanges_sums() -> None:
     assert (
         verify(generate(load_topology("complete:nodes=8"), "allreduce", form="latency")).steps == 3
@@ -181,9 +192,13 @@ def test_it_becomes_an_algorithm_of_msccl() -> None:
 
 
 def test_what_is_refused() -> None:
-    six, four = (load_topology(f"complete:nodes={nodes}") for nodes in (6, 4))
-    with pytest.raises(UnsupportedError, match="has 6 GPUs; bine takes powers of two"):
-        generate(six)
+    five, six, four = (load_topology(f"complete:nodes={nodes}") for nodes in (5, 6, 4))
+    with pytest.raises(UnsupportedError, match="has 5 GPUs; bine takes even numbers"):
+        generate(five)
+    with pytest.raises(UnsupportedError, match="has 6 GPUs; a tree of bine takes powers of two"):
+        generate(six, "broadcast")
+    with pytest.raises(UnsupportedError, match="the latency form of bine takes powers of two"):
+        generate(six, "allreduce", form="latency")
     with pytest.raises(UnsupportedError, match="bine takes no root for allgather"):
         generate(four, root=0)
     with pytest.raises(UnsupportedError, match="bine has no all-to-all"):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from baselines.topology_finder.base_distances import distances_of, has_closed_form
 from baselines.topology_finder.base_networks import bases, measured
 from baselines.topology_finder.base_table import BaseTable, extend
 
@@ -19,15 +20,33 @@ def test_stored_times_are_those_of_a_computation(nodes: int, degree: int) -> Non
         assert table.stored(base) == measured(base), base.name
 
 
+@pytest.mark.parametrize(
+    ("nodes", "degree"), [(7, 4), (8, 2), (30, 2), (35, 4), (64, 4), (200, 4), (1999, 16), (13, 3)]
+)
+def test_stored_distances_are_those_of_a_computation(nodes: int, degree: int) -> None:
+    table = BaseTable()
+    for base in bases(nodes, degree):
+        assert (base in table) != has_closed_form(base), base.name
+        assert table.distances_of(base) == distances_of(base), base.name
+
+
+def test_all_base_networks_of_the_stored_degrees_have_a_row() -> None:
+    table = BaseTable()
+    for degree, most in ((2, 2000), (4, 2000), (8, 2000), (16, 2000), (3, 1024)):
+        for nodes in range(2, most + 1):
+            for base in bases(nodes, degree):
+                assert base in table or has_closed_form(base), base.name
+
+
 def test_a_table_goes_on_where_it_ended(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
-    assert extend(4, 8, file) == 8
+    assert extend(4, 8, file) == 12
     before = file.read_text()
     assert extend(4, 8, file) == 0
     assert file.read_text() == before
-    assert extend(4, 9, file) == 3
+    assert extend(4, 9, file) == 4
     assert file.read_text().startswith(before)
-    assert len(BaseTable(file)) == 11
+    assert len(BaseTable(file)) == 16
 
 
 def test_what_is_not_stored_is_computed_once() -> None:

@@ -25,6 +25,14 @@ def test_every_expansion_is_tried() -> None:
     found = search(sizes, 4, TABLE.times_of)
     techniques = {letter for kept in found.values() for one in kept for letter in one.techniques}
     assert techniques == {"L", "D", "P", "X", "B"}
+    assert "L(K_{4,4})" in names(found[32, 4])
+    assert "UniC(13,{1,2,5})" in names(found[13, 3])
+    assert "UniC(16,{1,7})[]UniC(16,{1,7})" in names(found[256, 4])
+
+
+def test_expansions_of_printed_base_networks_are_tried() -> None:
+    sizes = [size for size in range(2, 257) if 256 % size == 0 or 12 % size == 0]
+    found = search(sizes, 4, lambda base: TABLE.times_of(base) if base.printed else None)
     assert "L(K_{2,2})" in names(found[8, 2])
     assert "UniRing(1,3)[]UniRing(1,4)" in names(found[12, 2])
     assert "DBJMod(2,4)^[]2" in names(found[256, 4])

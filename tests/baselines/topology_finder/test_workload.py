@@ -17,7 +17,7 @@ FABRIC = Fabric(Fraction(10, 10**6), Fraction(100 * 10**9, 8))
 
 def test_table_4_of_the_paper_comes_out() -> None:
     """1024 nodes of degree 4, 10 us a hop, 1 MB over 100 Gb/s: printed to a tenth of a us."""
-    found = find(Question(1024, 4), BaseTable())
+    found = find(Question(1024, 4, printed=True), BaseTable())
     times = {
         one.name: float(read_workload(["1MB"]).seconds(one, "allreduce", FABRIC) * 10**6)
         for one in found

@@ -13,7 +13,7 @@ from experiments.reproduction.claim_rates import (
     swing,
 )
 from experiments.reproduction.claims import Base, Claim, read_claims
-from forestcoll import cost
+from forestcoll import cost, load_topology
 
 
 def _claim(network: str, **others: object) -> Claim:
@@ -50,6 +50,57 @@ def test_the_rate_of_three_trees_is_that_of_our_reimplementation() -> None:
     for claim in three_trees:
         made = METHODS["tto"].run(network_of(claim), "allreduce")
         assert 1 / cost(made).time_s_per_gb == printed_rate(claim)
+
+
+def test_rates_of_public_code_are_those_of_our_reimplementations() -> None:
+    """Trivance's simulator, the reference code of Bine trees and NCCL's PAT send what ours do."""
+    methods = {"Trivance": "trivance", "Bine": "bine", "PAT": "pat"}
+    of_code = [
+        claim
+        for claim in read_claims().claims
+        if claim.source in methods and claim.kind == "theory" and claim.of is None
+    ]
+    assert len(of_code) == 10
+    for claim in of_code:
+        made = METHODS[methods[claim.source]].run(network_of(claim), claim.collective)
+        assert 1 / cost(made).time_s_per_gb == printed_rate(claim), claim.said
+
+
+def test_trivances_latency_form_has_three_times_brucks_rate() -> None:
+    """A ring of 27: Bruck's steps cross 3 + 9 + 27 links with all data, Trivance's a third."""
+    made = METHODS["trivance"].run("ring:nodes=27", "allreduce", {"form": "latency"})
+    assert 1 / cost(made).time_s_per_gb == 3 * Fraction(1, 3 + 9 + 27)
+
+
+def test_swings_transfers_are_slower_than_equation_3_where_dimensions_differ() -> None:
+    """16 x 4: after 16 of 64 GPUs 1/16 of the data is left, on two ports of four.
+
+    Its steps cross 3 and 5 links: 1/32 (3/2 + 5/4) beside the 15/64 of 4 x 4, in each phase.
+    Equation 3 adds a quarter of that: it lacks the factor D, and counts one phase of two.
+    """
+    phase = Fraction(15, 64) + Fraction(1, 32) * (Fraction(3, 2) + Fraction(5, 4))
+    made = METHODS["swing"].run("torus:dims=16x4", "allreduce")
+    assert 1 / cost(made).time_s_per_gb == 1 / (2 * phase) == Fraction(64, 41) < swing("16x4")
+
+
+def test_an_all_to_all_is_decided_by_its_prices() -> None:
+    """3/4 of what a GPU has leaves its box, over 50 GB/s."""
+    found = decided(_claim("dgx_h100:boxes=4,nvls=false", collective="all-to-all"))
+    assert found.bound == found.reached == Fraction(200, 3)
+    assert "8 x 50 GB/s from GPUs 0-7 of box 0 to switch ib" in found.binds
+
+
+def test_gpus_are_left_out_by_pattern() -> None:
+    """A row of an 8 x 8 mesh: its first two GPUs get 12 eighths of the data over three links.
+
+    Direct exchange sends 16 eighths over the link in the row's middle.
+    """
+    claim = _claim("torus:dims=8x8,wrap=false", collective="all-to-all", left_out=("gpu[1-7].*",))
+    topology = network_of(claim)
+    assert [topology.nodes[v].name for v in topology.compute] == [f"gpu0.{i}" for i in range(8)]
+    assert decided(claim).bound == 2
+    direct = METHODS["direct"].run(load_topology("torus:dims=1x8,wrap=false"), "all-to-all")
+    assert 1 / cost(direct).time_s_per_gb == Fraction(1, 2)
 
 
 @pytest.mark.parametrize(

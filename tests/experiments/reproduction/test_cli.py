@@ -34,7 +34,7 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_coverage_names_what_is_missing_and_what_differs() -> None:
     done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
     assert done.exit_code == 0, done.output
-    assert "31 are reproduced, 9 lack only the machine" in done.output
+    assert "32 are reproduced, 9 lack only the machine" in done.output
     assert "30 printed, 22 here" in done.output
 
 
@@ -89,7 +89,7 @@ def test_mistakes_are_typed(tmp_path: Path) -> None:
 def test_claims_are_decided_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One claim on a page of its own: a mesh of 9 GPUs reaches what three trees have."""
     claim = Claim(
-        source="A", place="b", said="three trees", printed="3/2", kind="theory", unit="B",
+        source="A", place="b", text="three trees", printed="3/2", kind="theory", unit="B",
         network="torus:dims=3x3,wrap=false", collective="allreduce", rate="3/2",
     )  # fmt: skip
     monkeypatch.setattr(

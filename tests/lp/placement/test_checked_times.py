@@ -68,3 +68,48 @@ def test_one_way_bandwidth_gives_the_phases_different_times() -> None:
 def test_no_time_is_an_error() -> None:
     with pytest.raises(TimeLimitError, match="allow more time"):
         CheckedTimes(PAIR, 1e-9).of(Kind("t", 8, "allgather", 8_000_000), BOXES)
+
+
+def test_groups_alone_that_attain_the_bound_need_no_program(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Both phases of an allreduce in boxes take 7 of 8 parts over 325 GB/s; links are two-way."""
+
+    def program(*_: object, **__: object) -> None:
+        raise AssertionError("the program was called")
+
+    monkeypatch.setattr("lp.placement.checked_times.concurrent_groups", program)
+    kind = Kind("t", 8, "allreduce", 8_000_000)
+    found = CheckedTimes(PAIR, 20).of(kind, BOXES, 2 * 7000 / 325)
+    assert found.time_us == 2 * Fraction(7000, 325)
+    assert found.bound_us == pytest.approx(2 * 7000 / 325)
+
+
+def test_half_of_a_bound_is_none_of_unlike_phases() -> None:
+    """Where bandwidths differ by direction, a phase may take less than half of both."""
+    builder = TopologyBuilder()
+    for name in "abc":
+        builder.gpu(name)
+    for tail, head, speed in ("ab1", "ac1", "ba2", "ca2", "bc2", "cb2"):
+        builder.arc(tail, head, int(speed))
+    uneven, groups = builder.build("uneven"), np.array([[0, 1, 2]])
+    kind = Kind("k", 3, "allreduce", 3000)
+    known = CheckedTimes(uneven, 20).of(kind, groups)
+    again = CheckedTimes(uneven, 20).of(kind, groups, float(known.time_us))
+    assert again.bound_us <= float(again.time_us) * (1 + 1e-6)
+
+
+def test_the_order_of_groups_and_of_their_gpus_does_not_matter() -> None:
+    """They are solved once: when the time is over, the answer is known in any order."""
+    times = CheckedTimes(PAIR, 20)
+    kind = Kind("t", 8, "allgather", 8_000_000)
+    found = times.of(kind, BOXES)
+    times._deadline = 0.0
+    assert times.of(kind, BOXES[::-1]) == times.of(kind, BOXES[:, ::-1]) == found
+
+
+def test_an_all_to_all_gets_the_time_that_is_left() -> None:
+    times = CheckedTimes(PAIR, 5)
+    times.of(Kind("d", 2, "all-to-all", 8_000_000), ACROSS)
+    assert times._planner is not None
+    assert 0 < times._planner.seconds <= 5

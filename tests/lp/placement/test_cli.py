@@ -1,6 +1,7 @@
 """The command ``forestcoll placement``."""
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -40,11 +41,29 @@ def test_a_small_network_has_a_bound_for_all_placements() -> None:
     assert (found["gain"], found["verified"]) == (1, True)
 
 
+def test_rates_and_groups_are_shown() -> None:
+    """The rate of a kind is its size over the time that is found."""
+    start = time.perf_counter()
+    asked = (NAME, "ring:nodes=4", "--kind", "a=2:allgather:8MB")
+    found = document(*asked)
+    assert 0 < found["search_s"] < time.perf_counter() - start
+    line = next(line for line in invoke(*asked).stdout.splitlines() if "algbw" in line)
+    rate = float(line.split(" GB/s algbw")[0].split()[-1])
+    assert rate == pytest.approx(8 * 2**20 / found["kinds"]["a"]["time_us"]["value"] / 1000, 1e-4)
+
+
+@pytest.mark.parametrize(("boxes", "dots"), [(2, False), (3, True)])
+def test_only_the_first_groups_are_shown(boxes: int, dots: bool) -> None:
+    """Of pairs of 16 GPUs all eight, of 24 GPUs the first eight of twelve."""
+    shown = invoke(NAME, f"dgx_a100:boxes={boxes}", "--kind", "a=2:allgather:8MB").stdout
+    assert ("..." in shown) == dots
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         ((), 2, "there is no --kind"),
-        (("--kind", "t=3:allreduce:1MB"), 2, "does not divide 16 GPUs"),
+        (("--kind", "t=3:allreduce:1MB"), 2, "it must divide 16 GPUs"),
         (("--kind", "t=8:allreduce"), 2, "NAME=GPUS:COLLECTIVE:SIZE"),
         ((*KINDS, "--objective", "mean"), 2, "sum or slowest"),
         ((*KINDS, "--time-limit", "0"), 2, "seconds must be positive"),

@@ -55,6 +55,19 @@ def test_sets_of_a_large_network_have_its_boxes_and_rails() -> None:
     assert {frozenset([gpu]) for gpu in range(16)} <= sets
 
 
+def test_sets_of_a_ring_reach_four_hops() -> None:
+    """Of 12 GPUs those within 1, 2, 3 and 4 hops of each: 3, 5, 7 and 9 in a row."""
+    sizes = gpu_sets(load_topology("ring:nodes=12")).sum(axis=1).tolist()
+    assert sorted(set(sizes)) == [1, 3, 5, 7, 9]
+
+
+def test_no_set_is_empty_or_whole() -> None:
+    """Within a hop of a spine there are leaves only; within two, all hosts."""
+    sets = gpu_sets(load_topology("fat_tree:leaves=3,hosts=3,spines=1"))
+    assert sets.any(axis=1).all()
+    assert not sets.all(axis=1).any()
+
+
 RAILS = "rail_optimized:boxes=4,gpus_per_box=4"
 
 

@@ -1,6 +1,6 @@
 """Bounds over all placements: never above the best of all, and met where cuts decide."""
 
-from itertools import permutations
+from itertools import combinations_with_replacement, permutations
 
 import numpy as np
 import pytest
@@ -8,7 +8,11 @@ import pytest
 from forestcoll.topology import load_topology
 from lp.placement.cut_times import CutTimes
 from lp.placement.parallel_kinds import Kind
-from lp.placement.placement_bound import placement_bound_us
+from lp.placement.placement_bound import (
+    _least_exchanged,
+    _times_by_touched,
+    placement_bound_us,
+)
 from lp.placement.placement_search import best_placement
 from tests.lp.placement.test_placement_search import random_network, two_boxes
 
@@ -55,8 +59,28 @@ def test_a_large_cluster_has_a_placement_that_is_proved_best() -> None:
     assert found.distance == pytest.approx(0, abs=1e-9)
 
 
-def test_where_the_bound_is_not_met_the_distance_is_told() -> None:
+def test_the_distance_is_reported_if_the_bound_is_not_met() -> None:
     kind = Kind("k", 4, "allgather", 10**6)
     found = best_placement(load_topology("torus:dims=4x4"), [kind])
     assert found.least_us <= float(found.best.time_us("sum"))
     assert found.is_best == (found.distance <= 1e-9)
+
+
+@pytest.mark.parametrize("size", range(2, 7))
+def test_the_fewest_parts_that_leave_against_all_choices(size: int) -> None:
+    """A split group with i GPUs inside sends i (size - i) parts out; all choices are compared."""
+    for split in range(4):
+        choices = list(combinations_with_replacement(range(1, size), split))
+        for left in {sum(choice) for choice in choices}:
+            least = min(
+                sum(inside * (size - inside) for inside in choice)
+                for choice in choices
+                if sum(choice) == left
+            )
+            assert _least_exchanged(size, left, split) == least
+
+
+def test_no_more_groups_are_touched_than_there_are() -> None:
+    """Of 8 GPUs in groups of 4, three inside a set may be of one group or of both."""
+    found = _times_by_touched(Kind("k", 4, "allgather", 4000), 3, 8, 1.0, 1.0)
+    assert sorted(found) == [1, 2]

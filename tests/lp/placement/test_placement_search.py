@@ -13,6 +13,8 @@ from lp.placement.cut_times import CutTimes
 from lp.placement.parallel_kinds import Kind, grid_groups
 from lp.placement.placement_search import (
     Placement,
+    _axes_in_any_order,
+    _useful_pairs,
     best_placement,
     distinct_placements,
     improved,
@@ -153,3 +155,22 @@ def test_what_is_refused() -> None:
         best_placement(load_topology("dgx_a100:boxes=2"), kinds, exhaustive=True)
     with pytest.raises(UnsupportedError, match="shared capacity"):
         best_placement(replace(network, shared=(SharedCapacity("bus", ((0, 3),), 1),)), kinds)
+
+
+def test_pairs_that_some_kind_separates_are_useful() -> None:
+    """In a grid of 2 x 2, ranks 0 and 1 share a group of the first kind, but not of the second."""
+    kinds = [Kind("a", 2, "allgather", 8), Kind("b", 2, "allgather", 8)]
+    bounds = CutTimes(load_topology("ring:nodes=4"), kinds)
+    assert _useful_pairs(bounds, 4) == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    alone = CutTimes(load_topology("ring:nodes=4"), kinds[:1])
+    assert _useful_pairs(alone, 4) == [(0, 2), (0, 3), (1, 2), (1, 3)]
+
+
+def test_every_kind_is_innermost_in_some_walk_of_the_grid() -> None:
+    """Groups of 2 and of 3: in some order, consecutive ranks are the groups of each kind."""
+    kinds = [Kind("a", 2, "allgather", 8), Kind("b", 3, "allgather", 8)]
+    walks = list(_axes_in_any_order(kinds, 12))
+    for kind, groups in zip(kinds, grid_groups(kinds, 12), strict=True):
+        wanted = {frozenset(row) for row in groups.tolist()}
+        made = [{frozenset(row) for row in walk.reshape(-1, kind.size).tolist()} for walk in walks]
+        assert wanted in made

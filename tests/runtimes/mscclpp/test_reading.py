@@ -10,6 +10,7 @@ import pytest
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.mscclpp import parse_plan, read_plan, reading, written_plan
+from forestcoll.runtimes.mscclpp.reading import is_plan
 from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, changed, document
 
 
@@ -44,7 +45,7 @@ IN_WORDS = r"gpus\[1\]\.threadblocks\[0\]\.ops"
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("name", ..., "name is missing; add it, the loader crashes without"),
+        ("name", ..., "name is missing; add it, since the loader crashes without"),
         ("inplace", 1, "inplace is 1; it must be true or false"),
         ("collective", "x" * 300, "collective is .*; it must be text of at most 255"),
         ("gpus", [], r"gpus is \[\]"),
@@ -110,9 +111,20 @@ def test_what_the_loader_ignores_is_remarked() -> None:
     ],
 )
 def test_what_is_no_plan_is_reported_in_a_line(text: str | bytes, message: str) -> None:
-    with pytest.raises(InvalidScheduleError, match=message) as told:
+    with pytest.raises(InvalidScheduleError, match=message) as report:
         parse_plan(text)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(report.value)
+
+
+def test_a_plan_is_known_by_the_fields_that_it_must_have(tmp_path: Path) -> None:
+    """Without the field `inplace`, as in an algorithm of SCCL, a file is none."""
+    path = tmp_path / "plan.json"
+    path.write_text(json.dumps(document(GATHER)))
+    assert is_plan(path)
+    path.write_text(json.dumps({**document(GATHER), "inplace": None}).replace("inplace", "place"))
+    assert not is_plan(path)
+    with pytest.raises(InvalidScheduleError, match="cannot be read"):
+        is_plan(tmp_path / "none.json")
 
 
 def test_too_large_a_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from forestcoll.topology.families.circulants import (
     directed_circulant,
     uni_ring,
 )
-from forestcoll.topology.families.fabrics import ring
+from forestcoll.topology.families.fabrics import complete, ring
 from tests.topology.families.graphs import degrees, diameter, digraph, pairs
 
 
@@ -69,6 +69,17 @@ def test_the_default_offsets_grow_where_one_gpu_more_is_out_of_reach(hops):
         assert circulant(most).links == circulant(most, (hops, hops + 1)).links
     if most > 5:
         assert circulant(most + 1).links == circulant(most + 1, (hops + 1, hops + 2)).links
+
+
+def test_links_one_way_lead_on_by_each_offset():
+    """Offsets 1, 2 and 5 of 13 GPUs: degree 3, three hops, and no link has one back."""
+    topology = circulant(13, (1, 2, 5), bidirectional=False)
+    assert pairs(topology) == {(i, (i + a) % 13) for i in range(13) for a in (1, 2, 5)}
+    assert degrees(topology) == {Fraction(3)}
+    assert diameter(topology) == 3
+    assert load_topology(topology.name) == topology
+    assert "bidirectional=false" in topology.name
+    assert circulant(4, (1, 2, 3), bidirectional=False).links == complete(4).links
 
 
 @pytest.mark.parametrize("degree", [1, 2, 3, 4, 7])

@@ -1,14 +1,21 @@
 """Symmetries of networks: what is found is right, and as much as is known by hand."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from forestcoll.allreduce.cutting_planes import allreduce_optimum
 from forestcoll.errors import InvalidParameterError
 from forestcoll.solver.linear_program import Settings
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import TopologyBuilder, cartesian_power, line_graph, load_topology
 from forestcoll.topology.symmetry.automorphism import (
+    Ints,
     Orbits,
+    _Graph,
+    _merge,
+    _Search,
     check_orbits,
     find_orbits,
     no_symmetry,
@@ -81,11 +88,11 @@ def test_a_shared_capacity_of_crossed_links_breaks_a_symmetry() -> None:
     assert orbits_under(square, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
 
 
-def test_groups_of_the_same_ends_but_other_links_are_told_apart() -> None:
+def test_groups_of_the_same_ends_but_other_links_differ() -> None:
     """On two inner and two outer GPUs: 0 -> 2 with 1 -> 3, and 0 -> 3 alone with 1 -> 2 alone.
 
     Exchanging 2 and 3 keeps every bandwidth and the ends of all groups, but carries the pair
-    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is no shared capacity. Exchanging both sides at
+    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is not a shared capacity. Exchanging both sides at
     once keeps it.
     """
     builder = TopologyBuilder()
@@ -95,7 +102,7 @@ def test_groups_of_the_same_ends_but_other_links_are_told_apart() -> None:
             builder.link(inner, outer, 1)
     builder.share("x", ["gpu0 -> gpu2", "gpu1 -> gpu3"], 1)
     made = builder.build("crossed")
-    with pytest.raises(InvalidParameterError, match="no automorphism"):
+    with pytest.raises(InvalidParameterError, match="not an automorphism"):
         orbits_under(made, [[0, 1, 3, 2]])
     assert orbits_under(made, [[1, 0, 3, 2]]).node.tolist() == [0, 0, 1, 1]
     assert find_orbits(made).node.tolist() == [0, 0, 1, 1]
@@ -120,11 +127,11 @@ def test_generators_keep_every_bandwidth(kind: str) -> None:
 
 
 def test_a_given_group_is_checked() -> None:
-    """Turning a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
+    """Rotating a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
     ring = load_topology("ring:nodes=4")
     assert orbits_under(ring, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
     for wrong in ([1, 0, 2, 3], [0, 0, 1, 2], [0, 1, 2]):
-        with pytest.raises(InvalidParameterError, match="generator 1 is no automorphism"):
+        with pytest.raises(InvalidParameterError, match="generator 1 is not an automorphism"):
             orbits_under(ring, [[0, 1, 2, 3], wrong])
 
 
@@ -134,9 +141,9 @@ def test_orbits_of_another_network_are_refused() -> None:
     check_orbits(star(1, 1, 1), alike)
     check_orbits(unlike, find_orbits(unlike))
     check_orbits(unlike, no_symmetry(unlike))
-    with pytest.raises(InvalidParameterError, match="no automorphism"):
+    with pytest.raises(InvalidParameterError, match="not an automorphism"):
         check_orbits(unlike, alike)
-    with pytest.raises(InvalidParameterError, match="no automorphism"):
+    with pytest.raises(InvalidParameterError, match="not an automorphism"):
         allreduce_optimum(unlike, Settings(seconds=10), orbits=alike)
     with pytest.raises(InvalidParameterError, match="orbits are not those of"):
         check_orbits(unlike, Orbits(alike.node, alike.link, ()))
@@ -152,7 +159,7 @@ def test_no_symmetry_leaves_each_by_itself() -> None:
 
 
 def test_a_search_without_success_ends() -> None:
-    """Refinement alone tells no two nodes of two triangles and a hexagon apart; they differ.
+    """Refinement alone separates no two nodes of two triangles and a hexagon; they differ.
 
     Of a ring of 3 and one of 6 in one network the nodes all have one neighbour each way.
     """
@@ -164,3 +171,69 @@ def test_a_search_without_success_ends() -> None:
     orbits = find_orbits(builder.build("two rings"))
     assert orbits.node.tolist() == [0] * 3 + [1] * 6
     assert len(np.unique(orbits.link)) == 2
+
+
+LINE_GRAPHS = (
+    "complete_bipartite:degree=2",
+    "diamond",
+    "modified_de_bruijn:degree=2,length=3",
+    "generalized_kautz:degree=2,nodes=10",
+    "circulant:nodes=7,offsets=1+2",
+    "torus:dims=3x3",
+)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("spec", LINE_GRAPHS)
+def test_symmetries_of_a_line_graph_are_those_of_its_root(
+    spec: str, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The search on the root finds the orbits that the search on the line graph itself finds."""
+    topology = line_graph(load_topology(spec), times)
+    assert _Graph.of(topology).root() is not None
+    by_root = find_orbits(topology)
+    check_orbits(topology, by_root)
+    monkeypatch.setattr(_Graph, "root", lambda self: None)
+    itself = find_orbits(topology)
+    assert by_root.node.tolist() == itself.node.tolist()
+    assert by_root.link.tolist() == itself.link.tolist()
+
+
+def test_marks_of_a_line_graph_are_kept() -> None:
+    """The line graph of three GPUs, all linked: its six nodes are one orbit.
+
+    With one node marked, no other symmetry of the root keeps its arc: each node is by itself.
+    """
+    topology = line_graph(load_topology("complete:nodes=3"))
+    assert find_orbits(topology).node.tolist() == [0] * 6
+    marked = find_orbits(topology, marks=[1, 0, 0, 0, 0, 0])
+    assert marked.node.tolist() == list(range(6))
+
+
+def test_unequal_links_and_shared_capacities_are_searched_without_the_root() -> None:
+    """The root has no place for bandwidths of its pairs of arcs."""
+    topology = line_graph(load_topology("complete:nodes=3"))
+    ends = [topology.nodes[v].name for v in (topology.links[0].tail, topology.links[0].head)]
+    shared = topology.with_shared("x", [" -> ".join(ends)], 1)
+    assert _Graph.of(shared).root() is None
+    first, *others = topology.links
+    links = (replace(first, bandwidth_gb_s=2 * first.bandwidth_gb_s), *others)
+    wider = topology.like("wider", topology.nodes, links, shared=())
+    assert _Graph.of(wider).root() is None
+    assert find_orbits(wider).node.tolist() != [0] * 6
+
+
+def test_nodes_that_look_alike_are_tried_once_each_after_a_failure() -> None:
+    """A Cartesian square without symmetries but the exchange of its factors, from 16 nodes each.
+
+    All 256 nodes have degree 4 and one colour. The orbits are the 16 on the diagonal and 120 pairs.
+    Trying all pairs takes thousands of refinements; 255 signatures and few tries suffice.
+    """
+    topology = cartesian_power(load_topology("modified_de_bruijn:degree=2,length=4"), 2)
+    search = _Search(_Graph.of(topology), 10**6, math.inf)
+    moves: list[tuple[Ints, Ints]] = []
+    _merge(moves, 0, search.colours, search.colours, search, lambda node: (node,))
+    assert int(search.colours.max()) == 0
+    assert len(moves) == 1
+    assert len(np.unique(find_orbits(topology).node)) == 16 + 120
+    assert 10**6 - search.budget < 300

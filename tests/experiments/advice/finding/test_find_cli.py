@@ -21,23 +21,33 @@ def test_the_front_is_a_table_with_its_bounds() -> None:
     assert shown.stdout == (
         "64 GPUs; allreduce of 1MB, 64KB 3 times; 10.0 us a hop\n"
         "T_L in hops and T_B in M / B (data over a GPU's bandwidth) are of an allgather\n"
+        "f is a bound on the rate of a pair of GPUs in an all-to-all, in links\n"
         "\n"
-        "    network                    d  T_L     T_B          us  of bound\n"
-        "  1 DBJ(4,3)                   4    3  1.3125       501.5     1.150\n"
-        "  2 L(C(16,{3,4}))             4    4  1.0000       519.2     1.191\n"
-        "  3 C(64,{6,7})                4    6  0.9844       676.1     1.550\n"
-        "    bounds                     4    3  0.9844       436.1\n"
+        "    network                    d  T_L     T_B        f          us  of bound\n"
+        "  1 DBJ(4,3)                   4    3  1.3125  0.02368       501.5     1.150\n"
+        "  2 L(C(16,{3,4}))             4    4  1.0000  0.02198       519.2     1.191\n"
+        "  3 UniC(64,{1,2,12,15})       4    5  0.9844  0.01778       596.1     1.367\n"
+        "    bounds                     4    3  0.9844  0.02424       436.1\n"
     )
 
 
+def test_machines_get_the_bound_on_the_rate_without_all_to_alls() -> None:
+    """Swapped networks have none: their distances are not predicted."""
+    one, other = document(*FIND, "--nodes", "20", "--degree", "3", "--swaps", "500")["networks"]
+    assert one["all_to_all_rate_links_at_most"] == {"exact": "1/16", "value": 0.0625}
+    assert one["all_to_all_rate_links_at_least"] is None
+    assert other["edge_swaps"] > 0
+    assert other["all_to_all_rate_links_at_most"] is None
+
+
 def test_machines_get_exact_numbers() -> None:
-    said = document(*FIND, "--nodes", "12", "--degree", "4", "--alpha", "1us", "--degraded")
-    (one,) = said["networks"]
+    text = document(*FIND, "--nodes", "12", "--degree", "4", "--alpha", "1us", "--degraded")
+    (one,) = text["networks"]
     assert one["topology"] == "circulant:nodes=12,offsets=2+3"
     assert (one["nodes"], one["degree"], one["hops"]) == (12, 4, 2)
     assert one["t_b"] == {"exact": "11/12", "value": 11 / 12}
     assert one["worst_dead_link"]["connected"]
-    assert said["bounds"][0]["hops"] == 2
+    assert text["bounds"][0]["hops"] == 2
 
 
 def test_the_chosen_network_and_its_schedule_are_written(tmp_path: Path) -> None:
@@ -85,7 +95,7 @@ def test_both_directions_are_named_where_they_differ() -> None:
 
 
 def test_edge_swaps_are_an_entry_of_their_own(tmp_path: Path) -> None:
-    """Exchanges of ends make Pi_{3,20} faster; the product is at its bound and stays."""
+    """Exchanges of ends make Pi_{3,20} faster; the circulant is at its bound and stays."""
     network, schedule = tmp_path / "net.yaml", tmp_path / "s.json"
     options = ["--nodes", "20", "--degree", "3", "--swaps", "500"]
     shown = invoke(*FIND, *options, "--choose", "2", "-o", network, "--schedule", schedule)
@@ -95,7 +105,7 @@ def test_edge_swaps_are_an_entry_of_their_own(tmp_path: Path) -> None:
     (name,) = (name for name, one in entries.items() if one["edge_swaps"])
     assert f"  2 {name} " in shown.stdout
     assert name.startswith("Pi_{3,20}, ")
-    assert entries["BiRing(2,5)[]UniRing(1,4)"]["edge_swaps"] == 0
+    assert entries["UniC(20,{1,3,8})"]["edge_swaps"] == 0
     before = document(*FIND, *options[:4])["networks"]
     (kautz,) = (one for one in before if one["name"] == "Pi_{3,20}")
     assert entries[name]["time_us"]["value"] < kautz["time_us"]["value"]

@@ -7,10 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
+from baselines.topology_finder.all_to_all import all_to_all_rate
 from baselines.topology_finder.workload import Fabric, read_workload
 from experiments.advice.finding import front_entries
 from experiments.advice.finding.front_entries import Budget, answer, demand_of
+from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.topology import load_topology
 
 ALPHA, RATE = Fraction(1, 10**5), Fraction(25 * 10**9, 2)
 
@@ -136,3 +139,29 @@ def test_a_search_never_widens_the_bounds_of_a_rate(
     assert after is not None
     assert after.attained == max(before.attained, rate)
     assert after.bound == min(before.bound, Fraction(bound))
+
+
+def test_predicted_rates_need_no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """K_2 and a ring of 5: the rate of the product is known, so nothing is built."""
+    demand = demand_of(["1MB"], "mix", read_workload)
+    (known,) = answer(10, [3], demand, fabric).entries
+    assert known.one.name == "K_2[]BiRing(2,5)"
+    monkeypatch.setattr(front_entries, "network_of", lambda one: pytest.fail(one.name))
+    assert front_entries._rate(known.one, 0.0) == known.rate
+    assert known.rate is not None
+    assert known.rate.attained == float(known.rate.bound)
+    quick = all_to_all_rate(load_topology(known.one.spec), Fraction(1))
+    assert quick.mean_hops == known.rate.mean_hops
+    assert quick.attained <= known.rate.attained * (1 + 1e-9)
+    assert known.rate.bound <= quick.bound
+
+
+def test_the_bound_on_the_rate_is_known_without_all_to_alls() -> None:
+    """Predicted sums of distances give it; networks with their reverse have none."""
+    demand = demand_of(["1MB"], "allreduce", read_workload)
+    for entry in answer(64, [2, 3, 4], demand, fabric).entries:
+        assert entry.rate is None
+        assert (entry.rate_bound is None) == (entry.one.distances is None)
+        if entry.rate_bound is not None:
+            limit = degree_bound(64, entry.one.degree)
+            assert entry.rate_bound <= limit

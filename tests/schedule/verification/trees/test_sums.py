@@ -132,7 +132,7 @@ def cut_the_wrong_way_round(forest: Forest) -> Forest:
 
 
 MUTATIONS: dict[Callable[[Forest], Forest], tuple[str, str]] = {
-    # what a gathering is told, and what a reduction
+    # the arguments of a gathering, and of a reduction
     more_trees_at_a_root: (r"rooted at \S+ add up to \d+; they must add up to",) * 2,
     other_weights: (r"add up to|is the root of no tree",) * 2,
     too_few_weights: (r"^the weights are 4; they must be a tuple of 5 ints",) * 2,
@@ -298,7 +298,7 @@ def test_mutants_are_rejected(mutation: Callable[[Allreduce[Forest]], Allreduce[
         verify(mutation(allreduce()))
 
 
-def test_rows_of_one_cycle_are_told_from_those_that_are_almost_one() -> None:
+def test_rows_of_one_cycle_are_distinguished_from_near_cycles() -> None:
     """Around 0, 1, 2, 3, cut at the root of each row; two cycles of two; a row of another way."""
     ring = np.array([3, 0, 1, 2])
     rows, roots = np.tile(ring, (4, 1)), np.arange(4)
