@@ -81,4 +81,4 @@ def test_what_files_lack_is_supplied(tmp_path: Path) -> None:
         "--nic-speed is '400 Gbps', which may be bits", *import_, "--nic-speed", "400 Gbps"
     )
     assert_refused("--uplink is 0; it must be above 0", *import_, "--uplink", "0")
-    assert_refused("is no kind of GPU", "topology", "import", topo, "--gpu", "x", "-o", made)
+    assert_refused("is not a kind of GPU", "topology", "import", topo, "--gpu", "x", "-o", made)

@@ -30,15 +30,15 @@ def topology_astra_sim(topology: Topology) -> str:
     Raises
     ------
     ExportError
-        If no dimensions make this network, or a number is no decimal.
+        If no dimensions make this network, or a number is not a decimal.
     """
     view = _View(topology)
     for dimensions in view.candidates(1, ()):
         if _View(dimensions_topology(dimensions, topology.name)) == view:
             return _yaml(dimensions)
     raise ExportError(
-        f"{topology.name}: is no product of rings, full connections and switches whose ranks count "
-        f"through the dimensions, so ASTRA-sim's analytical files cannot hold it; write GraphML"
+        f"{topology.name}: is not a product of rings, full connections and switches whose ranks "
+        f"count through the dimensions, so ASTRA-sim's analytical files cannot hold it; write GraphML"
     )
 
 
@@ -117,7 +117,7 @@ def _decimal(value: Fraction, unit: str) -> str:
     text = exact_text(value)
     if "/" in text:
         raise ExportError(
-            f"{text} {unit} is no decimal of six digits, which ASTRA-sim needs; round the numbers "
-            f"of the network first"
+            f"{text} {unit} is not a decimal of six digits, which ASTRA-sim needs; round the "
+            f"numbers of the network first"
         )
     return text if "." in text else f"{text}.0"

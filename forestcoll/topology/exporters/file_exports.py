@@ -61,7 +61,7 @@ def export_format(path: Path, named: str | None) -> str:
     if named is not None:
         if named not in EXPORTS:
             hint = did_you_mean(named, EXPORTS, f"they are {', '.join(EXPORTS)}")
-            raise ExportError(f"{named[:40]!r} is no format of networks; {hint}")
+            raise ExportError(f"{named[:40]!r} is not a format of networks; {hint}")
         return named
     ending = path.suffix.lower()
     for name, known in EXPORTS.items():

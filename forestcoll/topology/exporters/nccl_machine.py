@@ -37,8 +37,8 @@ def topology_nccl(topology: Topology, gpu: str, rates: RateTable) -> str:
     Raises
     ------
     ExportError
-        If there are several boxes or limits that NCCL's files lack, or a link is no whole number of
-        links of that kind.
+        If there are several boxes or limits that NCCL's files lack, or a link is not a whole number
+        of links of that kind.
     """
     _expect_one_box(topology)
     amd = gpu.startswith("gfx")
@@ -101,7 +101,7 @@ def _count(topology: Topology, arc: Link, rate: Fraction, link: str) -> int:
     if count.denominator != 1:
         names = topology.node_names
         raise ExportError(
-            f"{names[arc.tail]} -> {names[arc.head]} has {arc.bandwidth_gb_s} GB/s, which is no "
+            f"{names[arc.tail]} -> {names[arc.head]} has {arc.bandwidth_gb_s} GB/s, which is not a "
             f"whole number of {link} of {rate} GB/s; choose another table of rates"
         )
     return int(count)

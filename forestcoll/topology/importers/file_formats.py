@@ -87,7 +87,7 @@ def _peer(
     def read(text: str, source: str, *_: object) -> Topology:
         document = parse_json(text, source)
         if not known(document):
-            raise document.fault((), "is no file of that tool; check that it is the right file")
+            raise document.fault((), "is not a file of that tool; check that it is the right file")
         return reader(document)
 
     return read

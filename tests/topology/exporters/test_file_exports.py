@@ -17,7 +17,7 @@ def test_an_ending_or_a_name_gives_the_format() -> None:
     assert export_format(Path("a.yml"), "astra-sim") == "astra-sim"
     with pytest.raises(ExportError, match=r"a\.txt: the ending '\.txt' is that of no format"):
         export_format(Path("a.txt"), None)
-    with pytest.raises(ExportError, match="'graph' is no format of networks"):
+    with pytest.raises(ExportError, match="'graph' is not a format of networks"):
         export_format(Path("a.txt"), "graph")
 
 

@@ -51,7 +51,11 @@ def _boxed(spec: str) -> Topology:
     [
         (load_topology("dgx_h100:boxes=2"), "sm_90", "has several boxes, or nodes outside of one"),
         (load_topology("dgx_h100:boxes=1"), "sm_100", None),
-        (load_topology("ring:nodes=4,bandwidth=30"), "sm_90", "30 GB/s, which is no whole number"),
+        (
+            load_topology("ring:nodes=4,bandwidth=30"),
+            "sm_90",
+            "30 GB/s, which is not a whole number",
+        ),
         (
             load_topology("ring:nodes=4").with_shared("wire", "gpu0 - gpu1", 1),
             "sm_90",

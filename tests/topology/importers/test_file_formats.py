@@ -74,5 +74,5 @@ def test_files_of_peers_are_networks(tmp_path: Path) -> None:
     assert part.num_compute == 4
     teccl = written(tmp_path, '{"TopologyParams": {"name": "NDv2"}}', "t.json")
     assert isinstance(read_part(teccl, "n", None), Topology)
-    with pytest.raises(InvalidTopologyError, match="is no file of that tool"):
+    with pytest.raises(InvalidTopologyError, match="is not a file of that tool"):
         read_part(written(tmp_path, '["gpus_per_node"]'), "n", None)

@@ -40,11 +40,11 @@ def expanded_names(text: str, fault: Callable[[str], ForestCollError]) -> list[s
     while at < len(text):
         match = _PART.match(text, at)
         if match is None or (match.end() < len(text) and text[match.end()] != ","):
-            raise fault(f"{text[:40]!r} is no list of names, such as node[01-16]; correct it")
+            raise fault(f"{text[:40]!r} is not a list of names, such as node[01-16]; correct it")
         names += _expanded(match[0], _MOST_NAMES - len(names), fault)
         at = match.end() + 1
     if not names or text.endswith(","):
-        raise fault(f"{text[:40]!r} is no list of names, such as node[01-16]; correct it")
+        raise fault(f"{text[:40]!r} is not a list of names, such as node[01-16]; correct it")
     return names
 
 
@@ -66,7 +66,7 @@ def _numbers(text: str, room: int, fault: Callable[[str], ForestCollError]) -> l
         match = _RANGE.fullmatch(item)
         first, last = (match[1], match[2] or match[1]) if match else ("1", "0")
         if int(first) > int(last):
-            raise fault(f"[{text[:40]}] is no list of numbers, such as [01-16,20]; correct it")
+            raise fault(f"[{text[:40]}] is not a list of numbers, such as [01-16,20]; correct it")
         if int(last) - int(first) >= room - len(numbers):
             raise fault(f"[{text[:40]}] makes over {_MOST_NAMES} names; write fewer")
         numbers += [str(n).zfill(len(first)) for n in range(int(first), int(last) + 1)]

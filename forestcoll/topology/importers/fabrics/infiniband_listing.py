@@ -103,5 +103,5 @@ def fabric_from_ports(text: str, source: str) -> Fabric:
 
 def _strange(line: Line) -> Exception:
     return line.fault(
-        f"{line.shown()} is no line of ibnetdiscover; the file may be cut off, write it again"
+        f"{line.shown()} is not a line of ibnetdiscover; the file may be cut off, write it again"
     )

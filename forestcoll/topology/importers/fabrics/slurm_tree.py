@@ -36,7 +36,7 @@ def fabric_from_slurm_conf(text: str, source: str, supplied: Supplied) -> Fabric
     Raises
     ------
     InvalidTopologyError
-        If a line is wrong, the switches are no tree, or no uplink is supplied.
+        If a line is wrong, the switches are not a tree, or no uplink is supplied.
     """
     branches: dict[str, Branch] = {}
     speeds = False
@@ -73,7 +73,7 @@ def _fields(line: Line, words: list[str]) -> dict[str, str]:
         if match is None or name not in known or name in fields:
             hint = did_you_mean(word.partition("=")[0], _FIELDS, f"they are {', '.join(_FIELDS)}")
             raise line.fault(
-                f"{word[:40]!r} is no field of topology.conf, or is there twice; {hint}"
+                f"{word[:40]!r} is not a field of topology.conf, or is there twice; {hint}"
             )
         fields[name] = match[2]
     if "switchname" not in fields:

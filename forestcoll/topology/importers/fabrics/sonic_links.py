@@ -54,7 +54,7 @@ def fabric_from_sonic(text: str, source: str) -> Fabric:
         ends = (one, port), (other, other_port)
         for end in ends:
             if not all(_NAME.fullmatch(word) for word in end):
-                raise line.fault(f"{' '.join(end)[:60]!r} is no device and port; correct it")
+                raise line.fault(f"{' '.join(end)[:60]!r} is not a device and port; correct it")
             if end in used:
                 raise line.fault(f"port {port} of {end[0]} has a second cable; remove one")
             used.add(end)
@@ -68,7 +68,7 @@ def _cells(line: Line) -> list[str]:
     try:
         (row,) = csv.reader([line.text], strict=True)
     except csv.Error as error:
-        raise line.fault(f"is no line of CSV: {error}; correct it") from None
+        raise line.fault(f"is not a line of CSV: {error}; correct it") from None
     return [cell.strip() for cell in row]
 
 

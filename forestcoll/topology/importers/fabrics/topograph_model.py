@@ -32,7 +32,7 @@ def fabric_from_topograph(text: str, source: str, supplied: Supplied) -> Fabric:
     Raises
     ------
     InvalidTopologyError
-        If a field is wrong, the switches are no tree, or no uplink is supplied.
+        If a field is wrong, the switches are not a tree, or no uplink is supplied.
     """
     document = parse_yaml(text, source)
     data = document.data

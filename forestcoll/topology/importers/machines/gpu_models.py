@@ -71,5 +71,5 @@ def gpu_kind(text: str) -> str:
     kind = text.lower() if text.lower() in LINKS else kind_of_model(text)
     if kind is None:
         hint = did_you_mean(text, LINKS, f"write one of {', '.join(LINKS)} or a model such as H100")
-        raise InvalidParameterError(f"{text[:60]!r} is no kind of GPU; {hint}")
+        raise InvalidParameterError(f"{text[:60]!r} is not a kind of GPU; {hint}")
     return kind

@@ -99,7 +99,7 @@ def _names(header: Line) -> list[str]:
         if word in _AFTER:
             break
         if not _DEVICE.fullmatch(word) or word in names:
-            raise header.fault(f"{word[:40]!r} is no device, or is there twice; write it again")
+            raise header.fault(f"{word[:40]!r} is not a device, or is there twice; write it again")
         names.append(word)
     if len(names) > _MOST_DEVICES:
         raise header.fault(f"over {_MOST_DEVICES} devices; give one file a machine")

@@ -55,7 +55,7 @@ def topology_from_astra_sim(text: str, source: str, name: str) -> Topology:
     for field in data:
         if field not in _FIELDS:
             hint = did_you_mean(field, _FIELDS, f"the fields are {', '.join(_FIELDS)}")
-            raise document.fault((str(field),), f"is no field of ASTRA-sim's; {hint}")
+            raise document.fault((str(field),), f"is not a field of ASTRA-sim's; {hint}")
     lists = [_list(document, data.get(field), field) for field in _FIELDS]
     if len({len(values) for values in lists}) > 1:
         sizes = ", ".join(f"{f} {len(v)}" for f, v in zip(_FIELDS, lists, strict=True))

@@ -176,7 +176,7 @@ class _Reader:
             sign = self._expect("an edge")
             if (sign.text == "->") != self._directed:
                 kind = "digraph" if self._directed else "graph"
-                raise self.fault(f"{sign.text} is no edge of a {kind}; exchange one", sign.at)
+                raise self.fault(f"{sign.text} is not an edge of a {kind}; exchange one", sign.at)
             ends.append(self._word("a node"))
         found = {**self._defaults.edge, **self._attributes()}
         for end in ends:

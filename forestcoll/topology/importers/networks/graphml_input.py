@@ -30,12 +30,12 @@ def topology_from_graphml(text: str, source: str, name: str) -> Topology:
     Raises
     ------
     InvalidTopologyError
-        If it is no GraphML with one graph, or an attribute is missing or wrong.
+        If it is not GraphML with one graph, or an attribute is missing or wrong.
     """
     top = parse_elements(text, source, _MOST_ELEMENTS)
     graphs = _named(top, "graph")
     if _plain(top) != "graphml" or len(graphs) != 1:
-        raise top.fault("is no GraphML with one graph; save the network as such")
+        raise top.fault("is not GraphML with one graph; save the network as such")
     graph = graphs[0]
     directed = graph.attributes.get("edgedefault", "directed") == "directed"
     keys, defaults = _keys(top)

@@ -81,7 +81,7 @@ def _header(line: Line) -> _Header:
         made = _Header(*counts)
     else:
         raise line.fault(
-            f"{line.shown()} is no first line of counts: nodes, GPUs of a server, NVSwitches, "
+            f"{line.shown()} is not a first line of counts: nodes, GPUs of a server, NVSwitches, "
             f"switches, links, GPU type"
         )
     gpus = made.nodes - made.nv_switches - made.switches
@@ -92,7 +92,7 @@ def _header(line: Line) -> _Header:
 
 def _node(line: Line, word: str, header: _Header) -> int:
     if not _WHOLE.fullmatch(word) or int(word) >= header.nodes:
-        raise line.fault(f"{word[:20]!r} is no node; they are 0 to {header.nodes - 1}")
+        raise line.fault(f"{word[:20]!r} is not a node; they are 0 to {header.nodes - 1}")
     return int(word)
 
 
@@ -133,5 +133,5 @@ def _topology(
 def _value(line: Line, word: str, form: re.Pattern[str], what: str) -> re.Match[str]:
     match = form.fullmatch(word)
     if match is None:
-        raise line.fault(f"{word[:20]!r} is no {what}")
+        raise line.fault(f"{word[:20]!r} is not a {what}")
     return match

@@ -18,7 +18,7 @@ def test_ranges_keep_leading_zeros_and_brackets_multiply() -> None:
 
 @pytest.mark.parametrize("text", ["", ",", "a,", "a[1-2", "a]", "a[2-1]", "a[x]", "a[]", "a b"])
 def test_wrong_lists_are_refused(text: str) -> None:
-    with pytest.raises(InvalidTopologyError, match="is no list of"):
+    with pytest.raises(InvalidTopologyError, match="is not a list of"):
         names(text)
 
 

@@ -47,7 +47,7 @@ def test_messages_of_the_tool_are_noted() -> None:
 @pytest.mark.parametrize(
     ("read", "text", "message"),
     [
-        (fabric_from_listing, "hello", "line 1: 'hello' is no line of ibnetdiscover"),
+        (fabric_from_listing, "hello", "line 1: 'hello' is not a line of ibnetdiscover"),
         (fabric_from_listing, IB.split("\n", 10)[10], "line 1: is a port before any switch"),
         (fabric_from_listing, "# nothing", "f: lists no switch"),
         (fabric_from_ports, IB_PORTS[:-20] + "\n", "line 4: 'SW  1719 37"),

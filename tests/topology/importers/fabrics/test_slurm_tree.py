@@ -36,10 +36,10 @@ def test_both_files_are_one_tree() -> None:
         ("BlockName=b Nodes=a", "line 1: describes blocks and no switches"),
         ("SwitchName=a", "line 1: has neither Nodes nor Switches"),
         ("Nodes=a", "line 1: has no SwitchName"),
-        ("SwitchName=a Node=b", "'Node=b' is no field of topology.conf, or is there twice; did"),
+        ("SwitchName=a Node=b", "'Node=b' is not a field of topology.conf, or is there twice; did"),
         ("SwitchName=a Nodes=b Nodes=c", "is there twice"),
         ("SwitchName=a Nodes=b\nSwitchName=a Nodes=c", "line 2: is the second line of the switch"),
-        ("SwitchName=a Nodes=b[1", "is no list of names"),
+        ("SwitchName=a Nodes=b[1", "is not a list of names"),
         ("SwitchName=a Nodes=b", "give that from a switch to the one above as --uplink"),
     ],
 )

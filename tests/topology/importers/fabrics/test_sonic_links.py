@@ -32,9 +32,9 @@ def test_cables_between_machines_are_left_out() -> None:
         ("200000,,Trunk", "fast,,", "line 4: has the BandWidth 'fast'; write Mbit/s"),
         ("Ethernet12", "Ethernet8", "line 5: port Ethernet8 of leaf0 has a second cable"),
         ("leaf0,Ethernet0,spine0", "leaf0,Ethernet0,leaf0", "line 2: is a cable from leaf0 to"),
-        ("leaf0,Ethernet0,spine0", "lea f0,Ethernet0,spine0", "is no device and port"),
+        ("leaf0,Ethernet0,spine0", "lea f0,Ethernet0,spine0", "is not a device and port"),
         ("leaf0,Ethernet8,node0,mlx5_0,200000,,Trunk", "leaf0,Ethernet8", "line 4: has 2 columns"),
-        ("leaf0,Ethernet8", '"leaf0,Ethernet8', "line 4: is no line of CSV"),
+        ("leaf0,Ethernet8", '"leaf0,Ethernet8', "line 4: is not a line of CSV"),
         ("Ethernet", "Port", "f: has no switch"),
     ],
 )

@@ -34,6 +34,6 @@ def test_every_kind_has_a_rate() -> None:
 def test_a_user_names_a_kind_or_a_model() -> None:
     assert gpu_kind("SM_90") == gpu_kind("h100") == "sm_90"
     with pytest.raises(
-        InvalidParameterError, match=r"'sm_99' is no kind of GPU; did you mean sm_90"
+        InvalidParameterError, match=r"'sm_99' is not a kind of GPU; did you mean sm_90"
     ):
         gpu_kind("sm_99")

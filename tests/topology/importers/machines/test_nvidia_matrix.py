@@ -31,7 +31,7 @@ def test_the_legend_names_nics() -> None:
         ("GPU1    NV2", "GPU1    XYZ", "unknown connection 'XYZ' between GPU0 and GPU1"),
         ("mlx5_0  PIX", "mlx5_0  NV2", "unknown connection 'NV2' between mlx5_0 and GPU0"),
         ("GPU3    SYS", "GPU9    SYS", "line 1: no row for GPU3; the file may be cut off"),
-        ("mlx5_1  CPU", "mlx5_0  CPU", "line 1: 'mlx5_0' is no device, or is there twice"),
+        ("mlx5_1  CPU", "mlx5_0  CPU", "line 1: 'mlx5_0' is not a device, or is there twice"),
         ("     X      SYS\n", "\n", "line 6: mlx5_0 has 4 connections to 6 devices"),
         ("GPU0    GPU1", "NVLINK", "f: has no header of GPUs"),
     ],

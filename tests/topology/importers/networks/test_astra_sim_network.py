@@ -52,7 +52,7 @@ def test_rings_make_a_torus_and_two_gpus_have_one_link() -> None:
         (
             "latency",
             "latencys",
-            "line 4: latencys is no field of ASTRA-sim's; did you mean latency?",
+            "line 4: latencys is not a field of ASTRA-sim's; did you mean latency?",
         ),
         ("FullyConnected", "Full", "topology[1] is 'Full'; "),
         ("[ 3, 4, 2 ]", "[ 3, 4 ]", "has lists of different lengths (topology 3, npus_count 2,"),

@@ -41,8 +41,8 @@ def test_a_digraph_has_arcs_and_nodes_may_follow_their_edges() -> None:
     [
         ("", "line 1: the end of the file instead of graph or digraph"),
         ("graph {", "line 1: the end of the file instead of a statement; the file may be cut off"),
-        ("graph { a -> b }", "line 1: -> is no edge of a graph; exchange one"),
-        ("digraph { a -- b }", "line 1: -- is no edge of a digraph"),
+        ("graph { a -> b }", "line 1: -> is not an edge of a graph; exchange one"),
+        ("digraph { a -- b }", "line 1: -- is not an edge of a digraph"),
         ("graph {\nsubgraph x { a } }", "line 2: subgraphs are not read"),
         ("graph { { a } }", "line 1: subgraphs, ports and HTML text are not read"),
         ("graph { a:p -- b }", "line 1: subgraphs, ports and HTML text are not read"),

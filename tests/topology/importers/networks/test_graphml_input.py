@@ -35,8 +35,8 @@ def test_what_networkx_writes_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("graphml", "graph_ml", "is no GraphML with one graph"),
-        ("</graph>", '</graph><graph edgedefault="directed"/>', "is no GraphML with one graph"),
+        ("graphml", "graph_ml", "is not GraphML with one graph"),
+        ("</graph>", '</graph><graph edgedefault="directed"/>', "is not GraphML with one graph"),
         ('key="d0"', 'key="d7"', "line 9: data has the key 'd7', which no key declares"),
         ("50</data>", "</data>", "line 10: edge"),
         ('target="b"', 'target="z"', "line 10: edge no node is named 'z'"),
