@@ -125,7 +125,7 @@ def test_interruptions_and_full_disks_have_codes(
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr(networks, "write_topology", fail)
+    monkeypatch.setattr(networks, "export_topology", fail)
     assert_refused(message, "topology", "export", "ring:nodes=4", "-o", "x.json", code=exit_code)
 
 

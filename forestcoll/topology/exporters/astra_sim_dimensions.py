@@ -38,7 +38,7 @@ def topology_astra_sim(topology: Topology) -> str:
             return _yaml(dimensions)
     raise ExportError(
         f"{topology.name}: is not a product of rings, full connections and switches whose ranks "
-        f"count through the dimensions, so ASTRA-sim's analytical files cannot hold it; write GraphML"
+        f"count through the dimensions; ASTRA-sim's analytical files lack it; write GraphML"
     )
 
 
