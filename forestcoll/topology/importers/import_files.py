@@ -58,11 +58,10 @@ def import_files(
     InvalidTopologyError
         If a file cannot be read, or the parts do not make a network.
     """
-    unnamed = "node" if len(files) == 1 else ""
     given = replace(supplied or Supplied(), rates=rates)
-    parts = [
-        (path, read_part(path, name or unnamed or path.stem, rates, given)) for name, path in files
-    ]
+    parts = [(path, read_part(path, name or path.stem, rates, given)) for name, path in files]
+    if len(files) == 1 and files[0][0] is None:
+        parts = [(path, _as_node(part)) for path, part in parts]
     if isinstance(fabric, Path):
         parts.append((fabric, read_part(fabric, fabric.stem, rates, given)))
     whole = [(path, part) for path, part in parts if isinstance(part, Topology)]
@@ -84,6 +83,13 @@ def import_files(
         )
     joined = fabric if isinstance(fabric, str) else next((part for _, part in fabrics), None)
     return join_machines(_copies(hosts, machines), joined, nics)
+
+
+def _as_node(part: Part) -> Part:
+    """Return a machine that no other needs to be told from as ``node``."""
+    if isinstance(part, Host):
+        return replace(part, name="node")
+    return replace(part, machine="node") if isinstance(part, NvidiaMatrix) else part
 
 
 def _hosts(parts: Sequence[Part], supplied: Supplied) -> list[Host]:

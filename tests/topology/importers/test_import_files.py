@@ -110,5 +110,8 @@ def test_a_list_of_links_alone_is_refused(tmp_path: Path) -> None:
 def test_a_whole_network_stands_alone(tmp_path: Path) -> None:
     at = smi(tmp_path, dot=DOT, topo=TOPO_SWITCHED)
     assert import_files([(None, at["dot"])]).topology.name == "two GPUs"
+    at["dot"].write_text(DOT.replace('"two GPUs"', ""), encoding="utf-8")
+    assert import_files([(None, at["dot"])]).topology.name == "dot"
+    assert import_files([("mine", at["dot"])]).topology.name == "mine"
     with pytest.raises(InvalidTopologyError, match="is a whole network; import it without other"):
         import_files([(None, at["dot"]), (None, at["topo"])])
