@@ -19,11 +19,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology import FAMILIES, Family, validate
 from forestcoll.topology.describe import link_classes, shared_in_words
-from forestcoll.topology.exporters.file_exports import EXPORTS, export_format, export_topology
 from forestcoll.topology.families.family import Parameter
-from forestcoll.topology.importers.link_rates import rate_table
-from forestcoll.topology.importers.machines.gpu_models import gpu_kind
-from forestcoll.topology.importers.supplied import Supplied
 
 __all__ = ["app"]
 
@@ -91,7 +87,12 @@ def export(
     links: NewLinks = None,
     format_: Annotated[
         str | None,
-        typer.Option("--format", metavar="NAME", help=f"One of {', '.join(EXPORTS)}."),
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="yaml, json, graphml, dot, nccl, astra-sim, rankfile or env; by default that of "
+            "the file's ending.",
+        ),
     ] = None,
     gpu: Annotated[
         str | None, typer.Option("--gpu", metavar="KIND", help="Kind of GPUs, for nccl: sm_90.")
@@ -103,6 +104,14 @@ def export(
     json_: Json = False,
 ) -> None:
     """Write a network to a file: .yaml, .json, .graphml, .dot, .xml (NCCL) and others."""
+    from forestcoll.topology.exporters.file_exports import (  # loads all formats
+        export_format,
+        export_topology,
+    )
+    from forestcoll.topology.importers.link_rates import rate_table
+    from forestcoll.topology.importers.machines.gpu_models import gpu_kind
+    from forestcoll.topology.importers.supplied import Supplied
+
     named = export_format(output, format_)
     expect_writable(output)
     supplied = Supplied(

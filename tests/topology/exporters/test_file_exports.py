@@ -1,5 +1,6 @@
 """Formats by their names and endings."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from forestcoll.topology import load_topology
 from forestcoll.topology.exporters.file_exports import EXPORTS, export_format, export_topology
 from forestcoll.topology.importers.link_rates import rate_table
 from forestcoll.topology.importers.supplied import Supplied
+from tests.command_line import invoke
 
 
 def test_an_ending_or_a_name_gives_the_format() -> None:
@@ -30,3 +32,9 @@ def test_every_format_writes_a_file(tmp_path: Path) -> None:
     with pytest.raises(ExportError, match="give it and its rate, such as --gpu sm_90 --rates"):
         export_topology(network, tmp_path / "a.xml")
     assert not (tmp_path / "a.xml").exists()
+
+
+def test_the_help_of_the_command_names_every_format() -> None:
+    """It names them itself, so that the other commands load no format."""
+    words = set(re.findall(r"[a-z-]+", invoke("topology", "export", "--help").stdout))
+    assert set(EXPORTS) <= words
