@@ -68,8 +68,10 @@ def join_machines(
     expect_size(size, sum(len(host.links) for host in hosts), name)
     assembly = _Assembly()
     chosen = [_chosen(host, nics) for host in hosts] if fabric is not None else []
+    domains = fabric.domains if isinstance(fabric, Fabric) else ()
+    domain_of = {machine: name for name, machines in domains for machine in machines}
     for box, host in enumerate(hosts):
-        assembly.add_machine(host, box)
+        assembly.add_machine(host, box, domain_of.get(host.name))
     if isinstance(fabric, str):
         assembly.join_by_words(chosen, fabric)
     elif fabric is not None:
@@ -117,18 +119,25 @@ class _Assembly:
     def __init__(self) -> None:
         self.builder = TopologyBuilder()
         self.notes: list[str] = []
+        self._common: set[str] = set()
         self._cables: dict[tuple[str, str], Fraction] = {}
 
-    def add_machine(self, host: Host, box: int) -> None:
-        """Add GPUs, switches and links of a machine."""
+    def add_machine(self, host: Host, box: int, domain: str | None) -> None:
+        """Add GPUs, switches and links of a machine; a domain's NVSwitches are common."""
+        called = {gpu: f"{host.name}.{gpu}" for gpu in host.gpus}
         for index, gpu in enumerate(host.gpus):
             self.builder.gpu(f"{host.name}.{gpu}", box, index)
         for index, switch in enumerate(host.switches):
-            called = f"{host.name}.{switch.name}"
-            self.builder.switch(called, box, index, multicast=switch.multicast)
+            if domain is None or not switch.name.startswith("nvswitch"):
+                called[switch.name] = f"{host.name}.{switch.name}"
+                self.builder.switch(called[switch.name], box, index, multicast=switch.multicast)
+                continue
+            called[switch.name] = f"{domain}.{switch.name}"
+            if called[switch.name] not in self._common:
+                self._common.add(called[switch.name])
+                self.builder.switch(called[switch.name], None, index, multicast=switch.multicast)
         for link in host.links:
-            ends = f"{host.name}.{link.tail}", f"{host.name}.{link.head}"
-            self.builder.arc(*ends, link.bandwidth_gb_s)
+            self.builder.arc(called[link.tail], called[link.head], link.bandwidth_gb_s)
 
     def join_by_words(self, hosts: Sequence[Host], words: str) -> None:
         """Plug NIC i of every machine into the port that the words give to NIC i."""

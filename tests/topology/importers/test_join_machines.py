@@ -10,7 +10,7 @@ from forestcoll import optimum
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.importers.fabric import Cable, Fabric, Port
-from forestcoll.topology.importers.host import Host, HostLimit, HostLink, HostSwitch, Nic
+from forestcoll.topology.importers.host import Host, HostLimit, HostLink, HostSwitch, Nic, both_ways
 from forestcoll.topology.importers.join_machines import join_machines
 from forestcoll.topology.model import NodeKind
 
@@ -188,3 +188,22 @@ def test_a_guid_that_two_nics_share_names_none_of_them() -> None:
     )
     made = join_machines([box("n0", nics)], Fabric(("leaf",), (), ports)).topology
     assert widths(made)["n0.gpu0", "leaf"] == widths(made)["n0.gpu1", "leaf"] == 25
+
+
+def test_machines_of_an_nvlink_domain_share_its_nvswitches() -> None:
+    """Two trays of two GPUs are one switch of four; a third tray has its own."""
+    hosts = []
+    for name in ("n0", "n1", "n2"):
+        links = [
+            arc for gpu in ("gpu0", "gpu1") for arc in both_ways(gpu, "nvswitch0", Fraction(9))
+        ]
+        made = box(name, OWN)
+        hosts.append(replace(made, switches=(HostSwitch("nvswitch0", True),), links=tuple(links)))
+    ports = tuple(Port("leaf", f"n{i}", "mlx5_*") for i in range(3))
+    domains = (("nvl", ("n0", "n1")),)
+    topology = join_machines(hosts, Fabric(("leaf",), (), ports, domains=domains)).topology
+    found = widths(topology)
+    assert found["n0.gpu0", "nvl.nvswitch0"] == found["nvl.nvswitch0", "n1.gpu1"] == 9
+    assert found["n2.gpu0", "n2.nvswitch0"] == 9
+    (common,) = (node for node in topology.nodes if node.name == "nvl.nvswitch0")
+    assert (common.box, common.multicast) == (None, True)

@@ -3,14 +3,15 @@
 Problem: which switch each machine is below; which machines share an NVLink domain.
 Input:   YAML: ``switches`` with the switches below each (a mapping, or a list with names), and
          ``blocks`` or ``capacity_blocks`` of machines below a switch. A supplied uplink.
-Output:  a :class:`Fabric`; NVLink domains are noted.
+Output:  a :class:`Fabric` with NVLink domains of several machines.
 Cost:    linear in names.
 Source:  NVIDIA/topograph, ``tests/models``, older and newer form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from forestcoll.errors import ForestCollError
 from forestcoll.topology.importers.fabric import Fabric
@@ -70,8 +71,9 @@ def fabric_from_topograph(text: str, source: str, supplied: Supplied) -> Fabric:
     for name in [below for branch in branches.values() for below in branch.switches]:
         # Leaves without machines are named by the switch above them only.
         branches.setdefault(name, Branch((), (), _fault_at(document, ("switches",))))
-    fabric_notes = _notes(domains)
-    return tree_fabric(branches, supplied.expect_uplink(source), source, fabric_notes)
+    fabric = tree_fabric(branches, supplied.expect_uplink(source), source)
+    several = {name: tuple(nodes) for name, nodes in domains.items() if len(nodes) > 1}
+    return replace(fabric, domains=tuple(several.items()), notes=(*fabric.notes, *_notes(several)))
 
 
 def _fault_at(document: Document, where: _Where) -> Callable[[str], ForestCollError]:
@@ -117,21 +119,22 @@ def _names(document: Document, where: _Where, value: object) -> list[str]:
 
 
 def _domains(block: Mapping[str, object]) -> Iterator[str]:
+    """Yield the NVLink domain of a block; of nested ones the innermost."""
     if isinstance(block.get("nvlink"), str):
         yield str(block["nvlink"])
-    labels = block.get("labels")
-    if isinstance(labels, dict):
-        for label, value in labels.items():
-            if "accelerated" in str(label) and isinstance(value, str):
-                yield value
+    found = {}
+    for field in ("labels", "annotations"):
+        marks = block.get(field)
+        if isinstance(marks, dict):
+            found |= {key: v for key, v in marks.items() if str(key).startswith("accelerat")}
+    inner = [key for key in found if str(key).endswith(("sub-domain", "level-0"))]
+    for key in (inner or list(found))[:1]:
+        if isinstance(found[key], str):
+            yield found[key]
 
 
-def _notes(domains: Mapping[str, list[str]]) -> tuple[str, ...]:
-    several = {name: nodes for name, nodes in domains.items() if len(nodes) > 1}
-    if not several:
+def _notes(domains: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    if not domains:
         return ()
-    some = ", ".join(f"{name} of {len(nodes)}" for name, nodes in list(several.items())[:_SOME])
-    return (
-        f"NVLink domains of several machines are left out: {len(several)} ({some}). Describe them "
-        f"as switches with ports.",
-    )
+    some = ", ".join(f"{name} of {len(nodes)}" for name, nodes in list(domains.items())[:_SOME])
+    return (f"Machines of an NVLink domain share its NVSwitches: {len(domains)} ({some}).",)

@@ -19,9 +19,22 @@ def test_both_forms_are_one_tree_with_an_nvlink_domain() -> None:
     assert len(new.cables) == 2
     assert new.ports == old.ports
     assert new.notes == old.notes
-    assert new.notes[-1].startswith(
-        "NVLink domains of several machines are left out: 1 (nvl0 of 2)"
-    )
+    assert new.domains == old.domains == (("nvl0", ("node00", "node01")),)
+    assert new.notes[-1] == "Machines of an NVLink domain share its NVSwitches: 1 (nvl0 of 2)."
+
+
+def test_the_innermost_of_nested_domains_counts() -> None:
+    text = """
+blocks:
+- switch: leaf
+  nodes: [a, b]
+  annotations: {accelerator.topology.x/domain: outer, accelerator.topology.x/sub-domain: inner}
+- switch: leaf
+  nodes: [c, d]
+  annotations: {accelerator.topology.x/domain: outer}
+"""
+    found = fabric_from_topograph(text, "f", GIVEN)
+    assert found.domains == (("inner", ("a", "b")), ("outer", ("c", "d")))
 
 
 def test_a_leaf_without_machines_needs_no_entry() -> None:
