@@ -122,15 +122,16 @@ def _domains(block: Mapping[str, object]) -> Iterator[str]:
     """Yield the NVLink domain of a block; of nested ones the innermost."""
     if isinstance(block.get("nvlink"), str):
         yield str(block["nvlink"])
-    found = {}
+    found: dict[object, object] = {}
     for field in ("labels", "annotations"):
         marks = block.get(field)
         if isinstance(marks, dict):
             found |= {key: v for key, v in marks.items() if str(key).startswith("accelerat")}
     inner = [key for key in found if str(key).endswith(("sub-domain", "level-0"))]
     for key in (inner or list(found))[:1]:
-        if isinstance(found[key], str):
-            yield found[key]
+        domain = found[key]
+        if isinstance(domain, str):
+            yield domain
 
 
 def _notes(domains: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
