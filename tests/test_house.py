@@ -74,6 +74,7 @@ ACROSS = {
     "test_collective_files": "files of every collective",
     "test_trimming": "the native trimming",
     "test_hostile_files": "all readers",
+    "test_spoilt_files": "all importers of other tools' files",
     "test_reported_machines": "networks that people reported",
 }
 """Tests of no single module, and what they are of."""

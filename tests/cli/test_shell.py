@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from forestcoll import cli
-from forestcoll.cli import networks
 from forestcoll.cli.shell import ABOVE, CORE, summary
+from forestcoll.topology.exporters import file_exports
 from tests.command_line import assert_one_line, assert_refused, invoke
 
 GOOD = """\
@@ -125,7 +125,7 @@ def test_interruptions_and_full_disks_have_codes(
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr(networks, "write_topology", fail)
+    monkeypatch.setattr(file_exports, "export_topology", fail)
     assert_refused(message, "topology", "export", "ring:nodes=4", "-o", "x.json", code=exit_code)
 
 
