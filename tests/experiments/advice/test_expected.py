@@ -1,5 +1,6 @@
 """What a collective should reach, as nccl-tests print it."""
 
+import random
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.symmetry.parallel_planes import unmerged
 from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
@@ -367,3 +369,29 @@ def test_rates_of_unmerged_planes(monkeypatch: pytest.MonkeyPatch) -> None:
     found = expected(load_topology("nvl72:gpus_per_rack=4,planes=3"))
     monkeypatch.setattr("experiments.advice.expected.check_planes", refuse)
     assert expected(load_topology("nvl72:gpus_per_rack=4,planes=3")).rates == found.rates
+
+
+def racks_at_random(seed: int) -> Topology:
+    """Racks of planes with a dead plane, link or NIC, and a plane of other bandwidth."""
+    chance = random.Random(seed)
+    racks, gpus, planes = chance.randint(1, 2), chance.randint(2, 4), chance.randint(2, 4)
+    whole = load_topology(f"nvl72:racks={racks},gpus_per_rack={gpus},planes={planes}")
+    parts = ["b0.nvswitch0", f"b0.gpu{gpus - 1} - b0.nvswitch1"]
+    parts += ["b0.gpu0 - ib"] * (racks > 1)
+    made = whole.without(chance.choice(parts))
+    if chance.random() < 0.5:
+        made = made.scaled(f"b{racks - 1}.nvswitch1 - b*", Fraction(chance.randint(1, 5), 4))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_merged_planes_change_no_bound_and_no_optimum(seed, monkeypatch):
+    """Every collective, with planes merged and with each plane by itself."""
+    topology = racks_at_random(seed)
+    collective = ALL[seed % len(ALL)]
+    merged = expected(topology, collective)
+    monkeypatch.setattr("experiments.advice.expected._without_planes", lambda network, _: network)
+    monkeypatch.setattr("experiments.advice.expected.merged_planes", unmerged)
+    apart = expected(topology, collective)
+    assert [one.algbw_gb_s for one in merged.bounds] == [one.algbw_gb_s for one in apart.bounds]
+    assert merged.rates[0].algbw_gb_s == apart.rates[0].algbw_gb_s

@@ -69,7 +69,7 @@ def test_quickstart_has_36_points() -> None:
         ),
         (
             HEAD + TOPOLOGIES + METHODS + "figures: ['heat-map:x=node']\n",
-            "line 6: figures[0] cannot be drawn: heat-map: x cannot be 'node', which is no "
+            "line 6: figures[0] cannot be drawn: heat-map: x cannot be 'node', which is not a "
             'parameter here; did you mean "nodes"?',
         ),
         (

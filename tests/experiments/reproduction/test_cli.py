@@ -89,7 +89,7 @@ def test_mistakes_are_typed(tmp_path: Path) -> None:
 def test_claims_are_decided_and_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One claim on a page of its own: a mesh of 9 GPUs reaches what three trees have."""
     claim = Claim(
-        source="A", place="b", text="three trees", printed="3/2", kind="theory", unit="B",
+        source="A", place="b", said="three trees", printed="3/2", kind="theory", unit="B",
         network="torus:dims=3x3,wrap=false", collective="allreduce", rate="3/2",
     )  # fmt: skip
     monkeypatch.setattr(

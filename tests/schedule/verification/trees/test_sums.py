@@ -141,7 +141,7 @@ MUTATIONS: dict[Callable[[Forest], Forest], tuple[str, str]] = {
     no_weight_at_all: (r"^all weights are 0, so there is no data",) * 2,
     lost: (
         r"^tree 0, rooted at \S+: \S+ has no parent, so the shard does not reach it",
-        r"^tree 0, rooted at \S+: \S+ sends its sum to nobody, so its contribution is lost",
+        r"^tree 0, rooted at \S+: \S+ sends its sum to no GPU, so its contribution is lost",
     ),
     cycle: (
         r"^tree 0, rooted at \S+: (\S+) -> \S+ -> \1 is a cycle, which the root does not reach",
@@ -359,7 +359,7 @@ def test_the_wrong_sum_is_named_in_any_block(entries: int, monkeypatch: pytest.M
         rows[at] = [-1, 0, 1, 2]
         assert depth(*rows) == 3
         for fault, message in (
-            ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to nobody"),
+            ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to no GPU"),
             ([3, 0, 1, 2], f"tree {at}: the root sends its sum on to v3"),
             ([-1, 2, 1, 0], f"tree {at}: v. -> v. -> v. is a cycle"),
         ):
