@@ -260,7 +260,7 @@ def test_a_forest_is_given_to_those_who_asked_for_one() -> None:
     """An allreduce or a factored forest is none, and the message says where it is."""
     assert isinstance(generate("ring:nodes=3").forest, Forest)
     for options in (Options(collective="allreduce"), Options(factored=True)):
-        with pytest.raises(UnsupportedError, match=r"is no Forest but a \w+; take .schedule"):
+        with pytest.raises(UnsupportedError, match=r"is of type \w+, not Forest; use .schedule"):
             _ = generate("ring:nodes=3", options).forest
 
 

@@ -150,7 +150,7 @@ def test_a_name_is_guessed_only_where_one_is_near() -> None:
     ring = load_topology("ring:nodes=3")
     with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):
         whole_weights(ring, {"gpu7": 1})
-    with pytest.raises(InvalidParameterError, match=r"no node; a GPU is 'gpu0'$"):
+    with pytest.raises(InvalidParameterError, match=r"not a node; a GPU is 'gpu0'$"):
         whole_weights(ring, {"x": 1})
     with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):
         rank_of_root(ring, "gpu7")
