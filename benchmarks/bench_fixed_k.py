@@ -143,8 +143,8 @@ def main() -> None:
     console.print(rows_table(rows))
     console.print(scans_table(scans))
     if given.json:
-        told = {"machine": machine(), "threads": usable_cores(), "rows": rows, "scans": scans}
-        given.json.write_text(json.dumps(told, indent=1) + "\n")
+        report = {"machine": machine(), "threads": usable_cores(), "rows": rows, "scans": scans}
+        given.json.write_text(json.dumps(report, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -57,8 +57,8 @@ def measure(row: Row, runs: int, limit_s: float) -> None:
     for number, (seconds, fields) in enumerate(timings(row.make, lambda made: work(row, made))):
         forest = fields.pop("forest", None)
         native = seconds - fields.get("stages", {}).get("routing", 0)
-        told = {"native_s": native, "with_paths_s": seconds, **fields}
-        print(json.dumps(told), flush=True)
+        report = {"native_s": native, "with_paths_s": seconds, **fields}
+        print(json.dumps(report), flush=True)
         if number == 0:  # the peak of one run, before anything else is held
             peak = {} if row.work == "command" else {"peak_mb": peak_memory_mb()}
             print(json.dumps(peak | (described(forest) if forest else {})), flush=True)
@@ -144,12 +144,12 @@ def run(row: Row, runs: int, limit_s: float, folder: Path | None = None) -> Fiel
     }
 
 
-def collected(row: Row, told: list[Fields]) -> Fields:
+def collected(row: Row, report: list[Fields]) -> Fields:
     """Combine the reports of a row's process: medians, and the first run's details."""
     fields: Fields = {"name": row.name}
-    for one in reversed(told):
+    for one in reversed(report):
         fields |= one
-    runs = [one for one in told if "native_s" in one]
+    runs = [one for one in report if "native_s" in one]
     stages = [one["stages"] for one in runs if "stages" in one]
     fields |= {"runs": len(runs), "native_s": None}
     if runs:
@@ -329,9 +329,9 @@ def main() -> None:
             fields | held_against(row) | {"multiples": multiples(row, fields)}
             for row, fields in measured
         ]
-        told = {"machine": machine(), "threads": usable_cores(), "rows": rows}
-        told["exponents"] = exponents(measured)
-        given.json.write_text(json.dumps(told, indent=1) + "\n")
+        report = {"machine": machine(), "threads": usable_cores(), "rows": rows}
+        report["exponents"] = exponents(measured)
+        given.json.write_text(json.dumps(report, indent=1) + "\n")
 
 
 def arguments() -> argparse.Namespace:

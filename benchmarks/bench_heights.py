@@ -94,8 +94,8 @@ def main() -> None:
     rows = [row for cluster in SPECS if given.only in cluster for row in measure(cluster)]
     console.print(table(rows))
     if given.json:
-        told = {"machine": machine(), "threads": usable_cores(), "rows": rows}
-        given.json.write_text(json.dumps(told, indent=1) + "\n")
+        reported = {"machine": machine(), "threads": usable_cores(), "rows": rows}
+        given.json.write_text(json.dumps(reported, indent=1) + "\n")
 
 
 if __name__ == "__main__":

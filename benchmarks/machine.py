@@ -68,7 +68,7 @@ def peak_memory_mb() -> float:
 
 
 def maximum_resident_mb(usage: resource.struct_rusage) -> float:
-    """Return the peak of memory that getrusage tells, in MB."""
+    """Return the peak of memory that getrusage reports, in MB."""
     return usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024) / 1e6
 
 

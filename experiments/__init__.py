@@ -5,6 +5,6 @@ Read ``measures`` (columns of a row), ``config`` (experiment files and their poi
 limits), ``figures`` and ``report`` (figures of rows). Each imports only those before it; ``run``
 and ``figures`` do not import each other. ``cli`` and ``results_cli`` are the commands.
 ``fit_alpha``, ``speedups`` and ``reproduction`` compare rows with ``published`` values.
-``advice`` answers questions about one network without a YAML file. Imports nothing, so that a
-watchdog starts fast.
+``advice`` answers questions about one network without a YAML file, ``machines`` about all machines.
+Imports nothing, so that a watchdog starts fast.
 """

@@ -49,11 +49,11 @@ _ANY_SIZE = 2**63
 _FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY
 
 _OTHERS = {
-    stat.S_IFIFO: "is a pipe; write its content to a file first",
-    stat.S_IFSOCK: "is a socket; write its content to a file first",
-    stat.S_IFCHR: "is a device, not a file",
-    stat.S_IFBLK: "is a device, not a file",
-    stat.S_IFDIR: "is a directory",
+    stat.S_IFIFO: "it is a pipe; write its content to a file first",
+    stat.S_IFSOCK: "it is a socket; write its content to a file first",
+    stat.S_IFCHR: "it is a device, not a file",
+    stat.S_IFBLK: "it is a device, not a file",
+    stat.S_IFDIR: "it is a directory",
 }
 
 
@@ -76,13 +76,13 @@ def open_regular(
     Raises
     ------
     error
-        If it cannot be opened or read, is no regular file, or exceeds the limit; in one line.
+        If it cannot be opened or read, is not a regular file, or exceeds the limit; in one line.
     """
     try:
         with os.fdopen(_descriptor(path, error), "rb") as file:
             found = os.fstat(file.fileno())
             if not stat.S_ISREG(found.st_mode):
-                kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "is no regular file")
+                kind = _OTHERS.get(stat.S_IFMT(found.st_mode), "it is not a regular file")
                 raise error(f"{path}: cannot be read: {kind}")
             if found.st_size > most:
                 raise error(_too_large(str(path), most, remedy))

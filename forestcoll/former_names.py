@@ -115,5 +115,5 @@ def current_arguments(arguments: Iterable[str]) -> list[str]:
 
 def note(former: str, current: str) -> None:
     """Warn that something was given by its former name."""
-    text = f"{former} is now called {current}; the former name goes with the next version"
+    text = f"{former} is now called {current}; the next version removes the former name"
     warnings.warn(text, FormerNameWarning, stacklevel=3)

@@ -90,7 +90,7 @@ class Generated:
         if isinstance(self.schedule, Forest):
             return self.schedule
         kind = type(self.schedule).__name__
-        raise UnsupportedError(f"the schedule is no Forest but a {kind}; take .schedule")
+        raise UnsupportedError(f"the schedule is of type {kind}, not Forest; use .schedule")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

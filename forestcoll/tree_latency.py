@@ -59,7 +59,8 @@ class LeastLatency:
 class Latency:
     """Depths and numbers of trees, which decide latency; for an allreduce the sum of both phases.
 
-    With multicast switches, a hop leads from one copying node (a GPU or such a switch) to the next.
+    With multicast switches, a hop leads from one multicasting node (a GPU or such a switch) to the
+    next.
 
     Parameters
     ----------
@@ -112,8 +113,8 @@ def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
         return _one_after_the_other(*(latency(part, physical=physical) for part in schedule.phases))
     if isinstance(schedule, StepSchedule):
         raise UnsupportedError(
-            "unsupported: a step schedule has no trees; synchronous(schedule).steps tells how many "
-            "steps follow one another"
+            "unsupported: a step schedule has no trees; synchronous(schedule).steps has the number "
+            "of its steps"
         )
     if isinstance(schedule, FlowSchedule):
         raise UnsupportedError(
@@ -235,8 +236,8 @@ def least_latency(forest: AnyForest) -> LeastLatency:
     The average follows from distances alone.
 
     With multicast switches only the distances and the number of trees bound. A walk from one
-    copying node to the next passes no GPU, so a GPU is at least as many walks away as GPU hops. The
-    capacity bound fails, because one arrival at a switch may serve many GPUs.
+    multicasting node to the next passes no GPU, so a GPU is at least as many walks away as GPU
+    hops. The capacity bound fails, because one arrival at a switch may serve many GPUs.
     """
     topology = forest.topology.reversed() if forest.reduction else forest.topology
     roots = [rank for rank, weight in enumerate(forest.weights) if weight > 0]

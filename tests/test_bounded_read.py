@@ -70,8 +70,8 @@ def test_whatever_is_no_regular_file_is_refused_without_blocking(tmp_path: Path)
     link.symlink_to("/dev/zero")
     folder.mkdir()
     for path, reason in (
-        (pipe, "is a pipe; write its content to a file first"),
-        (link, "is a device, not a file"),
+        (pipe, "it is a pipe; write its content to a file first"),
+        (link, "it is a device, not a file"),
         (folder, "is a directory"),
         (tmp_path / "none", "no such file or directory"),
     ):
@@ -159,6 +159,8 @@ OWN = {
     "experiments/config/document.py": "the toolkit's experiments",
     "baselines/topology_finder/base_table.py": "the toolkit's table",
     "baselines/topology_finder/one_way_circulants.py": "the toolkit's table",
+    "experiments/machines/machine_rates.py": "the toolkit's table",
+    "experiments/machines/machines_page.py": "the toolkit's page",
     "experiments/measures/docs.py": "the toolkit's page",
     "experiments/published/__init__.py": "the toolkit's tables",
     "experiments/report/page.py": "the toolkit's scripts and styles",

@@ -34,9 +34,9 @@ def test_verify_and_the_script_accept_what_the_command_writes(name: str, tmp_pat
     assert verdict["time_s_per_gb"]["exact"] == made["time_s_per_gb"]
     script = by_the_script(path)
     assert (script.returncode, script.stderr) == (0, "")
-    said = f"takes {made['time_s_per_gb']} s per GB with k = {made['k']}"
+    shown = f"takes {made['time_s_per_gb']} s per GB with k = {made['k']}"
     assert script.stdout.startswith("true: ")
-    assert script.stdout.endswith(f"{said}\n")
+    assert script.stdout.endswith(f"{shown}\n")
 
 
 def test_the_numbers_of_a_ring() -> None:

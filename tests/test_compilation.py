@@ -49,7 +49,7 @@ def test_programs_of_machines_deliver(spec: str, collective: str) -> None:
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("spec", ["dgx_h100:boxes=1", "dgx_h100:boxes=2,sharp=true"])
-def test_programs_of_copying_switches_deliver(spec: str, collective: str) -> None:
+def test_programs_of_multicast_switches_deliver(spec: str, collective: str) -> None:
     """Switches get and send as GPUs do."""
     root = {} if collective in COLLECTIVES else {"root": 3}
     forest = generate(load_topology(spec), collective=collective, **root, multicast=True).schedule
@@ -100,15 +100,15 @@ def test_programs_of_all_types_deliver(name: str, pipeline_chunks: int) -> None:
 
 @pytest.mark.parametrize("pipeline_chunks", [1, 2, 3])
 @pytest.mark.parametrize("name", LITERALS)
-def test_programs_of_peers_schedules_deliver(name: str, pipeline_chunks: int) -> None:
-    """Intervals, named paths, switches that copy, store, pass on or add, clocks with delays."""
+def test_programs_of_baselines_schedules_deliver(name: str, pipeline_chunks: int) -> None:
+    """Intervals, named paths, all kinds of switches, clocks with delays."""
     assert delivers(check(LITERALS[name].make(), pipeline_chunks))
 
 
 @pytest.mark.parametrize(
     "name", [name for name in LITERALS if LITERALS[name].make().collective != "allreduce"]
 )
-def test_peers_schedules_turned_round_in_time_deliver(name: str) -> None:
+def test_reversed_schedules_of_baselines_deliver(name: str) -> None:
     """What was copied is added, in switches too; and both in turn are an allreduce."""
     there = LITERALS[name].make()
     back = time_reversed(there, there.topology.reversed())

@@ -48,6 +48,12 @@ CLUSTERS = [
     "dual_plane:leaves=2,hosts=3,spines=2",
     "hgx_a800:boxes=2",
     "hgx_h800:boxes=2",
+    "mi300x:boxes=2,gpus_per_box=4",
+    "h100_pcie:boxes=2",
+    "aws_p4d:boxes=2,fabric=rails:spines=1",
+    "gb200_nvl72:racks=2,gpus_per_rack=4",
+    "tpu_v6e:dims=3x4",
+    "trn2",
     "mi250:boxes=1",
     "mi250:boxes=2",
     "mi250:boxes=2,gpus_per_box=8",
@@ -254,7 +260,7 @@ def test_a_forest_is_given_to_those_who_asked_for_one() -> None:
     """An allreduce or a factored forest is none, and the message says where it is."""
     assert isinstance(generate("ring:nodes=3").forest, Forest)
     for options in (Options(collective="allreduce"), Options(factored=True)):
-        with pytest.raises(UnsupportedError, match=r"is no Forest but a \w+; take .schedule"):
+        with pytest.raises(UnsupportedError, match=r"is of type \w+, not Forest; use .schedule"):
             _ = generate("ring:nodes=3", options).forest
 
 

@@ -65,7 +65,7 @@ ACROSS = {
     "test_any_network": "tests/fuzz/any_network.py",
     "test_all_to_alls": "tests/fuzz/all_to_alls.py",
     "test_reference": "tests/reference itself",
-    "test_literals": "schedules of the peers by hand",
+    "test_literals": "schedules of baselines by hand",
     "test_operations": "every operation on every type",
     "test_step_weights": "weighted steps, through all operations",
     "test_step_limits": "the largest and the oddest step schedules",
@@ -74,6 +74,7 @@ ACROSS = {
     "test_collective_files": "files of every collective",
     "test_trimming": "the native trimming",
     "test_hostile_files": "all readers",
+    "test_spoilt_files": "all importers of other tools' files",
     "test_reported_machines": "networks that people reported",
 }
 """Tests of no single module, and what they are of."""

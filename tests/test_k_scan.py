@@ -93,30 +93,30 @@ def test_a_single_gpu_has_nothing_to_choose():
 def test_command_line_generates_with_k(tmp_path):
     """The forest written has so many trees and does not claim what it does not attain."""
     path = tmp_path / "k3.json"
-    told = document("generate", "mi250:boxes=2", "--k", 3, "--output", path)
-    assert (told["k"], told["algbw_gb_s"]["exact"], told["optimal"]) == (3, "2400/7", False)
+    report = document("generate", "mi250:boxes=2", "--k", 3, "--output", path)
+    assert (report["k"], report["algbw_gb_s"]["exact"], report["optimal"]) == (3, "2400/7", False)
     assert document("verify", path)["k"] == 3
 
 
 @pytest.mark.parametrize("more", [(), ("--factored",)])
 def test_command_line_picks_the_best_k(tmp_path, more):
-    """It tells all it tried, and writes the fastest."""
+    """It reports all it tried, and writes the fastest."""
     path = tmp_path / "best.npz"
-    told = document("generate", "mi250:boxes=2", "--best-k", 5, "--output", path, *more)
-    assert [row["k"] for row in told["tried"]] == [1, 2, 3, 4, 5]
-    assert told["k"] == 5
+    report = document("generate", "mi250:boxes=2", "--best-k", 5, "--output", path, *more)
+    assert [row["k"] for row in report["tried"]] == [1, 2, 3, 4, 5]
+    assert report["k"] == 5
     text = invoke("generate", "mi250:boxes=2", "--best-k", 2, "--output", path, *more).output
     assert "k 1, algbw 320 GB/s, trees 32, depth " in text
     assert document("verify", path)["k"] == 2
 
 
-def test_command_line_tells_the_best_with_k():
+def test_command_line_reports_the_best_with_k():
     """With the cut that limits it, and how many trees that lacks below."""
-    told = document("optimum", "mi250:boxes=2", "--k", 3)
-    assert told["algbw_gb_s"]["exact"] == "2400/7"
-    assert told["exact"] is True
-    assert told["trees_lacking_below"] == 3
-    assert told["limiting_cut"]["gpus"] == 30
+    report = document("optimum", "mi250:boxes=2", "--k", 3)
+    assert report["algbw_gb_s"]["exact"] == "2400/7"
+    assert report["exact"] is True
+    assert report["trees_lacking_below"] == 3
+    assert report["limiting_cut"]["gpus"] == 30
 
 
 @pytest.mark.parametrize(

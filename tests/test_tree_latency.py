@@ -17,7 +17,7 @@ from forestcoll.topology.model import Link, Node, NodeKind
 from forestcoll.tree_latency import Latency, _levels, latency, least_latency
 from tests.command_line import assert_refused, document, invoke
 from tests.fuzz.families import build
-from tests.in_network.copying_switches import marked
+from tests.in_network.multicast_switches import marked
 from tests.strategies import topologies
 
 GPU, SWITCH = NodeKind.COMPUTE, NodeKind.SWITCH
@@ -133,7 +133,7 @@ def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topolog
     nothing_is_below_its_bound(latency(both))
 
 
-def test_a_switch_that_copies_makes_a_star_two_links_high() -> None:
+def test_a_multicast_switch_makes_a_star_two_links_deep() -> None:
     """A broadcast at a switch is a chain of three hops; where it copies, one hop in and one out.
 
     A GPU could pass the switch by on its way to another: one hop is the bound.
@@ -202,7 +202,7 @@ def test_a_bottleneck_cut_rules_height_one_out() -> None:
     assert least_latency(unclaimed).depth == 1
 
 
-def test_boxes_are_cuts_where_the_bottleneck_tells_nothing() -> None:
+def test_boxes_are_cuts_where_the_bottleneck_gives_no_bound() -> None:
     """H100 is limited by the ingress of single GPUs; that trees cross boxes once shows in boxes."""
     forest = generate(load_topology("dgx_h100:boxes=4")).schedule
     assert forest.optimum is not None
@@ -309,17 +309,17 @@ def test_few_mi250_boxes_have_low_trees(spec: str, most: int) -> None:
     assert latency(forest, physical=False).depth <= most
 
 
-def test_the_command_line_tells_figures_and_bounds(tmp_path: Path) -> None:
+def test_the_command_line_reports_figures_and_bounds(tmp_path: Path) -> None:
     """For people in a line, for machines in a mapping; links only where trees are written out."""
     spec, path = "dgx_a100:boxes=2", tmp_path / "schedule.npz"
     forest = generate(load_topology(spec)).schedule
     found = latency(forest)
-    told = document("generate", spec, "-o", path)
-    assert (told["depth"], told["physical_hops"]) == (found.depth, found.physical_hops)
-    assert told["average_depth"]["exact"] == str(found.average_depth)
-    assert told["at_least"]["depth"] == found.at_least.depth
-    assert told["at_least"]["physical_hops"] == found.at_least.physical_hops
-    assert told["at_least"]["distinct_trees"] == 16
+    report = document("generate", spec, "-o", path)
+    assert (report["depth"], report["physical_hops"]) == (found.depth, found.physical_hops)
+    assert report["average_depth"]["exact"] == str(found.average_depth)
+    assert report["at_least"]["depth"] == found.at_least.depth
+    assert report["at_least"]["physical_hops"] == found.at_least.physical_hops
+    assert report["at_least"]["distinct_trees"] == 16
     text = invoke("generate", spec, "-o", path).stdout
     assert (
         "\nat least        depth 2, average depth 1, physical hops 4, distinct trees 16\n" in text

@@ -58,7 +58,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If the network is no torus of even dimensions, in the "latency" form of powers of two, or
+        If the network is not a torus of even dimensions, in the "latency" form of powers of two, or
         for another collective of that form.
     InvalidParameterError
         If there is no such form.

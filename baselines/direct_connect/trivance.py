@@ -47,7 +47,7 @@ def generate(
     Raises
     ------
     UnsupportedError
-        If the network is no torus with dimensions that are powers of three, or for another
+        If the network is not a torus with dimensions that are powers of three, or for another
         collective of the "latency" form.
     InvalidParameterError
         If there is no such form.

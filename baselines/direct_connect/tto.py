@@ -73,7 +73,7 @@ def generate(topology: Topology, collective: str = "allreduce") -> Forest | Allr
     Raises
     ------
     UnsupportedError
-        If the network is no n x n mesh, n at least 3, with one idle corner.
+        If the network is not an n x n mesh, n at least 3, with one idle corner.
     """
     check_supported("tto", collective, ("allreduce",))
     return collect(_spread, topology, collective)
@@ -186,7 +186,7 @@ def _links(mesh: _Mesh) -> set[tuple[int, int]] | None:
 
 def _refusal(topology: Topology) -> UnsupportedError:
     return UnsupportedError(
-        f"unsupported: {topology.name} is no n x n mesh (n at least 3) of n^2 - 1 GPUs and one "
+        f"unsupported: {topology.name} is not an n x n mesh (n at least 3) of n^2 - 1 GPUs and one "
         f"idle corner that forwards; tto takes a mesh as a group of all GPUs but one corner"
     )
 

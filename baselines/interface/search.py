@@ -64,12 +64,12 @@ class Search:
         feasible, incumbent 5 epochs, bound 4 epochs, gap 0.2, by cp-sat
         """
         values = (("incumbent", self.incumbent), ("bound", self.bound))
-        said = [
+        numbers = [
             f"{name} {value:g} {self.unit}".rstrip() for name, value in values if value is not None
         ]
         gap = [] if self.gap is None else [f"gap {self.gap:.3g}"]
         return ", ".join(
-            [self.status, *said, *gap, *([f"by {self.solver}"] if self.solver else [])]
+            [self.status, *numbers, *gap, *([f"by {self.solver}"] if self.solver else [])]
         )
 
 

@@ -3,9 +3,8 @@
 Problem: place R rings that enter and leave each box at its NICs, such that the busiest link has the
          least load.
 Output:  one ring at a time, given the load of earlier rings.
-Cost:    for each ring a shortest path around the boxes over all pairs of entry and exit (64 for a
-         box of 8 NICs), from each NIC of the first box; the Hamiltonian paths of a box with direct
-         links.
+Cost:    for each ring a few shortest paths around the boxes over all pairs of entry and exit (64
+         for a box of 8 NICs); the Hamiltonian paths of a box with direct links.
 Source:  the machine with the fewest NICs limits the channels of NCCL. A GPU reaches a NIC of
          another GPU over NVLink, through that GPU (PXN). The choice of NICs is greedy and ours, as
          in ``ring_layout``.
@@ -20,7 +19,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from heapq import nsmallest
 from itertools import pairwise
+from operator import add, itemgetter
 from typing import NamedTuple
 
 from baselines.networks.hamiltonian import find_paths
@@ -66,12 +67,35 @@ class AttachmentLayout:
         self.busy: dict[_Ends, int] = {}
         attachments = find_nic_attachments(self.ports.router, boxes)
         self.entries = attachments[0].ins
-        self.crossings = [
-            [(tail, head) for tail in found.outs for head in after.ins if self._hops(tail, head)]
-            for found, after in pairwise((*attachments, attachments[0]))
-        ]
+        self.tails: list[dict[int, tuple[int, ...]]] = []
+        self.prices: list[dict[int, list[int]]] = []
+        for found, after in pairwise((*attachments, attachments[0])):
+            self._add_crossings(found.outs, after.ins)
+        self.order = [{tail: i for i, tail in enumerate(found.outs)} for found in attachments]
         self.courses = cache(self._find_courses)
+        self.exits = cache(self._find_exits)
         self.shares = cache(self._find_shares)
+        self.over = self._find_crossings_over_links()
+        # A ring changes the loads of few links, so few of all crossings need a new price.
+        self.stale = {*self.over}
+
+    def _add_crossings(self, outs: Sequence[int], ins: Sequence[int]) -> None:
+        """Keep, for each GPU where a ring enters the next box, those where it can leave this."""
+        reached = {head: tuple(tail for tail in outs if self._hops(tail, head)) for head in ins}
+        same: dict[tuple[int, ...], tuple[int, ...]] = {}
+        self.tails.append(
+            {h: same.setdefault(tails, tails) for h, tails in reached.items() if tails}
+        )
+        self.prices.append({head: [0] * len(tails) for head, tails in self.tails[-1].items()})
+
+    def _find_crossings_over_links(self) -> dict[_Ends, list[tuple[int, int, int]]]:
+        over: dict[_Ends, list[tuple[int, int, int]]] = defaultdict(list)
+        for box, ways in enumerate(self.tails):
+            for head, tails in ways.items():
+                for place, tail in enumerate(tails):
+                    for link in self.shares((tail, head)):
+                        over[link].append((box, head, place))
+        return over
 
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
@@ -88,6 +112,7 @@ class AttachmentLayout:
         for hop in hops(tour):
             for link, share in self.shares(hop).items():
                 self.busy[link] = self.busy.get(link, 0) + rings * share
+                self.stale.add(link)
 
     @property
     def worst(self) -> int:
@@ -108,11 +133,12 @@ class AttachmentLayout:
 
     def _penalty(self, hop: _Ends) -> int:
         """The increase of the sum over all links by one more ring over a hop (see ``Ports``)."""
-        total = 0
-        for link, share in self.shares(hop).items():
-            load, slowness = self.busy.get(link, 0), self.ports.slowness[link]
-            total += ((load + share) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS
-        return total
+        return sum(self._added(link, share) for link, share in self.shares(hop).items())
+
+    def _added(self, link: _Ends, share: int) -> int:
+        load, slowness = self.busy.get(link, 0), self.ports.slowness[link]
+        more: int = ((load + share) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS
+        return more
 
     def _lightest(self, courses: Iterable[Ring], onward: int) -> Ring:
         """The course of least penalty, with its hop to the next box."""
@@ -124,53 +150,111 @@ class AttachmentLayout:
 
         Ties go to the fewest hops; a box is entered and left at one GPU only if unavoidable.
         """
-        prices = [
-            {hop: self._penalty(hop) * _MOST_HOPS + self._hops(*hop) for hop in ways}
-            for ways in self.crossings
-        ]
-        a_round = 1 + sum(max(ways.values(), default=0) for ways in prices)
-        around = (self._around(entry, prices, a_round) for entry in self.entries)
-        ways = [way for way in around if way is not None]
-        if not ways:
+        self._renew_prices()
+        highest = (max(map(max, ways.values()), default=0) for ways in self.prices)
+        a_round = 1 + sum(highest)
+        way = self._cheapest(a_round)
+        if way is None:
             raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
         crossed: list[_Ends] = []
-        way = min(ways, key=lambda way: way.price)
         while way.before is not None:
             crossed.append(way.crossing)
             way = way.before
         return crossed[::-1]
 
-    def _around(
-        self, start: int, prices: Sequence[Mapping[_Ends, int]], a_round: int
-    ) -> _Way | None:
-        """The best path from a GPU of the first box around all boxes and back."""
-        entered = {start: _Way(0, (start, start), None)}
-        for box, crossings in enumerate(prices):
-            left = self._left(box, entered, a_round)
-            best: dict[int, tuple[int, int]] = {}
-            for (tail, head), more in crossings.items():
-                if tail in left:
-                    price = left[tail][0] + more
-                    if head not in best or price < best[head][0]:
-                        best[head] = price, tail
-            entered = {
-                head: _Way(price, (tail, head), left[tail][1])
-                for head, (price, tail) in best.items()
-            }
-        return entered.get(start)
+    def _renew_prices(self) -> None:
+        """Price the crossings over links whose loads have changed."""
+        renewed = {crossing for link in self.stale for crossing in self.over.get(link, ())}
+        added = cache(self._added)  # many crossings have a link in common
+        for box, head, place in renewed:
+            hop = self.tails[box][head][place], head
+            penalty = sum(added(link, share) for link, share in self.shares(hop).items())
+            self.prices[box][head][place] = penalty * _MOST_HOPS + self._hops(*hop)
+        self.stale.clear()
+
+    def _cheapest(self, a_round: int) -> _Way | None:
+        """The best path around all boxes and back, from the first of equally good GPUs.
+
+        No path around from a GPU is cheaper than the best one to it from any GPU, so most GPUs
+        need no search of their own.
+        """
+        free = self._through(
+            {start: _Way(0, (start, start), None) for start in self.entries}, a_round
+        )
+        bounds = sorted(
+            (free[start].price, place) for place, start in enumerate(self.entries) if start in free
+        )
+        best: tuple[int, int] | None = None
+        found: _Way | None = None
+        for bound in bounds:
+            if best is not None and bound > best:
+                break
+            start = self.entries[bound[1]]
+            way = self._through({start: _Way(0, (start, start), None)}, a_round).get(start)
+            if way is not None and (best is None or (way.price, bound[1]) < best):
+                best, found = (way.price, bound[1]), way
+        return found
+
+    def _through(self, entered: dict[int, _Way], a_round: int) -> dict[int, _Way]:
+        """The best paths around all boxes, by the GPU where they enter the first box again."""
+        for box in range(len(self.prices)):
+            entered = self._across(box, self._left(box, entered, a_round))
+        return entered
+
+    def _across(self, box: int, left: Mapping[int, tuple[int, _Way]]) -> dict[int, _Way]:
+        """The best path to each GPU where a ring enters the next box, given those out of this.
+
+        Of equal paths that of the first tail; GPUs in the order in which the tails reach them.
+        """
+        usable = {
+            tails: [place for place, tail in enumerate(tails) if tail in left]
+            for tails in {*self.tails[box].values()}
+        }
+        before = {
+            tails: [left[tails[place]][0] for place in places] for tails, places in usable.items()
+        }
+        found: list[tuple[int, int, _Way]] = []
+        for head, tails in self.tails[box].items():
+            places, row = usable[tails], self.prices[box][head]
+            if not places:
+                continue
+            if len(places) < len(tails):
+                row = [row[place] for place in places]
+            totals = list(map(add, before[tails], row))
+            price = min(totals)
+            tail = tails[places[totals.index(price)]]
+            way = _Way(price, (tail, head), left[tail][1])
+            found.append((self.order[box][tails[places[0]]], head, way))
+        found.sort(key=itemgetter(0))
+        return {head: way for _, head, way in found}
 
     def _left(
         self, box: int, entered: Mapping[int, _Way], a_round: int
     ) -> dict[int, tuple[int, _Way]]:
-        """The price and the way to each GPU where a ring can leave a box, given those into it."""
-        left: dict[int, tuple[int, _Way]] = {}
-        alone = len(self.boxes[box]) == 1
-        for entry, way in entered.items():
-            for exit_ in self.courses(box, entry):
-                price = way.price + (a_round if exit_ == entry and not alone else 0)
-                if exit_ not in left or price < left[exit_][0]:
-                    left[exit_] = price, way
-        return left
+        """The price and the way to each GPU where a ring can leave a box, given those into it.
+
+        Of equal ones the first. Entries with the same exits are looked at together: the cheapest
+        is best for every exit but itself, which takes the second, or the entry again at a price.
+        """
+        ways = list(entered.values())
+        alike: dict[frozenset[int], list[tuple[int, int, int]]] = {}
+        for place, (entry, way) in enumerate(entered.items()):
+            alike.setdefault(self.exits(box, entry), []).append((way.price, place, entry))
+        again = 0 if len(self.boxes[box]) == 1 else a_round
+        left: dict[int, tuple[int, int]] = {}
+        for exits, entries in alike.items():
+            cheapest = nsmallest(2, entries)
+            own = {entry: (price + again, place) for price, place, entry in entries}
+            for exit_ in exits:
+                ways_in = [(price, place) for price, place, entry in cheapest if entry != exit_]
+                ways_in += [own[exit_]] if exit_ in own else []
+                ways_in += [left[exit_]] if exit_ in left else []
+                if ways_in:
+                    left[exit_] = min(ways_in)
+        return {exit_: (price, ways[place]) for exit_, (price, place) in left.items()}
+
+    def _find_exits(self, box: int, entry: int) -> frozenset[int]:
+        return frozenset(self.courses(box, entry))
 
     def _find_courses(self, box: int, entry: int) -> Mapping[int, Sequence[Ring]]:
         """By exit, the courses through all GPUs of a box, the entry again at the end of a round.

@@ -71,7 +71,8 @@ def find_grid(topology: Topology) -> TorusGrid:
     grid = grid or _checked(_by_squares(links, topology.num_compute), links)
     if grid is None:
         raise UnsupportedError(
-            f"unsupported: {topology.name} is no torus: the links between its GPUs are not those "
+            f"unsupported: {topology.name} is not a torus: the links between its GPUs are "
+            f"not those "
             f"of a product of rings"
         )
     return grid
@@ -183,7 +184,7 @@ def _sorted(pair: Iterable[int]) -> Pair:
 def grid_of_powers(topology: Topology, base: int, method: str) -> Ranks:
     """Return the ranks of a torus whose dimensions are powers of a number.
 
-    Raises UnsupportedError if the network is no torus, or its dimensions are none.
+    Raises UnsupportedError if the network is not a torus, or its dimensions are none.
     """
     ranks = find_grid(topology).ranks
     if any(base ** _turns(length, base) != length for length in ranks.shape):

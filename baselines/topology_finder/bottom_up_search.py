@@ -109,7 +109,7 @@ def _powers(found: Found, nodes: int, degree: int) -> Iterator[Candidate]:
 def _products(found: Found, nodes: int, degree: int) -> Iterator[Candidate]:
     """Yield, of the products with the same properties, the one with the fewest hops.
 
-    All take the least T_B, so nothing else tells them apart.
+    All take the least T_B, so nothing else distinguishes them.
     """
     best: dict[tuple[bool, bool, int], tuple[Candidate, Candidate]] = {}
     for one, other in _pairs(found, nodes, degree):

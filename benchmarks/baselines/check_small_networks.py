@@ -55,10 +55,10 @@ def check(
     costs = [
         (one.hops + one.reverse_hops, one.time + one.reverse_time) for one in front(candidates)
     ]
-    said = "; ".join(f"{hops}, {time}" for hops, time in costs)
+    text = "; ".join(f"{hops}, {time}" for hops, time in costs)
     return [
         (
-            *(kind, nodes, degree, one.name, one.hops, one.time, said),
+            *(kind, nodes, degree, one.name, one.hops, one.time, text),
             known_as(one, candidates),
             " ".join(f"{tail}>{head}" for tail, head in one.links),
         )

@@ -64,7 +64,7 @@ STYLES: Mapping[str, Mapping[str, Any]] = {
     },
     OURS: {"color": "#000000", "marker": "o", "linestyle": "-"},
 }  # fmt: skip
-"""Colours of different lightness, markers and dashes, so that grey prints tell them apart.
+"""Colours of different lightness, markers and dashes, so that grey prints distinguish them.
 
 The hollow squares show around our marks where both are equal.
 """

@@ -89,7 +89,7 @@ def _python(given: argparse.Namespace) -> None:
         print(line, file=out, flush=True)
 
     def keep(results: Sequence[Result]) -> None:
-        tried = [_told(one) for one in results]
+        tried = [_tried(one) for one in results]
         again = {(one.module, one.name) for one in tried}
         old = before.tried if before else ()
         kept = tuple(one for one in old if (one.module, one.name) not in again)
@@ -126,7 +126,7 @@ def _plans(
     return plans, made
 
 
-def _told(one: Result) -> Tried:
+def _tried(one: Result) -> Tried:
     module, mutant = str(Path(one.path).relative_to(ROOT)), one.mutant
     return Tried(module, mutant.name, mutant.kind, mutant.first, one.status, one.by)
 

@@ -170,8 +170,8 @@ class _Loop:
                     out.write(f"{seconds}\n")
             os._exit(0)
         os.close(write)
-        with os.fdopen(read) as told:
-            taken_s = [float(line) for line in told]
+        with os.fdopen(read) as pipe:
+            taken_s = [float(line) for line in pipe]
         os.waitpid(child, 0)
         for test, taken in zip(tests, taken_s, strict=True):
             test.seconds = taken
@@ -246,7 +246,7 @@ class _Loop:
         return child, read
 
     def _try_one(self, path: Path, mutant: Mutant, hit: list[_Test], write: int) -> NoReturn:
-        """Put the mutant in, run its tests and tell which one failed."""
+        """Put the mutant in, run its tests and return the one that failed."""
         _silence()
         _limit_memory()
         tree = Mutants(path.read_text(encoding="utf-8")).tree(mutant.number)
@@ -264,8 +264,8 @@ class _Loop:
     def _end_one(self, running: dict[int, tuple[int, Result]]) -> None:
         child, status = os.wait()
         read, begun = running.pop(child)
-        with os.fdopen(read, "rb") as told:
-            by = told.read().decode()
+        with os.fdopen(read, "rb") as pipe:
+            by = pipe.read().decode()
         self._killers.add(by)
         self.results.append(_judged(begun, by, status))
 

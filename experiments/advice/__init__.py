@@ -4,5 +4,5 @@
 ``nccl_tests`` those of all its programs, ``demand_rates`` those of a demand; ``expected_cli`` is
 the command. ``measured/`` compares a run of nccl-tests with them. ``tuning/`` finds the best
 schedule at each size, and ``bundle/`` exports them. ``finding/`` finds a network, and
-``iterations/`` prints what an iteration of training costs.
+``iterations/`` models the time of a training iteration.
 """

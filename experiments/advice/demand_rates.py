@@ -98,7 +98,7 @@ def _of_baseline(
             verify(made)
             time_us = cost(made).time_s_per_gb * demand.bytes / 1000
     except TimeLimitError:
-        return DemandTime(what, None, None, f"not there in {seconds:g} s; allow more time")
+        return DemandTime(what, None, None, f"not finished in {seconds:g} s; allow more time")
     except ForestCollError as error:
         return DemandTime(what, None, None, str(error))
     return DemandTime(what, time_us, least / time_us, method.notes)

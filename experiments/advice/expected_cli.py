@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -69,6 +69,12 @@ def expected_rates(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw the run, with --measured.")
     ] = None,
+    channels: Annotated[
+        Path | None,
+        typer.Option(
+            "--channels", metavar="FILE", help="A log or graph file of NCCL: rate its channels."
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Print the best algbw and busbw that nccl-tests can show, and the bottleneck."""
@@ -77,6 +83,12 @@ def expected_rates(
 
     asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links)
+    if channels is not None and (
+        measured is not None or demand is not None or collective == NCCL_TESTS
+    ):
+        raise InvalidParameterError(
+            "--channels is for one collective; leave --measured and --demand away"
+        )
     if measured is not None:
         if demand is not None or collective == NCCL_TESTS or asked:
             raise InvalidParameterError(
@@ -115,6 +127,8 @@ def expected_rates(
         idle=idle_of(members, idle, "absent") or "absent",
         seconds=time_limit,
     )
+    if channels is not None:
+        found = _with_channels(found, channels)
     typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
 
 
@@ -145,6 +159,26 @@ def _print_measured(
         from experiments.figures.matplotlib_renderer import save
 
         save(figure(report), picture)
+
+
+def _with_channels(found: Expected, file: Path) -> Expected:
+    """Add a row for the rings, and for the trees, of a file of NCCL's."""
+    from experiments.advice.expected import Rate, busbw_factor
+    from experiments.advice.measured.channel_rates import channel_rates
+
+    factor = busbw_factor(found.collective, found.topology.num_compute)
+    bound = max((one.algbw_gb_s for one in found.bounds if one.algbw_gb_s), default=None)
+    rows = [
+        Rate(
+            f"{one.what} of the file ({one.channels})",
+            one.algbw_gb_s,
+            one.algbw_gb_s * factor,
+            None if bound is None else one.algbw_gb_s / bound,
+            "",
+        )
+        for one in channel_rates(file, found.topology, found.collective)
+    ]
+    return replace(found, rates=(*found.rates, *rows))
 
 
 def _print_demand(network: Topology, text: str, seconds: float, json_: bool) -> None:
@@ -247,7 +281,7 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
         if isinstance(one, RateBound) and one.is_single_cut:
             lines += [f"    {links}" for links in one.widest.exit_classes()]
     if found.binding is None:
-        lines.append("  not there in time; allow more")
+        lines.append("  not finished in time; allow more")
     if sizes:
         factor = busbw_factor(found.collective, found.topology.num_compute)
         lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]

@@ -142,7 +142,7 @@ def _check_file(document: Document, location: Location, file: str, folder: Path)
     try:
         read_topology(folder / file)
     except ForestCollError as error:
-        raise document.fault(location, f"is no topology: {error}") from None
+        raise document.fault(location, f"is not a topology: {error}") from None
 
 
 def _check_method(document: Document, location: Location, entry: MethodEntry) -> None:

@@ -52,7 +52,7 @@ def _problem(fault: ErrorDetails, location: Location) -> str:
         return "is missing; add it"
     if kind in ("model_type", "dict_type"):
         place = "" if location else "the file "
-        return f"{place}holds no keys and values; write some here"
+        return f"{place}must hold keys and values, one a line"
     if fault["input"] is None:
         return "has no value; add one"
     if kind == "value_error":

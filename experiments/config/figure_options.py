@@ -153,7 +153,7 @@ def check_figure(
         known |= {"size_bytes"} if figure.sized else set()
         if option.takes in ("side", "swept") and word not in known:
             raise InvalidExperimentError(
-                f"{figure.kind}: {key} cannot be {word!r}, which is no parameter here; "
+                f"{figure.kind}: {key} cannot be {word!r}, which is not a parameter here; "
                 f"{nearest(word, known)}"
             )
     check_one_size(figure, sizes)

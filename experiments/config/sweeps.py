@@ -18,7 +18,7 @@ from experiments.config.entries import (
     values_of,
 )
 from experiments.config.points import ROOTED, Limits, Point, Simulate, Value
-from experiments.config.variations import said
+from experiments.config.variations import changes_text
 from forestcoll.bounded_read import read_at_most
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.topology import FAMILIES, Family
@@ -63,7 +63,7 @@ def points_of(experiment: Experiment, folder: Path) -> Iterator[Placed]:
     for t, entry in enumerate(experiment.topologies):
         for topology in _swept(entry.parameters):
             cluster, name, source, digest = _named(entry, topology, folder)
-            suffix = said(entry.changes)
+            suffix = changes_text(entry.changes)
             for m, method in enumerate(experiment.methods):
                 for parameters, train, repetition in itertools.product(
                     list(_swept(_with_k(experiment, method))),

@@ -8,7 +8,7 @@ from typing import Any
 from forestcoll.topology import Topology, group, load_topology, members_from_text
 from forestcoll.topology.changes.edits import Changes
 
-__all__ = ["changed", "network_of", "said"]
+__all__ = ["changed", "changes_text", "network_of"]
 
 
 def network_of(source: str, changes: Mapping[str, Any], members: str | None = None) -> Topology:
@@ -54,14 +54,14 @@ def changed(topology: Topology, changes: Mapping[str, Any]) -> Topology:
     return asked.applied(topology) if asked else topology
 
 
-def said(changes: Mapping[str, Any]) -> str:
+def changes_text(changes: Mapping[str, Any]) -> str:
     """Format all changes as text to follow the network's name, so that different networks differ.
 
     Examples
     --------
-    >>> said({"scale": {"b0.* - ib": "1/2"}, "without": ["b1.gpu7", "b1.gpu6"]})
+    >>> changes_text({"scale": {"b0.* - ib": "1/2"}, "without": ["b1.gpu7", "b1.gpu6"]})
     ' with b0.* - ib x 1/2 without b1.gpu7 and b1.gpu6'
-    >>> said({"with": {"gpu0 - gpu2": 5}})
+    >>> changes_text({"with": {"gpu0 - gpu2": 5}})
     ' with gpu0 - gpu2 at 5'
     """
     better = [f"{link} at {width}" for link, width in changes.get("with", {}).items()]

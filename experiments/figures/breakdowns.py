@@ -25,7 +25,7 @@ _STAGES = {
     "multicast": ("#d55e00", "ooo"),
     "allreduce program": ("#f0e442", "++"),
 }
-"""Colour and hatch of a stage, the same in every figure; the hatches tell stages apart in grey."""
+"""Colour and hatch of a stage, the same in every figure; the hatches distinguish stages in grey."""
 
 _OTHER = ("#999999", "**")
 """Styles of stages outside the core."""

@@ -1,6 +1,6 @@
 """Fixed style of each method: colour, marker and line, the same in every figure.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart; no two methods share a
+Colours are Okabe and Ito's, which colour-blind readers can distinguish; no two methods share a
 colour and a marker, so that figures can be read in grey, too.
 """
 
@@ -119,7 +119,7 @@ def variant(style: Style, number: int) -> Style:
     """Return the style of a method's choice of parameters, by its number in the figure.
 
     The method's marker stays, its colour becomes darker or lighter, and the filling of the marker
-    and the line differ; 12 are told apart.
+    and the line differ; 12 remain distinguishable.
     """
     shade = _SHADES[number % len(_SHADES)]
     return replace(

@@ -109,7 +109,7 @@ def _names(sources: Sequence[Source]) -> list[str]:
 
 def _measured(one: Measure, row: Row) -> Cell:
     value, text = getattr(row, one.name), one.text(row)
-    plain = one.cell is None or value is None  # else the text is no number to sort by
+    plain = one.cell is None or value is None  # else the text is not a number to sort by
     return Cell(text, True, None if plain or text == str(value) else f"{value:.9g}")
 
 

@@ -119,8 +119,8 @@ def show(
     for fault in one.faults:
         typer.echo(f"missing  {fault}")
     for number in one.differences:
-        said = "as printed" if number.equal else f"{number.share:+.2%}"
-        typer.echo(f"  {_beside(number)} ({said}, {number.kind}): {number.what}")
+        compared = "as printed" if number.equal else f"{number.share:+.2%}"
+        typer.echo(f"  {_beside(number)} ({compared}, {number.kind}): {number.what}")
 
 
 @app.command()

@@ -19,8 +19,8 @@ from experiments.reproduction.printed_numbers import (
     bfb_numbers,
     bfb_ratios,
     forestcoll_numbers,
+    teccl_comparisons,
     teccl_numbers,
-    teccl_peers,
 )
 from experiments.results.rows import Row, Status, latest, read_rows
 from forestcoll.bounded_read import read_at_most
@@ -31,7 +31,7 @@ __all__ = ["MOST_BYTES", "Coverage", "Share", "Shown"]
 MOST_BYTES = 4_000_000
 """Size limit of a page, an experiment or a file of tests in a clone."""
 
-_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_ratios, teccl_numbers, teccl_peers)
+_NUMBERS = (forestcoll_numbers, bfb_numbers, bfb_ratios, teccl_numbers, teccl_comparisons)
 
 
 @dataclass(frozen=True)

@@ -118,8 +118,8 @@ def _line(one: Shown) -> list[str]:
     how += [f"`pytest {test}`" for test in item.tests]
     how += [_other(other) for other in item.others]
     takes = duration(one.seconds) if one.seconds else ""
-    said = [item.item, item.of, item.what, item.why]
-    return [*said, "<br>".join(how), takes, _numbers(one), verdict(one)]
+    parts = [item.item, item.of, item.what, item.why]
+    return [*parts, "<br>".join(how), takes, _numbers(one), verdict(one)]
 
 
 def _other(other: str) -> str:
@@ -130,18 +130,18 @@ def _numbers(one: Shown) -> str:
     """Return the number of printed numbers that agree, and the largest difference."""
     if not one.differences:
         return ""
-    said = []
+    parts = []
     for kind, words in (("theory", "as printed"), ("derived", "as derived")):
         its = [d for d in one.differences if d.kind == kind]
-        said += [f"{sum(d.equal for d in its)} of {len(its)} {words}"] if its else []
+        parts += [f"{sum(d.equal for d in its)} of {len(its)} {words}"] if its else []
     for kind in ("theory", "search", "simulated", "time"):
         off = [d for d in one.differences if d.kind == kind and not d.equal]
         if off and kind == "time":
-            said.append(f"{len(off)} times")
+            parts.append(f"{len(off)} times")
         elif off:
             worst = max(off, key=lambda d: abs(d.share))
-            said.append(f"largest difference{_OF[kind]} {worst.share:+.1%}")
-    return "; ".join(said)
+            parts.append(f"largest difference{_OF[kind]} {worst.share:+.1%}")
+    return "; ".join(parts)
 
 
 def _differences(found: Sequence[Difference]) -> list[str]:

@@ -280,7 +280,7 @@ class RowFile:
             ) from error
         try:
             if not stat.S_ISREG(os.fstat(self._file).st_mode):
-                raise InvalidExperimentError(f"{path}: is no regular file; name another folder")
+                raise InvalidExperimentError(f"{path}: is not a regular file; name another folder")
             self._lock()
             self._repair(fresh)
             self.rows = read_rows(path)

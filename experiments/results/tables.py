@@ -89,18 +89,18 @@ def _lost(row: Row, folder: Path) -> str:
 
 def notes(rows: Sequence[Row]) -> list[str]:
     """Return notes, once each: missing simulations, and differences of baselines from sources."""
-    said = {
+    remarks = {
         f"not simulated: {row.series} on {row.topology}: {row.unsimulated}": None
         for row in rows
         if row.unsimulated
     }
     made = {row.method for row in rows if row.status is Status.OK}
-    said |= {
+    remarks |= {
         f"differs from its source: {name}: {method.notes}": None
         for name, method in METHODS.items()
         if name in made and method.notes
     }
-    return list(said)
+    return list(remarks)
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,7 +77,9 @@ class Running:
             "memory_gb": point.limits.memory_gb,
         }
         assert self._watchdog.stdin is not None
-        with contextlib.suppress(BrokenPipeError):  # it died at once; its exit code tells why
+        with contextlib.suppress(
+            BrokenPipeError
+        ):  # it died at once; its exit code gives the reason
             self._watchdog.stdin.write((json.dumps(order) + "\n").encode())
             self._watchdog.stdin.flush()
 

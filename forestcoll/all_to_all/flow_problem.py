@@ -194,7 +194,7 @@ def _check(amount: Vector, ranks: int) -> None:
         rank = int(amount.diagonal().argmax())
         raise InvalidParameterError(f"rank {rank} has a demand for itself; it must be 0")
     if not amount.any():
-        raise InvalidParameterError("there is no demand: nobody has anything for anybody else")
+        raise InvalidParameterError("the demand is empty; give an amount from one GPU to another")
     if amount.max() > 1e100 or amount[amount > 0].min() < 1e-100:
         raise InvalidParameterError(
             "a demand is not 0 and below 1e-100, or above 1e100; state them in another unit"

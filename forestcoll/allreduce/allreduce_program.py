@@ -117,6 +117,8 @@ def _orbits(topology: Topology, weights: tuple[int, ...] | None, seconds: float)
     """Search for the symmetries that keep the weights, if there are any."""
     if weights is None:
         return find_orbits(topology, SEARCH * seconds)
+    # Averaging over a symmetry that moves a weight would change the parts, so only symmetries
+    # that keep all weights are allowed.
     marks = [0] * len(topology.nodes)
     for node, weight in zip(topology.compute, weights, strict=True):
         marks[node] = weight
@@ -135,6 +137,7 @@ def _proved(
     try:
         return _solved(topology, weights, orbits, copying, deadline)
     except TimeLimitError as error:
+        # Weak duality: prices of any earlier program are a valid bound, finished or not.
         proof = error.proof if isinstance(error.proof, AllreduceBound) else None
         return Improved(None, proof, f"the allreduce program did not finish in {seconds:g} s")
     except (SolverError, CapacityOverflowError) as error:

@@ -122,6 +122,8 @@ def allreduce_optimum(
         added = [
             program.add(phase, inside) for phase, inside in missed_cuts(program, point, deadline)
         ]
+        # A missed cut may be stated already, if the solver violates it within its tolerance. Then
+        # no round can add anything, and the result's ``tolerance`` covers the difference.
         if not any(added):
             return _result(program, settings, solutions)
 
@@ -191,6 +193,8 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
         (GATHER, topology, point.gather),
         (REDUCE, reverse, point.reduce[order]),
     ):
+        # No cut needs more than all parts together. Without this limit the sums of huge shares
+        # could exceed 64 bits.
         capacity, passed = np.minimum(_on_grid(share), trees.sum()), 0
         while passed < len(targets):
             found = violated_cut_between(network, capacity, trees, target, passed=passed)
@@ -205,6 +209,8 @@ def missed_cuts(program: CutProgram, point: Point, deadline: float) -> list[tupl
 
 
 def _on_grid(values: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    # Rounded down, a share loses less than one unit; MISSED is some 4,400 units. So a cut counts as
+    # missed for its own sake, not for the rounding of its links.
     return np.floor(np.maximum(values, 0) * _GRID).astype(np.int64)
 
 

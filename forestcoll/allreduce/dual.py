@@ -59,6 +59,8 @@ def exact_bound(program: CutProgram, solution: Solution) -> AllreduceBound | Non
     floats = {price for _, *both in potentials for price in both} | {one[1] for one in charges}
     floats |= {price for both in sets.values() for price in both}
     known: set[tuple[Fraction, ...]] = set()
+    # Any prices prove a bound, so no rounding can be wrong, only weak. The exact dual has entries
+    # of small denominators; the best of several roundings usually is that dual.
     for denominator in DENOMINATORS:
         rounded = tuple(_near(price, denominator) for price in floats)
         if rounded in known:
@@ -115,6 +117,7 @@ def _listed(
         room -= len(images) * len(inside)
         if room < 0:
             return None
+        # The average of a dual solution over the symmetries is a dual solution of the same value.
         each = price / len(images)
         for nodes in images:
             y, z = sets.get(nodes, (0.0, 0.0))

@@ -186,6 +186,7 @@ def _on_step(found: AllreduceOptimum, step: Fraction, weights: tuple[int, ...]) 
     gather, reduce = fitted(topology, shares, step)
     if not any(weights):
         return None
+    # The core removes a switch only if it sends no more than it receives; rounding breaks that.
     trim_to_balance(topology, gather)
     trim_to_balance(topology, reduce, reduction=True)
     networks = {
@@ -220,5 +221,7 @@ def _unit(topology: Topology) -> Fraction:
 def _on(topology: Topology, forest: Forest) -> Forest:
     """Return a forest of a network with lower bandwidths as one of the network itself."""
     moved = replace(forest, topology=topology, optimum=None, method="allreduce-lp")
+    # The forest was packed in a smaller network, whose optimum is no claim here. Its congestion is
+    # measured again, with the bandwidths of the network itself.
     trees = sum(moved.weights) * moved.k
     return replace(moved, congestion=cost(moved).time_s_per_gb * trees)

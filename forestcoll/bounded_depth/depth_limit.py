@@ -164,13 +164,13 @@ def least_depth(request: Request) -> int:
 def _check(request: Request, most: int | None) -> None:
     if request.options.method != "forestcoll":
         raise UnsupportedError(
-            "the paper's algorithms know no depths; take the method forestcoll for these"
+            "the paper's algorithms have no depth limit; use the method forestcoll"
         )
     if most is not None and most < (least := least_depth(request)):
         raise InfeasibleError(
             f"{request.topology.name}: no {request.collective} has trees of "
-            f"{counted(most, 'hop')} from GPU to GPU: a GPU's eccentricity makes it "
-            f"{least} at least; give a depth of {least} or more"
+            f"{counted(most, 'hop')} from GPU to GPU: the largest eccentricity of a root is "
+            f"{least}; give a depth of {least} or more"
         )
 
 

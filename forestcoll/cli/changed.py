@@ -77,7 +77,7 @@ def _pairs(texts: list[str] | None, option: str, form: str) -> dict[str, str]:
     for text in texts or ():
         part, equals, number = (piece.strip() for piece in text.rpartition("="))
         if not (equals and part and number):
-            raise InvalidParameterError(f"{option} {text}: it must be {form}")
+            raise InvalidParameterError(f"{option} has {text!r}; write {form}")
         if part in found:
             raise InvalidParameterError(f"{option} names {part!r} twice; give it once")
         found[part] = number

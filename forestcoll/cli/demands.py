@@ -88,7 +88,7 @@ def check_all_to_all(collective: str, demand: str | None, others: Mapping[str, o
     for name, value in others.items():
         if value is not None and value is not False:  # 0 is a number of trees
             raise InvalidParameterError(
-                f"--{name} is for trees; an all-to-all has paths, so leave it away"
+                f"--{name} is for trees; an all-to-all has paths, so leave it out"
             )
     return True
 

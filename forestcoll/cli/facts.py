@@ -1,7 +1,7 @@
 """Output of results: the same facts as aligned lines for people or as JSON for machines.
 
 An exact number is "800/3 = 266.667" for people and {"exact": "800/3", "value": 266.66...} for
-machines, whose value is null beyond the range of floats. A key's ending tells its unit:
+machines, whose value is null beyond the range of floats. The ending of a key is its unit:
 ``algbw_gb_s`` is in GB/s, ``time_s_per_gb`` in s/GB.
 """
 

@@ -12,11 +12,14 @@ import typer
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json, Output
 from forestcoll.cli.output import expect_writable, report
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.topology import validate, write_topology
 from forestcoll.topology.importers.import_files import import_files
 from forestcoll.topology.importers.link_rates import RATES, rate_table
+from forestcoll.topology.importers.machines.gpu_models import gpu_kind
+from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.numbers import exact_text
+from forestcoll.topology.reading.units import bandwidth_gb_s
 
 __all__ = ["import_network", "show_rates"]
 
@@ -55,6 +58,26 @@ def import_network(
     nics: Annotated[
         str, typer.Option("--nics", metavar="PATTERN", help="NICs to use, such as 'mlx5_[0-7]'.")
     ] = "*",
+    gpu: Annotated[
+        str | None,
+        typer.Option(
+            "--gpu", metavar="KIND", help="Kind of all GPUs: sm_90, gfx942, or a model: H100."
+        ),
+    ] = None,
+    nic_speed: Annotated[
+        str | None,
+        typer.Option(
+            "--nic-speed", metavar="RATE", help="Bandwidth of each NIC, such as '400 Gb/s'."
+        ),
+    ] = None,
+    uplink: Annotated[
+        str | None,
+        typer.Option(
+            "--uplink",
+            metavar="RATE",
+            help="Bandwidth from each switch to the one above, for files without bandwidths.",
+        ),
+    ] = None,
     machines: Annotated[
         int,
         typer.Option(
@@ -76,6 +99,11 @@ def import_network(
         None if rates is None else rate_table(rates),
         nics,
         machines,
+        Supplied(
+            gpu=None if gpu is None else gpu_kind(gpu),
+            nic_gb_s=_rate("--nic-speed", nic_speed),
+            uplink_gb_s=_rate("--uplink", uplink),
+        ),
     )
     topology = found.topology
     validate(topology)
@@ -99,6 +127,19 @@ def _named(text: str) -> tuple[str | None, Path]:
     if match and not Path(text).exists():
         return match[1], Path(match[2])
     return None, Path(text)
+
+
+def _rate(option: str, text: str | None) -> Fraction | None:
+    """Return the bandwidth that an option gives, in GB/s."""
+    if text is None:
+        return None
+    try:
+        rate = bandwidth_gb_s(text)
+    except InvalidTopologyError as error:
+        raise InvalidParameterError(f"{option} {error}") from None
+    if rate <= 0:
+        raise InvalidParameterError(f"{option} is {text}; it must be above 0")
+    return rate
 
 
 def show_rates(json_: Json = False) -> None:

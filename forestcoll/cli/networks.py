@@ -13,11 +13,11 @@ from rich.text import Text
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json, Output, Spec
-from forestcoll.cli.output import expect_drawable, report
+from forestcoll.cli.output import expect_drawable, expect_writable, report
 from forestcoll.cli.shell import EPILOG
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidTopologyError, did_you_mean
-from forestcoll.topology import FAMILIES, Family, validate, write_topology
+from forestcoll.topology import FAMILIES, Family, validate
 from forestcoll.topology.describe import link_classes, shared_in_words
 from forestcoll.topology.families.family import Parameter
 
@@ -49,7 +49,7 @@ def _family(name: str) -> Family:
     if word in FAMILIES:
         return FAMILIES[word]
     hint = did_you_mean(word, FAMILIES, f"they are {', '.join(FAMILIES)}")
-    raise InvalidTopologyError(f"{word!r} is no family of topologies; {hint}")
+    raise InvalidTopologyError(f"{word!r} is not a family of topologies; {hint}")
 
 
 @app.command()
@@ -85,11 +85,41 @@ def export(
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
+    format_: Annotated[
+        str | None,
+        typer.Option(
+            "--format",
+            metavar="NAME",
+            help="yaml, json, graphml, dot, nccl, astra-sim, rankfile or env; by default that of "
+            "the file's ending.",
+        ),
+    ] = None,
+    gpu: Annotated[
+        str | None, typer.Option("--gpu", metavar="KIND", help="Kind of GPUs, for nccl: sm_90.")
+    ] = None,
+    rates: Annotated[
+        str | None,
+        typer.Option("--rates", metavar="TABLE", help="Rates of counted links, for nccl."),
+    ] = None,
     json_: Json = False,
 ) -> None:
-    """Write a network to a file, .yaml or .json."""
+    """Write a network to a file: .yaml, .json, .graphml, .dot, .xml (NCCL) and others."""
+    from forestcoll.topology.exporters.file_exports import (  # loads all formats
+        export_format,
+        export_topology,
+    )
+    from forestcoll.topology.importers.link_rates import rate_table
+    from forestcoll.topology.importers.machines.gpu_models import gpu_kind
+    from forestcoll.topology.importers.supplied import Supplied
+
+    named = export_format(output, format_)
+    expect_writable(output)
+    supplied = Supplied(
+        rates=None if rates is None else rate_table(rates),
+        gpu=None if gpu is None else gpu_kind(gpu),
+    )
     topology = changed_network(spec, without, scale, links)
-    write_topology(topology, output)
+    export_topology(topology, output, named, supplied)
     report({"topology": topology.name, "file": output}, json_)
 
 

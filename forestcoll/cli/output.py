@@ -36,7 +36,7 @@ def expect_writable(output: Path, endings: Sequence[str] = ()) -> None:
     """
     new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
     if endings and new_or_replaced and output.suffix.lower() not in endings:
-        raise ExportError(f"{output}: this is written as {' or '.join(endings)}; name it so")
+        raise ExportError(f"{output}: the file name must end in {' or '.join(endings)}")
     if output.is_dir():
         raise ExportError(f"{output}: is a directory; name a file in it")
     directory = Path(os.path.realpath(output)).parent

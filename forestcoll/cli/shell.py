@@ -40,6 +40,7 @@ CORE = {
         "topology": "networks:app",
         "topology import": "importing:import_network",
         "topology rates": "importing:show_rates",
+        "topology channels": "nccl_channels:show_channels",
         "optimum": "optima:show_optimum",
         "whatif": "what_if:what_if",
         "generate": "generation:generate_schedule",

@@ -152,17 +152,17 @@ def _document(
 def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) -> list[str]:
     model = found[0].model
     how = "in lockstep" if model.lockstep else "by its clock" if model.keep_clock else ""
-    said = [
+    settings = [
         f"alpha {decimal(model.alpha)} us a hop",
         f"links {_FAIR if model.is_fair else _FIFO}",
         how,
     ]
     if model.gamma_s_per_gb:
-        said.append(f"gamma {decimal(model.gamma)} s/GB")
+        settings.append(f"gamma {decimal(model.gamma)} s/GB")
     heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
-        f"simulated: {', '.join(word for word in said if word)}",
+        f"simulated: {', '.join(word for word in settings if word)}",
         "",
     ]
     rows = [heads]

@@ -71,11 +71,11 @@ def _both(key: str, first: Any, second: Any) -> str | None:
     """Return a figure once if it is equal in both, else both; None if neither has it."""
     if first is None and second is None:
         return None
-    one, other = _said(key, first), _said(key, second)
+    one, other = _cell(key, first), _cell(key, second)
     return one if first == second else f"{one} | {other}"
 
 
-def _said(key: str, value: Any) -> str:
+def _cell(key: str, value: Any) -> str:
     if value is None:
         return "none"
     if isinstance(value, tuple):

@@ -185,8 +185,8 @@ def _sent(schedule: StepSchedule) -> Iterator[tuple[Piece, int]]:
     ):
         way = None if ways is None or path < 0 else ways[path]
         begins = Fraction(first, whole) if first else 0
-        told = (step, chunks[chunk], ends[head], adds, begins, Fraction(amount, whole), way)
-        yield (ends[tail], told), amount
+        key = (step, chunks[chunk], ends[head], adds, begins, Fraction(amount, whole), way)
+        yield (ends[tail], key), amount
 
 
 def _chunks(schedule: StepSchedule, ends: Sequence[str]) -> list[Hashable]:

@@ -2,7 +2,7 @@
 
 Text is never parsed as mathematics, because names may contain dollar signs.
 
-Colours are Okabe and Ito's, which colour-blind readers can tell apart.
+Colours are Okabe and Ito's, which colour-blind readers can distinguish.
 """
 
 from __future__ import annotations

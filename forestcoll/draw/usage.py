@@ -80,7 +80,7 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
     chunks = counted(simulation.pipeline_chunks, "pipeline chunk")
     size = f"{size_text(simulation.size_bytes)} in {chunks}"
     figure.suptitle(
-        f"{topology.name}, {size}: simulated, {_said(simulation.model)}",
+        f"{topology.name}, {size}: simulated, {_model_text(simulation.model)}",
         color=INK,
         fontsize=10,
         parse_math=False,
@@ -88,7 +88,7 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
     return figure
 
 
-def _said(model: AlphaBeta) -> str:
+def _model_text(model: AlphaBeta) -> str:
     """Return the model in words, without the options that are off."""
     words = [f"alpha {decimal(model.alpha)} us", str(model.sharing)]
     words += [f"gamma {decimal(model.gamma)} s/GB"] if model.gamma else []

@@ -11,10 +11,11 @@ Source:  ForestColl section 5.6 and figure 8. Beyond it: paths through several s
 The rule. GPUs get the data in the order of their depth in the tree. On the path from a GPU's
 parent, the data starts at the last node that already has it: a multicast switch, or else the
 parent. The part of the path before this node is dropped, and so is a loop back into a multicast
-switch. The rest of the path visits no switch that has the data. So each copying node gets the data
-once, from a node that had it before, and no cycle can arise. Every remaining hop was in the tree
-before, so no load rises. The time of an optimal forest stays the same: every tree still crosses the
-bottleneck cut. Two phases of an allreduce that share the links can take less than before.
+switch. The rest of the path visits no switch that has the data. So each multicasting node gets the
+data once, from a node that had it before, and no cycle can arise. Every remaining hop was in the
+tree before, so no load rises. The time of an optimal forest stays the same: every tree still
+crosses the bottleneck cut. Two phases of an allreduce that share the links can take less than
+before.
 
 A reduction is the mirror image: the data of a GPU ends at the first switch on its path that adds
 and sends the sum anyway.
@@ -137,10 +138,10 @@ def _claim(forest: Forest) -> Optimum | None:
 class _Pieces:
     """Paths cut at the multicast switches, in the direction from the roots outwards.
 
-    A piece leads from one copying node to the next. The pieces of path j end before ``_end[j]``.
-    ``_inner[j]`` holds the switches between them, by their index among the multicast switches, at
-    the right end of the row. The rest of the row is padding: the index of a virtual switch that has
-    all data from the start.
+    A piece leads from one multicasting node to the next. The pieces of path j end before
+    ``_end[j]``. ``_inner[j]`` holds the switches between them, by their index among the multicast
+    switches, at the right end of the row. The rest of the row is padding: the index of a virtual
+    switch that has all data from the start.
     """
 
     def __init__(self, forest: Forest) -> None:

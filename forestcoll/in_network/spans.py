@@ -29,7 +29,7 @@ from forestcoll.topology.symmetry.stabilizer import bringing, stabilizer_of
 __all__ = ["Span", "spans_of"]
 
 MOST_ORBITS = 3
-"""Of switches that copy, up to which all unions are tried; beyond it all, none and single ones."""
+"""Orbits of multicast switches up to which all unions are tried; beyond it all, none and single."""
 
 MOST_IMAGES = 64
 """Of a set of switches under the symmetries of the network."""

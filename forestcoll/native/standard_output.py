@@ -1,4 +1,4 @@
-"""What a solver prints, though it is told not to, kept out of the standard output."""
+"""Keep a solver's prints out of the standard output, even those that its options do not silence."""
 
 from __future__ import annotations
 

@@ -151,10 +151,10 @@ class Demand:
     ) -> Demand:
         if gpus < 2:
             raise InvalidParameterError(
-                f"{name}: {gpus} GPU has nobody to send to; give two or more"
+                f"{name}: {gpus} GPU has no other GPU to send to; give two or more"
             )
         if not len(size):
-            raise InvalidParameterError(f"{name}: nobody needs anything; give an amount above 0")
+            raise InvalidParameterError(f"{name}: the demand is empty; give an amount above 0")
         if int(size.min()) < 0:
             raise InvalidParameterError(
                 f"{name}: an amount is {int(size.min())} bytes; amounts are from 0 up"
@@ -249,9 +249,9 @@ def _whole(amounts: npt.ArrayLike, name: str) -> Ints:
             f"{name}: an amount is {in_short(huge)}; at most {MOST_BYTES:.0e} bytes are possible"
         )
     if given.dtype.kind not in "iuf":
-        raise InvalidParameterError(f"{name}: an amount is no number; give whole bytes")
+        raise InvalidParameterError(f"{name}: an amount is not a number; give whole bytes")
     if not np.isfinite(given).all() or (given != np.floor(given)).any():
-        raise InvalidParameterError(f"{name}: an amount is no whole number of bytes; round it")
+        raise InvalidParameterError(f"{name}: an amount is not a whole number of bytes; round it")
     if given.size and abs(given).max() > MOST_BYTES:
         raise InvalidParameterError(
             f"{name}: an amount is {in_short(int(abs(given).max()))}; at most {MOST_BYTES:.0e} "

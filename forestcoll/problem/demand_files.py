@@ -111,7 +111,7 @@ def _read_csv(path: Path, topology: Topology) -> Demand:
     try:
         rows = [row for row in csv.reader(io.StringIO(text), strict=True) if row]
     except csv.Error as error:
-        raise InvalidParameterError(f"{path}: is no CSV file: {error}") from None
+        raise InvalidParameterError(f"{path}: is not a CSV file: {error}") from None
     names = None
     if rows and not any(map(_is_amount, rows[0][1:])):
         names, rows = [cell.strip() for cell in rows[0][1:]], rows[1:]
@@ -194,7 +194,7 @@ def _read_document(path: Path, topology: Topology) -> Demand:
         )
     for key in data:
         if key not in _FIELDS:
-            raise document.fault((key,), f"is no field; known are {_allowed()}")
+            raise document.fault((key,), f"is not a field; known are {_allowed()}")
     if sum(key in data for key in ("amounts", "chunks", "demands")) != 1:
         raise document.fault((), "must have one of amounts, chunks and demands")
     name = data.get("name", _name(path))
@@ -259,7 +259,9 @@ def _of_names(document: Document, specs: object, topology: Topology, name: str) 
 
 def _rank(topology: Topology, name: object, where: str) -> int:
     if isinstance(name, bool) or not isinstance(name, str | int):
-        raise InvalidParameterError(f"{where}: {reprlib.repr(name)} is no GPU; give a name or rank")
+        raise InvalidParameterError(
+            f"{where}: {reprlib.repr(name)} is not a GPU; give a name or rank"
+        )
     return rank_of_gpu(topology, name, where)
 
 

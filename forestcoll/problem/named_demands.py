@@ -171,7 +171,7 @@ def _parameters(name: str, text: str) -> dict[str, str]:
         key, equals, value = part.partition("=")
         if not equals or key not in allowed or key in given:
             raise InvalidParameterError(
-                f"{name}: {reprlib.repr(part)} is no parameter, or is given twice; it has "
+                f"{name}: {reprlib.repr(part)} is not a parameter, or is given twice; it has "
                 f"{', '.join(f'{one}=...' for one in allowed)}"
             )
         given[key] = value
@@ -187,7 +187,7 @@ def rank_of_gpu(topology: Topology, name: str | int, where: str) -> int:
         If there is no such GPU; the message begins with ``where``.
     """
     if isinstance(name, str) and len(name) > _LONG and name not in topology.position_of:
-        raise InvalidParameterError(f"{where}: names {reprlib.repr(name)}, which is no node")
+        raise InvalidParameterError(f"{where}: names {reprlib.repr(name)}, which is not a node")
     try:
         return rank_of_root(topology, name)
     except InvalidParameterError as error:

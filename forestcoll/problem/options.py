@@ -121,8 +121,8 @@ class Options:
             check_k(self.max_depth, "the greatest depth")
         if self.multicast and self.max_depth is not None:
             raise UnsupportedError(
-                "trees in which switches copy are made without a limit of depth; leave "
-                "max_depth or multicast away"
+                "trees with multicast switches have no depth limit; leave out "
+                "max_depth or multicast"
             )
         if self.multicast and self.factored:
             raise UnsupportedError(

@@ -42,7 +42,7 @@ def read_size(given: object) -> int:
     found = _SIZE.fullmatch(str(given)) if isinstance(given, str | int) else None
     if found is None or isinstance(given, bool):
         raise ValueError(
-            f"has {reprlib.repr(given)}; a size is bytes, or such as 1KB, 64MB or 1.5GB"
+            f"has {reprlib.repr(given)}; write bytes, or a size such as 1KB, 64MB or 1.5GB"
         )
     number = Fraction(found[1]) * _UNITS[found[2] or ""]
     if number.denominator != 1 or number < 1:
@@ -108,7 +108,9 @@ def _scaled(given: dict[object, object]) -> Iterator[int]:
             f"to {MOST_BYTES}"
         )
     if last < size:
-        raise ValueError(f"has a range from {size_text(size)} to {size_text(last)}; turn it round")
+        raise ValueError(
+            f"has a range from {size_text(size)} to {size_text(last)}; exchange its two ends"
+        )
     while size <= last:
         yield size
         size *= factor

@@ -83,7 +83,7 @@ def weights_for(
         raise InvalidParameterError(f"{collective} takes a root, no weights")
     if root is not None and collective not in (*_ROOTED, "allreduce"):
         raise InvalidParameterError(
-            f"{collective} takes no root; every GPU is one (see broadcast and reduce)"
+            f"{collective} takes no root, since every GPU is one; use broadcast or reduce"
         )
     if root is not None and weights is not None:
         raise InvalidParameterError("allreduce takes a root or weights, not both")
@@ -168,7 +168,7 @@ def _by_name(
     for name in weights:
         if name not in topology.position_of:
             hint = did_you_mean(name, names, f"a GPU is {names[0]!r}", repr)
-            raise InvalidParameterError(f"weights name {name!r}, which is no node; {hint}")
+            raise InvalidParameterError(f"weights name {name!r}, which is not a node; {hint}")
         kind = topology.nodes[topology.position_of[name]].kind
         if kind is not NodeKind.COMPUTE:
             raise InvalidParameterError(
@@ -207,7 +207,7 @@ def rank_of_root(topology: Topology, root: str | int) -> int:
     if root not in topology.position_of:
         names = _names(topology)
         hint = did_you_mean(root, names, f"a GPU is {names[0]!r}", repr)
-        raise InvalidParameterError(f"the root is {root!r}, which is no node; {hint}")
+        raise InvalidParameterError(f"the root is {root!r}, which is not a node; {hint}")
     node = topology.nodes[topology.position_of[str(root)]]
     if node.kind is not NodeKind.COMPUTE:
         raise InvalidParameterError(

@@ -205,12 +205,15 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
         raise InvalidParameterError(
             f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
         )
-    known, said = FORMATS[name].option_names, {k: v for k, v in given.items() if v is not None}
-    if unknown := [option for option in said if option not in known]:
+    known, options_given = (
+        FORMATS[name].option_names,
+        {k: v for k, v in given.items() if v is not None},
+    )
+    if unknown := [option for option in options_given if option not in known]:
         raise InvalidParameterError(
             f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}"
         )
-    options: ExportOptions = FORMATS[name].options(**said)
+    options: ExportOptions = FORMATS[name].options(**options_given)
     return options
 
 
@@ -223,7 +226,7 @@ def format_of(options: ExportOptions) -> str:
         if isinstance(options, one.options):
             return name
     known = ", ".join(one.options.__name__ for one in FORMATS.values())
-    raise InvalidParameterError(f"{options!r} is no options of a format; give one of {known}")
+    raise InvalidParameterError(f"{options!r} is not options of a format; give one of {known}")
 
 
 def asked_of(options: ExportOptions) -> dict[str, Any]:

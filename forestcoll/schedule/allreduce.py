@@ -76,11 +76,15 @@ class Allreduce(ByValue, InBrief, Generic[F]):
     @cached_property
     def time_s_per_gb(self) -> Fraction:
         """Seconds for one gigabyte, pipelined; the phases share the links."""
+        # Not the sum of the two times: the busiest link counts, with its loads in both phases, and
+        # the phases may be busy on different links.
         return pipelined(self.phases).time_s_per_gb
 
     @property
     def optimal(self) -> bool:
         """Whether it claims to be optimal in its model: whether it attains its bound."""
+        # Two optimal phases are not enough: together they may be slower than another allreduce.
+        # Both numbers are exact, so equality needs no tolerance.
         return self.bound is not None and self.bound.algbw_gb_s * self.time_s_per_gb == 1
 
     @property

@@ -89,6 +89,7 @@ def timed(
         left=np.array(left, dtype=np.int64) if left else None,
         message=None if (message == -1).all() else message,
     )
+    # Transfers that start together share a step. A step is no barrier here: only times count.
     step = np.unique(start, return_inverse=True)[1].astype(np.int32)
     adds = np.array([row.reduce for row in rows], dtype=np.bool_)
     return Sends(step, chunk, tail, head, adds, intervals_of(rows), paths_of(rows)), clock

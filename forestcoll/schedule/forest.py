@@ -103,8 +103,11 @@ class Routes(ByValue):
         """
         size, (tail, head) = len(topology.nodes), topology.link_ends
         known = tail.astype(np.int64) * size + head  # sorted, as the links are
+        # The last node of a path begins no link.
         inside = np.delete(np.arange(len(self.hop)), self.first_hop[1:] - 1)
         wanted = self.hop[inside].astype(np.int64) * size + self.hop[inside + 1]
+        # A table of all node pairs pays if there are more hops than pairs. Keys out of range, of a
+        # wrong schedule, go to the search, which cannot index outside.
         if size**2 > len(wanted) or wanted.min() < 0 or wanted.max() >= size**2:
             place = np.searchsorted(known, wanted)
         else:
@@ -148,6 +151,7 @@ class _RoutesLater(Routes):
         return vars(self)[name]
 
     def __reduce__(self) -> tuple[type[Routes], tuple[Any, ...]]:
+        # Pickled as plain routes: the closure and the lock cannot be pickled.
         return Routes, tuple(getattr(self, array.name) for array in fields(Routes))
 
 
@@ -237,6 +241,7 @@ class Forest(TreeFlow):
 def _depths(parent: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
     batches, size = parent.shape
     at_root = parent < 0
+    # All batches are one flat array; the offset keeps the jumps of a batch within its row.
     jump = np.where(at_root, np.arange(size), parent) + size * np.arange(batches)[:, None]
     depth = (~at_root).astype(np.int32)
     # After n rounds, ``jump`` leads 2^n hops up; roots lead to themselves.

@@ -2,8 +2,8 @@
 
 A node that *copies* holds the data of a tree and sends it as often as needed: a GPU, or a switch
 marked ``multicast``. A *walk* leads from one such node to the next, through nodes that only
-forward. A tree is a set of walks in which every copying node but the root gets the data once. So a
-unit that enters a forwarding node leaves it once, on the same walk.
+forward. A tree is a set of walks in which every multicasting node but the root gets the data once.
+So a unit that enters a forwarding node leaves it once, on the same walk.
 
 In a reduction the walks run the other way: every node but the root sends its sum once, and a marked
 switch adds as a GPU does.
@@ -35,7 +35,7 @@ __all__ = ["MulticastForest", "PhysicalTree", "Walks"]
 
 @dataclass(frozen=True, eq=False)
 class Walks(ByValue):
-    """Paths through the network from one copying node to another, in compressed rows.
+    """Paths through the network from one multicasting node to another, in compressed rows.
 
     Walk i visits ``node[first_node[i]:first_node[i + 1]]`` (int64 rows, int32 positions in the
     topology), both ends included, in the direction of the data.
@@ -201,8 +201,8 @@ class MulticastForest(TreeFlow):
     def depths(self, *, links: bool = False) -> npt.NDArray[np.int32]:
         """Walks from the root to the far end of each walk, one entry an entry of ``walk``.
 
-        A hop into a copying switch counts as one, and so does a hop out of it. With ``links``, each
-        walk counts the links that it has.
+        A hop into a multicast switch counts as one, and so does a hop out of it. With ``links``,
+        each walk counts the links that it has.
         """
         batch = np.repeat(np.arange(self.num_batches), np.diff(self.first_walk))
         near, far = self.ends()

@@ -216,14 +216,14 @@ def _intervals_in(parts: Sequence[Sends], chunks: Chunks | None) -> Intervals | 
     written = [part.interval for part in parts]
     if chunks is not None and any(each is not None for each in written):
         written = [part.intervals(chunks) for part in parts]
-    said = [each for each in written if each is not None]
-    if not said:
+    given = [each for each in written if each is not None]
+    if not given:
         return None
-    if len(said) < len(parts):
+    if len(given) < len(parts):
         raise ValueError("some transfers say what they carry of their chunk, others do not")
     return Intervals(
-        np.concatenate([each.first for each in said]),
-        np.concatenate([each.amount for each in said]),
+        np.concatenate([each.first for each in given]),
+        np.concatenate([each.amount for each in given]),
     )
 
 

@@ -137,6 +137,7 @@ class StepSchedule(ByValue):
         others = [sends.reduce, *([] if interval is None else [interval.amount])]
         optional = [] if clock is None else [clock.start, clock.end, clock.left, clock.message]
         others += [column for column in (*optional, sends.path) if column is not None]
+        # Columns of different lengths cannot be sorted together; ``verify`` reports them.
         if len({column.shape for column in [*keys, *others]}) > 1 or ascending(keys):
             return self
         order = np.lexsort(keys[::-1])
@@ -153,6 +154,8 @@ class StepSchedule(ByValue):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, StepSchedule):
             return NotImplemented
+        # One schedule can be written in several ways: default columns given or left out, and the
+        # transfers of a step in any order.
         return ByValue.__eq__(self.in_short(), other.in_short())
 
     def __hash__(self) -> int:

@@ -119,7 +119,7 @@ def _check_method(program: Program, method: str) -> None:
 
 def _judged(program: Program, settings: Settings, answer: Answer) -> Solution:
     """Return the answer as a solution, or raise the matching error."""
-    what = f"{settings.method} stopped with status {answer.said!r}"
+    what = f"{settings.method} stopped with status {answer.status!r}"
     match answer.outcome:
         case Outcome.INFEASIBLE:
             raise InfeasibleError(f"{settings.method} proved that the program has no solution")

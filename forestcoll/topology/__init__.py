@@ -4,9 +4,9 @@ To read: ``numbers`` (exact input), ``shared_capacity`` (common limits of links)
 and links); on these ``changes/`` (parts left out or added), ``describe``, ``in_brief`` (display in
 notebooks); ``model``, the class with these as methods. Then ``builder`` (networks node by node) and
 ``families/`` (networks by name). Files: ``reading/`` (text to plain data), ``format``,
-``changed_file`` and ``files`` (YAML and JSON), ``importers/`` (other tools). ``spec`` makes any of
-these from one word, ``expanded`` has families of networks made of networks. Functions on networks:
-``validation``, ``groups``, ``operations``, ``differences``, ``symmetry/``.
+``changed_file`` and ``files`` (YAML and JSON), ``importers/`` and ``exporters/`` (other tools).
+``spec`` makes any of these from one word, ``expanded`` families of networks made of networks.
+Functions on networks: ``validation``, ``groups``, ``operations``, ``differences``, ``symmetry/``.
 """
 
 from forestcoll.topology import expanded as expanded

@@ -36,11 +36,11 @@ def _of_nodes(one: Topology, other: Topology) -> Iterator[str]:
             yield f"{mine[name].kind} node {name} is missing"
         elif name not in mine:
             yield f"{theirs[name].kind} node {name} is new"
-        elif _said(mine[name]) != _said(theirs[name]):
-            yield f"{name} is a {_said(theirs[name])}, not a {_said(mine[name])}"
+        elif _kind(mine[name]) != _kind(theirs[name]):
+            yield f"{name} is a {_kind(theirs[name])}, not a {_kind(mine[name])}"
 
 
-def _said(node: Node) -> str:
+def _kind(node: Node) -> str:
     marks = [mark for mark in ("multicast", "stores") if getattr(node, mark)]
     return " ".join([str(node.kind), "node", *(["with", " and ".join(marks)] if marks else [])])
 

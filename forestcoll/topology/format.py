@@ -143,7 +143,7 @@ def _links(document: Document, i: int, link: LinkEntry, position: dict[str, int]
     for key, name in (("from", link.tail), ("to", link.head)):
         if name not in position:
             remedy = did_you_mean(name, position, "add it under nodes", repr)
-            raise document.fault(("links", i, key), f"is {name!r}, which is no node; {remedy}")
+            raise document.fault(("links", i, key), f"is {name!r}, which is not a node; {remedy}")
     if link.tail == link.head:
         problem = f"is {link.head!r}, where the link comes from; remove the link"
         raise document.fault(("links", i, "to"), problem)

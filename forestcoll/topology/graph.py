@@ -167,6 +167,8 @@ class NetworkGraph:
                     latency_us=max(known.latency_us, checked.latency_us),
                 )
             merged[link.tail, link.head] = checked
+        # The order by (tail, head) is an invariant: binary searches, the native arrays and equality
+        # of topologies rely on it.
         return tuple(merged[key] for key in sorted(merged))
 
     def _checked(self, link: Link) -> Link:
@@ -294,6 +296,7 @@ class NetworkGraph:
             If the scaled bandwidths do not fit 62 bits in sum.
         """
         denominator, scaled = self.whole_bandwidths
+        # The sum of all capacities bounds every cut and flow, so the core's 64-bit sums are safe.
         if sum(scaled) >= 2**62:
             raise CapacityOverflowError(
                 f"{self.name}: in whole numbers the bandwidths add up to {sum(scaled):.3g} (their "
@@ -315,6 +318,8 @@ class NetworkGraph:
     @cached_property
     def _reversed(self) -> Self:
         """The reversed network: cached, and not checked again, as every reduction needs it."""
+        # Reversal changes the order of the links: place i here is not place i there. The order is
+        # that of ``np.lexsort((tail, head))``, as in :meth:`IntegerCapacities.reversed`.
         links = sorted(self.links, key=lambda link: (link.head, link.tail))
         backward = (Link(e.head, e.tail, e.bandwidth_gb_s, e.latency_us) for e in links)
         return self.like(
@@ -334,6 +339,7 @@ class NetworkGraph:
         The caller guarantees: the nodes are some of these; the links are sorted, not parallel, and
         of positive bandwidth; shared capacities hold only links of the result.
         """
+        # Skips the checks of __init__: the caller guarantees the form, and they take long.
         made = object.__new__(type(self))
         object.__setattr__(made, "name", name)
         object.__setattr__(made, "nodes", nodes)

@@ -72,7 +72,7 @@ def group(
             example = f"a node is {topology.nodes[0].name!r}"
             hint = did_you_mean(name, topology.position_of, example, repr)
             raise InvalidParameterError(
-                f"the group names {name!r}, which is no node of {topology.name}; {hint}"
+                f"the group names {name!r}, which is not a node of {topology.name}; {hint}"
             )
         kind = topology.nodes[topology.position_of[name]].kind
         if kind is not NodeKind.COMPUTE:

@@ -103,6 +103,7 @@ class Topology(NetworkGraph, InBrief):
         graph's attribute ``shared`` lists them as dicts of ``name``, ``links`` and
         ``bandwidth_gb_s``.
         """
+        # Imported here, since networkx loads slowly.
         import networkx as nx
 
         graph: nx.DiGraph[str] = nx.DiGraph(name=self.name)
@@ -141,6 +142,7 @@ class Topology(NetworkGraph, InBrief):
         """
         place = {key: i for i, key in enumerate(graph.nodes)}
         nodes = [_node_from_attributes(str(key), data) for key, data in graph.nodes(data=True)]
+        # ``to_directed`` turns an undirected edge into a link each way.
         directed = graph if graph.is_directed() else graph.to_directed()
         links = []
         for tail, head, data in directed.edges(data=True):

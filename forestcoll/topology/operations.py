@@ -58,8 +58,8 @@ def line_graph(topology: Topology, times: int = 1, *, unit_gb_s: Exact | None = 
     UnsupportedError
         If there are switches or shared capacities.
     InvalidTopologyError
-        If the number of times is no whole number from 1 up, the unit is not positive, a link is no
-        whole multiple of it, or there is no link at all, or none left to make GPUs of.
+        If the number of times is not a whole number from 1 up, the unit is not positive, a link is
+        no whole multiple of it, or there is no link at all, or none left to make GPUs of.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def cartesian_power(topology: Topology, exponent: int) -> Topology:
     UnsupportedError
         If there are switches or shared capacities.
     InvalidTopologyError
-        If the exponent is no whole number from 1 up.
+        If the exponent is not a whole number from 1 up.
     """
     if not _counts(exponent):
         raise InvalidTopologyError(
@@ -156,7 +156,7 @@ def degree_expansion(topology: Topology, times: int) -> Topology:
     UnsupportedError
         If there are switches or shared capacities.
     InvalidTopologyError
-        If the number of times is no whole number from 1 up.
+        If the number of times is not a whole number from 1 up.
 
     Examples
     --------

@@ -152,7 +152,7 @@ def groups_from_attribute(entries: object, place: Mapping[Any, int]) -> tuple[Sh
             raise InvalidTopologyError(f"shared holds {entry!r}; it must be {wanted}") from None
         if strangers := [end for pair in pairs for end in pair if end not in place]:
             raise InvalidTopologyError(
-                f"shared capacity {name!r} names {strangers[0]!r}, which is no node"
+                f"shared capacity {name!r} names {strangers[0]!r}, which is not a node"
             )
         links = tuple((place[tail], place[head]) for tail, head in pairs)
         bandwidth = exact(limit, f"shared capacity {name!r}: bandwidth")

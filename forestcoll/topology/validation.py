@@ -159,8 +159,8 @@ def _missed(first: int, wanted: Sequence[int], neighbours: Sequence[Sequence[int
 def _disconnected(topology: Topology, start: int, end: int) -> DisconnectedError:
     return DisconnectedError(
         f"{topology.name}: GPU {topology.nodes[start].name!r} cannot reach GPU "
-        f"{topology.nodes[end].name!r}; add the missing links (a link is one direction only, "
-        f"unless it says both)"
+        f"{topology.nodes[end].name!r}; add the missing links (a link has one direction "
+        "unless it has both: true)"
     )
 
 

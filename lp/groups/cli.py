@@ -58,7 +58,7 @@ def groups(
     from lp.groups.sharing import concurrent_groups
 
     if output is not None and not output.is_dir():
-        raise ExportError(f"{output} is no directory; create it first")
+        raise ExportError(f"{output} is not a directory; create it first")
     topology = changed_network(spec, without, scale, links)
     chosen = _chosen(topology, group or [], by)
     start = time.perf_counter()

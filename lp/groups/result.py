@@ -52,7 +52,7 @@ class ProcessGroup:
         object.__setattr__(self, "weight", exact(self.weight, f"group {self.name!r}: weight"))
         if len(self.members) < 2:
             raise InvalidParameterError(
-                f"group {self.name!r} has {len(self.members)} members; it needs at least two"
+                f"group {self.name!r} has fewer than two members; name at least two GPUs"
             )
         if self.weight <= 0:
             raise InvalidParameterError(
@@ -135,7 +135,7 @@ def check_concurrent(found: ConcurrentGroups) -> None:
         if (forest.topology.nodes, forest.topology.links) != (network.nodes, network.links):
             raise VerificationError(f"group {one.name!r}: its forest is of another network")
         if forest.collective != "allgather":
-            raise VerificationError(f"group {one.name!r}: its forest is no allgather")
+            raise VerificationError(f"group {one.name!r}: its forest is not an allgather")
         try:
             verify(forest)
         except VerificationError as error:

@@ -103,7 +103,7 @@ def kinds_of(texts: Sequence[str], gpus: int) -> tuple[Kind, ...]:
     product = math.prod(_whole(name, size) for name, size, *_ in parts if size != REST)
     if product < 1 or gpus % product:
         raise InvalidParameterError(
-            f"the sizes of all kinds have the product {product}, which does not divide {gpus} GPUs"
+            f"the product of the sizes of all kinds is {product}; it must divide {gpus} GPUs"
         )
     return tuple(
         Kind(

@@ -98,7 +98,7 @@ def _too_slow(*_: object) -> None:
 
 
 def no_files(folder: Path, name: str) -> Iterator[tuple[str, Path]]:
-    """Yield what is no regular file, or no file of any format, by what it is."""
+    """Yield what is not a regular file, or no file of any format, by what it is."""
     makers: dict[str, Callable[[Path], object]] = {
         "nothing": lambda _: None,
         "empty": lambda path: path.write_bytes(b""),

@@ -33,7 +33,7 @@ from tests.across.hostile_files import DIGITS, LONG, no_files, spoilt, texts
 from tests.command_line import ROOT
 from tests.experiments.advice.bundle.tuned_ring import tuned
 from tests.experiments.samples import rings_of_rows
-from tests.runtimes.scoring.peer_documents import ring_sentences, teccl_allgather
+from tests.runtimes.scoring.tool_documents import ring_sentences, teccl_allgather
 from tests.schedule.made.flows import unequal
 from tests.schedule.made.steps import demanded
 
@@ -42,9 +42,34 @@ RING = "ring:nodes=4"
 
 Command = Callable[[Path], list[str]]
 
+_IMPORT = ("topology", "import")
+
 READERS: dict[str, tuple[str, Command]] = {
     "topology": ("net.yaml", lambda file: ["optimum", str(file)]),
     "topology in JSON": ("net.json", lambda file: ["optimum", str(file)]),
+    "dump of a machine": (
+        "topo.xml",
+        lambda file: [
+            *_IMPORT,
+            str(file),
+            "--rates",
+            "nominal",
+            "-o",
+            str(file.with_suffix(".yaml")),
+        ],
+    ),
+    "fabric": (
+        "net.txt",
+        lambda file: [*_IMPORT, str(file), "--uplink", "1", "-o", str(file.with_suffix(".yaml"))],
+    ),
+    "rates": (
+        "rates.yaml",
+        lambda file: [
+            *(*_IMPORT, str(ROOT / "docs" / "examples" / "h100-topo.txt"), "--gpu", "H100"),
+            *("--rates", str(file), "-o", str(file.with_name("made.yaml"))),
+        ],
+    ),
+    "channels": ("nccl.log", lambda file: ["topology", "channels", str(file)]),
     "schedule": ("sched.json", lambda file: ["verify", str(file)]),
     "binary schedule": ("sched.npz", lambda file: ["simulate", str(file), "--size", "1MB"]),
     "weights": ("w.yaml", lambda file: ["optimum", RING, "--weights", str(file)]),
@@ -185,15 +210,24 @@ def test_archives_that_swell(process: Process, tmp_path: Path) -> None:
         check(process, [(reader, path)], READERS[reader][1])
 
 
-def test_xml_that_swells(process: Process, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("reader", "tag"),
+    [
+        ("MSCCL", "algo"),
+        *(("dump of a machine", tag) for tag in ("system", "topology", "graphml")),
+        ("channels", "graphs"),
+    ],
+)
+def test_xml_that_swells(reader: str, tag: str, process: Process, tmp_path: Path) -> None:
     """Entities in entities, and elements in elements."""
     entities = "".join(f'<!ENTITY e{i + 1} "' + f"&e{i};" * 10 + '">' for i in range(9))
     contents = {
-        "laughs": f'<!DOCTYPE algo [<!ENTITY e0 "ha">{entities}]><algo name="&e9;"></algo>',
-        "elsewhere": '<!DOCTYPE algo [<!ENTITY e SYSTEM "/dev/zero">]><algo>&e;</algo>',
-        "elements": "<algo>" * 100_000,
-        "attributes": "<algo " + " ".join(f"a{i}=''" for i in range(300_000)) + ">",
-        "digits": f'<algo name="a" ngpus="{DIGITS}">',
+        "laughs": f'<!DOCTYPE a [<!ENTITY e0 "ha">{entities}]><{tag} name="&e9;"></{tag}>',
+        "elsewhere": f'<!DOCTYPE a [<!ENTITY e SYSTEM "/dev/zero">]><{tag}>&e;</{tag}>',
+        "elements": f"<{tag}>" * 100_000,
+        "siblings": f"<{tag}>" + "<a/>" * 3_000_000 + f"</{tag}>",
+        "attributes": f"<{tag} " + " ".join(f"a{i}=''" for i in range(300_000)) + ">",
+        "digits": f'<{tag} name="a" ngpus="{DIGITS}">',
         "name": "<" + "a" * 5_000_000 + ">",
     }
     files = []
@@ -201,7 +235,7 @@ def test_xml_that_swells(process: Process, tmp_path: Path) -> None:
         path = tmp_path / f"{what}.xml"
         path.write_text(content)
         files.append((what, path))
-    check(process, files, READERS["MSCCL"][1])
+    check(process, files, READERS[reader][1])
 
 
 def _schedule(tmp_path: Path, collective: str) -> Any:

@@ -1,4 +1,4 @@
-"""The peers' schedules by hand: proved, measured, and refused when a row is changed."""
+"""Schedules of baselines by hand: proved, measured, and refused when a row is changed."""
 
 import pytest
 

@@ -155,7 +155,7 @@ _PHASES: Refusal = (
 _STEPS: dict[str, Refusal] = {
     "latency": (
         UnsupportedError,
-        r"unsupported: a step schedule has no trees; synchronous\(schedule\)\.steps tells how",
+        r"unsupported: a step schedule has no trees; synchronous\(schedule\)\.steps has the number",
     ),
     "expand": (
         UnsupportedError,

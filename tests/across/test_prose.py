@@ -12,8 +12,8 @@ from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.difference import may_be_stopped
 from experiments.reproduction.printed_numbers import bfb_numbers
 from experiments.reproduction.printed_numbers.bfb_bounds import trees_allreduce_us
+from experiments.reproduction.printed_numbers.teccl_comparisons import leads_percent
 from experiments.reproduction.printed_numbers.teccl_numbers import model_us
-from experiments.reproduction.printed_numbers.teccl_peers import leads_percent
 from experiments.reproduction.two_measures import both_measures
 from experiments.results.rows import Row, Status
 
@@ -131,7 +131,7 @@ def figure_5(coverage: Coverage) -> list[str]:
 
 
 def figure_14(coverage: Coverage) -> list[str]:
-    """Shares of the optimum of the peers, pipelined and by their own end."""
+    """Shares of the optimum of the baselines, pipelined and by their own end."""
     found = {
         (one.cluster, one.method, one.gpus): one
         for one in both_measures(coverage.rows["forestcoll-figure14"])
@@ -250,7 +250,7 @@ def servers_of_figure_6(coverage: Coverage) -> list[str]:
             (one.ours, one.printed)
         )
 
-    def said(pair: str, size: str, printed_too: str = " %") -> str:
+    def lead(pair: str, size: str, printed_too: str = " %") -> str:
         ours = [round(value) for value, _ in found[pair, size]]
         ((_, shown), *_) = found[pair, size]
         text = f"{min(ours)} to {max(ours)}" if len(ours) > 1 else f"{ours[0]}"
@@ -261,9 +261,9 @@ def servers_of_figure_6(coverage: Coverage) -> list[str]:
     )  # fmt: skip
     assert [round(value) for value, _ in found[best, "1GB"]] == [0]
     return [
-        f"{said(best, '1KB', ' % printed')}, {said(best, '1MB')}, none at 1 GB",
-        f"is {said(ring, '1KB').replace(' at', ' below ShiftedRing at')} and {said(ring, '1MB')}",
-        f"{said(trees, '1KB')}, {said(trees, '1MB')}, {said(trees, '1GB')}",
+        f"{lead(best, '1KB', ' % printed')}, {lead(best, '1MB')}, none at 1 GB",
+        f"is {lead(ring, '1KB').replace(' at', ' below ShiftedRing at')} and {lead(ring, '1MB')}",
+        f"{lead(trees, '1KB')}, {lead(trees, '1MB')}, {lead(trees, '1GB')}",
     ]
 
 
@@ -300,7 +300,7 @@ def lead_over_multitree(coverage: Coverage) -> list[str]:
     return [f"falls to {leads[0]:.0%} at 512 GPUs and {leads[1]:.0%} at 1024".replace("%", " %")]
 
 
-def peers_on_tori_and_hypercubes(coverage: Coverage) -> list[str]:
+def baselines_on_tori_and_hypercubes(coverage: Coverage) -> list[str]:
     steps, times = [], []
     for row in ok(coverage, "bfb-figure10", method="taccl"):
         (bfb,) = ok(coverage, "bfb-figure10", method="bfb", topology=row.topology)
@@ -390,7 +390,7 @@ def sizes_on_h100(coverage: Coverage) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("page", "said"),
+    ("page", "sentences"),
     [
         ("simulated-figures.md", sizes_on_h100),
         ("simulated-figures.md", sccl_on_tori),
@@ -403,14 +403,14 @@ def sizes_on_h100(coverage: Coverage) -> list[str]:
         ("reproduction.md", servers_of_figure_6),
         ("reproduction.md", ratios_of_table_4),
         ("reproduction.md", lead_over_multitree),
-        ("reproduction.md", peers_on_tori_and_hypercubes),
+        ("reproduction.md", baselines_on_tori_and_hypercubes),
         ("own-figures.md", faults),
         ("own-figures.md", generation),
     ],
 )
 def test_the_page_says_what_the_rows_say(
-    page: str, said: Callable[[Coverage], list[str]], coverage: Coverage
+    page: str, sentences: Callable[[Coverage], list[str]], coverage: Coverage
 ) -> None:
     text = " ".join((PAGES / page).read_text(encoding="utf-8").split())
-    for words in said(coverage):
+    for words in sentences(coverage):
         assert words in text, words

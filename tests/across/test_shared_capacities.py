@@ -107,11 +107,11 @@ def test_a_star_of_half_duplex_wires_by_hand() -> None:
     assert verify(slow).busiest_link == ("a - w",)
     assert cost(slow).time_s_per_gb == Fraction(2, 3)
     claimed = replace(slow, congestion=Fraction(1))
-    said = (
+    text = (
         "shared capacity 'a - w' is overloaded: 4 trees over 2 GB/s make 2 trees per GB/s; the "
         "congestion claimed is 1"
     )
-    with pytest.raises(VerificationError, match=said):
+    with pytest.raises(VerificationError, match=text):
         verify(claimed)
 
 

@@ -154,7 +154,7 @@ def test_many_rows_are_matched_by_one_call(
 
 
 def test_equal_amounts_are_one_rotation_after_another() -> None:
-    """N - 1 matchings for any n; the largest bottleneck finds them without being told."""
+    """N - 1 matchings for any n; the largest bottleneck finds them unaided."""
     for boxes in (2, 5, 16):
         found = birkhoff(np.full((boxes, boxes), 9))
         assert [one.amount for one in found] == [9] * (boxes - 1)

@@ -20,7 +20,7 @@ from forestcoll.topology.symmetry.automorphism import find_orbits
         ([[0, -1], [1, 0]], "negative"),
         ([[0, float("nan")], [1, 0]], "NaN"),
         ([[1, 1], [1, 0]], "for itself"),
-        ([[0, 0], [0, 0]], "no demand"),
+        ([[0, 0], [0, 0]], "the demand is empty"),
         ([[0, 1], [1]], "no table of numbers"),
         ("abc", "no table of numbers"),
         ([[0, 1e-310], [1, 0]], "another unit"),

@@ -81,7 +81,7 @@ def test_the_cut_out_of_a_box_binds_where_copies_are_made_inside() -> None:
 def test_the_command_prints_both(tmp_path: Path) -> None:
     file = tmp_path / "chunks.yaml"
     file.write_text("chunks: [{from: gpu0, to: [gpu1, gpu2, gpu3], size: 8000}]\n")
-    told = document("optimum", "ring:nodes=4,bidirectional=false", "--demand", file)
-    assert (told["at_least_us"]["exact"], told["at_most_us"]["exact"]) == ("8", "24")
+    report = document("optimum", "ring:nodes=4,bidirectional=false", "--demand", file)
+    assert (report["at_least_us"]["exact"], report["at_most_us"]["exact"]) == ("8", "24")
     asked = ("generate", "ring:nodes=4", "--demand", file, "-o", tmp_path / "made.json")
     assert_refused("see the method teccl", *asked)

@@ -43,7 +43,7 @@ def test_a_time_limit_holds() -> None:
 
 
 def test_one_source_of_each_orbit_is_approximated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The flow of each is rotated to the others: all pairs are served at the rate that is told."""
+    """The flow of each is rotated to the others: all pairs are served at the returned rate."""
     topology = load_topology("generalized_kautz:degree=3,nodes=20")
     exact = all_to_all_rate(topology, settings=Settings(seconds=60)).rate_gb_s
     monkeypatch.setattr(module, "MOST_UNKNOWNS", 100)

@@ -139,7 +139,7 @@ def test_without_seconds_no_program_is_asked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rate", "said", "why"),
+    ("rate", "text", "why"),
     [
         (2, "", "the allreduce program made nothing faster"),
         (2, "it gave up", "it gave up"),
@@ -147,12 +147,12 @@ def test_without_seconds_no_program_is_asked() -> None:
     ],
 )
 def test_the_remark_says_what_the_program_proved(
-    rate: Fraction, said: str, why: str, monkeypatch: pytest.MonkeyPatch
+    rate: Fraction, text: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The combination makes 3/2 GB/s. A bound of 3/2 proves it, one of 2 does not."""
     topology = one_way_detour()
     bound = replace(AllreduceBound.of_cut(topology, [0], into=True), algbw_gb_s=Fraction(rate))
-    found = Improved(None, bound, said)
+    found = Improved(None, bound, text)
     monkeypatch.setattr(forestcoll.allreduce.allreduce_program, "improved", lambda *_, **__: found)
     made = generate(topology, collective="allreduce").schedule
     assert (made.algbw_gb_s, made.remark) == (Fraction(3, 2), f"reduction + gathering; {why}")
@@ -162,7 +162,7 @@ def test_the_remark_says_what_the_program_proved(
 
 
 @pytest.mark.parametrize(("topology", "best", "combined"), BETTER, ids=str)
-def test_schedule_verdict_cost_and_commands_tell_one_time(
+def test_schedule_verdict_cost_and_commands_have_one_time(
     topology: Topology, best: Fraction, combined: Fraction, tmp_path: Path
 ) -> None:
     """Both phases at once; one after the other has another name."""
@@ -171,10 +171,10 @@ def test_schedule_verdict_cost_and_commands_tell_one_time(
     schedule = generate(topology, collective="allreduce").schedule
     assert cost(schedule).algbw_gb_s == schedule.algbw_gb_s == verify(schedule).algbw_gb_s == best
     made = document("generate", network, "--collective", "allreduce", "-o", file)
-    told = [made, document("verify", file)]
-    assert {one["algbw_gb_s"]["exact"] for one in told} == {str(best)}
-    assert {one["at_most_gb_s"]["exact"] for one in told} == {str(best)}
-    assert all(one["optimal"] and one["model"] for one in told)
+    report = [made, document("verify", file)]
+    assert {one["algbw_gb_s"]["exact"] for one in report} == {str(best)}
+    assert {one["at_most_gb_s"]["exact"] for one in report} == {str(best)}
+    assert all(one["optimal"] and one["model"] for one in report)
     found = document("allreduce-optimum", network, "-o", file)
     assert found["schedule_algbw_gb_s"]["exact"] == str(best)
     sequential = verify(read_schedule(file)).sequential_s_per_gb
@@ -220,7 +220,7 @@ def test_a_single_gpu_has_no_bound() -> None:
     assert (verdict.time_s_per_gb, verdict.optimal) == (0, True)
 
 
-# --- switches that copy and add ------------------------------------------------------------------
+# --- switches that multicast and reduce ----------------------------------------------------------
 
 
 def test_the_best_k_is_that_of_switches_that_copy() -> None:

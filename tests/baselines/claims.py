@@ -199,7 +199,7 @@ NVLS = (
     "a dead rail",
     "a single NIC",
 )
-"""Boxes with switches that copy and add."""
+"""Boxes with switches that multicast and reduce."""
 
 SWITCH_FREE = (
     "mi250:boxes=1",

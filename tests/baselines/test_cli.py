@@ -1,4 +1,4 @@
-"""``forestcoll baselines``: listing the peers, and running one."""
+"""``forestcoll baselines``: listing methods, and running one."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_a_method_is_run_and_verified(tmp_path: Path) -> None:
     [("tacos", "ring:nodes=4"), ("bruck", "dgx_a100:boxes=2"), ("nccl-nvls", "dgx_h100:boxes=2")],
 )
 def test_runs_are_saved_and_proved(method: str, network: str, suffix: str, tmp_path: Path) -> None:
-    """Schedules in steps, with a clock, of copying switches: `verify FILE` finds the same rate."""
+    """Step schedules, clocks and multicast switches: `verify FILE` finds the same rate."""
     file = tmp_path / f"schedule.{suffix}"
     facts = document("baselines", "run", method, network, "-o", file)
     found = document("verify", file, "--topology", network)
@@ -79,7 +79,7 @@ def test_what_a_search_knows_is_reported() -> None:
     """TE-CCL on a ring of 3, a chunk of 1 MB each: the fewest epochs are found and proved.
 
     Every GPU sends its chunk to both neighbours at once, so each stage ends "optimal" with a gap of
-    0. A method that does not search tells nothing of it.
+    0. A method that does not search reports none.
     """
     facts = document("baselines", "run", "teccl", "ring:nodes=3", "--seconds", "60")
     assert facts["searches"]

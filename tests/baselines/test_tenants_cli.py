@@ -38,7 +38,7 @@ def test_the_facts_are_lines() -> None:
         (("--tenant", "a", "--tenant", "a"), "two tenants are called 'a'"),
         (("--tenant", "a", "--set", "milp=true"), "tenants have no parameter 'milp'"),
         (("--tenant", "a", "--set", "buffer=x"), "buffer is 'x'"),
-        (("--tenant", "a", "-o", "x.txt"), "this is written as"),
+        (("--tenant", "a", "-o", "x.txt"), "the file name must end in"),
         (("--tenant", "a:group=gpu9"), "the group names 'gpu9'"),
         (("--tenant", "a:collective=reduce"), "tenant 'a', has no reduce"),
     ],

@@ -78,8 +78,8 @@ def test_a_link_dead_one_way_is_used_the_other_way(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--without", "b9.gpu0"], "'b9.gpu0' is no node of dgx_a100:boxes=2"),
-        (["--scale", "b0.gpu0"], "--scale b0.gpu0: it must be PART=FACTOR"),
+        (["--without", "b9.gpu0"], "'b9.gpu0' is not a node of dgx_a100:boxes=2"),
+        (["--scale", "b0.gpu0"], "--scale has 'b0.gpu0'; write PART=FACTOR"),
         (["--scale", "b0.gpu0=x"], "the factor is 'x', which is not a number"),
         (["--with", "b0.gpu0=5"], "names no two nodes"),
         (["--scale", "*=2", "--scale", "* =3"], "--scale names '*' twice; give it once"),

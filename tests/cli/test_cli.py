@@ -45,6 +45,7 @@ def test_the_commands_are_these() -> None:
         "topology find",
         "topology import",
         "topology rates",
+        "topology channels",
         "replan",
         "whatif",
         "certificate",

@@ -90,7 +90,7 @@ TREES = [
 @pytest.mark.parametrize("option", TREES, ids=lambda option: option[0])
 def test_options_of_trees_are_refused(option: list[str], tmp_path: Path) -> None:
     ask = ["generate", "ring:nodes=3", "-o", tmp_path / "never.json", "--demand", "sendrecv"]
-    message = f"{option[0]} is for trees; an all-to-all has paths, so leave it away"
+    message = f"{option[0]} is for trees; an all-to-all has paths, so leave it out"
     assert_refused(message, *ask, *option)
     assert list(tmp_path.iterdir()) == []
 

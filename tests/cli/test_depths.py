@@ -15,26 +15,26 @@ def test_a_line_for_each_height() -> None:
 
 
 def test_the_same_for_machines() -> None:
-    said = document("depths", "ring:nodes=5", "--collective", "broadcast", "--root", "gpu0")
-    assert (said["topology"], said["collective"]) == ("ring:nodes=5", "broadcast")
-    lowest = said["depths"][0]
+    text = document("depths", "ring:nodes=5", "--collective", "broadcast", "--root", "gpu0")
+    assert (text["topology"], text["collective"]) == ("ring:nodes=5", "broadcast")
+    lowest = text["depths"][0]
     assert (lowest["depth"], lowest["distinct_trees"] <= lowest["k"]) == (2, True)
     assert lowest["proved"] == (lowest["algbw_gb_s"] == lowest["at_most_gb_s"])
 
 
 def test_an_allreduce_has_no_bound_of_its_height() -> None:
     options = ["--collective", "allreduce", "--max-depth", "4", "--k", "1"]
-    said = document("depths", "ring:nodes=5", *options)
-    assert [one["depth"] for one in said["depths"]] == [4]
-    assert said["depths"][0]["at_most_gb_s"] is None
+    text = document("depths", "ring:nodes=5", *options)
+    assert [one["depth"] for one in text["depths"]] == [4]
+    assert text["depths"][0]["at_most_gb_s"] is None
     assert len(invoke("depths", "ring:nodes=5", *options).stdout.splitlines()) == 3
 
 
 def test_generate_keeps_to_a_height(tmp_path: Path) -> None:
     file = tmp_path / "low.json"
-    said = document("generate", "mi250:boxes=2", "--max-depth", 5, "--k", 1, "-o", file)
-    assert said["depth"] <= 5
-    assert said["optimal"] is False
+    text = document("generate", "mi250:boxes=2", "--max-depth", 5, "--k", 1, "-o", file)
+    assert text["depth"] <= 5
+    assert text["optimal"] is False
     assert invoke("verify", file).exit_code == 0
 
 

@@ -21,7 +21,7 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("collective", COMMANDS)
-def test_generate_attains_what_optimum_tells(collective: str, tmp_path: Path) -> None:
+def test_generate_attains_the_reported_optimum(collective: str, tmp_path: Path) -> None:
     """Time by time, and the file verifies as that collective."""
     options = ["dgx_a100:boxes=2", "--collective", collective, *COMMANDS[collective]]
     path = tmp_path / "schedule.json"
@@ -60,7 +60,7 @@ def test_an_allreduce_is_generated_verified_and_drawn_in_two_phases(tmp_path: Pa
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
 @pytest.mark.parametrize("collective", [*COMMANDS, "allreduce"])
 def test_fixed_k_and_multicast_combine(collective: str, suffix: str, tmp_path: Path) -> None:
-    """A group, k = 2 and NVSwitches that copy, all at once; the file verifies, as fast."""
+    """A group, k = 2 and NVSwitches that multicast, all at once; the file verifies, as fast."""
     path = tmp_path / f"schedule{suffix}"
     options = ["--collective", collective, *COMMANDS.get(collective, []), "--group", "*/0-3"]
     if collective == "reduce":
@@ -106,7 +106,9 @@ def test_weights_come_from_a_file(name: str, text: str, tmp_path: Path) -> None:
         ("\xff\xfe\x00", "not text in UTF-8"),
     ],
 )
-def test_bad_weights_files_are_told_in_one_line(text: str, message: str, tmp_path: Path) -> None:
+def test_bad_weights_files_are_reported_in_one_line(
+    text: str, message: str, tmp_path: Path
+) -> None:
     (tmp_path / "weights.yaml").write_text(text, encoding="latin-1")
     assert_refused(message, "optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml")
 
@@ -164,7 +166,7 @@ def test_factored_schedules_are_binary(tmp_path: Path) -> None:
 def test_generate_verifies_before_it_writes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A forest that claims twice the speed is refused and no file appears; unless told not to."""
+    """A false claim of twice the speed is refused without a file, except with --no-verify."""
 
     def boastful(*asked: Any, **_: Any) -> Any:
         made = real(*asked)

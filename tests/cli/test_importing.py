@@ -8,6 +8,7 @@ from forestcoll.topology import load_topology
 from forestcoll.topology.importers.link_rates import RATES
 from tests.command_line import assert_refused, document, invoke
 from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
+from tests.topology.importers.small_files import SLURM_CONF, TOPO_SWITCHED
 
 PAIR = ({"gpu1": 1}, {"gpu0": 1})
 DUMP = system(cpu(0, *(bridge(f"b{i}", gpu(i, PAIR[i]), nic(i)) for i in range(2))))
@@ -60,3 +61,24 @@ def test_every_rate_is_printed_with_its_source() -> None:
     assert "nvlink.sm_90 (GB/s a link, per direction)\n  nominal  25: H100 data sheet" in text
     assert "  runtime  20.6: NVIDIA/nccl src/graph/topo.h, SM90_NVLINK_BW" in text
     assert "  nominal  none: depends on how many links the board has" in text
+
+
+def test_what_files_lack_is_supplied(tmp_path: Path) -> None:
+    """Four H100s on NVSwitches, on two leaves of Slurm's."""
+    topo, tree, made = tmp_path / "topo.txt", tmp_path / "topology.conf", tmp_path / "a.yaml"
+    topo.write_text(TOPO_SWITCHED, encoding="utf-8")
+    tree.write_text(SLURM_CONF, encoding="utf-8")
+    machines = [f"node00={topo}", f"node02={topo}"]
+    options = ["--gpu", "h100", "--rates", "nominal", "--network", tree, "-o", made]
+    speeds = ["--nic-speed", "400 Gb/s", "--uplink", "1.6 Tb/s"]
+    facts = document("topology", "import", *machines, *options, *speeds)
+    assert (facts["gpus"], facts["switches"]) == (8, 5)
+    widths = {link.bandwidth_gb_s for link in load_topology(str(made)).links}
+    assert widths == {450, 50, 200}
+    import_ = ("topology", "import", *machines, *options)
+    assert_refused("--uplink", *import_)
+    assert_refused(
+        "--nic-speed is '400 Gbps', which may be bits", *import_, "--nic-speed", "400 Gbps"
+    )
+    assert_refused("--uplink is 0; it must be above 0", *import_, "--uplink", "0")
+    assert_refused("is not a kind of GPU", "topology", "import", topo, "--gpu", "x", "-o", made)

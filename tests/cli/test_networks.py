@@ -77,5 +77,24 @@ def test_one_family_can_be_listed_by_itself() -> None:
     (family,) = document("topology", "list", "torus")
     assert family["name"] == "torus"
     assert_refused(
-        "'tours' is no family of topologies; did you mean torus?", "topology", "list", "tours"
+        "'tours' is not a family of topologies; did you mean torus?", "topology", "list", "tours"
     )
+
+
+def test_a_network_is_exported_for_other_tools_and_imported(tmp_path: Path) -> None:
+    """By the ending, or by the name of a format."""
+    for ending in ("graphml", "dot"):
+        path, made = tmp_path / f"net.{ending}", tmp_path / f"{ending}.yaml"
+        document("topology", "export", "mi250:boxes=1", "-o", path)
+        document("topology", "import", path, "-o", made)
+        assert read_topology(made) == load_topology("mi250:boxes=1")
+    ring = tmp_path / "ring.yml"
+    document("topology", "export", "ring:nodes=4", "--format", "astra-sim", "-o", ring)
+    assert ring.read_text(encoding="utf-8").startswith("topology: [ Ring ]\n")
+    box = tmp_path / "box.xml"
+    options = ("--gpu", "h100", "--rates", "nominal")
+    document("topology", "export", "dgx_h100:boxes=1", "-o", box, *options)
+    assert 'count="18"' in box.read_text(encoding="utf-8")
+    assert_refused("give it and its rate", "topology", "export", "dgx_h100:boxes=1", "-o", box)
+    assert_refused("is that of no format", "topology", "export", "ring:nodes=4",
+                   "-o", tmp_path / "a.txt")  # fmt: skip

@@ -56,7 +56,9 @@ def test_fractions_in_json_stand_beside_their_decimals() -> None:
         (["ring:nodes=3", "--collective", "reduce"], "reduce needs a root"),
     ],
 )
-def test_what_cannot_be_certified_is_told(options: list[str], message: str, tmp_path: Path) -> None:
+def test_what_cannot_be_certified_is_refused(
+    options: list[str], message: str, tmp_path: Path
+) -> None:
     """Exit code 2, one line, no file."""
     assert_refused(message, "certificate", *options, "-o", tmp_path / "never.json")
     assert list(tmp_path.iterdir()) == []

@@ -10,7 +10,7 @@ from tests.command_line import assert_refused, document, invoke
 from tests.hand_networks import network_of
 
 
-def test_a_group_is_told_by_names_or_boxes(tmp_path: Path) -> None:
+def test_a_group_is_given_by_names_or_boxes(tmp_path: Path) -> None:
     """GPU 0 of either box: two shards of the pair over eight NICs a box, 200 GB/s."""
     path = tmp_path / "schedule.json"
     made = document("generate", "dgx_a100:boxes=2", "--group", "*/0", "-o", path)

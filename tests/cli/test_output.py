@@ -22,8 +22,8 @@ def never(*_: object, **__: object) -> None:
         ("nowhere/x.json", "there is no directory"),
         ("taken.json", "is a directory; name a file in it"),
         ("locked/x.json", "no permission to write in"),
-        ("x.yaml", "x.yaml: this is written as .json or .npz; name it so"),
-        ("x", "x: this is written as .json or .npz; name it so"),
+        ("x.yaml", "x.yaml: the file name must end in .json or .npz"),
+        ("x", "x: the file name must end in .json or .npz"),
     ],
 )
 def test_generate_looks_at_the_output_before_it_works(
@@ -82,7 +82,7 @@ def test_new_files_and_those_to_replace_may_be_written(tmp_path: Path) -> None:
 
 
 def test_bars_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
-    """Where stderr is no terminal nothing is shown, and stages may be told all the same."""
+    """Where stderr is no terminal nothing is shown, and stages may be reported all the same."""
     with progress_bars() as advance:
         for done in range(3):
             advance("packing", done, 2)

@@ -11,17 +11,17 @@ from tests.command_line import assert_refused, document
 def test_a_schedule_is_replanned_for_a_dead_nic(tmp_path: Path) -> None:
     old, new = tmp_path / "old.npz", tmp_path / "new.npz"
     document("generate", "dgx_a100:boxes=4", "-o", old)
-    said = document("replan", old, "-o", new, "--without", "b1.gpu3 - ib")
-    assert said["algbw_before_gb_s"]["exact"] == "800/3"
-    assert said["algbw_gb_s"] == said["optimum_gb_s"]
-    assert said["algbw_gb_s"]["exact"] == "700/3"
-    assert said["changes"]["k"] == said["optimum_k"] == 7
-    assert said["verified"] is True
+    text = document("replan", old, "-o", new, "--without", "b1.gpu3 - ib")
+    assert text["algbw_before_gb_s"]["exact"] == "800/3"
+    assert text["algbw_gb_s"] == text["optimum_gb_s"]
+    assert text["algbw_gb_s"]["exact"] == "700/3"
+    assert text["changes"]["k"] == text["optimum_k"] == 7
+    assert text["verified"] is True
     verify(read_schedule(new))
     same = document("replan", old, "-o", new, "--without", "b1.gpu3 - ib", "--same-k")
     assert same["changes"]["k"] == 1
     assert same["changes"]["trees"] == 32
-    assert same["algbw_gb_s"]["value"] < said["algbw_gb_s"]["value"]
+    assert same["algbw_gb_s"]["value"] < text["algbw_gb_s"]["value"]
     back = document("replan", new, "-o", old, "--topology", "dgx_a100:boxes=4")
     assert back["algbw_gb_s"]["exact"] == "800/3"
 
@@ -29,13 +29,13 @@ def test_a_schedule_is_replanned_for_a_dead_nic(tmp_path: Path) -> None:
 def test_both_phases_of_an_allreduce_are_reported(tmp_path: Path) -> None:
     old, new = tmp_path / "old.json", tmp_path / "new.json"
     document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", old)
-    said = document("replan", old, "-o", new, "--scale", "gpu0 - gpu1=1/2")
-    assert set(said["reduce"]) == set(said["gather"]) >= {"trees", "gpus_touched"}
+    text = document("replan", old, "-o", new, "--scale", "gpu0 - gpu1=1/2")
+    assert set(text["reduce"]) == set(text["gather"]) >= {"trees", "gpus_touched"}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [([], "nothing has changed"), (["--without", "gpu9"], "'gpu9' is no node of ring:nodes=4")],
+    [([], "nothing has changed"), (["--without", "gpu9"], "'gpu9' is not a node of ring:nodes=4")],
 )
 def test_bad_requests_take_one_line(options: list[str], message: str, tmp_path: Path) -> None:
     old = tmp_path / "old.npz"

@@ -10,8 +10,8 @@ import pytest
 import typer
 
 from forestcoll import cli
-from forestcoll.cli import networks
 from forestcoll.cli.shell import ABOVE, CORE, summary
+from forestcoll.topology.exporters import file_exports
 from tests.command_line import assert_one_line, assert_refused, invoke
 
 GOOD = """\
@@ -32,7 +32,7 @@ MALFORMED = {
         GOOD.replace("name: b", "name: a"),
         "nodes[1].name is 'a', as is nodes[0].name",
     ),
-    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is no node"),
+    "unknown node": (GOOD.replace("to: b", "to: c"), "links[0].to is 'c', which is not a node"),
     "self-loop": (GOOD.replace("to: b", "to: a"), "where the link comes from"),
     "zero bandwidth": (GOOD.replace("s: 1", "s: 0"), "bandwidth_gb_s is 0; it must be positive"),
     "negative bandwidth": (
@@ -125,7 +125,7 @@ def test_interruptions_and_full_disks_have_codes(
     def fail(*_: object, **__: object) -> None:
         raise raised
 
-    monkeypatch.setattr(networks, "write_topology", fail)
+    monkeypatch.setattr(file_exports, "export_topology", fail)
     assert_refused(message, "topology", "export", "ring:nodes=4", "-o", "x.json", code=exit_code)
 
 
@@ -201,13 +201,13 @@ ALL = [*CORE.values(), *ABOVE.values()]
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)
-def test_the_source_tells_what_the_loaded_command_does(command: EntryPoint) -> None:
+def test_help_from_the_source_equals_that_of_the_loaded_command(command: EntryPoint) -> None:
     """Each command of ours, the core's and the other packages'."""
     loaded = command.load()
-    told = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
+    reported = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
     short = summary(command)
     assert short is not None
-    assert short.split() == told.split()
+    assert short.split() == reported.split()
 
 
 def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -50,7 +50,7 @@ def test_the_document_has_what_the_library_finds(schedule: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--size", "1QB"), "--size has '1QB'; a size is bytes"),
+        (("--size", "1QB"), "--size has '1QB'; write bytes, or a size"),
         (("--size", "0"), "--size has '0'"),
         (("--alpha", "-1"), "alpha is -1 us; it must be from 0"),
         (("--alpha", "soon"), "alpha is 'soon', which is not a number"),

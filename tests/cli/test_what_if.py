@@ -33,13 +33,13 @@ def test_failures_upgrades_and_cuts_are_lists_for_people() -> None:
 
 
 def test_the_same_is_there_for_machines() -> None:
-    said = document("whatif", "dgx_a100:boxes=4", "--cuts", 1, "--factor", "3/2")
-    nic = said["failures"][-1]
+    text = document("whatif", "dgx_a100:boxes=4", "--cuts", 1, "--factor", "3/2")
+    nic = text["failures"][-1]
     assert (nic["kind"], len(nic["parts"]), nic["algbw_gb_s"]["exact"]) == ("NIC", 32, "700/3")
     assert nic["bottleneck_cut"]["exit_gb_s"]["exact"] == "175"
-    assert said["failures"][0]["reason"].startswith("GPU 'b0.gpu0' cannot reach")
-    assert said["upgrades"][0]["factor"]["exact"] == "3/2"
-    assert [cut["copies"] for cut in said["tightest_cuts"]] == [4]
+    assert text["failures"][0]["reason"].startswith("GPU 'b0.gpu0' cannot reach")
+    assert text["upgrades"][0]["factor"]["exact"] == "3/2"
+    assert [cut["copies"] for cut in text["tightest_cuts"]] == [4]
 
 
 def test_parts_of_one_effect_share_a_line() -> None:
@@ -53,10 +53,10 @@ def test_parts_of_one_effect_share_a_line() -> None:
 def test_it_is_of_the_network_as_changed_and_of_a_root(tmp_path: Path) -> None:
     options = ["--without", "b0.gpu0 - ib", "--collective", "broadcast", "--root", "b1.gpu0"]
     picture = tmp_path / "outcomes.svg"
-    said = document("whatif", "dgx_a100:boxes=2", *options, "-o", picture)
-    assert said["topology"] == "dgx_a100:boxes=2 without b0.gpu0 - ib"
-    assert said["collective"] == "broadcast"
-    reasons = [one["reason"] for one in said["failures"] if one["parts"] == ["b1.gpu0"]]
+    text = document("whatif", "dgx_a100:boxes=2", *options, "-o", picture)
+    assert text["topology"] == "dgx_a100:boxes=2 without b0.gpu0 - ib"
+    assert text["collective"] == "broadcast"
+    reasons = [one["reason"] for one in text["failures"] if one["parts"] == ["b1.gpu0"]]
     assert reasons == ["no GPU that is left has any data"]
     assert picture.read_text().startswith("<?xml")
 

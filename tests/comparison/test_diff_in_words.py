@@ -11,22 +11,22 @@ WHOLE = load_topology("dgx_a100:boxes=4")
 FIRST, SECOND = generate(WHOLE).schedule, generate(WHOLE.without("b1.gpu3 - ib")).schedule
 
 
-def test_tables_have_ten_lines_and_tell_how_many_are_left() -> None:
-    said = in_words(diff(FIRST, SECOND))
+def test_tables_have_ten_lines_and_the_number_of_others() -> None:
+    text = in_words(diff(FIRST, SECOND))
     many = len(diff(FIRST, SECOND).links.others)
     assert many > 10
-    assert said["loads"][0] == f"the same on {len(WHOLE.links) - many} links, others on {many}"
-    assert len(said["loads"]) == 1 + 1 + 10 + 1
-    assert said["loads"][-1] == f"and {many - 10} links more"
-    assert said["network"][0] == "2 differences"
-    assert len(said["shared trees"]) <= 2 + 1 + 1 + 10 + 1
+    assert text["loads"][0] == f"the same on {len(WHOLE.links) - many} links, others on {many}"
+    assert len(text["loads"]) == 1 + 1 + 10 + 1
+    assert text["loads"][-1] == f"and {many - 10} links more"
+    assert text["network"][0] == "2 differences"
+    assert len(text["shared trees"]) <= 2 + 1 + 1 + 10 + 1
 
 
 def test_a_figure_is_said_once_if_both_have_it() -> None:
-    said = in_words(diff(FIRST, SECOND))
-    assert said["algbw"] == "800/3 = 266.667 GB/s | 700/3 = 233.333 GB/s"
-    assert said["k"] == "1 | 7"
-    assert said["collective"] == "allgather"
+    text = in_words(diff(FIRST, SECOND))
+    assert text["algbw"] == "800/3 = 266.667 GB/s | 700/3 = 233.333 GB/s"
+    assert text["k"] == "1 | 7"
+    assert text["collective"] == "allgather"
     same = in_words(diff(FIRST, FIRST))
     assert same["algbw"] == "800/3 = 266.667 GB/s"
     assert same["network"] == ["the same"]

@@ -13,7 +13,7 @@ from forestcoll.topology import load_topology
 
 
 def test_figures_of_a_factored_forest_are_those_of_its_trees() -> None:
-    """But for the steps, which it does not tell."""
+    """Except the steps, which it lacks."""
     whole = generate(load_topology("dgx_a100:boxes=2"), factored=True).schedule
     folded, written = measured(whole), measured(expand(whole))
     assert (folded.kind, written.kind) == ("FactoredForest", "Forest")

@@ -249,7 +249,7 @@ def test_an_unknown_method_is_refused_with_the_names_there_are(tmp_path):
 
 
 def test_the_command_line_takes_the_method(tmp_path):
-    """``--method paper`` writes a verified forest and tells the paper's stages."""
+    """``--method paper`` writes a verified forest and reports the paper's stages."""
     path = tmp_path / "schedule.json"
     facts = document("generate", "dgx_a100:boxes=2", "-o", path, "--method", "paper")
     assert facts["optimal"]

@@ -32,7 +32,7 @@ def test_a_star_of_equal_gpus() -> None:
     without = AllreduceBound.of(
         topology, [PricedSet((gpu,), Fraction(1), Fraction(1)) for gpu in topology.compute]
     )
-    assert without.algbw_gb_s == Fraction(8, 6)  # a switch that copies would need no more
+    assert without.algbw_gb_s == Fraction(8, 6)  # a switch that multicasts would need no more
     assert verify(generate(topology, collective="allreduce").schedule).bound_gb_s == Fraction(2, 3)
 
 

@@ -1,4 +1,4 @@
-"""Stages: run, timed and told of, in order."""
+"""Stages: run, timed and reported, in order."""
 
 import time
 from collections.abc import Callable
@@ -8,20 +8,20 @@ import pytest
 from forestcoll.core.stopwatch import Stopwatch
 
 
-def test_a_stage_is_told_from_start_to_end() -> None:
-    """What the work tells of itself lies between."""
-    told: list[tuple[str, int, int]] = []
+def test_a_stage_is_reported_from_start_to_end() -> None:
+    """Reports of the work itself lie between."""
+    calls: list[tuple[str, int, int]] = []
 
     def work(report: Callable[[int, int], None] | None) -> str:
         assert report is not None
         report(3, 7)
         return "done"
 
-    assert Stopwatch(lambda *each: told.append(each)).run("packing", work) == "done"
-    assert told == [("packing", 0, 1), ("packing", 3, 7), ("packing", 1, 1)]
+    assert Stopwatch(lambda *each: calls.append(each)).run("packing", work) == "done"
+    assert calls == [("packing", 0, 1), ("packing", 3, 7), ("packing", 1, 1)]
 
 
-def test_nobody_is_told_where_nobody_asks() -> None:
+def test_without_a_callback_nothing_is_reported() -> None:
     assert Stopwatch().run("packing", lambda report: report) is None
 
 
@@ -38,7 +38,7 @@ def test_times_of_a_stage_that_runs_twice_are_added() -> None:
     assert list(clock.seconds) == ["routing", "packing"]
 
 
-def test_who_is_told_may_stop_the_work() -> None:
+def test_a_callback_may_stop_the_work() -> None:
     """Before it begins."""
 
     def stop(*_: object) -> None:

@@ -1,4 +1,4 @@
-"""What is damaged, found without being told."""
+"""Damage that is found without a list of it."""
 
 from fractions import Fraction
 
@@ -28,7 +28,7 @@ def test_a_direction_without_its_reverse_is_dead(spec: str) -> None:
 
 
 def test_a_link_that_the_other_boxes_have_is_dead() -> None:
-    """Of four boxes one lacks GPU 2's; of two boxes nobody can tell which is right."""
+    """Of four boxes one lacks GPU 2's; of two boxes it is unknown which is right."""
     gone = {"b1.gpu2 ib": None, "ib b1.gpu2": None}
     four, two = (damaged(f"dgx_a100:boxes={n}", gone) for n in (4, 2))
     assert names(four, damage(four).dead) == set(gone)

@@ -66,7 +66,7 @@ def test_a_one_way_link_has_a_head_and_a_pair_of_links_is_one_line() -> None:
     assert texts(one_way)[0] == "1 GB/s"
 
 
-def test_speeds_are_told_apart_by_width_and_by_grey() -> None:
+def test_speeds_differ_in_width_and_in_grey() -> None:
     """Those of an MI250 box, and 16 GB/s to the network: four of each."""
     lines = patches(draw_topology(load_topology("mi250:boxes=2")), FancyArrowPatch)
     assert len({line.get_linewidth() for line in lines}) == 4

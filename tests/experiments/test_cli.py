@@ -99,9 +99,9 @@ def test_ctrl_c_keeps_the_finished_rows(write_experiment, harness, tmp_path: Pat
     while not all(Path(note).exists() for note in notes) and time.monotonic() < deadline:
         time.sleep(0.05)
     run.send_signal(signal.SIGINT)
-    _, said = run.communicate(timeout=15)
+    _, text = run.communicate(timeout=15)
     assert run.returncode == 130
-    assert b"1 of 3 points are kept" in said
+    assert b"1 of 3 points are kept" in text
     rows = read_rows(tmp_path / "results" / "toy" / "rows.jsonl")
     assert [row.method for row in rows] == ["ring"]
     for note in notes:

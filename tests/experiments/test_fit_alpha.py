@@ -71,7 +71,7 @@ def test_rows_are_held_against_measured_values_of_their_method() -> None:
 def test_prints_fit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(module, "fitted_alpha_us", lambda: 22.0)
     main([])
-    said = capsys.readouterr().out
-    assert said.startswith("alpha fitted on NCCL's ring: 22.0 us, mean error ")
-    assert said.count("`ring`") == 3
+    text = capsys.readouterr().out
+    assert text.startswith("alpha fitted on NCCL's ring: 22.0 us, mean error ")
+    assert text.count("`ring`") == 3
     assert sys.argv  # main takes its folders, not the command line's

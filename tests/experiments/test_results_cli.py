@@ -94,7 +94,7 @@ def test_plot_writes_the_file_that_is_asked_for(folder, tmp_path: Path, ending: 
     assert file.stat().st_size > 3000
 
 
-def test_a_plot_has_the_title_of_its_experiment_unless_told(folder, tmp_path: Path) -> None:
+def test_a_plot_has_the_title_of_its_experiment_by_default(folder, tmp_path: Path) -> None:
     """That of the toolkit's own file; --title gives another, even none."""
     file = tmp_path / "a.svg"
     ours = [replace(row, experiment="quickstart") for row in some_rows()]
@@ -175,7 +175,7 @@ def test_names_in_a_comparison_are_never_markup(folder) -> None:
     assert "[/red]" in done.stdout
 
 
-def test_json_tells_exact_numbers_exactly(folder) -> None:
+def test_json_has_exact_numbers(folder) -> None:
     """As all commands do: the fraction and the nearest decimal."""
     answer = json.loads(invoke("show", folder("a", some_rows()), "--json").stdout)
     assert answer["rows"][0]["algbw"] == {"exact": "800/3", "value": 800 / 3}

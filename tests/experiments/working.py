@@ -7,7 +7,7 @@ SPEC = "dgx_a100:boxes=2"
 
 
 def columns(method: str, collective: str, **more: object) -> dict[str, object]:
-    """Run a point on :data:`SPEC` in this process and gather what it tells."""
+    """Run a point on :data:`SPEC` in this process and gather its events."""
     job: Job = {
         "source": SPEC,
         "collective": collective,

@@ -1,7 +1,7 @@
 """Dominance: whatever is called a bound or optimal, every method tries to beat it.
 
-Small networks of every kind: directed, damaged, with switches that copy, in groups, by weights.
-On each of them all methods that support it do the same collective, and
+Small networks of every kind: directed, damaged, with switches that multicast, in groups, by
+weights. On each of them all methods that support it do the same collective, and
 
 - none is faster than a bound of that collective and model, whoever computed it;
 - none is faster than a schedule of its model that is called optimal;

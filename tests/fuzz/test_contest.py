@@ -35,7 +35,7 @@ LONG = ("mi250:boxes=1", "docs/examples/heterogeneous.yaml")
     [*range(SOON), *(pytest.param(block, marks=pytest.mark.slow) for block in range(SOON, BLOCKS))],
 )
 def test_no_method_beats_a_bound_or_an_optimum(block: int) -> None:
-    """10 random networks: directed, boxes with dead NICs, with switches that copy, groups."""
+    """10 random networks: directed, boxes with dead NICs, with switches that multicast, groups."""
     for seed in range(block * SEEDS, (block + 1) * SEEDS):
         for kind in contest.KINDS:
             outcome = contest.examine(kind, seed, lambda *_: None)
@@ -73,7 +73,7 @@ def test_no_method_beats_a_bound_where_the_combination_is_slower(topology: Topol
 
 
 def test_every_kind_of_network_and_many_methods_take_part() -> None:
-    """Switches that copy, relays, one-way links, unequal boxes; ten methods and more at once."""
+    """Multicast switches, relays, one-way links, unequal boxes; ten methods and more at once."""
     seen: Counter[str] = Counter()
     for kind, build in contest.KINDS.items():
         for seed in range(20):

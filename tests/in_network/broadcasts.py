@@ -1,4 +1,4 @@
-"""Broadcasts by hand, on networks with switches that copy."""
+"""Broadcasts by hand, on networks with switches that multicast."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

@@ -58,23 +58,23 @@ def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:
 
 
 def test_data_that_goes_one_way_keeps_its_time_and_loses_traffic() -> None:
-    """One H100 box: 8 shards into the NVSwitch once instead of 7 times; the stages are told."""
+    """One H100 box: 8 shards into the NVSwitch once instead of 7 times; the stages are reported."""
     topology = load_topology("dgx_h100:boxes=1")
-    told: list[str] = []
+    reported: list[str] = []
     made = in_network(
         Request.of(topology, Options(threads=1, multicast=True)),
-        lambda stage, *_: told.append(stage),
+        lambda stage, *_: reported.append(stage),
     )
     assert isinstance(made.schedule, MulticastForest)
     assert made.schedule.time_s_per_gb == generate(topology).schedule.time_s_per_gb
     assert list(made.saved) == ["traffic"]
     assert [(each.before, each.after) for each in made.saved["traffic"]] == [(7, 1), (7, 7)]
     assert list(made.seconds)[-1] == "multicast"
-    assert set(told) <= set(made.seconds)
+    assert set(reported) <= set(made.seconds)
 
 
 def test_without_switches_that_copy_an_allreduce_is_that_of_forwarding_ones() -> None:
-    """No program is asked for them; traffic of both phases is told, and none is saved."""
+    """No program is asked for them; traffic of both phases is reported, and none is saved."""
     topology = load_topology("dgx_a100:boxes=2")
     made = in_network(
         Request.of(topology, Options(collective="allreduce", threads=1, multicast=True))

@@ -1,4 +1,4 @@
-"""The program of trees that span some of the switches that copy."""
+"""The program of trees that span some of the switches that multicast."""
 
 import time
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from forestcoll.in_network.multicast_nodes import as_gpus, from_spanning
 from forestcoll.schedule import Forest, verify
 from forestcoll.topology import NodeKind, Topology, load_topology
-from tests.in_network.copying_switches import marked, walks
+from tests.in_network.multicast_switches import marked, walks
 from tests.schedule.made import hand
 
 

@@ -9,7 +9,7 @@ from forestcoll.in_network.path_choice import PathChoice
 from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import Path, Routes, cost, verify
 from tests.in_network.broadcasts import broadcast
-from tests.in_network.copying_switches import walks
+from tests.in_network.multicast_switches import walks
 from tests.schedule.made import hand
 
 
@@ -53,7 +53,7 @@ def test_too_few_paths_are_refused() -> None:
         multicast(replace(forest, routes=Routes.from_paths(paths)))
 
 
-def test_each_part_is_told_the_path_of_each_edge() -> None:
+def test_each_part_gets_the_path_of_each_edge() -> None:
     """Rails: path 0 and 1 lead from a to b, 2 and 3 back; one tree and two of each."""
     choice = PathChoice(hand.rails2())
     assert len(choice) == 4

@@ -1,4 +1,4 @@
-"""Switches that copy: what is no longer sent, what stays, and that nobody misses anything."""
+"""Switches that multicast: what is no longer sent, what stays, and that nobody misses anything."""
 
 import random
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from forestcoll.schedule import Forest, Path, Routes, cost, verify
 from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 from tests.in_network.broadcasts import broadcast
-from tests.in_network.copying_switches import loads_by_hand, marked, walks, with_marks
+from tests.in_network.multicast_switches import loads_by_hand, marked, walks, with_marks
 from tests.random_topologies import rounds
 from tests.schedule.made import hand
 from tests.strategies import topologies

@@ -1,4 +1,4 @@
-"""Sets of copying switches that trees may span."""
+"""Sets of multicast switches that trees may span."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Three GPUs with a switch that adds before a switch that copies, and prices for them."""
+"""Three GPUs with a switch that adds before a switch that multicasts, and prices for them."""
 
 from fractions import Fraction
 

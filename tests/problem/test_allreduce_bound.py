@@ -73,7 +73,7 @@ def test_prices_are_added_up_link_by_link() -> None:
 def test_switches_that_add_are_roots(marked: bool, copying: bool, proved: Fraction) -> None:
     """An adding switch before a copying one: 3 GB/s over the least of 2 + 2 at a GPU and 3 at each.
 
-    ``test_a_switch_that_adds_is_a_root_of_a_copying_bound`` has the sum in full.
+    ``test_a_switch_that_reduces_is_a_root_of_a_multicast_bound`` has the sum in full.
     """
     bound = AllreduceBound.of(adding_pair(marked=marked), prices_of_pair(), copying=copying)
     assert bound.algbw_gb_s == proved

@@ -1,4 +1,4 @@
-"""Files of certificates: their form, told in one line, and the same bytes."""
+"""Files of certificates: their form, errors in one line, and the same bytes."""
 
 import json
 from collections.abc import Sequence

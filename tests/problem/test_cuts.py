@@ -1,4 +1,4 @@
-"""Cuts bound every allgather, exactly, and can be told in words."""
+"""Cuts bound every allgather, exactly, and can be put in words."""
 
 from fractions import Fraction
 from itertools import combinations

@@ -68,7 +68,7 @@ def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
         (
             {"max_depth": 2, "multicast": True},
             UnsupportedError,
-            "leave max_depth or multicast away",
+            "leave out max_depth or multicast",
         ),
         (
             {"factored": True, "multicast": True},

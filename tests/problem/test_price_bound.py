@@ -64,7 +64,7 @@ def test_the_boundary_of_a_set_of_nodes() -> None:
 
 
 def test_the_words_begin_with_the_most_expensive() -> None:
-    """At most eight prices are told."""
+    """At most eight prices are printed."""
     assert [
         word.partition(":")[0] for word in PriceBound.of(LINE, None, (2, 0, 5, 2)).in_words()
     ] == [

@@ -139,7 +139,7 @@ def test_the_widest_cut_has_the_highest_price():
 
 
 @pytest.mark.parametrize("marked", [False, True])
-def test_the_price_of_a_switch_that_may_copy_does_not_hold_for_copies(marked: bool):
+def test_the_price_of_a_multicast_switch_is_not_a_bound(marked: bool):
     nodes = tuple(replace(node, multicast=marked and node.is_switch) for node in fan().nodes)
     bound = of_the_fan()
     network = replace(fan(), nodes=nodes)
@@ -150,7 +150,7 @@ def test_the_price_of_a_switch_that_may_copy_does_not_hold_for_copies(marked: bo
     assert cut.model == "any schedule"
 
 
-def test_a_bound_that_prices_unmarked_switches_holds_for_copies_by_others():
+def test_a_bound_that_prices_unmarked_switches_holds_for_multicast_by_others():
     """A second switch, marked and without a price."""
     network = fan()
     other = replace(network.nodes[1], name="t", multicast=True)

@@ -32,7 +32,7 @@ from forestcoll.problem.sizes import MOST_BYTES, MOST_SIZES, read_size, read_siz
     ],
 )
 def test_a_kilobyte_is_1024_bytes_and_every_size_whole(given: object, size: int | None) -> None:
-    """As in nccl-tests; a tenth of 2**40 is no whole number."""
+    """As in nccl-tests; a tenth of 2**40 is not a whole number."""
     if size is None:
         with pytest.raises(ValueError, match=r"^has "):
             read_size(given)
@@ -69,7 +69,7 @@ def test_a_byte_is_a_size() -> None:
         ({"from": "1KB"}, 'has a range without "from" or "to"; add it'),
         ({"to": "1KB"}, 'has a range without "from" or "to"; add it'),
         ({"factor": 3}, 'has a range without "from" or "to"; add it'),
-        ({"from": "2KB", "to": "1KB"}, "has a range from 2KB to 1KB; turn it round"),
+        ({"from": "2KB", "to": "1KB"}, "has a range from 2KB to 1KB; exchange its two ends"),
         ({"from": "1KB", "to": "2KB", "factor": 1}, "by the factor 1; it must be a whole number"),
         ({"from": "1KB", "to": "2KB", "factor": True}, "by the factor True; it must be a whole"),
         ({"from": "1KB", "to": "2KB", "factor": 2.5}, "by the factor 2.5; it must be a whole"),

@@ -31,7 +31,7 @@ REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
     "unknown root": (
         {"collective": "reduce", "root": "b0.gpu9"},
         InvalidParameterError,
-        "the root is 'b0.gpu9', which is no node; did you mean 'b0.gpu",
+        "the root is 'b0.gpu9', which is not a node; did you mean 'b0.gpu",
     ),
     "root beyond the ranks": (
         {"collective": "reduce", "root": 8},
@@ -42,7 +42,7 @@ REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
     "root that is a truth value": (
         {"collective": "reduce", "root": True},
         InvalidParameterError,
-        "the root is True, which is no node",
+        "the root is True, which is not a node",
     ),
     "root that is a switch": (
         {"collective": "broadcast", "root": "b0.nvswitch"},
@@ -68,7 +68,7 @@ REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
         "the weight of 'b0.gpu7' is -1/2; it cannot be negative",
     ),
     "all weights zero": ({"weights": [0] * 8}, InvalidParameterError, "all weights are 0"),
-    "weight that is no number": (
+    "weight that is not a number": (
         {"weights": [1] * 7 + ["lots"]},
         InvalidParameterError,
         "the weight of 'b0.gpu7' is 'lots', which is not a number",
@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
     "weight of a stranger": (
         {"weights": {"b0.gpu8": 1}},
         InvalidParameterError,
-        "weights name 'b0.gpu8', which is no node; did you mean 'b0.gpu",
+        "weights name 'b0.gpu8', which is not a node; did you mean 'b0.gpu",
     ),
     "weight of a switch": (
         {"weights": {"b0.nvswitch": 1}},
@@ -148,13 +148,13 @@ def test_weights_are_a_list_or_a_mapping(weights: Any, kind: str) -> None:
 def test_a_name_is_guessed_only_where_one_is_near() -> None:
     """Of GPUs gpu0 to gpu2, gpu3 is near and x is not."""
     ring = load_topology("ring:nodes=3")
-    with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
+    with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):
         whole_weights(ring, {"gpu7": 1})
-    with pytest.raises(InvalidParameterError, match=r"no node; a GPU is 'gpu0'$"):
+    with pytest.raises(InvalidParameterError, match=r"not a node; a GPU is 'gpu0'$"):
         whole_weights(ring, {"x": 1})
-    with pytest.raises(InvalidParameterError, match=r"no node; did you mean 'gpu\d'\?$"):
+    with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):
         rank_of_root(ring, "gpu7")
-    with pytest.raises(InvalidParameterError, match=r"'x', which is no node; a GPU is 'gpu0'$"):
+    with pytest.raises(InvalidParameterError, match=r"'x', which is not a node; a GPU is 'gpu0'$"):
         rank_of_root(ring, "x")
 
 

@@ -12,6 +12,6 @@ Fractions only, dictionaries for graphs, one plain max-flow. Up to 10 nodes or s
 - ``pipeline``: all of them in a row, topology in, forest out
 - ``multitree``, ``matching``: methods', MultiTree and a trial of TACOS
 
-A mapping ``trees`` tells everywhere how many trees each node roots; its keys are the nodes that
-must receive. Allgather with k trees per root is ``{v: k for v in topology.compute}``.
+A mapping ``trees`` gives the number of trees that each node roots; its keys are the nodes that must
+receive. Allgather with k trees per root is ``{v: k for v in topology.compute}``.
 """

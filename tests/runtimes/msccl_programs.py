@@ -29,13 +29,13 @@ class Block:
         target: str = "o0",
         count: int = 1,
         wait: tuple[int, int] = (-1, -1),
-        told: bool = False,
+        sets_flag: bool = False,
     ) -> Block:
         """Add a step; buffers are a letter and an offset."""
         self.lines.append(
             f'<step s="{len(self.lines)}" type="{kind}" srcbuf="{source[0]}" '
             f'srcoff="{source[1:]}" dstbuf="{target[0]}" dstoff="{target[1:]}" cnt="{count}" '
-            f'depid="{wait[0]}" deps="{wait[1]}" hasdep="{int(told)}"/>'
+            f'depid="{wait[0]}" deps="{wait[1]}" hasdep="{int(sets_flag)}"/>'
         )
         return self
 
@@ -106,12 +106,12 @@ def all_pairs_allreduce(gpus: int, *, in_place: bool = False, **more: object) ->
         for place in range(len(peers)):
             wait = (len(peers), 1) if in_place and not place else (-1, -1)
             last = place == len(peers) - 1
-            adder.step("re", f"s{place}", f"{kept}{rank}", wait=wait, told=last)
+            adder.step("re", f"s{place}", f"{kept}{rank}", wait=wait, sets_flag=last)
         done = (0, len(adder.lines) - 1)
         blocks = [adder]
         for place, peer in enumerate(peers):
             block = Block(peer, peer).step("s", f"i{peer}", "s0")
-            block.step("r", "i0", f"s{place}", told=True)
+            block.step("r", "i0", f"s{place}", sets_flag=True)
             block.step("s", f"{kept}{rank}", f"{kept}{rank}", wait=done)
             blocks.append(block.step("r", f"{kept}{peer}", f"{kept}{peer}"))
         made.append(blocks)
@@ -127,7 +127,7 @@ def halving_reduce_scatter(gpus: int, *, in_place: bool = False, **more: object)
     for rank in range(gpus):
         blocks = []
         if not in_place:
-            blocks.append(Block().step("cpy", "i0", "s0", gpus, told=True))
+            blocks.append(Block().step("cpy", "i0", "s0", gpus, sets_flag=True))
         low, wait = 0, (-1, -1) if in_place else (0, 0)
         for turn in range(rounds):
             half = gpus >> (turn + 1)
@@ -135,7 +135,7 @@ def halving_reduce_scatter(gpus: int, *, in_place: bool = False, **more: object)
             mine, other = (low + half, low) if upper else (low, low + half)
             block = Block(rank ^ half, rank ^ half)
             block.step("s", f"{kept}{other}", f"{kept}{other}", half, wait)
-            block.step("rrc", f"{kept}{mine}", f"{kept}{mine}", half, told=True)
+            block.step("rrc", f"{kept}{mine}", f"{kept}{mine}", half, sets_flag=True)
             wait = (len(blocks), 1)
             blocks.append(block)
             low = mine
@@ -158,7 +158,7 @@ def ring_allreduce(gpus: int, **more: object) -> str:
         adder.step("s", f"i{before}", f"i{before}")
         for hop in range(2, gpus + 1):
             chunk = f"i{(rank - hop) % gpus}"
-            adder.step("rrc" if hop == gpus else "rrs", chunk, chunk, told=hop == gpus)
+            adder.step("rrc" if hop == gpus else "rrs", chunk, chunk, sets_flag=hop == gpus)
         passer.step("s", f"i{rank}", f"i{rank}", wait=(0, gpus - 1))
         for hop in range(1, gpus):
             chunk = f"i{(rank - hop) % gpus}"

@@ -25,7 +25,7 @@ def test_msccl_is_its_xml() -> None:
 
 
 @pytest.mark.parametrize(("boxes", "crossed"), [(1, False), (2, True)])
-def test_a_plan_tells_of_channels_between_boxes(boxes: int, crossed: bool) -> None:
+def test_a_plan_counts_channels_between_boxes(boxes: int, crossed: bool) -> None:
     """They need NVLink there, or memory that reaches as far."""
     found = export(compile_program(generate(f"dgx_h100:boxes={boxes}").schedule), MscclppOptions())
     assert (found.facts["channels_between_boxes"] > 0) == crossed
@@ -34,7 +34,7 @@ def test_a_plan_tells_of_channels_between_boxes(boxes: int, crossed: bool) -> No
 def test_unknown_formats_and_options_are_reported_with_those_there_are() -> None:
     with pytest.raises(InvalidParameterError, match="no format 'xml'; formats are msccl"):
         options_of("xml", {})
-    with pytest.raises(InvalidParameterError, match="'goal' is no options of a format; give one"):
+    with pytest.raises(InvalidParameterError, match="'goal' is not options of a format; give one"):
         export(PROGRAM, "goal")  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match="msccl has no option depth; it has protocol"):
         options_of("msccl", {"depth": 3})
@@ -53,7 +53,7 @@ def test_what_msccl_may_be_relaxed_to_needs_ever_less() -> None:
     """Channels as they come, then fewer instances, and at last no copies."""
     asked = MscclOptions(channels=2, instances=3, protocol="LL")
     gather = compile_program(generate("ring:nodes=4").schedule)
-    found = [(said, asked_of(one)) for said, one in FORMATS["msccl"].relaxed(gather, asked)]
+    found = [(shown, asked_of(one)) for shown, one in FORMATS["msccl"].relaxed(gather, asked)]
     assert found == [
         ("channels left open", {"instances": 3, "protocol": "LL"}),
         ("2 instances", {"instances": 2, "protocol": "LL"}),
@@ -72,8 +72,8 @@ def test_options_by_name_are_those_of_the_format() -> None:
         options_of("mscclpp", {"instances": 0})
 
 
-def test_goal_tells_its_size_and_what_sums_cost() -> None:
-    """4 GPUs; a cost of 0 is not told."""
+def test_goal_has_its_size_and_the_cost_of_sums() -> None:
+    """4 GPUs; a cost of 0 is left out."""
     facts = export(PROGRAM, GoalOptions(size_bytes=64)).facts
     assert (facts["size_bytes"], facts["ranks"], "gamma_s_per_gb" in facts) == (64, 4, False)
     assert export(PROGRAM, GoalOptions(64, Fraction(1, 2))).facts["gamma_s_per_gb"] == Fraction(

@@ -24,7 +24,7 @@ def bytes_of(program: Program, unit: int) -> Counter[tuple[int, int]]:
     return total
 
 
-def with_copying_switches(program: Program) -> bool:
+def with_multicast_switches(program: Program) -> bool:
     return bool((program.head >= program.topology.num_compute).any())
 
 
@@ -70,7 +70,7 @@ def test_what_adding_costs_is_rounded_up() -> None:
 def test_schedules_of_all_types_run(name: str, pipeline_chunks: int) -> None:
     """But where switches copy or add: no rank does."""
     program = compile_program(schedule(name), pipeline_chunks)
-    if with_copying_switches(program):
+    if with_multicast_switches(program):
         with pytest.raises(UnsupportedError, match="transfers between GPUs only"):
             goal(program, 1000)
     else:

@@ -93,7 +93,7 @@ def test_out_of_time_one_k_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_has_no_k_has_options_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Steps, and the trees of peers."""
+    """Steps, and trees of baselines."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     for method, network in (("bruck", "ring:nodes=7"), ("ring", "ring:nodes=7")):
         schedule = make(method, "allgather", network)

@@ -1,4 +1,4 @@
-"""Schedules of the peers, written down by hand from their papers, row by row.
+"""Schedules of baselines, written down by hand from their papers, row by row.
 
 Each is a literal that needs what no other does: BFB cuts every shard anew at each receiver, TE-CCL
 goes in epochs through switches, TACCL sends chunks together as one message. ``LITERALS`` has them
@@ -135,7 +135,7 @@ def teccl_star(
     return _by_hand(star(gpus, latency_us, **marks), "allgather", chunks, sends, clock)
 
 
-def through_a_copying_switch() -> StepSchedule:
+def through_a_multicast_switch() -> StepSchedule:
     """T11: what comes in in an epoch leaves in the next, to as many as want it. Four epochs.
 
     A GPU can take one chunk an epoch, and what the switch gets it sends to both others at once.
@@ -335,10 +335,10 @@ def paths_by_name() -> StepSchedule:
 LITERALS = {
     "BFB on K(2,2)": Literal(complete_bipartite, 2, Fraction(3, 8), Fraction(3, 8)),
     "BFB on a ring of 5": Literal(ring_of_five, 2, Fraction(2, 5), Fraction(2, 5)),
-    "TE-CCL, copying switch": Literal(
-        through_a_copying_switch, 4, Fraction(2, 3), Fraction(4, 3), Fraction(4)
+    "TE-CCL, multicast switch": Literal(
+        through_a_multicast_switch, 4, Fraction(2, 3), Fraction(4, 3), Fraction(4)
     ),
-    "TE-CCL, copying switch in one epoch": Literal(
+    "TE-CCL, multicast switch in one epoch": Literal(
         crossing_in_one_epoch, 3, Fraction(2, 3), Fraction(1), Fraction(3)
     ),
     "TE-CCL, plain switch": Literal(

@@ -81,39 +81,39 @@ class Slowly:
 def asked_at_once(routes: Routes, threads: int = 8) -> list[object]:
     """Ask in several threads, each for another array first; return what each of them got."""
     names = [field.name for field in fields(Routes)]
-    together, told = threading.Barrier(threads), list[object]()
+    together, results = threading.Barrier(threads), list[object]()
 
     def ask(name: str) -> None:
         together.wait()
         try:
-            told.append((name, getattr(routes, name).tolist()))
-        except Exception as error:  # told to the test, whichever it is
-            told.append(error)
+            results.append((name, getattr(routes, name).tolist()))
+        except Exception as error:  # given to the test, whichever it is
+            results.append(error)
 
     asking = [threading.Thread(target=ask, args=(names[i % 6],)) for i in range(threads)]
     for thread in asking:
         thread.start()
     for thread in asking:
         thread.join(timeout=10)
-    return told
+    return results
 
 
 def test_threads_that_ask_at_once_have_the_routes_found_once() -> None:
     find = Slowly()
-    told = asked_at_once(Routes.later(find))
+    results = asked_at_once(Routes.later(find))
     known = [(field.name, getattr(ring3().routes, field.name).tolist()) for field in fields(Routes)]
-    assert len(told) == 8
-    assert all(each in known for each in told), told
+    assert len(results) == 8
+    assert all(each in known for each in results), results
     assert find.calls == 1
 
 
 def test_a_search_that_fails_is_tried_again_by_the_next() -> None:
-    """The first thread is told why; all others get the routes of the second search."""
+    """The first thread gets the error; all others get the routes of the second search."""
     find = Slowly(faults=1)
     routes = Routes.later(find)
-    told = asked_at_once(routes)
-    assert sum(isinstance(each, MemoryError) for each in told) == 1
-    assert sum(isinstance(each, tuple) for each in told) == 7
+    results = asked_at_once(routes)
+    assert sum(isinstance(each, MemoryError) for each in results) == 1
+    assert sum(isinstance(each, tuple) for each in results) == 7
     assert find.calls == 2
     assert routes == ring3().routes
 

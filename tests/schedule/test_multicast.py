@@ -26,7 +26,7 @@ def test_some_of_the_walks_are_taken_in_the_order_asked() -> None:
 
 
 @pytest.mark.parametrize("reduction", [False, True])
-def test_a_switch_that_copies_bears_each_tree_once(reduction: bool) -> None:
+def test_a_multicast_switch_carries_each_tree_once(reduction: bool) -> None:
     """Four stars around w: each GPU sends one tree into it, and gets the three of the others."""
     forest = star(reduction)
     links = forest.topology.links

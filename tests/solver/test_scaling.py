@@ -1,4 +1,4 @@
-"""Programs in numbers that solvers can tell from zero."""
+"""Programs in numbers that solvers distinguish from zero."""
 
 import numpy as np
 import pytest

@@ -47,7 +47,7 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "shown"),
     [
         (
             "base: ring:nodes=4\nwithou: [gpu0]\n",
@@ -60,7 +60,7 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: ring:nodes=4\nscale: [1]\n", "scale is [1]; write a mapping"),
         ("base: ring:nodes=4\nscale: {gpu0: x}\n", "scale.gpu0 is 'x', which is not a number"),
         ("base: ring:nodes=4\nwith: {gpu0 - gpu2: 5 gbps}\n", "with.gpu0 - gpu2"),
-        ("base: ring:nodes=4\nwithout: [gpu9]\n", "'gpu9' is no node of ring:nodes=4"),
+        ("base: ring:nodes=4\nwithout: [gpu9]\n", "'gpu9' is not a node of ring:nodes=4"),
         ("base: ring:nodes=4\nscale: {gpu0: 0}\n", "the factor is 0; it must be positive"),
         ("base: nothing.yaml\n", "nothing.yaml: cannot be read"),
         ("base: ring:nodes=0\n", "nodes is"),
@@ -70,10 +70,10 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: dgx_a100:boxes=x\n", "line 1: base is 'dgx_a100:boxes=x': dgx_a100: boxes is 'x'"),
     ],
 )
-def test_what_cannot_be_is_reported_in_one_line(tmp_path: Path, text: str, said: str) -> None:
+def test_what_cannot_be_is_reported_in_one_line(tmp_path: Path, text: str, shown: str) -> None:
     with pytest.raises(InvalidTopologyError) as error:
         read_topology(written(tmp_path, text))
-    assert said in str(error.value)
+    assert shown in str(error.value)
     assert "\n" not in str(error.value)
 
 

@@ -21,7 +21,7 @@ def net(change: Callable[[TopologyBuilder], None] | None = None) -> TopologyBuil
     return builder
 
 
-def told(one: TopologyBuilder, other: TopologyBuilder) -> list[str]:
+def differences_of(one: TopologyBuilder, other: TopologyBuilder) -> list[str]:
     return list(differences(one.build("one"), other.build("other")))
 
 
@@ -33,14 +33,14 @@ def test_equal_networks_do_not_differ() -> None:
     other.arc("a", "b", 1, latency=3)
     for gpu in "ba":
         other.link(gpu, "hub", 2)
-    assert told(net(), other) == []
+    assert differences_of(net(), other) == []
 
 
 def test_what_one_has_and_the_other_has_not() -> None:
     """Both ways round: a third GPU, with a link to the hub."""
     more = net(lambda builder: builder.arc(builder.gpu("c"), "hub", 1))
-    assert told(net(), more) == ["compute node c is new", "c -> hub is new"]
-    assert told(more, net()) == ["compute node c is missing", "c -> hub is missing"]
+    assert differences_of(net(), more) == ["compute node c is new", "c -> hub is new"]
+    assert differences_of(more, net()) == ["compute node c is missing", "c -> hub is missing"]
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_what_one_has_and_the_other_has_not() -> None:
 )
 def test_links_that_differ(change: Callable[[TopologyBuilder], None], lines: list[str]) -> None:
     """Parallel links add up, and take the longer time."""
-    found = told(net(), net(change))
+    found = differences_of(net(), net(change))
     assert len(found) == len(lines)
     assert all(line.startswith(start) for line, start in zip(found, lines, strict=True))
 
@@ -68,7 +68,7 @@ def test_kinds_and_marks_and_ranks_are_compared() -> None:
     for gpu in "ab":
         other.link(gpu, "hub", 2)
     other.arc("a", "b", 1, latency=3)
-    assert told(net(), other) == [
+    assert differences_of(net(), other) == [
         "hub is a switch node with stores, not a switch node with multicast",
         "rank 0 is b, not a",
         "rank 1 is a, not b",

@@ -1,4 +1,4 @@
-"""The format of a topology: what fits it, and faults told in one line."""
+"""The format of a topology: what fits it, and faults reported in one line."""
 
 import json
 import re
@@ -105,13 +105,13 @@ MALFORMED = [
     ("_gb_s: 1,", "_gb_s: 1, latency_us: -1,", "links[0].latency_us is -1", "cannot be negative"),
     ("_gb_s: 1,", "_gb_s: !!float 1,", ", line 6: the tag !!float", "leave it out"),
     ("both: true", "both: yes", ", line 6: links[0].both is 'yes'", "write true or false"),
-    ("to: b", "to: bb", ", line 6: links[0].to is 'bb', which is no node", "did you mean 'b'?"),
-    ("to: b", "to: zz", ", line 6: links[0].to is 'zz', which is no node", "add it under nodes"),
+    ("to: b", "to: bb", ", line 6: links[0].to is 'bb', which is not a node", "did you mean 'b'?"),
+    ("to: b", "to: zz", ", line 6: links[0].to is 'zz', which is not a node", "add it under nodes"),
     ("to: b", "to: a", ", line 6: links[0].to is 'a', where the link comes", "remove the link"),
     ("name: b", "name: a", ", line 4: nodes[1].name is 'a', as is nodes[0].name", "rename one"),
     ("name: b", "name: 3", ", line 4: nodes[1].name is 3, not text", "in quotes"),
     ("name: b", 'name: ""', ", line 4: nodes[1].name is empty", "give it a name"),
-    ("name: b", 'name: "b\\n"', ": links[0].to is 'b', which is no node", "did you mean"),
+    ("name: b", 'name: "b\\n"', ": links[0].to is 'b', which is not a node", "did you mean"),
     ("name: pair", 'name: "a\\nb"', "the topology is named 'a\\nb'", "use printable characters"),
     (
         "kind: compute}\nl",

@@ -55,7 +55,7 @@ def test_a_group_of_all_is_the_network_and_a_group_of_a_group_is_smaller() -> No
     ("members", "message"),
     [
         ([], "the group is empty; name at least one"),
-        (["b0.gpu8"], "'b0.gpu8', which is no node of dgx_a100:boxes=2; did you mean 'b0.gpu"),
+        (["b0.gpu8"], "'b0.gpu8', which is not a node of dgx_a100:boxes=2; did you mean 'b0.gpu"),
         (["b0.gpu1", "b0.gpu1"], "names 'b0.gpu1' twice"),
         (["ib"], "'ib', which is a switch; only compute nodes take part"),
     ],
@@ -143,7 +143,7 @@ def test_a_relay_cannot_multicast() -> None:
 
 
 def test_relays_are_named_apart_from_gpus_and_switches() -> None:
-    """A box is whole with its relays; alone, relays are told by name."""
+    """A box is whole with its relays; alone, relays are named."""
     pair = group(CLUSTER, ["b0.gpu0", "b0.gpu1", "b1.gpu0"])
     box = [v for v, node in enumerate(pair.nodes) if node.box == 0]
     assert nodes_in_words(pair, box) == "box 0 (2 GPUs)"

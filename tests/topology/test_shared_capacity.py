@@ -173,7 +173,10 @@ def test_networkx_round_trip():
         ([3], "shared holds 3; it must be"),
         ([{"name": "x"}], "it must be a list of dicts"),
         ([{"name": "x", "links": [1], "bandwidth_gb_s": 1}], "it must be"),
-        ([{"name": "x", "links": [("gpu0", "z")], "bandwidth_gb_s": 1}], "'z', which is no node"),
+        (
+            [{"name": "x", "links": [("gpu0", "z")], "bandwidth_gb_s": 1}],
+            "'z', which is not a node",
+        ),
     ],
 )
 def test_a_graph_with_another_form_of_groups_is_refused(entries, message):

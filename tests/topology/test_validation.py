@@ -84,7 +84,7 @@ def test_one_direction_of_imbalance_is_harmless_to_the_other_collectives():
     assert uses_all_bandwidth(two_gpus_on_a_switch(10, 15), reduction=True)
 
 
-def test_a_switch_that_copies_may_send_more_than_it_receives():
+def test_a_multicast_switch_may_send_more_than_it_receives():
     """2 x 10 in, 2 x 15 out, marked multicast: balance counts only if it may not copy."""
     topology = two_gpus_on_a_switch(10, 15)
     nodes = tuple(replace(node, multicast=node.is_switch) for node in topology.nodes)

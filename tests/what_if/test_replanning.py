@@ -90,7 +90,7 @@ def test_what_cannot_be_replanned_is_refused() -> None:
         replan(Allreduce(*phases), DAMAGED, same_k=True)
 
 
-def test_an_allreduce_sums_up_wherever_it_is_fastest_unless_told_otherwise() -> None:
+def test_an_allreduce_has_a_free_root_by_default() -> None:
     """A hub that held all sums may go; a root that was asked for stays if it is asked for again."""
     whole = network_of("hub a b c", "hub - a b c, a - b: 1/10, b - c: 1/10", "star")
     old = generate(whole, collective="allreduce", root="hub").schedule

@@ -132,9 +132,9 @@ def test_bad_questions_are_refused() -> None:
         upgrades(BOXES, factor=1)
     with pytest.raises(UnsupportedError, match="reduce-scatter and allgather"):
         failures(BOXES, "allreduce")
-    told: list[tuple[int, int]] = []
-    failures(BOXES, progress=lambda *at: told.append(at))
-    assert told == [(i, 5) for i in range(1, 6)]
+    reported: list[tuple[int, int]] = []
+    failures(BOXES, progress=lambda *at: reported.append(at))
+    assert reported == [(i, 5) for i in range(1, 6)]
 
 
 def test_an_upgrade_that_a_switch_cannot_use_takes_nothing_away() -> None:

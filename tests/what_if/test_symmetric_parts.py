@@ -58,7 +58,7 @@ def test_nics_leave_boxes_and_links_do_not() -> None:
     assert [part.pattern for part in nics] == ["b*.nic* - ib"]
 
 
-def test_marks_tell_kinds_and_weights_apart() -> None:
+def test_marks_distinguish_kinds_and_weights() -> None:
     weights = tuple(int(rank == 3) for rank in range(16))
     orbits = symmetries(BOXES, weights)
     alone = [p for p in symmetric_parts(BOXES, orbits) if p.names[0] == "b0.gpu3"]

@@ -120,7 +120,7 @@ def test_of_symmetric_groups_only_one_is_searched(
 
 
 def test_behind_the_cut_of_a_box_stands_that_of_a_gpu() -> None:
-    """24 shards into a box over 8 NICs; 31 into a GPU at 325 GB/s; then all are told apart."""
+    """24 shards into a box over 8 NICs; 31 into a GPU at 325 GB/s; then all are separated."""
     box, gpu = tightest_cuts(load_topology("dgx_a100:boxes=4"), count=5)
     assert (box.copies, box.cut.inverse_rate) == (4, Fraction(24, 200))
     assert (gpu.copies, gpu.cut.inverse_rate) == (32, Fraction(31, 325))
@@ -156,10 +156,10 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 
 def test_progress_is_reported_and_order_does_not_matter() -> None:
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     topology = load_topology("mi250:boxes=2")
-    cuts = tightest_cuts(topology, count=3, progress=lambda *at: told.append(at))
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    cuts = tightest_cuts(topology, count=3, progress=lambda *at: reported.append(at))
+    assert reported == [(1, 3), (2, 3), (3, 3)]
     order = np.random.default_rng(1).permutation(len(topology.nodes)).tolist()
     again = tightest_cuts(topology.relabelled(order), count=3, threads=2)
     assert [one.cut.inverse_rate for one in again] == [one.cut.inverse_rate for one in cuts]

@@ -244,6 +244,7 @@ class _Encoding:
     def _needed(self, solver: cp_model.CpSolver) -> Iterator[Send]:
         """Yield the sends that bring a chunk to a target; a solution may contain useless ones."""
         made = [send for send, variable in self.send.items() if solver.boolean_value(variable)]
+        # A GPU receives a chunk at most once (_add_chunk), so the sends of a chunk form a tree.
         into = {(send.chunk, send.head): send for send in made}
         needed: set[Send] = set()
         for place, commodity in enumerate(self.instance.commodities):

@@ -34,7 +34,7 @@ from baselines.synthesizers.syccl.symmetry_sketch import Sketch
 from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.steps import StepSchedule
-from forestcoll.topology.model import Link, Node, Topology
+from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
 __all__ = ["DIRECT", "Solved", "solve"]
 
@@ -168,20 +168,22 @@ def _sub_demands(cluster: Cluster, sketch: Sketch) -> dict[tuple[int, int], _Dem
 
 
 def _box(cluster: Cluster) -> Topology | None:
-    """Return the network of a box; None if a switch joins its GPUs or boxes differ."""
+    """Return the links between the GPUs of a box; None if they do not join them, or boxes differ.
+
+    Where all GPUs of a box share a switch, they are at equal distances and need no program. Other
+    switches of a box are left out: the trees of a sub-demand are of GPUs.
+    """
     boxes = [_inside(cluster, box) for box in range(cluster.boxes)]
     first = boxes[0]
-    gpus = set(first.compute)
-    heads: dict[int, set[int]] = defaultdict(set)
-    for link in first.links:
-        heads[link.tail].add(link.head)
-    joined = any(gpus <= heads[switch] for switch in first.switches)
-    whole = _reaches_all(first, heads)
-    return None if joined or not whole or any(b.links != first.links for b in boxes) else first
+    whole = _reaches_all(first) and not _shares_a_switch(cluster)
+    return first if whole and all(box.links == first.links for box in boxes) else None
 
 
-def _reaches_all(box: Topology, heads: Mapping[int, set[int]]) -> bool:
+def _reaches_all(box: Topology) -> bool:
     """Whether the first GPU of the box reaches all others within it."""
+    heads: dict[int, set[int]] = defaultdict(set)
+    for link in box.links:
+        heads[link.tail].add(link.head)
     seen, left = {box.compute[0]}, [box.compute[0]]
     while left:
         new = heads.get(left.pop(), set()) - seen
@@ -190,15 +192,32 @@ def _reaches_all(box: Topology, heads: Mapping[int, set[int]]) -> bool:
     return seen.issuperset(box.compute)
 
 
-def _inside(cluster: Cluster, box: int) -> Topology:
-    """Return the network of one box: its GPUs by number, then its switches, which do not copy."""
+def _shares_a_switch(cluster: Cluster) -> bool:
+    """Whether a switch of the first box has links to all of its GPUs."""
     topology = cluster.topology
+    gpus = set(_gpus(cluster, 0))
+    number = topology.nodes[min(gpus)].box
+    heads: dict[int, set[int]] = defaultdict(set)
+    for link in topology.links:
+        heads[link.tail].add(link.head)
+    return any(
+        gpus <= heads[switch]
+        for switch in topology.switches
+        if topology.nodes[switch].box == number
+    )
+
+
+def _gpus(cluster: Cluster, box: int) -> list[int]:
+    """Return the nodes of a box's GPUs, in the order of their places."""
     places = range(box * cluster.gpus_per_box, (box + 1) * cluster.gpus_per_box)
-    gpus = [topology.compute[cluster.rank[place]] for place in places]
-    number = topology.nodes[gpus[0]].box
-    switches = [v for v in topology.switches if topology.nodes[v].box == number]
-    place = {v: i for i, v in enumerate((*gpus, *switches))}
-    nodes = tuple(Node(f"n{i}", topology.nodes[v].kind) for v, i in place.items())
+    return [cluster.topology.compute[cluster.rank[place]] for place in places]
+
+
+def _inside(cluster: Cluster, box: int) -> Topology:
+    """Return the GPUs of a box by number, and the links between them."""
+    topology = cluster.topology
+    place = {v: i for i, v in enumerate(_gpus(cluster, box))}
+    nodes = tuple(Node(f"n{i}", NodeKind.COMPUTE) for i in place.values())
     links = tuple(
         Link(place[link.tail], place[link.head], link.bandwidth_gb_s)
         for link in topology.links

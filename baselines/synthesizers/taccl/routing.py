@@ -153,6 +153,7 @@ class Routing:
         if self.exchange.collective == "all-to-all":
             fine &= self._on_shortest_paths(fine)
         classes = self.classes.sent
+        # Symmetric parts share one variable: a link that is barred for one is barred for all.
         barred = np.zeros(classes.max() + 1, dtype=np.bool_)
         barred[classes[~fine]] = True
         return np.asarray(~barred[classes])
@@ -221,6 +222,7 @@ class Routing:
         first = self._of_pairs(self.exchange.target if backwards else self.exchange.source)
         order = np.argsort(heads, kind="stable")
         places, begin = np.unique(heads[order], return_index=True)
+        # Parts of one chunk have the same links, so the first part stands for all.
         ways = np.where(allowed[:: self.exchange.parts, order], lengths[order], np.inf)
         found = np.full((len(first), self.network.gpus), np.inf)
         found[np.arange(len(first)), first] = 0.0

@@ -186,7 +186,7 @@ class _Part:
         for name in self.given:
             if name not in names:
                 remedy = did_you_mean(name, names, f"these are {', '.join(names)}")
-                raise self.fault(name, f"is no field of a sketch; {remedy}")
+                raise self.fault(name, f"is not a field of a sketch; {remedy}")
 
     def value(self, name: str) -> object:
         if name not in self.given:
@@ -231,7 +231,7 @@ class _Part:
         found = {}
         for gpu, others in inner.given.items():
             if not _GPU.fullmatch(gpu):
-                raise inner.fault(gpu, "is no GPU; write its number in the box, such as 0")
+                raise inner.fault(gpu, "is not a GPU; write its number in the box, such as 0")
             found[int(gpu)] = inner.gpus(gpu, others)
         return MappingProxyType(dict(sorted(found.items())))
 

@@ -181,7 +181,7 @@ class Task:
         """Make the schedule of a phase; its name is for reports."""
         network, demand = self.instance(topology)
         solver = "highs" if self._flows and self.solver != "gurobi" else self.solver
-        tell = _Teller(f"{phase}, crossing {self.crossing}", solver, report)
+        tell = _Reporter(f"{phase}, crossing {self.crossing}", solver, report)
         if self._flows:
             return self._flow(network, demand, tell)
         if demand.given is not None:
@@ -190,7 +190,7 @@ class Task:
         made = schedule_of(network, demand, kept, self.collective, self.size_bytes)
         return made if demand.given is None else demanded(made, demand)
 
-    def _flow(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> StepSchedule:
+    def _flow(self, network: EpochNetwork, demand: Demand, tell: _Reporter) -> StepSchedule:
         if not self.windows:
             network = without_windows(network)
         if self.epochs:
@@ -201,7 +201,7 @@ class Task:
             found = lp_horizon.fewest_epochs(network, demand, self.solver, self.limits, tell.epochs)
         return flow_schedule.schedule_of(network, demand, ways(network, found), self.size_bytes)
 
-    def _search(self, network: EpochNetwork, demand: Demand, tell: _Teller) -> Kept:
+    def _search(self, network: EpochNetwork, demand: Demand, tell: _Reporter) -> Kept:
         """Find the transfers of whole chunks."""
         limits, deadline = self.limits, self.limits.deadline
         if self.round_epochs:
@@ -279,7 +279,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class _Teller:
+class _Reporter:
     """Reports of a phase, named with the rule for crossing switches."""
 
     phase: str

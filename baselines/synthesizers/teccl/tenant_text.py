@@ -75,7 +75,7 @@ def _pairs(name: str, text: str) -> dict[str, str]:
         key, equals, value = text.partition("=")
         if not equals or key not in _KEYS or key in given:
             raise InvalidParameterError(
-                f"tenant {name!r}: {key!r} is no key, or is given twice; known are "
+                f"tenant {name!r}: {key!r} is not a key, or is given twice; known are "
                 f"{', '.join(_KEYS)}, each as KEY=VALUE"
             )
         given[key], _, text = (value, "", "") if key == "demand" else value.partition(",")

@@ -99,7 +99,9 @@ def read_bundle(folder: Path) -> Bundle:
     """
     path = folder / INDEX
     if not path.exists():
-        raise InvalidScheduleError(f"{folder}: has no {INDEX}, so it is no bundle")
+        raise InvalidScheduleError(
+            f"{folder}: has no {INDEX}; give a folder that `bundle export` wrote"
+        )
     content = read_at_most(path, MOST_BYTES, InvalidScheduleError)
     expect_few_objects(content, str(path), InvalidScheduleError)
     try:

@@ -119,7 +119,7 @@ def read_tuned(folder: Path) -> TunedIndex:
     unknown = {one.use for one in found.ranges} - {one.name for one in found.candidates}
     if unknown:
         raise InvalidScheduleError(
-            f"{path}: a range uses {min(unknown)!r}, which is no candidate; tune again"
+            f"{path}: a range uses {min(unknown)!r}, which is not a candidate; tune again"
         )
     return found
 

@@ -20,12 +20,12 @@ from forestcoll.problem.request import Request
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import COLLECTIVES
 
-__all__ = ["FORESTS", "PEERS", "Recipe", "check_known", "forests", "recipes"]
+__all__ = ["BASELINES", "FORESTS", "Recipe", "check_known", "forests", "recipes"]
 
 FORESTS = "forestcoll"
 """The name that requests all forests."""
 
-PEERS = (
+BASELINES = (
     "direct", "bruck", "recursive-halving-doubling", "ring", "nccl-tree", "double-binary-tree",
     "nccl-nvls", "nccl-nvls-tree", "bfb", "torus", "shifted-ring", "shifted-bfb-ring",
     "blueconnect", "multitree", "blink", "blink-switch", "unwound",
@@ -100,7 +100,8 @@ def recipes(
     Parameters
     ----------
     methods : sequence of str, optional
-        "forestcoll" for all forests, and baselines by name; forests and :data:`PEERS` if not given.
+        "forestcoll" for all forests, and baselines by name; without it forests and
+        :data:`BASELINES`.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def recipes(
     >>> [one.name for one in recipes(load_topology("ring:nodes=4"), ["ring", "forestcoll"])][:3]
     ['ring', 'forest, k=1', 'forest, k=2']
     """
-    asked = (FORESTS, *PEERS) if methods is None else tuple(dict.fromkeys(methods))
+    asked = (FORESTS, *BASELINES) if methods is None else tuple(dict.fromkeys(methods))
     check_known(asked)
     found: list[Recipe] = []
     for name in asked:

@@ -7,7 +7,7 @@ Output:  the network without them, in which a GPU has a link to the hub instead;
 Cost:    a few searches in every box.
 Source:  ours. Every GPU gets one chain, the widest that those before it leave. What is routed
          within the links' bandwidths is routed within those of the chains. Where the chains use
-         less than the box has, its cut tells, and the caller takes the program.
+         less than the box has, its cut is narrower, and the caller takes the program.
 """
 
 from __future__ import annotations

@@ -50,14 +50,14 @@ ScheduleOfFile = Annotated[
     typer.Option(
         "--schedule",
         metavar="FILE",
-        help="The schedule that it was exported from: tells how much of each part of an all-to-all "
-        "holds data, where the amounts differ.",
+        help="The schedule that it was exported from, which has the amounts of an all-to-all of "
+        "unequal amounts.",
     ),
 ]
 
 
 def _pairs(schedule: Path | None, input_chunks: int) -> tuple[tuple[int, ...], ...] | None:
-    """Return the chunks with data of each pair, if a schedule tells."""
+    """Return the chunks with data of each pair, if a schedule gives them."""
     if schedule is None:
         return None
     from forestcoll.compilation import compile_program

@@ -18,8 +18,8 @@ from forestcoll.runtimes.mscclpp import Plan, read_plan
 from forestcoll.runtimes.mscclpp.reading import is_plan
 from forestcoll.runtimes.scoring.file_bounds import Measurement
 from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, score_transfers
-from forestcoll.runtimes.scoring.peers.peer_files import is_json, read_peer_file
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.runtimes.scoring.sent_data import RuntimeFile
 from forestcoll.schedule import write_schedule
 from forestcoll.topology import Topology, load_topology, members_from_text
@@ -146,7 +146,7 @@ def _of_json(
     if output is not None:
         expect_writable(output, SCHEDULES)
     try:
-        transfers = read_peer_file(file)
+        transfers = read_tool_file(file)
     except VerificationError as failure:
         return {"right": False, "wrong": [str(failure)[:_LETTERS]]}
     found = score_transfers(transfers, topology, order)
@@ -155,7 +155,7 @@ def _of_json(
     return {**_about(transfers, found), **_measured(found.measurement)}
 
 
-def _about(transfers: PeerTransfers, found: PeerScore) -> dict[str, Any]:
+def _about(transfers: ToolTransfers, found: PeerScore) -> dict[str, Any]:
     return {
         "written_by": transfers.tool,
         "collective": transfers.collective,

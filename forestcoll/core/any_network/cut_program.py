@@ -276,8 +276,10 @@ class CutProgram:
         if status == highspy.HighsModelStatus.kInfeasible:
             raise InfeasibleError("no capacities have the rate that was fixed")
         if status != highspy.HighsModelStatus.kOptimal:
-            said = self._solver.modelStatusToString(status)
-            raise SolverError(f"HiGHS stopped the program of sub-capacities with status {said!r}")
+            status_name = self._solver.modelStatusToString(status)
+            raise SolverError(
+                f"HiGHS stopped the program of sub-capacities with status {status_name!r}"
+            )
         solution = self._solver.getSolution()
         values, self._duals = np.array(solution.col_value), list(solution.row_dual)
         fixed = np.array([limit / self._unit for limit in self.limits.link])

@@ -1,6 +1,6 @@
 """Exact solution of a linear program's basis, in fractions.
 
-Problem: a solver's floats tell which rows and columns bind; solve these equations in fractions.
+Problem: a solver's floats show which rows and columns bind; solve these equations in fractions.
 Input:   a square system of whole numbers, a dict for each row; right-hand sides.
 Output:  the solution as Fractions, or None if the system is singular.
 Cost:    Gaussian elimination on sparse rows, the row and column with fewest entries first; bases

@@ -27,7 +27,7 @@ from forestcoll.topology.model import Topology
 __all__ = ["bound_by_program", "limits_at", "optimum_by_program"]
 
 _MOST_TREES = 2**40
-"""Most trees on a link in the integer program; floats could not tell larger numbers apart."""
+"""Most trees on a link in the integer program; floats could not distinguish larger numbers."""
 
 
 def optimum_by_program(

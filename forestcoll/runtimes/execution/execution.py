@@ -195,10 +195,10 @@ def _outcome(folder: Path, rank: int) -> Outcome:
 
 def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
     """Return why processes failed: the error of a rank, or the last line printed."""
-    # An error of a rank says more than that of the launcher, which only saw it end.
+    # An error of a rank has more detail than that of the launcher, which only saw it end.
     for rank in range(ranks):
-        if outcome_file(folder, rank).exists() and (said := _outcome(folder, rank).error):
-            return f"rank {rank} failed: {said}"
+        if outcome_file(folder, rank).exists() and (reason := _outcome(folder, rank).error):
+            return f"rank {rank} failed: {reason}"
     printed = log.read_text(encoding="utf-8", errors="replace")
     found = (re.findall(pattern, printed, re.MULTILINE) for pattern in _TELLING)
     return f"a process failed, it {error}: {next(filter(None, found), ['nothing was printed'])[-1]}"

@@ -46,9 +46,9 @@ def run_together(commands: Sequence[Command], seconds: float, log: Path) -> None
     """
     started: list[subprocess.Popen[bytes]] = []
     try:
-        with log.open("wb") as said:
+        with log.open("wb") as output:
             for command in commands:
-                started.append(_start(command, said.fileno()))
+                started.append(_start(command, output.fileno()))
         _wait(started, seconds)
     finally:
         _stop(started)

@@ -118,7 +118,9 @@ def _find_in_slice(
             found = multisets.in_words(number, promise.cells.inputs, nth)
             which = " of a later slice" if nth else ""
             what = f"output chunk {chunk}{which} has {found}, not {due}"
-            yield _told(what, gpu, _way(int(memory.writer[cells[chunk]]), memory, units), actions)
+            yield _finding(
+                what, gpu, _way(int(memory.writer[cells[chunk]]), memory, units), actions
+            )
 
 
 def _due(promise: Promise, gpu: int) -> tuple[Ints, Ints]:
@@ -196,9 +198,9 @@ def _way(unit: int, memory: Memory, units: Units) -> list[int]:
     return way
 
 
-def _told(what: str, gpu: int, way: list[int], actions: Named) -> Finding:
+def _finding(what: str, gpu: int, way: list[int], actions: Named) -> Finding:
     if not way:
-        return Finding(Kind.DATA, f"GPU {gpu}: {what}; nobody writes it", gpu)
+        return Finding(Kind.DATA, f"GPU {gpu}: {what}; no step writes it", gpu)
     lines = " < ".join(map(actions.name_of, way))
     places = map(actions.place_of, way)
     return Finding.at(Kind.DATA, f"GPU {gpu}: {what}; it came by {lines}", *places)

@@ -26,7 +26,7 @@ class Kind(StrEnum):
     PAIRING = "pairing"
     """A send without its receive, the other way round, or of another count."""
     DEPENDENCY = "dependency"
-    """A wait for what nobody tells."""
+    """A wait for a step or signal that never comes."""
     BALANCE = "balance"
     """Signals and waits, or releases and acquires, whose numbers differ."""
     DEADLOCK = "deadlock"

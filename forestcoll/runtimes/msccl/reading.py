@@ -234,7 +234,7 @@ class _Parser:
             self._refuse(f"begins with {tag}; an algorithm of MSCCL begins with algo")
         if len(self._remarks) >= _MOST_REMARKS:
             self._refuse(f"{tag} and too many others are no elements of MSCCL; take them out")
-        self._remark(f"{tag} is no element of MSCCL; it is ignored", self._line)
+        self._remark(f"{tag} is not an element of MSCCL; it is ignored", self._line)
 
     def _doctype(self, *_: object) -> NoReturn:
         self._refuse("has a document type, which may define entities; take it out")

@@ -74,5 +74,5 @@ def _step(number: int, step: Instruction) -> str:
 
 
 def _element(element: str, end: str = ">", /, **attributes: str | int) -> str:
-    said = " ".join(f"{key}={quoteattr(str(value))}" for key, value in attributes.items())
-    return f"<{element} {said}{end}"
+    fields = " ".join(f"{key}={quoteattr(str(value))}" for key, value in attributes.items())
+    return f"<{element} {fields}{end}"

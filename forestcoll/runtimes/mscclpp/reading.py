@@ -119,7 +119,9 @@ class _Record:
     def get(self, key: str, default: Any = None) -> Any:
         if not self.has(key):
             if default is None:
-                self.refuse(f"{self.at(key)} is missing; add it, the loader crashes without")
+                self.refuse(
+                    f"{self.at(key)} is missing; add it, since the loader crashes without it"
+                )
             return default
         return self.value[key]
 

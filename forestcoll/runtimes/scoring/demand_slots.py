@@ -8,7 +8,7 @@ Cost:    linear in the pairs; the bound is that of :mod:`forestcoll.all_to_all.b
 Source:  ours, with the layout of :mod:`forestcoll.runtimes.data_layout`: a slot has room for the
          largest amount, and an amount lies at its beginning.
 
-Where an amount is no whole number of chunks, the file must move the chunk that holds its end.
+Where an amount is not a whole number of chunks, the file must move the chunk that holds its end.
 """
 
 from __future__ import annotations

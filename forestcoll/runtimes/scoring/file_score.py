@@ -27,8 +27,8 @@ from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 from forestcoll.runtimes.scoring.demand_slots import SECONDS, demand_bound, slots_of
 from forestcoll.runtimes.scoring.file_bounds import Measurement, bound_of, measured
 from forestcoll.runtimes.scoring.least_hops import Pair, loads_between
-from forestcoll.runtimes.scoring.peers.peer_schedule import as_the_file_has_it, peer_schedule
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_schedule import as_the_file_has_it, tool_schedule
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.runtimes.scoring.sent_data import RuntimeFile, call_chunks, collective_of, sent_by
 from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.steps import StepSchedule
@@ -153,7 +153,7 @@ class PeerScore:
 
 
 def score_transfers(
-    transfers: PeerTransfers, topology: Topology, order: Sequence[int] | None = None
+    transfers: ToolTransfers, topology: Topology, order: Sequence[int] | None = None
 ) -> PeerScore:
     """Verify transfers and measure them on a network.
 
@@ -165,10 +165,10 @@ def score_transfers(
     Raises
     ------
     ForestCollError
-        As of :func:`forestcoll.runtimes.scoring.peers.peer_schedule.peer_schedule` and
+        As of :func:`forestcoll.runtimes.scoring.other_tools.tool_schedule.tool_schedule` and
         :func:`forestcoll.core.optimality.optimum`.
     """
-    schedule = peer_schedule(transfers, topology, order)
+    schedule = tool_schedule(transfers, topology, order)
     try:
         verify(schedule)
     except VerificationError as failure:

@@ -123,8 +123,8 @@ def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
     if document["version"] != STEPWISE_VERSION:
         return None
     steps = stepwise_form(document) == "steps"
-    said, may = (STEP_FIELDS, STEP_OPTIONS) if steps else (FLOW_FIELDS, FLOW_OPTIONS)
-    check_fields([document], (*_STEPWISE, *said), lambda _: "", may)
+    required, may = (STEP_FIELDS, STEP_OPTIONS) if steps else (FLOW_FIELDS, FLOW_OPTIONS)
+    check_fields([document], (*_STEPWISE, *required), lambda _: "", may)
     return document, parse_topology(document)
 
 

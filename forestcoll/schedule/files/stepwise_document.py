@@ -104,8 +104,8 @@ _Column = npt.NDArray[np.integer[Any]]
 def head_of_steps(schedule: StepSchedule) -> dict[str, Any]:
     """Return the head of a step schedule, without its lists."""
     clock = schedule.clock
-    told = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
-    values = (schedule.collective, schedule.method, schedule.chunks.whole, told)
+    clock_fields = clock and {"size_bytes": clock.size_bytes, "tick_us": str(clock.tick_us)}
+    values = (schedule.collective, schedule.method, schedule.chunks.whole, clock_fields)
     head: dict[str, Any] = dict(zip(STEP_FIELDS, values, strict=True))
     if set(schedule.weights) != {1}:
         head["weights"] = list(schedule.weights)
@@ -132,7 +132,7 @@ def send_columns(schedule: StepSchedule) -> dict[str, _Column]:
     """Return the columns of the transfers."""
     short = schedule.in_short()
     sends, clock = short.sends, short.clock
-    said: dict[str, _Column | None] = {
+    stored: dict[str, _Column | None] = {
         "step": sends.step,
         "chunk": sends.chunk,
         "from": sends.tail,
@@ -143,8 +143,8 @@ def send_columns(schedule: StepSchedule) -> dict[str, _Column]:
         "path": sends.path,
     }
     if clock is not None:
-        said |= {name: getattr(clock, name) for name in ("start", "end", "left", "message")}
-    return {name: values for name, values in said.items() if values is not None}
+        stored |= {name: getattr(clock, name) for name in ("start", "end", "left", "message")}
+    return {name: values for name, values in stored.items() if values is not None}
 
 
 def chunk_lines(chunks: Chunks) -> Iterator[str]:

@@ -56,7 +56,7 @@ def best_chunk_count(
     Raises
     ------
     InvalidParameterError, CapacityOverflowError, VerificationError
-        As for :meth:`Simulator.run`; the first also if ``most`` is no number from 1 up.
+        As for :meth:`Simulator.run`; the first also if ``most`` is not a number from 1 up.
     """
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise InvalidParameterError(f"most is {most!r}; it must be a whole number from 1")

@@ -282,7 +282,7 @@ class Simulator:
         if max(found, default=0) >= 2**62:
             raise CapacityOverflowError(
                 f"the clock of this schedule goes on for {float(starts.tick_us * times[-1]):.3g} "
-                f"us, too long for what it moves; do not keep to it"
+                f"us, too long for its data; simulate without the clock"
             )
         return np.array(found, dtype=np.int64)
 

@@ -114,7 +114,7 @@ def _laid(paths: _Paths, planes: Planes, switches: Sequence[int], size: int) -> 
     first_hop = np.concatenate([[0], np.cumsum(np.diff(paths.first)[path])]).astype(np.int64)
     place = np.full(len(paths.hop), -1, dtype=np.int64)
     place[at] = start
-    # All passages lie on one line of trees; where a tree lies tells its plane.
+    # All passages lie on one line of trees; the place of a tree gives its plane.
     line = place[hop_of]
     passing = np.flatnonzero(line >= 0)
     part = np.repeat(np.arange(len(path)), np.diff(first_hop))[passing]

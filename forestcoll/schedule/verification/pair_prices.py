@@ -59,7 +59,7 @@ def priced_inverse_rate_of_pairs(
             f"{len(price)} prices are claimed; the network has {parts} links and shared capacities"
         )
     if any(type(one) is not int or not 0 <= one <= _MOST_PRICE for one in price):
-        fail(f"a price is no whole number from 0 to {_MOST_PRICE}")
+        fail(f"a price is not a whole number from 0 to {_MOST_PRICE}")
     own, common = price[: len(topology.links)], price[len(topology.links) :]
     cost = np.array(own, dtype=np.int64)
     paid = sum(

@@ -136,10 +136,10 @@ _UNITS = {"_s_per_gb": "s/GB", "_gb_s": "GB/s"}
 
 def _in_words(verdict: Verdict | AllreduceVerdict) -> dict[str, object]:
     """Return the fields of a verdict as text, by their names in words."""
-    return dict(_said(field.name, getattr(verdict, field.name)) for field in fields(verdict))
+    return dict(_entry(field.name, getattr(verdict, field.name)) for field in fields(verdict))
 
 
-def _said(name: str, value: object) -> tuple[str, object]:
+def _entry(name: str, value: object) -> tuple[str, object]:
     ending = next((ending for ending in _UNITS if name.endswith(ending)), "")
     label = name.removesuffix(ending).replace("_", " ")
     if isinstance(value, Fraction):

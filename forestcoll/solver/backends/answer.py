@@ -27,7 +27,7 @@ class Answer:
     Parameters
     ----------
     outcome : Outcome
-    said : str
+    status : str
         The solver's own status.
     x : float array, optional
         A point that is feasible according to the solver.
@@ -39,7 +39,7 @@ class Answer:
     """
 
     outcome: Outcome
-    said: str
+    status: str
     x: Vector | None = None
     row_duals: Vector | None = None
     bound: float | None = None

@@ -66,5 +66,5 @@ def _parameters(settings: Settings) -> dict[str, object]:
         "FeasibilityTol": tolerance,
         "OptimalityTol": tolerance,
         "MIPGap": settings.gap,
-        "DualReductions": 0,  # tells infeasible from unbounded
+        "DualReductions": 0,  # distinguishes infeasible from unbounded
     }

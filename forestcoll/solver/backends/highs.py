@@ -15,7 +15,7 @@ __all__ = ["run"]
 _ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
 
 _SMALLEST = 1e-12
-"""HiGHS drops matrix entries that are not larger; it allows no less, and 1e-9 if not told."""
+"""HiGHS drops matrix entries that are not larger; it allows no less; its default is 1e-9."""
 
 _STATUS = highspy.HighsModelStatus
 
@@ -43,10 +43,10 @@ def run(program: Program, settings: Settings) -> Answer:
     if highs.passModel(_model(program)) == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, "refused the model")
     with printed_as_errors():
-        said = highs.run()
+        returned = highs.run()
     status = highs.getModelStatus()
     name = str(highs.modelStatusToString(status))
-    if said == highspy.HighsStatus.kError:
+    if returned == highspy.HighsStatus.kError:
         return Answer(Outcome.FAILED, name)
     info, solution = highs.getInfo(), highs.getSolution()
     feasible = info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible

@@ -35,15 +35,15 @@ _PDLP = {
 def run_glop(program: Program, settings: Settings) -> Answer:
     """Solve a minimisation by GLOP.
 
-    Its status for programs found unsolvable early does not tell infeasible from unbounded; without
-    an objective nothing is unbounded, so it is asked again.
+    Its status for programs found unsolvable early does not distinguish infeasible from unbounded.
+    Without an objective nothing is unbounded, so it then solves the program without one.
     """
     answer = _glop(program, settings)
     if answer.outcome is Outcome.INFEASIBLE and program.cost.any():
         plain = _glop(replace(program, cost=np.zeros_like(program.cost)), settings)
         if plain.outcome is Outcome.OPTIMAL:
-            return Answer(Outcome.UNBOUNDED, answer.said)
-        return Answer(plain.outcome, plain.said)
+            return Answer(Outcome.UNBOUNDED, answer.status)
+        return Answer(plain.outcome, plain.status)
     return answer
 
 
@@ -98,14 +98,14 @@ def run_pdlp(program: Program, settings: Settings) -> Answer:
     criteria.simple_optimality_criteria.eps_optimal_absolute = settings.tolerance
     criteria.simple_optimality_criteria.eps_optimal_relative = settings.tolerance
     found = pdlp.primal_dual_hybrid_gradient(problem, parameters)
-    said = solve_log_pb2.TerminationReason.Name(found.solve_log.termination_reason)
-    outcome = _PDLP.get(said, Outcome.FAILED)
+    status = solve_log_pb2.TerminationReason.Name(found.solve_log.termination_reason)
+    outcome = _PDLP.get(status, Outcome.FAILED)
     # Where a limit stops it, its point is on its way to be feasible, so it is not vouched for; its
     # multipliers prove what they prove.
     ended = outcome in (Outcome.OPTIMAL, Outcome.LIMIT)
     return Answer(
         outcome,
-        said,
+        status,
         x=np.array(found.primal_solution) if outcome is Outcome.OPTIMAL else None,
         row_duals=np.array(found.dual_solution) if ended else None,
     )

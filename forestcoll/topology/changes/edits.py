@@ -86,11 +86,11 @@ def without(topology: T, parts: Iterable[str]) -> T:
     InvalidTopologyError
         If a part does not exist, or nothing is left.
     """
-    said = _texts(parts)
+    names = _texts(parts)
     limits = {group.name: group for group in topology.shared}
     gone_nodes: set[int] = set()
     gone_links: set[tuple[int, int]] = set()
-    for part in said:
+    for part in names:
         if part in limits:
             continue
         named = parts_named(topology, part)
@@ -100,14 +100,14 @@ def without(topology: T, parts: Iterable[str]) -> T:
     if not left:
         raise InvalidTopologyError(f"nothing of {topology.name} is left; leave out less")
     links = (link for link in topology.links if (link.tail, link.head) not in gone_links)
-    groups = (group for group in topology.shared if group.name not in said)
+    groups = (group for group in topology.shared if group.name not in names)
     shared = kept(groups, topology.link_between.keys() - gone_links)
     if gone_nodes:
         place = {old: new for new, old in enumerate(left)}
         links = (replace(link, tail=place[link.tail], head=place[link.head]) for link in links)
         shared = moved(shared, place)
     nodes = tuple(topology.nodes[v] for v in left) if gone_nodes else topology.nodes
-    name = f"{topology.name} without {_in_short(said)}"
+    name = f"{topology.name} without {_in_short(names)}"
     return topology.like(name, nodes, tuple(links), shared=shared)
 
 
@@ -131,13 +131,13 @@ def scaled(topology: T, parts: str | Iterable[str], factor: Exact) -> T:
     InvalidTopologyError
         If a part does not exist or the factor is not positive.
     """
-    said, by = _texts(parts), exact(factor, "the factor")
+    names, by = _texts(parts), exact(factor, "the factor")
     if by <= 0:
         raise InvalidTopologyError(
             f"the factor is {by}; it must be positive (leave a dead part out: without)"
         )
     limits = {group.name for group in topology.shared}
-    of_links = [part for part in said if part not in limits]
+    of_links = [part for part in names if part not in limits]
     chosen = {ends for part in of_links for ends in parts_named(topology, part).links}
     links = (
         replace(link, bandwidth_gb_s=link.bandwidth_gb_s * by)
@@ -145,9 +145,9 @@ def scaled(topology: T, parts: str | Iterable[str], factor: Exact) -> T:
         else link
         for link in topology.links
     )
-    suffix = "" if said == ("*",) else f" with {_in_short(said)} x {exact_text(by)}"
+    suffix = "" if names == ("*",) else f" with {_in_short(names)} x {exact_text(by)}"
     shared = tuple(
-        replace(group, bandwidth_gb_s=group.bandwidth_gb_s * by) if group.name in said else group
+        replace(group, bandwidth_gb_s=group.bandwidth_gb_s * by) if group.name in names else group
         for group in topology.shared
     )
     return topology.like(f"{topology.name}{suffix}", topology.nodes, tuple(links), shared=shared)
@@ -166,7 +166,7 @@ def with_links(topology: T, links: Mapping[str, Exact]) -> T:
     Raises
     ------
     InvalidTopologyError
-        If an end is no node, a node would be joined to itself, or a bandwidth is not positive.
+        If an end is not a node, a node would be joined to itself, or a bandwidth is not positive.
 
     Examples
     --------

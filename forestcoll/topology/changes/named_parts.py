@@ -73,7 +73,7 @@ def parts_named(topology: NetworkGraph, text: str) -> NamedParts:
         links |= _between(topology, tails, heads)
     if not links:
         raise InvalidTopologyError(
-            f"{text!r} names no link of {topology.name}: none leads from the one to the other"
+            f"{text!r} names no link of {topology.name}: these nodes have no link this way"
         )
     return NamedParts((), tuple(sorted(links)))
 
@@ -151,8 +151,8 @@ def _nodes(topology: NetworkGraph, pattern: str, text: str) -> tuple[int, ...]:
     if not found:
         example = f"its nodes have names like {topology.nodes[0].name!r}"
         hint = did_you_mean(pattern, topology.position_of, example, repr)
-        said = "" if pattern == text else f" of {text!r}"
-        raise InvalidTopologyError(f"{pattern!r}{said} is no node of {topology.name}; {hint}")
+        within = "" if pattern == text else f" of {text!r}"
+        raise InvalidTopologyError(f"{pattern!r}{within} is not a node of {topology.name}; {hint}")
     return tuple(found)
 
 

@@ -2,14 +2,18 @@
 
 To read: ``family`` (the registry and the decorator), ``family_spec`` (the parser of a name with
 parameters), ``values`` (types of parameters), ``wiring`` (GPUs by number), ``fabric`` (networks
-between boxes). Families: ``machines`` and ``chassis`` with the numbers of ``constants``; ``boxes``,
-``racks`` and ``slices`` with those of ``machine_table``; ``fabrics``, ``gpu_networks``; of GPUs
-alone ``direct_connect``, ``words``, ``circulants``, ``grids``, ``distance_regular``, ``expanders``.
+between boxes). Machines: ``machines`` and ``chassis`` with the numbers of ``constants``;
+``box_machines``, ``racks`` and ``chip_slices`` with those of ``machine_table``. Networks:
+``fabrics``, ``gpu_networks``; of GPUs alone ``direct_connect``, ``words``, ``circulants``,
+``grids``, ``distance_regular`` and ``expanders``.
 """
 
 # isort: off
 # The order of imports is the order of the list that users see.
 from forestcoll.topology.families import machines as machines
+from forestcoll.topology.families import box_machines as box_machines
+from forestcoll.topology.families import racks as racks
+from forestcoll.topology.families import chip_slices as chip_slices
 from forestcoll.topology.families import chassis as chassis
 from forestcoll.topology.families import fabrics as fabrics
 from forestcoll.topology.families import gpu_networks as gpu_networks

@@ -115,7 +115,7 @@ def dgx2(
     """NVIDIA DGX-2: chassis of 16 V100s on an NVSwitch; odd GPUs send across, even ones receive.
 
     GPU 2i + 1 of a chassis has a link to GPU 2i of the other. For a third chassis it would need
-    another NIC, or a network that the paper does not tell.
+    another NIC, or a network that the paper does not describe.
     """
     builder = TopologyBuilder()
     gpus: list[list[str]] = []

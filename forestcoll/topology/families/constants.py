@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from types import MappingProxyType
+from typing import Literal
 
 __all__ = [
     "A100_NIC",
@@ -44,18 +45,24 @@ __all__ = [
     "PCIE_LANE",
     "SOCKET_LINK",
     "V100_NVLINK",
+    "Confidence",
     "Constant",
 ]
 
 
+Confidence = Literal["data sheet", "vendor documentation", "paper", "secondary page", "derived"]
+"""How far a number can be trusted: what kind of source prints it, or that none does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A hardware number with its meaning and source."""
+    """A hardware number with its meaning and source, and what kind of source that is."""
 
     value: Fraction
     unit: str
     meaning: str
     source: str
+    confidence: Confidence
 
 
 GPUS_PER_DGX = 8
@@ -66,24 +73,28 @@ A100_NVSWITCH = Constant(
     "GB/s per direction",
     "an A100 to the NVSwitches of its box",
     "NVIDIA A100 data sheet: NVLink 600 GB/s, both directions; ForestColl figure 1",
+    "data sheet",
 )
 A100_NIC = Constant(
     Fraction(25),
     "GB/s per direction",
     "one of the 8 InfiniBand NICs of a DGX A100",
     "NVIDIA DGX A100 data sheet: 8 ConnectX-6 at 200 Gb/s; ForestColl figure 1",
+    "data sheet",
 )
 H100_NVSWITCH = Constant(
     Fraction(450),
     "GB/s per direction",
     "an H100 to the NVSwitches of its box",
     "NVIDIA H100 data sheet (SXM): NVLink 900 GB/s, both directions; ForestColl section 6.3",
+    "data sheet",
 )
 H100_NIC = Constant(
     Fraction(50),
     "GB/s per direction",
     "one of the 8 InfiniBand NICs of a DGX H100",
     "NVIDIA DGX H100 data sheet: 8 ConnectX-7 at 400 Gb/s; ForestColl section 6.3",
+    "data sheet",
 )
 A800_NVSWITCH = Constant(
     Fraction(180),
@@ -91,6 +102,7 @@ A800_NVSWITCH = Constant(
     "an A800 to the NVSwitches of its box",
     "SyCCL's test bed of 4 x 8 A800, as public summaries of its section 7 have it (NVIDIA prints "
     "400 GB/s, both directions: 200)",
+    "secondary page",
 )
 A800_NIC = Constant(
     Fraction(25),
@@ -98,12 +110,14 @@ A800_NIC = Constant(
     "one of the 4 NICs of a box of 8 A800",
     "SyCCL's test bed of 4 x 8 A800, as public summaries of its section 7 have it: 4 NICs at "
     "200 Gb/s",
+    "secondary page",
 )
 H800_NVSWITCH = Constant(
     Fraction(200),
     "GB/s per direction",
     "an H800 to the NVSwitches of its box",
     "NVIDIA H800: NVLink 400 GB/s, both directions (SyCCL's own number is not at hand)",
+    "data sheet",
 )
 H800_NIC = Constant(
     Fraction(50),
@@ -111,6 +125,7 @@ H800_NIC = Constant(
     "one of the 8 NICs of a box of 8 H800, each on its rail",
     "SyCCL's simulated network of 64 x 8 H800, by public summaries of its section 7: 8 NICs "
     "at 400 Gb/s",
+    "secondary page",
 )
 GB200_NVLINK_PLANE = Constant(
     Fraction(50),
@@ -118,12 +133,14 @@ GB200_NVLINK_PLANE = Constant(
     "from a GPU of a GB200 NVL72 to one of its NVLink switch chips",
     "NVIDIA: fifth NVLink, 900 GB/s a GPU in each direction; 18 chips, one link of each GPU to "
     "each, is what the counts of switch trays and ports leave",
+    "derived",
 )
 GB200_NIC = Constant(
     Fraction(50),
     "GB/s per direction",
     "the NIC of a GPU in a GB200 NVL72",
     "NVIDIA GB200 NVL72: ConnectX-7 at 400 Gb/s",
+    "data sheet",
 )
 MI250_XGMI = Constant(
     Fraction(50),
@@ -131,6 +148,7 @@ MI250_XGMI = Constant(
     "one xGMI (Infinity Fabric) link between two MI250 GPUs (dies)",
     "AMD Instinct MI250 microarchitecture, ROCm documentation: 25 GT/s on 16 lanes; "
     "ForestColl figure 9",
+    "vendor documentation",
 )
 MI250_IB = Constant(
     Fraction(16),
@@ -138,6 +156,7 @@ MI250_IB = Constant(
     "an MI250 GPU's share of the 8 InfiniBand NICs of its box",
     "ForestColl figures 1 and 9: 256 GB/s a box of 16 GPUs (8 NICs at 200 Gb/s, which RCCL's "
     "topo_16p1h.xml has, would be 12.5)",
+    "paper",
 )
 
 V100_NVLINK = Constant(
@@ -145,66 +164,77 @@ V100_NVLINK = Constant(
     "GB/s per direction",
     "one of the 6 NVLinks of a V100",
     "NVIDIA V100 data sheet (SXM2): NVLink 300 GB/s, both directions; TE-CCL figure 14",
+    "data sheet",
 )
 DGX1_NVLINK_LATENCY = Constant(
     Fraction(7, 10),
     "us",
     "two GPUs of a DGX-1 or an NDv2 chassis to each other",
     "TE-CCL section 6.1 for DGX1; its published code has it for NDv2 too",
+    "paper",
 )
 NDV2_NIC = Constant(
     Fraction(25, 2),
     "GB/s per direction",
     "the InfiniBand NIC of an NDv2 chassis",
     "Azure NDv2-series: one NIC at 100 Gb/s; TE-CCL's published code",
+    "vendor documentation",
 )
 NDV2_NIC_LATENCY = Constant(
     Fraction(13, 10),
     "us",
     "each link between an NDv2 chassis and the network",
     "TE-CCL's published code",
+    "paper",
 )
 DGX2_NVSWITCH = Constant(
     Fraction(125),
     "GB/s per direction",
     "a V100 to the NVSwitches of its DGX-2",
     "TE-CCL figure 13 (the data sheet's 6 NVLinks would be 150)",
+    "paper",
 )
 DGX2_NVSWITCH_LATENCY = Constant(
     Fraction(35, 100),
     "us",
     "a V100 to the NVSwitches of its DGX-2, each way",
     "TE-CCL (SIGCOMM 2024) figure 13",
+    "paper",
 )
 DGX2_NIC = Constant(
     Fraction(25, 2),
     "GB/s per direction",
     "a NIC of a DGX-2 to one of another",
     "NVIDIA DGX-2 data sheet: 8 NICs at 100 Gb/s; TE-CCL figure 13",
+    "data sheet",
 )
 DGX2_NIC_LATENCY = Constant(
     Fraction(26, 10),
     "us",
     "a NIC of a DGX-2 to one of another",
     "TE-CCL (SIGCOMM 2024) figure 13",
+    "paper",
 )
 MI250_PAIR_SWITCH = Constant(
     Fraction(25),
     "GB/s per direction",
     "every link of the switches between MI250 chassis",
     "TE-CCL (SIGCOMM 2024) figure 15",
+    "paper",
 )
 MI250_GPU_LATENCY = Constant(
     Fraction(6, 10),
     "us",
     "two MI250 GPUs of a chassis to each other",
     "none printed: TE-CCL figure 3 has it for the GPUs of another cloud topology",
+    "derived",
 )
 MI250_SWITCH_LATENCY = Constant(
     Fraction(75, 100),
     "us",
     "every link of the switches between MI250 chassis",
     "none printed: TE-CCL figure 3 has it for GPU to switch in another cloud topology",
+    "derived",
 )
 
 PCIE_LANE: Mapping[int, Constant] = MappingProxyType(
@@ -214,6 +244,7 @@ PCIE_LANE: Mapping[int, Constant] = MappingProxyType(
             "GB/s per direction",
             f"one lane of PCIe {generation}.0",
             f"PCI Express Base Specification {generation}.0: {transfers} GT/s, 128b/130b encoding",
+            "vendor documentation",
         )
         for generation, transfers in ((3, 8), (4, 16), (5, 32))
     }
@@ -226,6 +257,7 @@ HOST_MEMORY = Constant(
     "transfers from GPU to GPU through the memory of a socket, each of which is written and read",
     "half of 8 channels of DDR5-4800, 307.2 GB/s, of an Intel Xeon Platinum 8480+: two of them "
     "hold the 8 RTX 5090 of NVIDIA/nccl issue 1639",
+    "derived",
 )
 SOCKET_LINK = Constant(
     Fraction("153.6"),
@@ -233,6 +265,7 @@ SOCKET_LINK = Constant(
     "an Intel Xeon Platinum 8480+ to the other one of its board",
     "4 links of UPI 2.0 at 16 GT/s: 24 lanes of which 64 of 80 bits are data, 38.4 GB/s each (NCCL "
     "counts on 22 in all, SRP_QPI_BW, but 28 are measured in NVIDIA/nccl issue 1639)",
+    "derived",
 )
 
 CONSTANTS: Mapping[str, Constant] = MappingProxyType(

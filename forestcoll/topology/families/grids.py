@@ -105,7 +105,7 @@ def _shifts(dims: tuple[int, ...], twist: int | str) -> tuple[int, ...]:
         )
     if isinstance(twist, str) and longer % 2:
         raise InvalidTopologyError(
-            f"twisted_torus: half of the longer dimension, {longer}, is no whole number; give "
+            f"twisted_torus: half of the longer dimension, {longer}, is not a whole number; give "
             f"twist, such as twist={longer // 2}"
         )
     shift = longer // 2 if isinstance(twist, str) else twist

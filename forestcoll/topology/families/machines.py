@@ -50,6 +50,8 @@ __all__ = [
     "nvswitch_box",
     "paper_example",
     "pcie_box",
+    "pcie_host",
+    "racks_of_planes",
     "with_bandwidth",
 ]
 
@@ -153,15 +155,28 @@ def nvl72(
     gpus = racks * gpus_per_rack
     expect_size(gpus + racks * planes, 2 * gpus * (planes + 1), "nvl72")
     builder = TopologyBuilder()
+    counts = (racks, gpus_per_rack, planes)
+    ports = racks_of_planes(builder, counts, plane_bandwidth, nvls=nvls)
+    join_boxes(builder, with_bandwidth(ports, nic_bandwidth), fabric, sharp=sharp)
+    return builder
+
+
+def racks_of_planes(
+    builder: TopologyBuilder, counts: tuple[int, int, int], bandwidth: Exact, *, nvls: bool
+) -> list[list[str]]:
+    """Add racks of GPUs with a link to each of some switch chips; return the GPUs by rack.
+
+    ``counts`` are the racks, the GPUs of a rack and the chips of a rack.
+    """
+    racks, gpus_per_rack, planes = counts
     ports: list[list[str]] = []
     for rack in range(racks):
         ports.append([builder.gpu(f"b{rack}.gpu{i}", rack, i) for i in range(gpus_per_rack)])
         for plane in range(planes):
             chip = builder.switch(f"b{rack}.nvswitch{plane}", rack, plane, multicast=nvls)
             for gpu in ports[rack]:
-                builder.link(gpu, chip, plane_bandwidth)
-    join_boxes(builder, with_bandwidth(ports, nic_bandwidth), fabric, sharp=sharp)
-    return builder
+                builder.link(gpu, chip, bandwidth)
+    return ports
 
 
 @family
@@ -288,18 +303,42 @@ def pcie_box(
     is counted once, where it is read. Half of what data sheets print is what it can do, as each
     byte is written and read. Raises InvalidTopologyError if there are more sockets than GPUs.
     """
+    builder = TopologyBuilder()
+    pcie_host(
+        builder,
+        0,
+        (gpus, sockets),
+        lanes * PCIE_LANE[pcie].value,
+        socket_bandwidth,
+        None if peer_access else memory_bandwidth,
+    )
+    return builder
+
+
+def pcie_host(
+    builder: TopologyBuilder,
+    box: int,
+    counts: tuple[int, int],
+    bandwidth: Exact,
+    socket_bandwidth: Exact,
+    memory_bandwidth: Exact | None,
+) -> tuple[list[str], list[str]]:
+    """Add a host with GPUs on PCIe and return the names of the GPUs and of the sockets.
+
+    ``counts`` are GPUs and sockets. Without a memory bandwidth GPUs read each other's memory.
+    """
+    gpus, sockets = counts
     if sockets > gpus:
         raise InvalidTopologyError(
             f"pcie_box: {sockets} sockets for {gpus} GPUs; every socket needs a GPU"
         )
-    builder = TopologyBuilder()
-    hosts = [builder.switch(f"b0.socket{i}", 0, i) for i in range(sockets)]
+    hosts = [builder.switch(f"b{box}.socket{i}", box, i) for i in range(sockets)]
+    names = []
     for i in range(gpus):
-        host = hosts[i * sockets // gpus]
-        builder.link(builder.gpu(f"b0.gpu{i}", 0, i), host, lanes * PCIE_LANE[pcie].value)
+        names.append(builder.gpu(f"b{box}.gpu{i}", box, i))
+        builder.link(names[-1], hosts[i * sockets // gpus], bandwidth)
     for one, other in combinations(hosts, 2):
         builder.link(one, other, socket_bandwidth)
-    if not peer_access:
-        for i, host in enumerate(hosts):
-            builder.share(f"b0.memory{i}", f"{host} -> b0.gpu*", memory_bandwidth)
-    return builder
+    for i, host in enumerate(hosts if memory_bandwidth is not None else ()):
+        builder.share(f"b{box}.memory{i}", f"{host} -> b{box}.gpu*", memory_bandwidth or 0)
+    return names, hosts

@@ -47,6 +47,7 @@ class Port:
 class Fabric:
     """Switches in the order of the file, cables between them, ports to NICs.
 
+    ``domains`` are names of NVLink domains with the machines whose NVSwitches they share.
     ``notes`` are the facts of the file that the description leaves out or assumes, a sentence each.
     """
 
@@ -55,3 +56,4 @@ class Fabric:
     ports: tuple[Port, ...]
     multicast: frozenset[str] = frozenset()
     notes: tuple[str, ...] = ()
+    domains: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -10,7 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-__all__ = ["Host", "HostLimit", "HostLink", "HostSwitch", "Nic", "shared_out"]
+__all__ = [
+    "Host",
+    "HostLimit",
+    "HostLink",
+    "HostSwitch",
+    "Nic",
+    "both_ways",
+    "islands",
+    "shared_out",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +87,31 @@ class Host:
     nics: tuple[Nic, ...] = ()
     limits: tuple[HostLimit, ...] = ()
     notes: tuple[str, ...] = ()
+
+
+def both_ways(one: str, other: str, bandwidth_gb_s: Fraction) -> tuple[HostLink, HostLink]:
+    """Return the two directions of a link."""
+    return HostLink(one, other, bandwidth_gb_s), HostLink(other, one, bandwidth_gb_s)
+
+
+def islands(gpus: Sequence[str], links: Sequence[HostLink]) -> list[str]:
+    """Return a GPU of each part that no links join; one if they join all GPUs."""
+    near: dict[str, list[str]] = {}
+    for link in links:
+        near.setdefault(link.tail, []).append(link.head)
+        near.setdefault(link.head, []).append(link.tail)
+    seen: set[str] = set()
+    firsts = []
+    for gpu in gpus:
+        if gpu not in seen:
+            firsts.append(gpu)
+            stack = [gpu]
+            while stack:
+                at = stack.pop()
+                if at not in seen:
+                    seen.add(at)
+                    stack += near.get(at, ())
+    return firsts
 
 
 def shared_out(nics: Sequence[Nic]) -> tuple[Nic, ...]:

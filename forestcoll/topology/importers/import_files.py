@@ -14,10 +14,14 @@ from pathlib import Path
 
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.importers.fabric import Fabric
-from forestcoll.topology.importers.file_formats import read_part
+from forestcoll.topology.importers.file_formats import Part, read_part
 from forestcoll.topology.importers.host import Host
 from forestcoll.topology.importers.join_machines import Imported, join_machines
 from forestcoll.topology.importers.link_rates import RateTable
+from forestcoll.topology.importers.machines.nvidia_link_status import NvidiaLinks
+from forestcoll.topology.importers.machines.nvidia_machine import nvidia_host
+from forestcoll.topology.importers.machines.nvidia_matrix import NvidiaMatrix
+from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.model import Topology
 
 __all__ = ["import_files"]
@@ -29,6 +33,7 @@ def import_files(
     rates: RateTable | None = None,
     nics: str = "*",
     machines: int = 1,
+    supplied: Supplied | None = None,
 ) -> Imported:
     """Read files and join them to one topology.
 
@@ -45,23 +50,27 @@ def import_files(
         Patterns of the names of the NICs to use.
     machines : int
         How many equal machines a single dump stands for.
+    supplied : Supplied or None
+        What the user supplies where files lack it, beside the rates.
 
     Raises
     ------
     InvalidTopologyError
         If a file cannot be read, or the parts do not make a network.
     """
-    unnamed = "node" if len(files) == 1 else ""
-    parts = [(path, read_part(path, name or unnamed or path.stem, rates)) for name, path in files]
+    given = replace(supplied or Supplied(), rates=rates)
+    parts = [(path, read_part(path, name or path.stem, rates, given)) for name, path in files]
+    if len(files) == 1 and files[0][0] is None:
+        parts = [(path, _as_node(part)) for path, part in parts]
     if isinstance(fabric, Path):
-        parts.append((fabric, read_part(fabric, fabric.stem, rates)))
+        parts.append((fabric, read_part(fabric, fabric.stem, rates, given)))
     whole = [(path, part) for path, part in parts if isinstance(part, Topology)]
     if whole:
         path, topology = whole[0]
         if len(parts) > 1 or fabric is not None:
             raise InvalidTopologyError(f"{path}: is a whole network; import it without other files")
         return Imported(topology, ())
-    hosts = [part for _, part in parts if isinstance(part, Host)]
+    hosts = _hosts([part for _, part in parts], given)
     fabrics = [(path, part) for path, part in parts if isinstance(part, Fabric)]
     if len(fabrics) + isinstance(fabric, str) > 1:
         raise InvalidTopologyError(
@@ -74,6 +83,35 @@ def import_files(
         )
     joined = fabric if isinstance(fabric, str) else next((part for _, part in fabrics), None)
     return join_machines(_copies(hosts, machines), joined, nics)
+
+
+def _as_node(part: Part) -> Part:
+    """Return a machine that no other needs to be told from as ``node``."""
+    if isinstance(part, Host):
+        return replace(part, name="node")
+    return replace(part, machine="node") if isinstance(part, NvidiaMatrix) else part
+
+
+def _hosts(parts: Sequence[Part], supplied: Supplied) -> list[Host]:
+    """Return the machines; outputs of nvidia-smi with one name are of one machine."""
+    matrices = [part for part in parts if isinstance(part, NvidiaMatrix)]
+    links = {part.machine: part for part in parts if isinstance(part, NvidiaLinks)}
+    if len(matrices) == len(links) == 1:  # they need no names
+        (only,) = links.values()
+        links = {matrices[0].machine: only}
+    hosts = []
+    for part in parts:
+        if isinstance(part, NvidiaMatrix):
+            hosts.append(nvidia_host(part, links.pop(part.machine, None), supplied))
+        elif isinstance(part, Host):
+            hosts.append(part)
+    if links:
+        machine, part = next(iter(links.items()))
+        raise InvalidTopologyError(
+            f"{part.source}: lists NVLinks and not where they lead to; add the output of "
+            f"nvidia-smi topo -m of the same machine, as in {machine}=FILE {machine}=FILE"
+        )
+    return hosts
 
 
 def _copies(hosts: Sequence[Host], machines: int) -> list[Host]:

@@ -68,8 +68,10 @@ def join_machines(
     expect_size(size, sum(len(host.links) for host in hosts), name)
     assembly = _Assembly()
     chosen = [_chosen(host, nics) for host in hosts] if fabric is not None else []
+    domains = fabric.domains if isinstance(fabric, Fabric) else ()
+    domain_of = {machine: name for name, machines in domains for machine in machines}
     for box, host in enumerate(hosts):
-        assembly.add_machine(host, box)
+        assembly.add_machine(host, box, domain_of.get(host.name))
     if isinstance(fabric, str):
         assembly.join_by_words(chosen, fabric)
     elif fabric is not None:
@@ -117,18 +119,25 @@ class _Assembly:
     def __init__(self) -> None:
         self.builder = TopologyBuilder()
         self.notes: list[str] = []
+        self._common: set[str] = set()
         self._cables: dict[tuple[str, str], Fraction] = {}
 
-    def add_machine(self, host: Host, box: int) -> None:
-        """Add GPUs, switches and links of a machine."""
+    def add_machine(self, host: Host, box: int, domain: str | None) -> None:
+        """Add GPUs, switches and links of a machine; a domain's NVSwitches are common."""
+        called = {gpu: f"{host.name}.{gpu}" for gpu in host.gpus}
         for index, gpu in enumerate(host.gpus):
             self.builder.gpu(f"{host.name}.{gpu}", box, index)
         for index, switch in enumerate(host.switches):
-            called = f"{host.name}.{switch.name}"
-            self.builder.switch(called, box, index, multicast=switch.multicast)
+            if domain is None or not switch.name.startswith("nvswitch"):
+                called[switch.name] = f"{host.name}.{switch.name}"
+                self.builder.switch(called[switch.name], box, index, multicast=switch.multicast)
+                continue
+            called[switch.name] = f"{domain}.{switch.name}"
+            if called[switch.name] not in self._common:
+                self._common.add(called[switch.name])
+                self.builder.switch(called[switch.name], None, index, multicast=switch.multicast)
         for link in host.links:
-            ends = f"{host.name}.{link.tail}", f"{host.name}.{link.head}"
-            self.builder.arc(*ends, link.bandwidth_gb_s)
+            self.builder.arc(called[link.tail], called[link.head], link.bandwidth_gb_s)
 
     def join_by_words(self, hosts: Sequence[Host], words: str) -> None:
         """Plug NIC i of every machine into the port that the words give to NIC i."""
@@ -155,8 +164,8 @@ class _Assembly:
             self.builder.link(cable.one, cable.other, cable.bandwidth_gb_s)
         ports = _Ports(fabric)
         for box, host in enumerate(hosts):
-            found = [(plug, ports.of(host, plug.nic)) for plug in self._plugs(host, box)]
-            loose = [plug.nic.name for plug, theirs in found if not theirs]
+            found = {nic.name: ports.of(host, nic) for nic in host.nics}
+            loose = [name for name, theirs in found.items() if not theirs]
             if len(loose) == len(found):
                 raise InvalidTopologyError(
                     f"machine {host.name}: the fabric has no port for any of its NICs "
@@ -165,8 +174,9 @@ class _Assembly:
                 )
             if loose:
                 self.notes.append(f"{host.name}: no port for {', '.join(loose)}; left out.")
-            for plug, theirs in found:
-                for port in theirs:
+            used = [_with_speed(nic, found[nic.name]) for nic in host.nics if found[nic.name]]
+            for plug in self._plugs(replace(host, nics=tuple(used)), box):
+                for port in found[plug.nic.name]:
                     self._plug_in(host, plug, port)
         for (node, switch), bandwidth in self._cables.items():
             self.builder.link(node, switch, bandwidth)
@@ -185,8 +195,8 @@ class _Assembly:
         known = [width for width in (plug.bandwidth_gb_s, plug.nic.bandwidth_gb_s, cable) if width]
         if not known or (plug.nic.bandwidth_gb_s is None and cable is None):
             raise InvalidTopologyError(
-                f"machine {host.name}: its file has no speed for NIC {plug.nic.name}; give the "
-                f"bandwidth of the port in a file of the fabric"
+                f"machine {host.name}: its file has no speed for NIC {plug.nic.name}; give it as "
+                f"--nic-speed, or the bandwidth of the port in a file of the fabric"
             )
         return min(known)
 
@@ -206,7 +216,7 @@ class _Assembly:
             if width is None:
                 raise InvalidTopologyError(
                     f"machine {host.name}: its file has no speed for NIC {nic.name}, which several "
-                    f"GPUs share; give a dump of NCCL_TOPO_DUMP_FILE"
+                    f"GPUs share; give it as --nic-speed, or a dump of NCCL_TOPO_DUMP_FILE"
                 )
             for gpu in nic.nodes:
                 self.builder.link(f"{host.name}.{gpu}", node, width)
@@ -224,6 +234,14 @@ class _Assembly:
                 self.builder.share(f"{host.name}.{limit.name}", parts, limit.bandwidth_gb_s)
 
 
+def _with_speed(nic: Nic, ports: Sequence[Port]) -> Nic:
+    """Return a NIC whose file lacks its speed with that of its ports, if they have one."""
+    widths = [port.bandwidth_gb_s for port in ports if port.bandwidth_gb_s is not None]
+    if nic.bandwidth_gb_s is not None or len(widths) < len(ports):
+        return nic
+    return replace(nic, bandwidth_gb_s=sum(widths, Fraction(0)))
+
+
 class _Ports:
     """The ports of a fabric by what they name, and which of them found their NIC."""
 
@@ -232,22 +250,27 @@ class _Ports:
         self._used: set[int] = set()
         self._by_guid: dict[str, list[int]] = {}
         self._by_name: dict[tuple[str, str], list[int]] = {}
+        self._of_machine: dict[str, list[int]] = {}
         self._patterns: list[int] = []
         for place, port in enumerate(fabric.ports):
             if port.guid:
                 self._by_guid.setdefault(port.guid, []).append(place)
-            if port.machine and _is_pattern(port.machine + port.nic):
+            if port.machine and _is_pattern(port.machine):
                 self._patterns.append(place)
+            elif port.machine and _is_pattern(port.nic):
+                self._of_machine.setdefault(port.machine, []).append(place)
             elif port.machine:
                 self._by_name.setdefault((port.machine, port.nic), []).append(place)
 
     def of(self, host: Host, nic: Nic) -> list[Port]:
         """Return the ports of a NIC: by its GUID, else by machine and name."""
-        places = self._by_guid.get(nic.guid, []) if nic.guid else []
+        # The ports of one adapter may share its GUID, which then names none of them.
+        alone = sum(other.guid == nic.guid for other in host.nics) == 1
+        places = self._by_guid.get(nic.guid, []) if nic.guid and alone else []
         if not places:
             places = self._by_name.get((host.name, nic.name), []) + [
                 place
-                for place in self._patterns
+                for place in (*self._of_machine.get(host.name, ()), *self._patterns)
                 if fnmatchcase(host.name, self._ports[place].machine)
                 and fnmatchcase(nic.name, self._ports[place].nic)
             ]

@@ -4,8 +4,8 @@ Problem: which machine ``<system><cpu><pci><gpu><nvlink target=... count=...>`` 
 Input:   the XML: PCIe trees below sockets (``cpu``), GPUs and NICs in them, links counted per
          target and direction, ports of NICs in Mbit/s. A table of link rates, since the file has
          counts only.
-Output:  a :class:`Host`. GPUs with NVLink or xGMI use PCIe to reach NICs only; a machine without
-         such links is a tree of PCIe switches and sockets.
+Output:  a :class:`Host`. GPUs that NVLink or xGMI join use PCIe to reach NICs only; a machine where
+         they do not is a tree of PCIe switches and sockets, with these links beside it.
 Cost:    linear in the elements, times the depth of the PCIe tree.
 Source:  NVIDIA/nccl and ROCm/rccl, ``src/graph/xml.cc`` and ``topo.cc``.
 """
@@ -24,6 +24,7 @@ from forestcoll.topology.importers.host import (
     HostLink,
     HostSwitch,
     Nic,
+    islands,
     shared_out,
 )
 from forestcoll.topology.importers.link_rates import RateTable
@@ -107,8 +108,8 @@ class _Reader:
 
     def host(self, name: str) -> Host:
         links, switches = self._direct_links()
-        if not links:
-            return self._pcie_host(name)
+        if len(islands([gpu.name for gpu in self._gpus], links)) > 1:
+            return self._pcie_host(name, links, switches)
         nics, limits = self._nics()
         gpus = tuple(gpu.name for gpu in self._gpus)
         return Host(name, gpus, switches, links, nics, limits, tuple(self._notes))
@@ -227,24 +228,31 @@ class _Reader:
             raise pci.fault(f"has link_speed={speed[:40]!r}; it must be one of {known} GT/s")
         return lanes * self._rates.of(f"pcie.gen{generation}", self._source)
 
-    def _pcie_host(self, name: str) -> Host:
-        """Describe a machine whose GPUs have PCIe only: a tree of switches below each socket."""
+    def _pcie_host(
+        self, name: str, direct: Sequence[HostLink], nvswitches: Sequence[HostSwitch]
+    ) -> Host:
+        """Describe a machine whose direct links do not join all GPUs: add its PCIe tree."""
         tree = _Tree(self)
         for socket in range(len(self._sockets)):
             tree.add_socket(socket)
-        links = [*tree.links]
+        links = [*direct, *tree.links]
         names = [switch.name for switch in tree.switches if switch.name.startswith("socket")]
         for i, one in enumerate(names):
             for other in names[i + 1 :]:
-                width = self._rates.of(f"socket.{_cpu(self._sockets[i])}", self._source)
+                element = self._sockets[int(one.removeprefix("socket"))]
+                width = self._rates.of(f"socket.{_cpu(element)}", self._source)
                 links += [HostLink(one, other, width), HostLink(other, one, width)]
-        self._note("The GPUs have no NVLink or xGMI: all transfers take PCIe and the sockets.")
+        if direct:
+            self._note("Direct links do not join all GPUs: PCIe and the sockets do.")
+        else:
+            self._note("The GPUs have no NVLink or xGMI: all transfers take PCIe and the sockets.")
         gpus = tuple(gpu.name for gpu in self._gpus)
         nics = tuple(
             _nic(port, (tree.place[id(port.element)],), tree.narrowest[id(port.element)])
             for port in self._ports
         )
-        return Host(name, gpus, tuple(tree.switches), tuple(links), nics, (), tuple(self._notes))
+        switches = (*nvswitches, *tree.switches)
+        return Host(name, gpus, switches, tuple(links), nics, (), tuple(self._notes))
 
     def _note(self, text: str) -> None:
         if text not in self._notes:

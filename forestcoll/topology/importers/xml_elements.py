@@ -20,13 +20,14 @@ _LONGEST = 1024
 
 @dataclass(slots=True)
 class Element:
-    """An element with its attributes, its children in order, and its line for errors."""
+    """An element with its attributes, its children in order, its text and its line for errors."""
 
     tag: str
     attributes: Mapping[str, str]
     source: str
     line: int
     children: list[Element] = field(default_factory=list)
+    content: str = ""
 
     def walk(self) -> Iterator[Element]:
         """Yield the element and all below it, in the order of the file."""
@@ -68,20 +69,21 @@ class Element:
         return int(value)
 
 
-def parse_elements(text: str, source: str) -> Element:
-    """Parse an XML document without document type; entities are refused.
+def parse_elements(text: str, source: str, most: int = _MOST_ELEMENTS) -> Element:
+    """Parse an XML document; entities are refused, and no document type is loaded.
 
     Raises
     ------
     InvalidTopologyError
-        If the text is not XML, is nested over 64 deep, or has over 200,000 elements.
+        If the text is not XML, is nested over 64 deep, or has over ``most`` elements.
     """
-    return _Parser(source).read(text)
+    return _Parser(source, most).read(text)
 
 
 class _Parser:
-    def __init__(self, source: str) -> None:
+    def __init__(self, source: str, most: int) -> None:
         self._source = source
+        self._most = most
         self._open: list[Element] = []
         self._top: Element | None = None
         self._count = 0
@@ -89,6 +91,8 @@ class _Parser:
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = lambda _: self._open.pop()
         self._parser.EntityDeclHandler = self._entity
+        self._parser.CharacterDataHandler = self._text
+        self._parser.buffer_text = True
 
     def read(self, text: str) -> Element:
         try:
@@ -107,8 +111,8 @@ class _Parser:
     def _start(self, tag: str, attributes: dict[str, str]) -> None:
         line = self._parser.CurrentLineNumber
         self._count += 1
-        if self._count > _MOST_ELEMENTS:
-            self._refuse(f"over {_MOST_ELEMENTS} elements; a dump of one machine has fewer", line)
+        if self._count > self._most:
+            self._refuse(f"over {self._most} elements; a dump of one machine has fewer", line)
         if len(self._open) >= _DEPTH:
             self._refuse(f"elements within elements, over {_DEPTH} deep", line)
         if max(map(len, (tag, *attributes, *attributes.values()))) > _LONGEST:
@@ -119,6 +123,10 @@ class _Parser:
         else:
             self._top = element
         self._open.append(element)
+
+    def _text(self, text: str) -> None:
+        if self._open and not text.isspace():
+            self._open[-1].content += text
 
     def _entity(self, *_: object) -> None:
         self._refuse("declares an entity; write its text out", self._parser.CurrentLineNumber)

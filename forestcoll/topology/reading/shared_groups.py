@@ -55,7 +55,7 @@ def _links(topology: Topology, name: str, part: str | Mapping[str, Any]) -> Iter
         return links_named(topology, name, [part])
     for end in (part["from"], part["to"]):
         if end not in topology.position_of:
-            raise InvalidTopologyError(f"shared capacity {name!r}: {end!r} is no node")
+            raise InvalidTopologyError(f"shared capacity {name!r}: {end!r} is not a node")
     ends = topology.position_of[part["from"]], topology.position_of[part["to"]]
     return [ends, ends[::-1]] if part.get("both") else [ends]
 

@@ -34,14 +34,14 @@ def _number_schema(units: Iterable[str], **bound: int) -> WithJsonSchema:
 
 
 def _bandwidth(value: object) -> Fraction:
-    number = _told(bandwidth_gb_s, value)
+    number = _exact(bandwidth_gb_s, value)
     if number <= 0:
         raise ValueError(f"is {value}; it must be positive (leave a dead link out)")
     return number
 
 
 def _latency(value: object) -> Fraction:
-    number = _told(latency_us, value)
+    number = _exact(latency_us, value)
     if number < 0:
         raise ValueError(f"is {value}; it cannot be negative")
     return number
@@ -82,7 +82,7 @@ def _is_one_link(part: dict[Any, Any]) -> bool:
     )
 
 
-def _told(read: Callable[[object], Fraction], value: object) -> Fraction:
+def _exact(read: Callable[[object], Fraction], value: object) -> Fraction:
     """Read a number; pydantic knows ValueErrors alone."""
     try:
         return read(value)

@@ -50,7 +50,7 @@ def bandwidth_gb_s(value: object) -> Fraction:
     Raises
     ------
     InvalidTopologyError
-        If it is no number, or the unit is unknown or leaves bits or bytes open.
+        If it is not a number, or the unit is unknown or leaves bits or bytes open.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def latency_us(value: object) -> Fraction:
     Raises
     ------
     InvalidTopologyError
-        If it is no number, or the unit is unknown.
+        If it is not a number, or the unit is unknown.
 
     Examples
     --------

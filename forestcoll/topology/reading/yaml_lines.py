@@ -73,7 +73,7 @@ def _rest(lines: Sequence[str], start: int) -> tuple[dict[str, object], Lines | 
     try:
         data, where = yaml_values("\n" * start + "\n".join(lines[start:]), _fault)
     except ForestCollError:
-        return None  # the parser tells the fault when it reads the whole
+        return None  # the parser reports the fault when it reads the whole
     return (data, where) if isinstance(data, dict) and data.keys() == {"shared"} else None
 
 

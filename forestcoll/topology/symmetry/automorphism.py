@@ -80,7 +80,8 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
             links = graph.moved_links(permutation)
         if links is None:
             raise InvalidParameterError(
-                f"generator {number} is no automorphism of {topology.name}: it must permute the "
+                f"generator {number} is not an automorphism of {topology.name}: it must "
+                f"permute the "
                 f"nodes and keep their kinds, every bandwidth and shared capacity"
             )
         moves.append((permutation, links))
@@ -90,8 +91,8 @@ def orbits_under(topology: Topology, generators: Sequence[Sequence[int] | Ints])
 def check_orbits(topology: Topology, orbits: Orbits) -> None:
     """Check that orbits are those of their generators on this network.
 
-    Raises InvalidParameterError if a generator is no automorphism of the network, or joins other
-    nodes or links.
+    Raises InvalidParameterError if a generator is not an automorphism of the network, or joins
+    other nodes or links.
     """
     known = orbits_under(topology, orbits.generators)
     if not (np.array_equal(known.node, orbits.node) and np.array_equal(known.link, orbits.link)):
@@ -159,7 +160,7 @@ def _merge(
     """Add moves until no two orbits of nodes (kind 0) or links (1) that look alike are known to be.
 
     ``alike`` numbers the classes within which it is worth a try, and of these only members whose
-    ends are in equal orbits; ``ends`` tells the nodes that must be carried to those of another
+    ends are in equal orbits; ``ends`` gives the nodes that must be carried to those of another
     member, in this order.
     """
     orbit = _joined(len(alike), [move[kind] for move in moves])
@@ -282,7 +283,7 @@ class _Graph:
         return int(self.tail[link]), int(self.head[link])
 
     def moved_links(self, permutation: Ints) -> Ints | None:
-        """Return where each link goes; None if the permutation is no automorphism."""
+        """Return where each link goes; None if the permutation is not an automorphism."""
         if (self.kind[permutation] != self.kind[: self.nodes]).any():
             return None
         keys = self.tail * self.nodes + self.head  # ascending: links are sorted

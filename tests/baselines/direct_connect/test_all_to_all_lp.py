@@ -46,7 +46,7 @@ def test_switches_forward() -> None:
     assert verify(made).algbw_gb_s == 25 * Fraction(16, 8)
 
 
-def test_what_it_does_not_do_is_said() -> None:
+def test_unsupported_requests_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="has 1 GPUs"):
         generate(load_topology("ring:nodes=4").without("gpu1", "gpu2", "gpu3"))
     with pytest.raises(TimeLimitError):

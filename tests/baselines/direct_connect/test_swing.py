@@ -62,7 +62,7 @@ def test_it_becomes_an_algorithm_of_msccl(nodes: int) -> None:
     ("spec", "message"),
     [
         ("torus:dims=3x4", "is a 3 x 4 torus; swing takes even dimensions"),
-        ("dgx_a100:boxes=1", "is no torus"),
+        ("dgx_a100:boxes=1", "is not a torus"),
     ],
 )
 def test_other_networks_are_refused(spec: str, message: str) -> None:

@@ -47,7 +47,7 @@ def test_it_becomes_an_algorithm_of_msccl() -> None:
     ("spec", "message"),
     [
         ("torus:dims=3x4", "is a 3 x 4 torus; trivance takes dimensions that are powers of three"),
-        ("dgx_a100:boxes=1", "is no torus"),
+        ("dgx_a100:boxes=1", "is not a torus"),
     ],
 )
 def test_other_networks_are_refused(spec: str, message: str) -> None:

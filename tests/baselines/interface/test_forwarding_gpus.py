@@ -23,7 +23,7 @@ def test_gpus_between_those_of_a_group_forward(group: str, outside: tuple[str, .
 
 
 def test_gpus_forward_on_the_way_of_one_transfer() -> None:
-    """A switch in between is no GPU; a schedule without a demand has no outside."""
+    """A switch in between is not a GPU; a schedule without a demand has no outside."""
     assert forwarding_gpus(generate(load_topology("dgx1"), "broadcast")) == ()
     made = generate(load_topology("dgx_h100:boxes=1"), demand="sendrecv:group=0/0-1")
     assert forwarding_gpus(made) == ()

@@ -123,7 +123,7 @@ def test_only_the_switches_that_nvls_uses_copy(method: object) -> None:
         assert any(with_sharp.nodes[end].multicast for end in ends)
 
 
-def test_sharp_copies_between_boxes() -> None:
+def test_sharp_multicasts_between_boxes() -> None:
     """The switch between boxes takes in each sum once, and sends the total to all."""
     made = generate(load_topology("dgx_h100:boxes=4,sharp=true"))
     verify(made)
@@ -190,7 +190,7 @@ def test_a_tree_takes_two_boxes() -> None:
 
 
 @pytest.mark.parametrize("method", ["nccl-nvls", "nccl-nvls-tree"])
-def test_several_switches_out_of_proportion_are_told_as_such(method: str) -> None:
+def test_several_switches_out_of_proportion_are_reported(method: str) -> None:
     """Three chips join all GPUs; equal ones are one, but here two GPUs have a slow link each."""
     topology = load_topology("nvl72:gpus_per_rack=4,planes=3")
     made = METHODS["nccl-nvls"].run(topology)
@@ -229,7 +229,7 @@ def test_bad_parameters_are_named() -> None:
 
 
 def star(collective: str, topology: Topology | None = None) -> MulticastForest:
-    """Eight GPUs around an NVSwitch that copies and adds."""
+    """Eight GPUs around an NVSwitch that multicasts and reduces."""
     topology = topology or load_topology("dgx_h100:boxes=1")
     root = 0 if collective == "broadcast" else None
     made = generate_forest(topology, collective=collective, root=root, multicast=True).schedule

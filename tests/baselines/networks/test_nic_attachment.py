@@ -18,7 +18,7 @@ from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
 
 
-def gates_of(topology: Topology) -> tuple[NicAttachment, ...]:
+def attachments_of(topology: Topology) -> tuple[NicAttachment, ...]:
     return find_nic_attachments(Router(topology), gpus_by_box(topology))
 
 
@@ -39,9 +39,9 @@ def two_boxes(*nics: int) -> Topology:
     return builder.build("two boxes")
 
 
-def test_where_all_nics_are_alive_every_gpu_is_a_gate() -> None:
+def test_with_all_nics_alive_every_gpu_reaches_the_network() -> None:
     """Eight NICs of 25 GB/s each way; both boxes are alike."""
-    one, other = gates_of(load_topology("dgx_a100:boxes=2"))
+    one, other = attachments_of(load_topology("dgx_a100:boxes=2"))
     assert len(one.ins) == len(one.outs) == len(one.own) == one.size == 8
     assert one.widths_in == one.widths_out == (Fraction(25),) * 8
     assert one.is_open
@@ -50,9 +50,9 @@ def test_where_all_nics_are_alive_every_gpu_is_a_gate() -> None:
     assert (one.count, one.lanes) == (8, 8)
 
 
-def test_a_gpu_without_a_nic_is_no_gate() -> None:
+def test_a_gpu_without_a_nic_does_not_reach_the_network() -> None:
     topology = without("dgx_a100:boxes=2", "b0.gpu2 - ib")
-    one, other = gates_of(topology)
+    one, other = attachments_of(topology)
     assert names(topology, one.own) == [f"b0.gpu{i}" for i in (0, 1, 3, 4, 5, 6, 7)]
     assert one.ins == one.outs == one.own
     assert not one.is_open
@@ -60,10 +60,10 @@ def test_a_gpu_without_a_nic_is_no_gate() -> None:
     assert (one.count, other.count) == (7, 8)
 
 
-def test_a_gate_may_be_for_one_way_alone() -> None:
+def test_an_attachment_may_be_for_one_direction() -> None:
     """GPU 2 is still reached, and reaches nobody."""
     topology = without("dgx_a100:boxes=2", "b0.gpu2 > ib")
-    one, _ = gates_of(topology)
+    one, _ = attachments_of(topology)
     assert "b0.gpu2" in names(topology, one.ins)
     assert "b0.gpu2" not in names(topology, one.outs)
     assert (len(one.widths_in), len(one.widths_out)) == (8, 7)
@@ -74,7 +74,7 @@ def test_gpus_that_share_a_nic_are_open_and_not_whole() -> None:
     """Two GPUs behind the one link of their box: both reach, one at a time."""
     nodes = "[network] [nic]@0 b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0"
     links = "b0.gpu0 b0.gpu1 network - nic: 9, b1.gpu0 - network: 9"
-    shared, alone = gates_of(network_of(nodes, links, "shared"))
+    shared, alone = attachments_of(network_of(nodes, links, "shared"))
     assert shared.is_open
     assert not shared.is_whole
     assert shared.count == 1
@@ -92,7 +92,7 @@ def test_gpus_that_share_a_nic_are_open_and_not_whole() -> None:
 )
 def test_wider_links_count_as_several_lanes(nics: tuple[int, ...], lanes: int) -> None:
     """By whole times of the narrowest, up to ``MOST_LANES`` times as many as there are links."""
-    found, _ = gates_of(two_boxes(*nics))
+    found, _ = attachments_of(two_boxes(*nics))
     assert found.lanes == lanes <= MOST_LANES * found.count
     assert ring_counts([found]) == sorted({3, lanes})
 

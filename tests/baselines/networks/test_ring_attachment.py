@@ -66,7 +66,7 @@ def test_a_ring_goes_round_where_it_would_leave_its_rail() -> None:
     verify(made)
 
 
-def gate_layout(topology: Topology) -> AttachmentLayout:
+def attachment_layout(topology: Topology) -> AttachmentLayout:
     return AttachmentLayout(topology, gpus_by_box(topology))
 
 
@@ -76,7 +76,7 @@ PAIRS = "rail_optimized:boxes=2,gpus_per_box=2"
 
 def test_the_second_ring_takes_the_ways_that_are_idle() -> None:
     """Out by GPU 0 and in by GPU 1, and the other way round: no link is busier than by one ring."""
-    one, two = gate_layout(load_topology(PAIRS)), gate_layout(load_topology(PAIRS))
+    one, two = attachment_layout(load_topology(PAIRS)), attachment_layout(load_topology(PAIRS))
     first, second = lay_all(two, 2)
     assert sorted(first) == sorted(second) == sorted(two.ports.topology.compute)
     assert set(hops(first)).isdisjoint(hops(second))
@@ -85,13 +85,13 @@ def test_the_second_ring_takes_the_ways_that_are_idle() -> None:
 
 
 def test_what_is_counted_can_be_taken_away() -> None:
-    layout = gate_layout(load_topology(PAIRS))
+    layout = attachment_layout(load_topology(PAIRS))
     layout.count(layout.lay(0, 1), -1)
     assert layout.worst == 0
 
 
 def test_boxes_that_nothing_joins_are_refused_when_a_ring_is_laid() -> None:
     topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8)))
-    layout = gate_layout(topology)
+    layout = attachment_layout(topology)
     with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
         layout.lay(0, 1)

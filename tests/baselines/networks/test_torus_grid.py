@@ -74,5 +74,5 @@ def without_a_link(topology: Topology) -> Topology:
 )
 def test_what_is_no_torus_is_refused(topology: Topology) -> None:
     """Every link is looked at."""
-    with pytest.raises(UnsupportedError, match=r"^unsupported: .* is no torus"):
+    with pytest.raises(UnsupportedError, match=r"^unsupported: .* is not a torus"):
         generate(topology)

@@ -79,7 +79,7 @@ def test_both_directions_count_where_they_differ() -> None:
 
 
 def test_an_allreduce_takes_both_directions() -> None:
-    """Neither direction alone tells which of two networks is faster."""
+    """Neither direction alone decides which of two networks is faster."""
     (one,) = find(Question(12, 4), TABLE)
     lopsided = replace(one, name="lopsided", hops=1, time=Fraction(1, 2), reverse_hops=9)
     assert front([one, lopsided]) == [one, lopsided]

@@ -25,7 +25,16 @@ TABLE = BaseTable()
 FASTER = {
     "L(UniRing(1,3)*3)": Fraction(26, 27),
     "L(UniRing(1,4)[]UniRing(1,4))": Fraction(31, 32),
-}
+    "L^2(UniC(8,{1,3}))": Fraction(31, 32),
+    "L(UniC(9,{1,3,4}))": Fraction(26, 27),
+    **{
+        f"L(UniC({nodes},{{{offsets}}}))": Fraction(2 * nodes - 1, 2 * nodes)
+        for nodes, offsets in (
+            (8, "1,3"), (10, "1,3"), (11, "1,3"), (13, "1,3"), (14, "1,3"), (15, "1,4"),
+            (16, "1,7"),
+        )
+    },
+}  # fmt: skip
 """Line graphs on which a breadth-first broadcast takes less than Corollary 10.1 says."""
 
 

@@ -151,7 +151,7 @@ def test_no_one_way_circulant_beats_the_front() -> None:
 
 
 def test_nothing_within_the_constructions_beats_the_front() -> None:
-    """Each stored network is no candidate of its size, and its schedules take what is stored."""
+    """Each stored network is not a candidate of its size, and its schedules take what is stored."""
     with STORED.open(newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if int(row["nodes"]) <= 14]
     assert rows

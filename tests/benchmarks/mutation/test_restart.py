@@ -33,7 +33,7 @@ def test_an_import_sees_the_mutant(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         (2, "ERROR tests/a.py - ImportError\n1 error", "killed", "tests/a.py"),
     ],
 )
-def test_the_exit_code_tells_whether_a_test_failed(
+def test_the_exit_code_shows_whether_a_test_failed(
     code: int, output: str, status: str, by: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     done = subprocess.CompletedProcess([], code, output, "")

@@ -54,7 +54,7 @@ def test_timeouts_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert kept(rows)[CASES[0]].said == RIGHT
 
 
-def test_what_cannot_be_made_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_generation_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     def outcome(*case: str) -> str:
         raise UnsupportedError("no such thing")
 

@@ -62,7 +62,7 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
         "--pipeline-chunks",
         "2",
     )
-    told = document("exec", schedule, *options, "--repetitions", "9", "--seconds", "30")
+    report = document("exec", schedule, *options, "--repetitions", "9", "--seconds", "30")
     assert asked.pop("transfers") > 6
     assert asked == {
         "backend": "torch",
@@ -71,9 +71,9 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
         "repetitions": 9,
         "seconds": 30,
     }
-    assert (told["equal_to_the_librarys_own"], told["ranks"]) == (True, 3)
-    assert (told["time_s"], told["library_time_s"]) == (0.00125, 0.5)
-    assert "not between GPUs" in told["times_are"]
+    assert (report["equal_to_the_librarys_own"], report["ranks"]) == (True, 3)
+    assert (report["time_s"], report["library_time_s"]) == (0.00125, 0.5)
+    assert "not between GPUs" in report["times_are"]
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_options_reach_the_library(schedule: Path, monkeypatch: pytest.MonkeyPat
     [
         (("--ranks", "4"), "is for 3 GPUs; give --ranks 3"),
         (("--size", "1KB,2KB"), "--size is '1KB,2KB'; it must be one size"),
-        (("--size", "1QB"), "--size has '1QB'; a size is bytes"),
+        (("--size", "1QB"), "--size has '1QB'; write bytes, or a size"),
         (("--dtype", "int8"), "dtype is 'int8'; it must be int32 or"),
         (("--pipeline-chunks", "0"), "cannot be cut into 0 pipeline chunks"),
     ],

@@ -1,4 +1,4 @@
-"""The command that scores MSCCL's XML, and peers' JSON."""
+"""The command that scores MSCCL's XML, and JSON of other tools."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import pytest
 
 from tests.command_line import assert_one_line, assert_refused, document, invoke
 from tests.runtimes.msccl_programs import changed, line_of, ring_allgather
-from tests.runtimes.scoring.peer_documents import ring_sentences, teccl_allgather, written
+from tests.runtimes.scoring.tool_documents import ring_sentences, teccl_allgather, written
 
 
 @pytest.fixture
@@ -20,10 +20,10 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_right_file_is_scored(file: Path) -> None:
     """2 links of 1 GB/s into each GPU bring 3/4 of the data: 8/3 GB/s."""
-    said = document("score", file, "--topology", "ring:nodes=4")
-    assert said["right"] is True
-    assert said["algbw_gb_s"]["exact"] == said["at_most_gb_s"]["exact"] == "8/3"
-    assert said["share_of_optimum"]["exact"] == "1"
+    shown = document("score", file, "--topology", "ring:nodes=4")
+    assert shown["right"] is True
+    assert shown["algbw_gb_s"]["exact"] == shown["at_most_gb_s"]["exact"] == "8/3"
+    assert shown["share_of_optimum"]["exact"] == "1"
 
 
 def test_a_ring_one_way_by_hand_is_half_of_the_optimum(tmp_path: Path) -> None:
@@ -42,11 +42,11 @@ def test_of_an_allreduce_the_share_is_of_a_bound(tmp_path: Path) -> None:
     schedule, xml = tmp_path / "ring.json", tmp_path / "ring.xml"
     document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
     document("export", schedule, "-o", xml)
-    said = document("score", xml, "--topology", "ring:nodes=4")
-    assert said["algbw_gb_s"]["exact"] == said["at_most_gb_s"]["exact"] == "4/3"
-    assert said["share_of_optimum"] is None
-    assert said["share_at_least"]["exact"] == "1"
-    assert said["at_most_for"] == "any allreduce in which switches only forward"
+    shown = document("score", xml, "--topology", "ring:nodes=4")
+    assert shown["algbw_gb_s"]["exact"] == shown["at_most_gb_s"]["exact"] == "4/3"
+    assert shown["share_of_optimum"] is None
+    assert shown["share_at_least"]["exact"] == "1"
+    assert shown["at_most_for"] == "any allreduce in which switches only forward"
 
 
 def test_a_wrong_file_is_reported_with_exit_code_1(tmp_path: Path) -> None:
@@ -64,21 +64,25 @@ def test_a_network_of_another_size_is_reported_in_one_line(file: Path) -> None:
     assert_refused("is for 4 GPUs", "score", file, "--topology", "ring:nodes=5")
 
 
-# --- peers' JSON ---------------------------------------------------------------------------------
+# --- JSON of other tools -------------------------------------------------------------------------
 
 
 def test_what_te_ccl_wrote_is_scored_and_written_as_ours(tmp_path: Path) -> None:
     """The ring one way again; its XML and ours are then made of the file that is written."""
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
     ours, xml = tmp_path / "ours.json", tmp_path / "ours.xml"
-    said = document("score", path, "--topology", "ring:nodes=4", "-o", ours)
-    assert (said["written_by"], said["collective"], said["right"]) == ("TE-CCL", "allgather", True)
-    assert (said["chunks"], said["transfers"], said["steps"]) == (4, 12, 3)
-    assert (said["algbw_gb_s"]["exact"], said["share_of_optimum"]["exact"]) == ("4/3", "1/2")
+    shown = document("score", path, "--topology", "ring:nodes=4", "-o", ours)
+    assert (shown["written_by"], shown["collective"], shown["right"]) == (
+        "TE-CCL",
+        "allgather",
+        True,
+    )
+    assert (shown["chunks"], shown["transfers"], shown["steps"]) == (4, 12, 3)
+    assert (shown["algbw_gb_s"]["exact"], shown["share_of_optimum"]["exact"]) == ("4/3", "1/2")
     assert document("verify", ours)["algbw_gb_s"]["exact"] == "4/3"
     document("export", ours, "-o", xml)
     again = document("score", xml, "--topology", "ring:nodes=4")
-    assert again["algbw_gb_s"] == said["algbw_gb_s"]
+    assert again["algbw_gb_s"] == shown["algbw_gb_s"]
 
 
 def test_a_wrong_one_is_reported_with_exit_code_1_and_not_written(tmp_path: Path) -> None:
@@ -110,8 +114,8 @@ def test_some_gpus_may_take_no_part_and_the_order_may_be_another(tmp_path: Path)
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(3)))
     options = ("--topology", "dgx_a100:boxes=1", "--group", "0/0-2")
     assert document("score", path, *options)["right"]
-    said = document("score", path, *options, "--gpus", "b0.gpu2,0/0-1")
-    assert said["right"]
+    shown = document("score", path, *options, "--gpus", "b0.gpu2,0/0-1")
+    assert shown["right"]
     ring = written(path, teccl_allgather(ring_sentences(4)))
     wound = ("--topology", "ring:nodes=4", "--gpus", "gpu3,gpu2,gpu1,gpu0")
     assert document("score", ring, *wound)["busiest_link"] == ["gpu0", "gpu3"]
@@ -130,8 +134,8 @@ def test_some_gpus_may_take_no_part_and_the_order_may_be_another(tmp_path: Path)
 
 
 def test_xml_may_be_of_gpus_in_another_order(file: Path) -> None:
-    said = document("score", file, "--topology", "ring:nodes=4", "--gpus", "gpu1,gpu2,gpu3,gpu0")
-    assert said["share_of_optimum"]["exact"] == "1"
+    shown = document("score", file, "--topology", "ring:nodes=4", "--gpus", "gpu1,gpu2,gpu3,gpu0")
+    assert shown["share_of_optimum"]["exact"] == "1"
 
 
 def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path) -> None:
@@ -139,7 +143,7 @@ def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path
     for arguments, message in (
         ((file, "-o", tmp_path / "x.json"), "--output is for JSON of other tools"),
         ((path, "--root", "1"), "--root is for files of MSCCL and MSCCL"),
-        ((path, "-o", tmp_path / "x.txt"), "name it so"),
+        ((path, "-o", tmp_path / "x.txt"), "the file name must end in"),
         ((tmp_path / "none",), "cannot be read"),
     ):
         assert_refused(message, "score", *arguments, "--topology", "ring:nodes=4")

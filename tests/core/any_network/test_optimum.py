@@ -61,7 +61,7 @@ def test_half_duplex_wires():
 
 
 def test_a_switch_that_only_forwards_serves_three_gpus_a_third_each():
-    """With switches that copy the cut is all there is: 1 GB/s."""
+    """With switches that multicast the cut is all there is: 1 GB/s."""
     root = (1, 0, 0, 0)
     assert optimum(fan(), weights=root).algbw_gb_s == Fraction(1, 3)
     copies = tuple(replace(node, multicast=node.is_switch) for node in fan().nodes)

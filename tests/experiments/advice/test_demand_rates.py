@@ -52,7 +52,7 @@ def test_the_command_prints_a_row_for_each() -> None:
     asked = ("expected", "ring:nodes=4", "--demand", "sendrecv:size=1MB")
     lines = invoke(*asked).stdout.splitlines()
     assert lines[3].split()[:2] == ["bound,", "switches"]
-    told = document(*asked)
-    assert [row["what"] for row in told["times"]][:2] == ["bound, switches forward", "best paths"]
-    assert told["bytes"] == 4 * 2**20
+    report = document(*asked)
+    assert [row["what"] for row in report["times"]][:2] == ["bound, switches forward", "best paths"]
+    assert report["bytes"] == 4 * 2**20
     assert_refused("leave --collective, --root and --sizes away", *asked, "--sizes", "1MB")

@@ -1,5 +1,6 @@
 """What a collective should reach, as nccl-tests print it."""
 
+import random
 import time
 from dataclasses import replace
 from fractions import Fraction
@@ -20,6 +21,7 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology import Topology, load_topology
+from forestcoll.topology.symmetry.parallel_planes import unmerged
 from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
@@ -73,8 +75,8 @@ def test_the_all_to_all_of_nccl_is_sends_and_receives() -> None:
 def test_what_a_baseline_leaves_out_is_said_with_its_rate() -> None:
     """Where it has one; of bounds and of ForestColl there is nothing to say."""
     found = expected(load_topology("dgx_h100:boxes=1"), "allgather")
-    said = {one.what: one.differences for one in (*found.bounds, *found.rates) if one.differences}
-    assert said == {
+    text = {one.what: one.differences for one in (*found.bounds, *found.rates) if one.differences}
+    assert text == {
         "NCCL ring": METHODS["ring"].notes,
         "NCCL NVLS": METHODS["nccl-nvls"].notes,
     }
@@ -241,7 +243,7 @@ def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.Monke
     monkeypatch.setattr("forestcoll.all_to_all.best_flow.best_flow", late)
     found = expected(load_topology("ring:nodes=4"), "all-to-all", seconds=30)
     for one in (*found.bounds, found.rates[0]):
-        assert (one.algbw_gb_s, one.note) == (None, "not there in 30 s; allow more time")
+        assert (one.algbw_gb_s, one.note) == (None, "not finished in 30 s; allow more time")
     assert found.rates[1].algbw_gb_s is not None
     assert all(one.share is None for one in found.rates)
     assert found.binding is None
@@ -270,12 +272,12 @@ def test_servers_that_add_reach_their_bound() -> None:
 
 
 def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No time at all; and a peer that goes on for ever, beside a schedule that is there at once."""
+    """No time at all; and a baseline that never ends, beside a schedule that is there at once."""
     topology = load_topology("dgx_h100:boxes=1")
     none = expected(topology, seconds=0)
     assert all(one.algbw_gb_s is None for one in none.rates)
-    assert {one.note for one in none.rates[:3]} == {"not there in 0 s; allow more time"}
-    assert {one.note for one in none.bounds} == {"not there in 0 s; allow more time"}
+    assert {one.note for one in none.rates[:3]} == {"not finished in 0 s; allow more time"}
+    assert {one.note for one in none.bounds} == {"not finished in 0 s; allow more time"}
     assert none.binding is None
 
     def endless(_topology: Topology, _collective: str) -> Forest:
@@ -288,7 +290,7 @@ def test_rows_that_are_not_there_in_time_say_so(monkeypatch: pytest.MonkeyPatch)
     found = {one.what: one for one in expected(topology, seconds=3).rates}
     assert time.monotonic() < began + 20
     assert found["ForestColl"].algbw_gb_s == 450
-    assert found["NCCL ring"].note == "not there in 3 s; allow more time"
+    assert found["NCCL ring"].note == "not finished in 3 s; allow more time"
 
 
 def endless(*_: object, **__: object) -> None:
@@ -318,7 +320,7 @@ def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.Monke
     began = time.monotonic()
     found = expected(topology, seconds=2)
     assert time.monotonic() < began + 3.5
-    assert {one.note for one in found.bounds} == {"not there in 2 s; allow more time"}
+    assert {one.note for one in found.bounds} == {"not finished in 2 s; allow more time"}
     assert found.binding is None
     assert len(begun) == 1
 
@@ -328,7 +330,7 @@ def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch)
     topology = load_topology("dgx_h100:boxes=1")
     monkeypatch.setattr("experiments.advice.expected._made", endless)
     found = expected(topology, seconds=4)
-    assert found.rates[0].note == "not there in 4 s; allow more time"
+    assert found.rates[0].note == "not finished in 4 s; allow more time"
     assert found.bounds[1].algbw_gb_s == 450
     assert found.binding is not None
     monkeypatch.setattr("experiments.advice.expected.rate_bound", endless)
@@ -339,23 +341,23 @@ def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_programs_for_bounds_and_cuts_get_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Solvers cannot be interrupted: each is told the seconds that are left of 5, fewer each time.
+    """Solvers cannot be interrupted: each gets the seconds that are left of 5, fewer each time.
 
     One GPU's NIC is dead in one direction, so a program takes the place of the cut: for both phases
     of the bound, and of the cuts.
     """
-    told: list[float] = []
+    limits: list[float] = []
 
     def timed(*arguments: Any, seconds: float, **options: Any) -> RateBound:
-        told.append(seconds)
+        limits.append(seconds)
         return rate_bound(*arguments, seconds=seconds, **options)
 
     monkeypatch.setattr("experiments.advice.expected.rate_bound", timed)
     monkeypatch.setattr("experiments.measures.bounds.rate_bound", timed)
     network = load_topology("dgx_a100:boxes=2").without("b0.gpu0 -> ib")
     assert expected(network, seconds=5).binding is not None
-    assert len(told) == 4
-    assert 5 > told[0] > told[1] > told[2] > told[3] > 0
+    assert len(limits) == 4
+    assert 5 > limits[0] > limits[1] > limits[2] > limits[3] > 0
 
 
 def test_rates_of_unmerged_planes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -367,3 +369,29 @@ def test_rates_of_unmerged_planes(monkeypatch: pytest.MonkeyPatch) -> None:
     found = expected(load_topology("nvl72:gpus_per_rack=4,planes=3"))
     monkeypatch.setattr("experiments.advice.expected.check_planes", refuse)
     assert expected(load_topology("nvl72:gpus_per_rack=4,planes=3")).rates == found.rates
+
+
+def racks_at_random(seed: int) -> Topology:
+    """Racks of planes with a dead plane, link or NIC, and a plane of other bandwidth."""
+    chance = random.Random(seed)
+    racks, gpus, planes = chance.randint(1, 2), chance.randint(2, 4), chance.randint(2, 4)
+    whole = load_topology(f"nvl72:racks={racks},gpus_per_rack={gpus},planes={planes}")
+    parts = ["b0.nvswitch0", f"b0.gpu{gpus - 1} - b0.nvswitch1"]
+    parts += ["b0.gpu0 - ib"] * (racks > 1)
+    made = whole.without(chance.choice(parts))
+    if chance.random() < 0.5:
+        made = made.scaled(f"b{racks - 1}.nvswitch1 - b*", Fraction(chance.randint(1, 5), 4))
+    return made
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_merged_planes_change_no_bound_and_no_optimum(seed, monkeypatch):
+    """Every collective, with planes merged and with each plane by itself."""
+    topology = racks_at_random(seed)
+    collective = ALL[seed % len(ALL)]
+    merged = expected(topology, collective)
+    monkeypatch.setattr("experiments.advice.expected._without_planes", lambda network, _: network)
+    monkeypatch.setattr("experiments.advice.expected.merged_planes", unmerged)
+    apart = expected(topology, collective)
+    assert [one.algbw_gb_s for one in merged.bounds] == [one.algbw_gb_s for one in apart.bounds]
+    assert merged.rates[0].algbw_gb_s == apart.rates[0].algbw_gb_s

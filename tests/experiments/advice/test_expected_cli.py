@@ -38,22 +38,22 @@ def test_rates_are_a_table_with_what_binds_and_what_sizes_take() -> None:
 
 def test_machines_get_the_same_in_json() -> None:
     options = ["--collective", "allgather", "--group", "0-1/*", "--without", "b1.gpu2 - ib"]
-    said = document("expected", "dgx_a100:boxes=4", *options, "--sizes", "1KB..4KB")
-    assert said["gpus"] == 16
-    assert said["topology"] == "dgx_a100:boxes=4 without b1.gpu2 - ib"
-    assert [one["size_bytes"] for one in said["least_us"]] == [1024, 2048, 4096]
-    assert said["bounds"][0]["note"] == "by the bottleneck cut"
-    assert said["binding_cuts"][0]["gpus"] > 0
-    none = {one["what"]: one["note"] for one in said["rates"] if one["algbw_gb_s"] is None}
+    text = document("expected", "dgx_a100:boxes=4", *options, "--sizes", "1KB..4KB")
+    assert text["gpus"] == 16
+    assert text["topology"] == "dgx_a100:boxes=4 without b1.gpu2 - ib"
+    assert [one["size_bytes"] for one in text["least_us"]] == [1024, 2048, 4096]
+    assert text["bounds"][0]["note"] == "by the bottleneck cut"
+    assert text["binding_cuts"][0]["gpus"] > 0
+    none = {one["what"]: one["note"] for one in text["rates"] if one["algbw_gb_s"] is None}
     assert none["NCCL tree"] == "has no allgather"
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
+        (["--sizes", "1XB"], "--sizes has '1XB'; write bytes, or a size"),
         (["--collective", "gossip"], "it must be one of allgather"),
-        (["--without", "gpu9"], "'gpu9' is no node"),
+        (["--without", "gpu9"], "'gpu9' is not a node"),
         (["--root", "gpu1"], "allreduce takes no root here"),
         (["--group", "gpu1"], "a collective needs at least 2"),
         (["--time-limit", "-1"], "seconds is -1.0; it must be from 0 to 10000000"),

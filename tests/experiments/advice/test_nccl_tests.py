@@ -31,7 +31,7 @@ def test_two_h100_boxes_by_hand() -> None:
     assert nccl["gather_perf"] == 50 * 15 / 8  # eight parts come in by the root's own
 
 
-def test_what_cannot_run_is_said() -> None:
+def test_unsupported_runs_are_reported() -> None:
     """Three GPUs are no hypercube."""
     rows = nccl_tests_rates(load_topology("ring:nodes=3"), seconds=60)
     assert rows[-1].best_gb_s is None

@@ -120,14 +120,14 @@ def test_decimals_stay_exact_and_titles_are_text(tmp_path: Path) -> None:
     ("sizes", "message"),
     [
         ("1KB..1GB", "sizes is '1KB..1GB'; write a list, such as [1KB..1GB]"),
-        (["1QB"], "sizes has '1QB'; a size is bytes, or such as 1KB"),
+        (["1QB"], "sizes has '1QB'; write bytes, or a size such as 1KB"),
         (["0.3KB"], "sizes has '0.3KB', which is 1536/5 bytes; a size is a whole number"),
         (["1KB", 1024], "sizes has 1KB twice; keep one"),
-        (["1GB..1KB"], "sizes has a range from 1GB to 1KB; turn it round"),
+        (["1GB..1KB"], "sizes has a range from 1GB to 1KB; exchange its two ends"),
         ([{"from": "1KB"}], 'sizes has a range without "from" or "to"'),
         ([{"from": 1, "to": 2, "by": 3}], "sizes has a range with 'by'; known: from, to, factor"),
         ([{"from": 1, "to": 2, "factor": 1}], "by the factor 1; it must be a whole number from 2"),
-        ([[1]], "sizes has [1]; a size is bytes"),
+        ([[1]], "sizes has [1]; write bytes, or a size"),
         ([*range(1, 1100)], "sizes has over 1000 sizes"),
     ],
     ids=lambda given: str(given)[:40],
@@ -198,7 +198,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
             "{pipeline_chunks: some}",
             "simulate.pipeline_chunks is 'some'; it must be a whole number from 1",
         ),
-        ("10", "simulate holds no keys and values; write some here"),
+        ("10", "simulate must hold keys and values"),
     ],
 )
 def test_mistakes_in_simulate_are_reported(given: str, message: str, tmp_path: Path) -> None:

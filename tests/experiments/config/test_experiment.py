@@ -65,7 +65,7 @@ def test_quickstart_has_36_points() -> None:
         ),
         (
             TOY + "figures: ['heat-map:x=node']\n",
-            "line 6: figures[0] cannot be drawn: heat-map: x cannot be 'node', which is no "
+            "line 6: figures[0] cannot be drawn: heat-map: x cannot be 'node', which is not a "
             'parameter here; did you mean "nodes"?',
         ),
         (
@@ -132,7 +132,7 @@ def test_a_malformed_topology_is_an_error_at_once(write_experiment, tmp_path: Pa
     path = write_experiment(topologies=[{"file": "mine.yaml"}])
     with pytest.raises(InvalidExperimentError) as caught:
         read_experiment(path)
-    assert "line 3: topologies[0].file is no topology: " in str(caught.value)
+    assert "line 3: topologies[0].file is not a topology: " in str(caught.value)
     assert "mine.yaml, line 2: nods is not a field" in str(caught.value)
     assert caught.value.exit_code == 2
 
@@ -145,7 +145,7 @@ RINGS = "topologies:\n  - {family: ring, parameters: {nodes: [4, 3]}"
     [
         (
             HEAD + RINGS + ", without: [gpu3]}\n" + METHODS,
-            "line 3: topologies[0] cannot be changed so: 'gpu3' is no node of ring:nodes=3; did",
+            "line 3: topologies[0] cannot be changed so: 'gpu3' is not a node of ring:nodes=3; did",
         ),
         (
             HEAD + RINGS + ", scale: {gpu0 - gpu2: 2}}\n" + METHODS,
@@ -161,7 +161,7 @@ RINGS = "topologies:\n  - {family: ring, parameters: {nodes: [4, 3]}"
         ),
         (
             HEAD + "group: gpu0,gpu3\n" + RINGS + "}\n" + METHODS,
-            "line 2: group is 'gpu0,gpu3': the group names 'gpu3', which is no node",
+            "line 2: group is 'gpu0,gpu3': the group names 'gpu3', which is not a node",
         ),
         (
             HEAD + "weights: [1, 2, 1]\n" + RINGS + "}\n" + METHODS,
@@ -275,5 +275,7 @@ def test_what_varies_in_a_model_of_training_may_be_along_an_axis(write_experimen
     path = write_experiment(**asked, figures=["lines-by-parameter:x=utilisation,y=iteration_s"])
     assert len(read_experiment(path).experiment.figures) == 1
     path = write_experiment(**asked, figures=["lines-by-parameter:x=tokens,y=iteration_s"])
-    with pytest.raises(InvalidExperimentError, match="x cannot be 'tokens', which is no parameter"):
+    with pytest.raises(
+        InvalidExperimentError, match="x cannot be 'tokens', which is not a parameter"
+    ):
         read_experiment(path)

@@ -92,17 +92,17 @@ def fault(path: Path) -> str:
         ),
         (HEAD + TOPOLOGIES, "line 1: methods is missing; add it"),
         ("name: ../toy\n" + TOPOLOGIES + METHODS, "line 1: name is '../toy'; it should match"),
-        ("just words\n", "line 1: the file holds no keys and values"),
-        ("", "toy.yaml: the file holds no keys and values"),
+        ("just words\n", "line 1: the file must hold keys and values"),
+        ("", "toy.yaml: the file must hold keys and values"),
     ],
 )
 def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message: str) -> None:
     """In our words, not in those of the checker."""
     path = tmp_path / "toy.yaml"
     path.write_text(text)
-    said = fault(path)
-    assert message in said
-    assert "\n" not in said
+    shown = fault(path)
+    assert message in shown
+    assert "\n" not in shown
 
 
 def test_a_slip_is_reported_before_what_it_leaves_missing(tmp_path: Path) -> None:

@@ -69,10 +69,10 @@ def test_sides_are_parameters_of_the_experiment() -> None:
     with pytest.raises(InvalidExperimentError) as caught:
         check_figure(figure, {"nodes"}, series=2)
     assert str(caught.value).startswith(
-        "heat-map: x cannot be 'node', which is no parameter here; did you mean \"nodes\"?"
+        "heat-map: x cannot be 'node', which is not a parameter here; did you mean \"nodes\"?"
     )
     check_figure(parse_figure("lines-by-parameter:x=unit"), {"unit"}, series=1)
-    with pytest.raises(InvalidExperimentError, match="x cannot be 'gpu', which is no parameter"):
+    with pytest.raises(InvalidExperimentError, match="x cannot be 'gpu', which is not a parameter"):
         check_figure(parse_figure("lines-by-parameter:x=gpu"), {"unit"}, series=1)
 
 

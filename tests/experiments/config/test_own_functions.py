@@ -28,7 +28,7 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("baselines.libraries.ring:generate", ""),
     ],
 )
-def test_what_is_not_there_is_said(module: Path, name: str, complaint: str) -> None:
+def test_missing_names_are_reported(module: Path, name: str, complaint: str) -> None:
     """In a line, whatever the module prints."""
     module.write_text("print('hello')\nnumber = 3\ndef method(topology): ...\n")
     found = missing(name)

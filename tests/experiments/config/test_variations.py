@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.config.variations import changed, network_of, said
+from experiments.config.variations import changed, changes_text, network_of
 from forestcoll.errors import ForestCollError
 from forestcoll.topology import load_topology
 
@@ -34,7 +34,7 @@ def test_what_is_dead_one_way_still_works_the_other_way() -> None:
 def test_a_group_is_of_the_network_as_changed() -> None:
     found = network_of(SPEC, {"without": ["gpu1"]}, "gpu0,gpu2")
     assert found.num_compute == 2
-    with pytest.raises(ForestCollError, match="'gpu1', which is no node"):
+    with pytest.raises(ForestCollError, match="'gpu1', which is not a node"):
         network_of(SPEC, {"without": ["gpu1"]}, "gpu0,gpu1")
 
 
@@ -42,8 +42,8 @@ def test_names_say_all_that_was_changed() -> None:
     """However much it is: networks that differ would share a line of the table otherwise."""
     parts = [f"b{n}.gpu0" for n in range(5)]
     assert (
-        said({"without": parts})
+        changes_text({"without": parts})
         == " without b0.gpu0 and b1.gpu0 and b2.gpu0 and b3.gpu0 and " + (parts[4])
     )
-    assert said({"scale": {"a": "1/2"}}) != said({"scale": {"a": "1/3"}})
-    assert said({}) == ""
+    assert changes_text({"scale": {"a": "1/2"}}) != changes_text({"scale": {"a": "1/3"}})
+    assert changes_text({}) == ""

@@ -57,7 +57,7 @@ def test_each_topology_and_collective_has_a_panel() -> None:
     assert [panel.title.rpartition(" ")[2] for panel in both] == ["allgather", "allreduce"]
 
 
-def test_short_names_tell_choices_of_parameters_apart() -> None:
+def test_short_names_distinguish_choices_of_parameters() -> None:
     """What all choices of a method have alike is left out; of one alone, nothing."""
     ring = rings_of_rows()[0]
     chosen = [replace(ring, parameters={"way": "a", "chunks": n}) for n in (1, 2)]

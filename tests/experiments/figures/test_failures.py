@@ -33,7 +33,7 @@ def test_losses_are_reported_with_the_sizes_where_they_are() -> None:
 
 
 def test_a_loss_without_a_size_is_reported_too() -> None:
-    """Of a method that has a result elsewhere: the legend tells of others."""
+    """Of a method that has a result elsewhere: the legend shows others."""
     done = clusters_of_rows()[0]
     lost = replace(done, gpus=None, topology="another", status=Status.FAILED)
     (note,) = lost_in_words([done, lost], palette_of([done]), cluster="dgx_a100")

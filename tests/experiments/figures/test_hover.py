@@ -1,4 +1,4 @@
-"""What the mouse tells."""
+"""What the mouse shows."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from experiments.results.rows import Status
 from tests.experiments.samples import clusters_of_rows, rings_of_rows
 
 
-def test_a_point_tells_method_topology_gpus_time_algbw_and_status() -> None:
+def test_a_point_shows_method_topology_gpus_time_algbw_and_status() -> None:
     row = replace(rings_of_rows()[0], size_bytes=1048576, algbw_simulated_gb_s=12.345)
     assert hover.of_runs([row]).splitlines() == [
         "ring (effort=2, fast=True, share=0.5, mode=a)",
@@ -31,7 +31,7 @@ def test_repetitions_are_reported_by_their_median() -> None:
     assert "status: ok (3), failed (1)" in lines
 
 
-def test_a_loss_tells_why() -> None:
+def test_a_failure_mark_shows_its_reason() -> None:
     """On one line, whatever the reason has."""
     row = replace(clusters_of_rows()[-1], reason="timeout: over\n60 s")
     assert "status: timeout: over 60 s" in hover.of_loss(row).splitlines()

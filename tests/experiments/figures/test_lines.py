@@ -104,7 +104,7 @@ def test_published_values_of_allgathers_are_not_marks_beside_allreduces() -> Non
 
 
 def test_a_method_is_a_line_for_each_choice_of_its_other_parameters() -> None:
-    """Along its parameter "unit"; a point without a result is told above the panel."""
+    """Along its parameter "unit"; a point without a result is named above the panel."""
     row = some_rows()[0]
     rows = [
         replace(row, parameters={"unit": unit, "kind": kind}, generation_s=float(unit))

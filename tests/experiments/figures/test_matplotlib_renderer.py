@@ -42,7 +42,7 @@ def test_a_long_legend_does_not_crush_the_panel() -> None:
 def test_long_titles_are_broken_and_cover_nothing() -> None:
     """Four panels with a name of 60 letters each and a title of the figure: no two overlap."""
     name = "line_graph:of=(circulant:nodes=16,offsets=3+4+5+6),times=3,x=" + "9" * 40
-    title = "A title that tells at some length what the figure is to show, " * 3
+    title = "A title that describes at some length what the figure is to show, " * 3
     with style():
         figure = render(Figure((panel(series("ring", 1, 2), title=name),) * 4), title)
         figure.draw_without_rendering()

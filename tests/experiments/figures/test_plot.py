@@ -100,7 +100,7 @@ def test_simulated_figures_state_the_model(monkeypatch: pytest.MonkeyPatch, tmp_
 
 
 def test_what_depends_on_the_size_is_drawn_over_gpus_for_a_single_one(tmp_path: Path) -> None:
-    """The title names it; of two sizes one could not tell which is which."""
+    """The title names it; with two sizes it would be unclear which is which."""
     titles: list[str] = []
     one = {"1024": {"time_pipelined_s": 1.0}}
     rows = [replace(row, sizes=one) for row in some_rows()]

@@ -21,7 +21,7 @@ def test_a_style_does_not_depend_on_what_else_is_drawn() -> None:
     assert all(styles_of([name]) == {name: styles_of(names)[name]} for name in names)
 
 
-def test_28_methods_of_one_s_own_are_told_apart_from_each_other_and_from_ours() -> None:
+def test_28_user_methods_are_distinct_from_each_other_and_from_ours() -> None:
     """Seven colours and four markers that no method of the toolkit has."""
     names = [*STYLES, *(f"mine:m{i}" for i in range(28))]
     styles = styles_of(names).values()

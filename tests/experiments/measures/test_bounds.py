@@ -49,13 +49,13 @@ def test_allreduce_optima_are_those_of_the_lp(topology: Any, best: Fraction, _: 
         ("dgx_a100:boxes=4", "allreduce", "400/3", "a partition or cut"),
         ("docs/examples/heterogeneous.yaml", "allreduce", "32", "a partition or cut"),
         ("mi250:boxes=1,gpus_per_box=8", "allreduce", "150", "the allreduce program"),
-        # NVSwitches that copy and add, whether a method uses them or not.
+        # NVSwitches that multicast and reduce, whether a method uses them or not.
         ("dgx_h100:boxes=1", "allreduce", "450", "a partition or cut"),
         ("dgx_h100:boxes=4", "allreduce", "800/3", "the allreduce program"),
         ("dgx_h100:boxes=4,nvls=false", "allreduce", "8000/31", "a partition or cut"),
     ],
 )
-def test_what_proves_it_is_said(spec: str, collective: str, rate: str, by: str) -> None:
+def test_the_row_names_the_proof(spec: str, collective: str, rate: str, by: str) -> None:
     topology = load_topology(spec)
     for reached in (Fraction(1, 100), Fraction(rate)):
         found = upper_bound(topology, collective, reached)

@@ -1,4 +1,4 @@
-"""The rows tell which figures there are, and what they say."""
+"""Rows decide which figures there are, and their content."""
 
 from dataclasses import replace
 
@@ -48,31 +48,31 @@ def test_simulations_say_so_and_what_they_assume() -> None:
 
 
 def test_figures_say_what_is_measured_and_what_is_theory() -> None:
-    said = {title: chart.text for title, chart in charts(CLUSTERS).items()}
-    assert said["Generation time against GPUs"].startswith("Measured: ")
-    assert said["Theoretical algbw, pipelined against GPUs"].startswith("Theoretical: ")
+    shown = {title: chart.text for title, chart in charts(CLUSTERS).items()}
+    assert shown["Generation time against GPUs"].startswith("Measured: ")
+    assert shown["Theoretical algbw, pipelined against GPUs"].startswith("Theoretical: ")
 
 
-def test_published_marks_are_told_from_what_is_ours() -> None:
+def test_published_marks_differ_from_ours() -> None:
     """What is measured where beside simulations; whose times; what is printed beside theory."""
     size = 2**20
     by_size = {str(n): {"algbw_simulated_gb_s": 3.0} for n in (size, 2 * size)}
     row = replace(CLUSTERS[0], gpus=16, sizes=by_size, simulated="alpha 10 us")
-    says = charts([row])["Simulated algbw against the size of the data"].text
-    assert says.startswith("Simulated, not measured. ")
-    assert says.endswith(
+    caption = charts([row])["Simulated algbw against the size of the data"].text
+    assert caption.startswith("Simulated, not measured. ")
+    assert caption.endswith(
         "Hollow marks are published measurements on the hardware that their panel is of "
         "(ForestColl slides, algbw on two DGX A100)."
     )
     large = replace(CLUSTERS[0], gpus=1024, topology="dgx_a100:boxes=128")
-    said = {title: chart.text for title, chart in charts([CLUSTERS[0], large]).items()}
+    shown = {title: chart.text for title, chart in charts([CLUSTERS[0], large]).items()}
     assert (
         "Hollow marks are published times, measured on other machines ("
-        in said["Generation time against GPUs"]
+        in shown["Generation time against GPUs"]
     )
     assert (
         "Hollow marks are published values (ForestColl"
-        in said["Theoretical algbw, pipelined against GPUs"]
+        in shown["Theoretical algbw, pipelined against GPUs"]
     )
 
 

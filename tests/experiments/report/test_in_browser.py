@@ -1,4 +1,4 @@
-"""The page in a browser: it draws, tells, switches, sorts and filters, and asks no network.
+"""The page in a browser: it draws, shows, switches, sorts and filters, and uses no network.
 
 `make test-web` gets what this needs. Without it these tests are skipped, unless FORESTCOLL_WEB is
 set: then they fail.
@@ -141,7 +141,7 @@ def test_the_legend_hides_a_method_in_all_panels_of_its_section(page: Any) -> No
     assert traces.count() == before
 
 
-def test_the_mouse_tells_of_a_point(page: Any) -> None:
+def test_the_mouse_shows_a_point(page: Any) -> None:
     """The evil name too, as it is written."""
     for name in ("forestcoll", NASTY):
         entry = page.locator("#experiment-1 .legend").get_by_text("hide all")

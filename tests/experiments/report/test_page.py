@@ -43,7 +43,7 @@ class Elements(HTMLParser):
 
 
 def test_the_page_loads_nothing() -> None:
-    """No element has a source, and the browser is told to refuse all others."""
+    """No element has a source, and the policy makes the browser refuse all others."""
     text = made(clusters_of_rows())
     assert Elements(text).loads == []
     assert 'content="default-src &#39;none&#39;; script-src ' in text

@@ -49,7 +49,7 @@ def test_headings_are_buttons_that_say_how_they_sort() -> None:
 
 
 def test_repetitions_and_experiments_have_columns_where_there_are_several() -> None:
-    """Experiments of one name are told apart by their place."""
+    """The place distinguishes experiments of one name."""
     alone = heads(source(rings_of_rows((1.0, 2.0))))
     assert "run" in alone
     assert "experiment" not in alone
@@ -83,8 +83,10 @@ def test_everything_a_row_says_is_there() -> None:
             data["columns"][place]: data["values"][value]
             for place, value in zip(line[::2], line[1::2], strict=True)
         }
-        said = {name: value for name, value in row.as_dict().items() if value not in (None, "", {})}
-        assert back == said
+        shown = {
+            name: value for name, value in row.as_dict().items() if value not in (None, "", {})
+        }
+        assert back == shown
 
 
 def test_machines_are_kept_once() -> None:

@@ -7,7 +7,7 @@ from experiments.results.rows import Status
 from tests.experiments.samples import clusters_of_rows
 
 
-def test_rows_tell_what_a_method_can_do() -> None:
+def test_capabilities_of_a_method_follow_from_rows() -> None:
     """Three sizes at the optimum; of another method the best of two choices, lost at 64 GPUs."""
     ours, theirs = clusters_of_rows()[:3], clusters_of_rows()[3:]
     tacos = [replace(row, method="tacos") for row in theirs]

@@ -51,9 +51,9 @@ def keep(clone: Path, count: int, status: Status = Status.OK) -> None:
 
 
 def test_items_need_a_row_for_every_point(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for count, said in ((0, "2 of 2"), (1, "1 of 2")):
+    for count, text in ((0, "2 of 2"), (1, "1 of 2")):
         keep(clone, count)
-        assert faults(clone, monkeypatch, rows=("toy",)) == (f"{said} points of toy have no row",)
+        assert faults(clone, monkeypatch, rows=("toy",)) == (f"{text} points of toy have no row",)
     keep(clone, 2)
     assert faults(clone, monkeypatch, rows=("toy",)) == ()
     assert Coverage(clone).shown[0].seconds == 3.0

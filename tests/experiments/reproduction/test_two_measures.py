@@ -1,4 +1,4 @@
-"""Figure 14's peers, pipelined and by their own end."""
+"""Figure 14's baselines, pipelined and by their own end."""
 
 from dataclasses import replace
 
@@ -38,8 +38,8 @@ def test_on_two_a100_boxes_all_flow_within_1_1_percent_and_end_later(coverage: C
         if (one.cluster, one.gpus) == ("dgx_a100", 16)
     ]
     assert [one.method for one in found] == ["multitree", "syccl", "taccl", "teccl"]
-    peers = [one.pipelined for one in found if one.method != "syccl"]
-    assert peers == [pytest.approx(342.857 / 346.667, abs=1e-4)] * 3
+    shares = [one.pipelined for one in found if one.method != "syccl"]
+    assert shares == [pytest.approx(342.857 / 346.667, abs=1e-4)] * 3
     ends = [one.at_end * one.optimum_gb_s for one in found]
     assert ends == [pytest.approx(rate, abs=0.05) for rate in (252.6, 282.4, 309.7, 252.6)]
     assert found[1].pipelined == 1

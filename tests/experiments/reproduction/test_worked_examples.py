@@ -44,7 +44,7 @@ def test_the_search_takes_no_more_probes_than_appendix_f_allows(
 
     One probe more finds the cut. The paper's algorithms in C++ foresee no more either.
     """
-    topology, probes, told = load_topology(spec), [], []
+    topology, probes, totals = load_topology(spec), [], []
     capacity = topology.integer_capacities
     into = [0] * len(topology.nodes)
     for head, amount in zip(capacity.head.tolist(), capacity.capacity.tolist(), strict=True):
@@ -55,6 +55,6 @@ def test_the_search_takes_no_more_probes_than_appendix_f_allows(
     monkeypatch.setattr(optimality, "starved_cut", lambda *of: probes.append(of) or probe(*of))
     found = optimality.optimum_reference(topology)
     assert 1 < len(probes) <= allowed + 1
-    ours = paper.optimum(topology, progress=lambda done, total: told.append(total))
-    assert max(told) <= allowed
+    ours = paper.optimum(topology, progress=lambda done, total: totals.append(total))
+    assert max(totals) <= allowed
     assert ours.inverse_rate == found.inverse_rate

@@ -103,7 +103,7 @@ def test_a_single_run_has_no_noise() -> None:
     assert line[-3:] == ["1.00", "single run", "="]
 
 
-def test_what_has_become_of_a_point_is_said() -> None:
+def test_changes_of_a_status_are_reported() -> None:
     """Another status before another rate, and the rate with its unit."""
     before = rings_of_rows()
     after = [replace(row, algbw="250") for row in before]

@@ -93,7 +93,7 @@ def test_a_spoilt_line_is_an_error_that_names_it(tmp_path: Path) -> None:
 
 
 def test_two_runs_cannot_write_the_same_rows(tmp_path: Path) -> None:
-    """The second is told so and touches nothing."""
+    """The second gets an error and touches nothing."""
     path = tmp_path / "rows.jsonl"
     with RowFile(path) as file:
         file.append(a_row("a"))

@@ -73,8 +73,8 @@ def test_what_is_not_simulated_is_reported() -> None:
 
 
 def test_how_a_baseline_differs_is_reported_once_where_it_made_something() -> None:
-    """Of ForestColl there is nothing to tell, nor of what found nothing."""
+    """ForestColl has no search to report, nor has a method that found nothing."""
     row = some_rows()[0]
     made, lost = replace(row, method="ring"), replace(row, method="tacos", status=Status.FAILED)
-    said = f"differs from its source: ring: {METHODS['ring'].notes}"
-    assert notes([row, made, made, lost]) == [said]
+    text = f"differs from its source: ring: {METHODS['ring'].notes}"
+    assert notes([row, made, made, lost]) == [text]

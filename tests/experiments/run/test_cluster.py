@@ -160,7 +160,7 @@ def test_nobody_at_the_address(
     ],
 )
 def test_options_that_do_not_go_together(app, write_experiment, options, message) -> None:
-    """Each is told with what to do."""
+    """Each is reported with what to do."""
     done = CliRunner().invoke(app, [str(write_experiment()), *options])
     assert isinstance(done.exception, InvalidExperimentError)
     assert message in str(done.exception)

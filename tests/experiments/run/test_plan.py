@@ -67,7 +67,7 @@ def test_only_nothing_is_a_mistake() -> None:
 def test_estimates_come_from_the_most_alike_row() -> None:
     """The same parameters before others, then the nearest size by ratio: 8 is nearer to 16 than 3.
 
-    A killed row tells nothing, and a method without rows is unknown.
+    A killed row gives no estimate, and a method without rows is unknown.
     """
     rows = [
         a_row(a_point(nodes=3), gpus=3, wall_s=1.0),
@@ -97,8 +97,8 @@ def test_a_preview_adds_up() -> None:
     ]
     preview = make_preview(make_plan(points, rows), rows, jobs=2)
     assert preview.summary() == "1 done, 3 to run: about 1.0 s, 1 of unknown time"
-    told = [(line["runs"], line["earlier"], line["estimate_s"]) for line in preview.as_json()]
-    assert told == [
+    reported = [(line["runs"], line["earlier"], line["estimate_s"]) for line in preview.as_json()]
+    assert reported == [
         (False, "ok", None), (True, "timeout", 1.0), (True, None, 1.0), (True, None, None),
     ]  # fmt: skip
 

@@ -136,4 +136,4 @@ def test_a_link_that_is_dead_one_way_leaves_the_other_in_use() -> None:
 def test_a_root_that_is_no_gpu_is_a_failure() -> None:
     found = columns("forestcoll", "broadcast", root="gpu99")
     assert found["status"] == Status.FAILED
-    assert "the root is 'gpu99', which is no node" in str(found["reason"])
+    assert "the root is 'gpu99', which is not a node" in str(found["reason"])

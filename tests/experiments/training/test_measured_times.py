@@ -48,7 +48,7 @@ def test_the_paper_s_numbers_come_out() -> None:
     assert found.bandwidth_gb_s * 8 == pytest.approx(78.6, abs=0.1)
 
 
-def test_one_number_of_steps_does_not_tell_alpha_and_epsilon_apart() -> None:
+def test_one_number_of_steps_does_not_separate_alpha_and_epsilon() -> None:
     found = fit([Measured(size, 50 + size * 1e-3, 10, 1) for size in SIZES])
     assert not found.told_apart
     assert (found.alpha_us, found.epsilon_us) == (pytest.approx(5), 0)

@@ -145,7 +145,7 @@ def test_bandwidths_of_any_size_are_scaled(factor: str) -> None:
     ("groups", "message"),
     [
         ({}, "there is no group"),
-        ({"x": ["b0.gpu0"]}, "group 'x' has 1 members"),
+        ({"x": ["b0.gpu0"]}, "group 'x' has fewer than two members"),
         ({"x": ["b0.gpu0", "b0.gpu1"], "y": ["b1.gpu0", "b0.gpu1"]}, "'b0.gpu1' is in group 'x'"),
         ({"x": ["b0.gpu0", "b0.gpu9"]}, "group 'x': the group names 'b0.gpu9'"),
         ({"x": ["b0.gpu0", "ib"]}, "group 'x': the group names 'ib', which is a switch"),

@@ -63,7 +63,7 @@ def test_only_the_first_groups_are_shown(boxes: int, dots: bool) -> None:
     ("arguments", "code", "message"),
     [
         ((), 2, "there is no --kind"),
-        (("--kind", "t=3:allreduce:1MB"), 2, "does not divide 16 GPUs"),
+        (("--kind", "t=3:allreduce:1MB"), 2, "it must divide 16 GPUs"),
         (("--kind", "t=8:allreduce"), 2, "NAME=GPUS:COLLECTIVE:SIZE"),
         ((*KINDS, "--objective", "mean"), 2, "sum or slowest"),
         ((*KINDS, "--time-limit", "0"), 2, "seconds must be positive"),

@@ -59,7 +59,7 @@ def test_a_large_cluster_has_a_placement_that_is_proved_best() -> None:
     assert found.distance == pytest.approx(0, abs=1e-9)
 
 
-def test_where_the_bound_is_not_met_the_distance_is_told() -> None:
+def test_the_distance_is_reported_if_the_bound_is_not_met() -> None:
     kind = Kind("k", 4, "allgather", 10**6)
     found = best_placement(load_topology("torus:dims=4x4"), [kind])
     assert found.least_us <= float(found.best.time_us("sum"))

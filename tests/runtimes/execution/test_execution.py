@@ -58,7 +58,7 @@ PROGRAMS = {
         generate("ring:nodes=4", collective="reduce", root=2).schedule, 3
     ),
     "all-to-all": lambda: compile_program(ring(4)),
-    "copying switches": lambda: compile_program(schedule("step schedule through switches")),
+    "multicast switches": lambda: compile_program(schedule("step schedule through switches")),
     "weights": lambda: compile_program(weighted("reduce-scatter")),
 }
 
@@ -68,7 +68,7 @@ PROGRAMS = {
     [
         ("reduce", "float32"),
         ("all-to-all", "float64"),
-        ("copying switches", "float32"),
+        ("multicast switches", "float32"),
         ("weights", "int32"),
     ],
 )
@@ -159,7 +159,7 @@ def test_a_process_that_cannot_begin_is_reported(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("backend", ["mpi", "torch"])
-def test_a_library_that_is_not_there_is_told(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_library_is_reported(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(execution, "find_spec", lambda name: None)
     name = {"mpi": "mpi4py", "torch": "torch"}[backend]
     with pytest.raises(UnsupportedError, match=f"{name} is not installed; pip install"):

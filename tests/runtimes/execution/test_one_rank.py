@@ -101,7 +101,7 @@ def test_a_failed_worker_ends_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 class Scripted(InThreads):
-    """Rank 0 of two; the other one sends what it is told to."""
+    """Rank 0 of two; the other one sends what the test asks for."""
 
     def __init__(self, comes: Sequence[Values]) -> None:
         super().__init__(0, {(0, 0): None, (1, 1): None})  # type: ignore[dict-item]

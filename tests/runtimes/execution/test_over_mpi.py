@@ -22,5 +22,5 @@ def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
     home = {"PYTHONPATH": str(ROOT)}
     log = tmp_path / "log"
     run_together([Command([launcher(), "-n", str(RANKS), *words], home)], 60, log)
-    said = re.findall(r"<rank (\d+) is content>", log.read_text())
-    assert sorted(said) == [str(rank) for rank in range(RANKS)]
+    text = re.findall(r"<rank (\d+) is content>", log.read_text())
+    assert sorted(text) == [str(rank) for rank in range(RANKS)]

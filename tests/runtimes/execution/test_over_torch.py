@@ -29,8 +29,8 @@ def test_collectives_and_messages_do_as_defined(tmp_path: Path) -> None:
     home = {"PYTHONPATH": str(ROOT), "WORLD_SIZE": str(RANKS)}
     log = tmp_path / "log"
     run_together([Command(words, {**home, "RANK": str(r)}) for r in range(RANKS)], 120, log)
-    said = re.findall(r"<rank (\d+) is content>", log.read_text())
-    assert sorted(said) == [str(rank) for rank in range(RANKS)]
+    text = re.findall(r"<rank (\d+) is content>", log.read_text())
+    assert sorted(text) == [str(rank) for rank in range(RANKS)]
 
 
 PROGRAMS = {
@@ -46,7 +46,7 @@ PROGRAMS = {
         generate("ring:nodes=3", collective="reduce", root=2).schedule
     ),
     "all-to-all": lambda: compile_program(ring(4)),
-    "copying switch": lambda: compile_program(schedule("step schedule through switches")),
+    "multicast switch": lambda: compile_program(schedule("step schedule through switches")),
 }
 
 

@@ -69,7 +69,7 @@ def test_an_all_to_all_keeps_nothing_for_itself() -> None:
     assert plan.given == plan.due == (6, 6, 6, 6)
 
 
-def test_a_switch_that_copies_is_played_by_a_rank() -> None:
+def test_a_rank_simulates_a_multicast_switch() -> None:
     """Rank 0 plays the one switch: it sends to itself as the switch."""
     program = compile_program(schedule("multicast forest"))
     plans = rank_plans(program, 1000)
@@ -88,7 +88,7 @@ def test_plans_of_all_types_give_what_is_due(name: str, elements: int) -> None:
 
 
 @pytest.mark.parametrize("name", LITERALS)
-def test_plans_of_peers_schedules_give_what_is_due(name: str) -> None:
+def test_plans_of_baselines_schedules_give_the_result(name: str) -> None:
     assert is_right(rank_plans(compile_program(LITERALS[name].make()), 1000))
 
 

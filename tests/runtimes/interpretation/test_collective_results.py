@@ -31,7 +31,7 @@ def test_of_a_program_that_does_nothing_all_is_missing(collective: str) -> None:
     algorithm = parse_algorithm(text).algorithm
     messages = [one.message for one in interpret(algorithm, root=root).findings]
     due = [
-        f"GPU {gpu}: output chunk {chunk} has nothing that was ever written, not {words}; nobody "
+        f"GPU {gpu}: output chunk {chunk} has nothing that was ever written, not {words}; no step "
         "writes it"
         for gpu, chunks in enumerate(DUE[collective])
         for chunk, words in enumerate(chunks)
@@ -62,7 +62,7 @@ def test_wrong_data_is_reported_with_its_way_back() -> None:
 
 
 def test_an_input_that_is_only_read_is_as_it_was() -> None:
-    """A copy into the input is told, in the step that does so."""
+    """A copy into the input is reported, in the step that does so."""
     text = xml(
         "allreduce", [[Block().step("cpy", "i0", "o0").step("cpy", "i0", "i0")]], 1, (1, 1, 0)
     )

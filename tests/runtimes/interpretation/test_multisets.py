@@ -1,4 +1,4 @@
-"""Sums of inputs, told from one another exactly."""
+"""Sums of inputs, distinguished exactly."""
 
 from collections import Counter
 
@@ -32,7 +32,7 @@ def test_one_chunk_of_everyone_is_the_sum_of_all() -> None:
         assert not multisets.is_sum_of_all(total(multisets, *numbers), 1)
 
 
-def test_what_is_in_it_is_said() -> None:
+def test_the_content_of_a_multiset_is_described() -> None:
     """Runs of GPUs are one word, repetitions are counted, other slices are named."""
     multisets = Multisets(6, 4)
     numbers = inputs(multisets, *((gpu, 3) for gpu in (0, 1, 2, 4, 4)))

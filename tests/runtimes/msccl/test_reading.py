@@ -24,7 +24,7 @@ from tests.runtimes.msccl_programs import Block, all_pairs_allreduce, ring_allga
 TEXT = xml(
     "allgather",
     [
-        [Block(1, 1, 1).step("s", "i0", "o0", 2, wait=(1, 3), told=True).step("nop"), Block()],
+        [Block(1, 1, 1).step("s", "i0", "o0", 2, wait=(1, 3), sets_flag=True).step("nop"), Block()],
         [Block()],
     ],
     4,
@@ -113,7 +113,7 @@ def test_the_chunks_that_are_assumed_are_those_of_the_larger_buffer() -> None:
         ('<step s="0"', '<step s="7"', "s is 7 where it should be 0", 4),
         ("<algo", '<?xml version="1.0"?>\n<algo', "does not read <?xml ...?>", 1),
         ("<tb", "\t<tb", "does not read tabs", 3),
-        ("</algo>", "<more/></algo>", "more is no element of MSCCL", 14),
+        ("</algo>", "<more/></algo>", "more is not an element of MSCCL", 14),
     ],
 )
 def test_other_readings_are_reported(old: str, new: str, message: str, line: int) -> None:

@@ -45,7 +45,7 @@ IN_WORDS = r"gpus\[1\]\.threadblocks\[0\]\.ops"
 @pytest.mark.parametrize(
     ("path", "value", "message"),
     [
-        ("name", ..., "name is missing; add it, the loader crashes without"),
+        ("name", ..., "name is missing; add it, since the loader crashes without"),
         ("inplace", 1, "inplace is 1; it must be true or false"),
         ("collective", "x" * 300, "collective is .*; it must be text of at most 255"),
         ("gpus", [], r"gpus is \[\]"),
@@ -111,9 +111,9 @@ def test_what_the_loader_ignores_is_remarked() -> None:
     ],
 )
 def test_what_is_no_plan_is_reported_in_a_line(text: str | bytes, message: str) -> None:
-    with pytest.raises(InvalidScheduleError, match=message) as told:
+    with pytest.raises(InvalidScheduleError, match=message) as report:
         parse_plan(text)
-    assert "\n" not in str(told.value)
+    assert "\n" not in str(report.value)
 
 
 def test_a_plan_is_known_by_the_fields_that_it_must_have(tmp_path: Path) -> None:

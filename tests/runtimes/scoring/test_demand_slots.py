@@ -112,9 +112,9 @@ def test_the_command_scores_an_export(tmp_path: Path, form: str, ending: str, ch
     assert invoke("generate", "dgx_a100:boxes=1", *asked, "-o", schedule).exit_code == 0
     assert invoke("export", schedule, "--format", form, "-o", file).exit_code == 0
     scoring = ("score", file, "--topology", "dgx_a100:boxes=1")
-    said = document(*scoring, *asked)
-    assert (said["right"], said["share_of_optimum"]["exact"]) == (True, "1")
-    assert said["demand"] == demand
+    shown = document(*scoring, *asked)
+    assert (shown["right"], shown["share_of_optimum"]["exact"]) == (True, "1")
+    assert shown["demand"] == demand
     lost = invoke(*scoring, "--round-up", "1KB")
     assert "--round-up is for a demand" in lost.stderr
     kept = invoke(*scoring, *asked, "-o", tmp_path / "ours.json")

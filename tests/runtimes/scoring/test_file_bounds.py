@@ -85,7 +85,7 @@ def test_a_cut_that_is_around_no_part_bounds_allreduces_too() -> None:
 
 
 def knowing_all(calls: tuple[tuple[int, int], ...], people: int) -> bool:
-    """Whether calls one way, one after the other, tell everybody everything."""
+    """Whether calls one way, one after the other, inform all of all."""
     known = [{one} for one in range(people)]
     for tail, head in calls:
         known[head] |= known[tail]
@@ -131,7 +131,7 @@ def test_the_bound_of_an_all_to_all_is_its_optimum_on_these(name: str) -> None:
     rate = all_to_all_rate(topology, settings=Settings(seconds=20)).rate_gb_s
     found = bound_of(topology, "all-to-all")
     assert float(found.algbw_gb_s) == pytest.approx(topology.num_compute * rate, rel=1e-6)
-    assert not found.optimal, "the program's rate is a float, so it is not told"
+    assert not found.optimal, "the program's rate is a float, so it is not claimed"
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -22,14 +22,14 @@ from forestcoll.runtimes.msccl import Algorithm, parse_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions
 from forestcoll.runtimes.scoring.file_bounds import Measurement
 from forestcoll.runtimes.scoring.file_score import score, score_transfers
-from forestcoll.runtimes.scoring.peers.peer_transfers import PeerTransfers
+from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.schedule import cost
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, group, load_topology
 from tests.baselines.once_each import in_turn
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
-from tests.runtimes.scoring.peer_documents import (
+from tests.runtimes.scoring.tool_documents import (
     allreduce_of_a_ring,
     ring_sentences,
     sccl,
@@ -105,7 +105,7 @@ def test_an_all_to_all_between_two_pairs_by_hand() -> None:
 
 @pytest.mark.parametrize("method", ["ring", "direct", "bruck", "recursive-halving-doubling"])
 @pytest.mark.parametrize("name", ["dgx_a100:boxes=2", "dgx_h100:boxes=1"])
-def test_files_of_peers_are_not_above_the_optimum(name: str, method: str) -> None:
+def test_files_of_other_tools_are_not_above_the_optimum(name: str, method: str) -> None:
     """And have the algbw of their schedules, whose switches offer one path."""
     topology = load_topology(name)
     schedule = METHODS[method].run(topology, "allgather")
@@ -153,12 +153,12 @@ def test_files_on_random_networks_are_not_above_the_optimum(seed: int) -> None:
 
 
 def test_the_root_of_a_broadcast_is_the_gpu_that_receives_nothing() -> None:
-    """On a star whose links differ the bound is that of the root, which need not be told."""
+    """On a star whose links differ the bound is that of the root, which need not be given."""
     topology = load_topology("dgx_a100:boxes=2").scaled("b0.gpu3 - *", "1/2")
     for root in (3, 4):
         file = exported(generate(topology, collective="broadcast", root=root).schedule)
-        told, found = worth(file, topology, root), worth(file, topology)
-        assert told.bound == found.bound
+        reported, found = worth(file, topology, root), worth(file, topology)
+        assert reported.bound == found.bound
         assert found.share == 1
 
 
@@ -175,7 +175,7 @@ def test_a_wrong_file_has_findings_and_no_score() -> None:
     assert found.measurement is None
 
 
-def test_a_slower_network_for_the_same_file_is_told() -> None:
+def test_the_score_falls_on_a_slower_network() -> None:
     """A link at half its bandwidth halves a file that fills it; the optimum falls by less."""
     ring = load_topology("ring:nodes=4")
     slow = ring.scaled("gpu0 - gpu1", "1/2")
@@ -197,7 +197,7 @@ def test_what_cannot_be_scored_is_refused() -> None:
 ALL = (0, 1, 2)
 
 
-def worth_of(transfers: PeerTransfers, topology: Topology) -> Measurement:
+def worth_of(transfers: ToolTransfers, topology: Topology) -> Measurement:
     found = score_transfers(transfers, topology)
     assert found.wrong is None
     assert found.measurement is not None
@@ -207,7 +207,7 @@ def worth_of(transfers: PeerTransfers, topology: Topology) -> Measurement:
     return found.measurement
 
 
-def wrong(transfers: PeerTransfers, topology: Topology) -> str:
+def wrong(transfers: ToolTransfers, topology: Topology) -> str:
     found = score_transfers(transfers, topology)
     assert found.measurement is None
     assert found.wrong is not None
@@ -331,25 +331,25 @@ def test_a_single_gpu_has_nothing_to_send() -> None:
 def test_a_chunk_sent_before_it_is_there_is_named() -> None:
     flows = ring_sentences(4)
     flows[-1] = flows[-1].replace("epoch 4", "epoch 2")
-    said = wrong(teccl(teccl_allgather(flows)), load_topology("ring:nodes=4"))
-    assert said == (
+    shown = wrong(teccl(teccl_allgather(flows)), load_topology("ring:nodes=4"))
+    assert shown == (
         "step 1, chunk 3, gpu1 -> gpu2: the sender does not have the chunk when the step begins "
         "(in the file: epoch 2, chunk 0 from 4)"
     )
 
 
 def test_a_chunk_that_does_not_get_everywhere_is_named() -> None:
-    said = wrong(teccl(teccl_allgather(ring_sentences(4)[:-1])), load_topology("ring:nodes=4"))
-    assert said == "chunk 3 never gets to gpu2 (in the file: chunk 0 from 4)"
+    shown = wrong(teccl(teccl_allgather(ring_sentences(4)[:-1])), load_topology("ring:nodes=4"))
+    assert shown == "chunk 3 never gets to gpu2 (in the file: chunk 0 from 4)"
 
 
 def test_a_chunk_that_comes_twice_is_named() -> None:
     steps = square()
     steps[1].append([0, 3, 2])
     chunks = [([rank], range(4), rank) for rank in range(4)]
-    said = wrong(sccl(sccl_file(4, chunks, steps)), load_topology("ring:nodes=4"))
-    assert "chunk 0" in said
-    assert "gets it twice (in the file: step 1, address 0)" in said
+    shown = wrong(sccl(sccl_file(4, chunks, steps)), load_topology("ring:nodes=4"))
+    assert "chunk 0" in shown
+    assert "gets it twice (in the file: step 1, address 0)" in shown
 
 
 def test_a_sum_that_counts_a_part_twice_is_found() -> None:
@@ -362,16 +362,16 @@ def test_a_sum_that_counts_a_part_twice_is_found() -> None:
 def test_a_pair_whose_data_goes_elsewhere_is_found() -> None:
     demands = halves()
     demands[2, 3, 3] = [["2->1 with volume 1.0 in epoch 0"]]
-    said = wrong(teccl(teccl_all_to_all(demands)), load_topology("ring:nodes=3"))
-    assert said.startswith("chunk 3 never gets to gpu2")
-    assert said.endswith("(in the file: chunk 3 from 2 for 3)")
+    shown = wrong(teccl(teccl_all_to_all(demands)), load_topology("ring:nodes=3"))
+    assert shown.startswith("chunk 3 never gets to gpu2")
+    assert shown.endswith("(in the file: chunk 3 from 2 for 3)")
 
 
 def test_a_pair_without_a_demand_is_found() -> None:
     demands = halves()
     del demands[2, 3, 3]
-    said = wrong(teccl(teccl_all_to_all(demands)), load_topology("ring:nodes=3"))
-    assert "the chunks of gpu1 for gpu2 are 0 of the data" in said
+    shown = wrong(teccl(teccl_all_to_all(demands)), load_topology("ring:nodes=3"))
+    assert "the chunks of gpu1 for gpu2 are 0 of the data" in shown
 
 
 # --- our schedules in their form -----------------------------------------------------------------

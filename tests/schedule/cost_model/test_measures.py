@@ -127,7 +127,7 @@ def test_a_factored_forest_must_be_expanded_for_its_steps() -> None:
 
 
 def test_nothing_takes_no_steps() -> None:
-    """A single GPU has it all; a rate of nothing cannot be told."""
+    """A single GPU has it all; a rate of nothing is undefined."""
     alone = synchronous(generate(group(load_topology("ring:nodes=3"), ["gpu0"])).schedule)
     assert alone == Steps(Fraction(0), 0)
     with pytest.raises(UnsupportedError):

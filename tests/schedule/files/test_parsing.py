@@ -57,7 +57,7 @@ def test_malformed_documents_are_refused_by_field(name: str, tmp_path: Path) -> 
 
 @pytest.mark.parametrize("name", TYPES)
 def test_the_bytes_of_every_type_are_parsed(name: str, tmp_path: Path) -> None:
-    """Equal to what was written; factored forests are binary, and told by another reader."""
+    """Equal to what was written; factored forests are binary, and read by another reader."""
     made = schedule(name)
     if "factored" in name:
         return

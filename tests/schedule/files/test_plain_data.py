@@ -41,7 +41,7 @@ def typed(value: Any) -> Any:
     return type(value), value
 
 
-def told(read: Callable[[], object]) -> str:
+def report(read: Callable[[], object]) -> str:
     with pytest.raises(InvalidScheduleError) as caught:
         read()
     return str(caught.value)
@@ -81,20 +81,20 @@ def test_any_data_is_the_same(value: Any) -> None:
 
 
 @pytest.mark.parametrize("text", FAULTS)
-def test_faults_are_reported_as_the_full_reader_tells_them(text: str) -> None:
-    assert told(lambda: read_document(text.encode(), lambda data: data)) == told(
+def test_faults_are_those_of_the_full_reader(text: str) -> None:
+    assert report(lambda: read_document(text.encode(), lambda data: data)) == report(
         lambda: full_document(text)
     )
 
 
 def test_numbers_with_a_point_in_trees_are_reported_as_they_are_written(tmp_path: Path) -> None:
-    """The quick parser leaves them; what is told comes from the full one."""
+    """The quick parser leaves them; the message comes from the full one."""
     path = tmp_path / "schedule.json"
     write_schedule(leaves4(), path)
     text = path.read_text()
     path.write_text(text.replace('{"root": 0,', '{"root": 0.50,', 1))
     message = "trees[0].root is 0.50; it must be an integer"
-    assert told(lambda: read_schedule(path)) == f"{path}: {message}"
+    assert report(lambda: read_schedule(path)) == f"{path}: {message}"
 
 
 def test_a_right_file_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +113,7 @@ def test_the_collector_is_as_it_was(tmp_path: Path) -> None:
     for switch, state in ((gc.disable, False), (gc.enable, True)):
         switch()
         assert read_schedule(tmp_path / "right.json") == leaves4()
-        told(lambda: read_schedule(tmp_path / "wrong.json"))
+        report(lambda: read_schedule(tmp_path / "wrong.json"))
         assert gc.isenabled() is state
 
 

@@ -65,7 +65,7 @@ class _Machine:
             self.blocks += [_Block(rank, n, work) for n, work in enumerate(gpu.threadblocks)]
 
     def step(self, block: _Block) -> bool:
-        """Let a threadblock do one chunk; tell whether it could."""
+        """Let a threadblock do one chunk; return whether it could."""
         when, step = block.at
         if when == self.passes or not block.work.instructions:
             return False

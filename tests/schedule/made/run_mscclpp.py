@@ -129,7 +129,7 @@ class Machine:
     # Threadblocks.
 
     def step(self, block: Block) -> bool:
-        """Let a threadblock do something; tell whether it could."""
+        """Let a threadblock do something; return whether it could."""
         if block.met is not None:
             return self.leave(block)
         choices = [

@@ -34,7 +34,7 @@ _MAKE: dict[str, Callable[[], Any]] = {
     "allreduce of multicast forests": lambda: _copying("allreduce"),
     "step schedule": lambda: lockstep(ring3()),
     "step schedule of intervals": LITERALS["BFB on K(2,2)"].make,
-    "step schedule through switches": LITERALS["TE-CCL, copying switch"].make,
+    "step schedule through switches": LITERALS["TE-CCL, multicast switch"].make,
     "step schedule with a clock": LITERALS["TACCL, contiguous"].make,
     "step schedule of sums": LITERALS["an allreduce rooted unit by unit"].make,
     "flow schedule": _flows,

@@ -223,7 +223,7 @@ def loose_congestion(forest: Forest) -> Forest:
 MUTATIONS: dict[str, tuple[Callable[[Forest], Forest], str]] = {
     "dropped edge": (
         dropped_edge,
-        r"^tree 0, rooted at \S+: \S+ (has no parent|sends its sum to nobody)",
+        r"^tree 0, rooted at \S+: \S+ (has no parent|sends its sum to no GPU)",
     ),
     "cycle": (cycle, r"^tree \d+, rooted at \S+: (\S+) -> \S+ -> \1 is a cycle"),
     "own parent": (own_parent, r"^tree 0, rooted at \S+: (\S+) -> \1 is a cycle"),

@@ -59,7 +59,7 @@ def _dropped_wait(algorithm: Algorithm, rng: random.Random) -> Algorithm | None:
 
 
 def _silent(algorithm: Algorithm, rng: random.Random) -> Algorithm | None:
-    """A step that tells nobody (``hasdep="0"``)."""
+    """A step that sets no flag (``hasdep="0"``)."""
     return _step_changed(
         algorithm,
         rng,

@@ -120,7 +120,7 @@ def loopback_alone(rows: Rows, walk: Walk) -> None:
 
 @_changed
 def back_to_the_root(rows: Rows, walk: Walk) -> None:
-    """B sends them on to the root, past the switch that copies."""
+    """B sends them on to the root, past the switch that multicasts."""
     rows[0].append(walk(B, X, A))
 
 

@@ -120,7 +120,7 @@ def test_a_schedule_with_a_clock_ends_when_its_clock_says(name: str) -> None:
     model = AlphaBeta(alpha_us=0, keep_clock=True)
     found = Simulator(compile_program(made)).run(made.clock.size_bytes, model)
     ratio = found.time_s / (float(made.clock.finish_us) / 10**6)
-    if name == "TE-CCL, copying switch in one epoch":
+    if name == "TE-CCL, multicast switch in one epoch":
         assert ratio > 1  # a program stores what a switch passes on as it comes in
     elif name == "TE-CCL, delays":
         assert ratio < 1  # half an epoch of latency is a whole one to the clock
@@ -358,7 +358,7 @@ def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
     np.testing.assert_allclose(carried, due, rtol=1e-5)
 
 
-def test_a_copying_switch_passes_pieces_on() -> None:
+def test_a_multicast_switch_passes_pieces_on() -> None:
     """One alpha for both hops: with many pipeline chunks the broadcast nears the link's time."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
     made = generate(topology, collective="broadcast", root=0, multicast=True).schedule
@@ -420,7 +420,7 @@ def test_latencies_of_any_digits_and_sizes_are_taken() -> None:
 def test_a_clock_that_goes_on_for_ages_is_refused() -> None:
     made: Any = LITERALS["TACCL, contiguous"].make()
     slow = replace(made, clock=replace(made.clock, tick_us=Fraction(10**15)))
-    with pytest.raises(CapacityOverflowError, match="do not keep to it"):
+    with pytest.raises(CapacityOverflowError, match="simulate without the clock"):
         Simulator(compile_program(slow)).run(made.clock.size_bytes, AlphaBeta(keep_clock=True))
 
 
@@ -472,10 +472,10 @@ def test_transfers_that_wait_for_each_other_are_reported() -> None:
 def test_progress_is_reported_and_stops_it() -> None:
     """Whatever it raises comes through."""
     simulator = Simulator(compile_program(generate(load_topology("mi250:boxes=2")).schedule))
-    told: list[tuple[int, int]] = []
-    simulator.run(GB, pipeline_chunks=20, progress=lambda done, total: told.append((done, total)))
-    assert told
-    assert all(0 <= done <= total for done, total in told)
+    calls: list[tuple[int, int]] = []
+    simulator.run(GB, pipeline_chunks=20, progress=lambda done, total: calls.append((done, total)))
+    assert calls
+    assert all(0 <= done <= total for done, total in calls)
 
     def stop(done: int, total: int) -> None:
         raise KeyboardInterrupt

@@ -114,7 +114,7 @@ def test_switches_that_swap_within_a_moment_are_not_lowered() -> None:
         compile_program(made)
 
 
-def test_a_copying_switch_needs_one_copy_of_what_it_sends_on() -> None:
+def test_a_multicast_switch_needs_one_copy_of_what_it_sends_on() -> None:
     """It gets the chunk twice, and what leaves it is either."""
     rows_ = [Send(0, 0, 0, 3), Send(0, 0, 3, 1), Send(1, 0, 1, 3), Send(1, 0, 3, 2)]
     net = plain_switch(({"multicast": True},))

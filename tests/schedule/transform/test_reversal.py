@@ -78,7 +78,7 @@ def test_links_keep_their_loads() -> None:
 
 
 def test_paths_are_found_again_in_turned_routes() -> None:
-    """Each path, with its multiplicity, at the place that is told."""
+    """Each path, with its multiplicity, at the returned place."""
     for routes in (rails2().routes, leaves4().routes):
         place, reversed_links = reversed_paths(routes), reversed_routes(routes)
         assert sorted(place.tolist()) == list(range(len(routes.multiplicity)))

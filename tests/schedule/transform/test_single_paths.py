@@ -63,7 +63,7 @@ def test_links_that_are_divided_alike_stay_divided() -> None:
 
 
 def test_links_that_are_divided_differently_have_each_path_once() -> None:
-    """And whoever names a path finds it at the place that is told."""
+    """And whoever names a path finds it at the returned place."""
     one, other = two_of_three()
     union = united(one, other)
     assert union.routes.paths()[1, 0] == (Path((1, 2, 0), 1), Path((1, 3, 0), 1))
@@ -76,7 +76,7 @@ def test_links_that_are_divided_differently_have_each_path_once() -> None:
 def test_every_part_has_its_share_and_its_message() -> None:
     """Six units over 1 : 2 are two and four; a transfer that names its path keeps all of it.
 
-    Parts of a message are told apart by their paths, and keep its times.
+    Parts of a message differ in their paths, and keep its times.
     """
     net, ways = on_spines()
     near, far = ways[0, 1]

@@ -23,7 +23,7 @@ from forestcoll.topology import load_topology
 from tests.schedule.made.hand import star3
 from tests.schedule.made.programs import by_hand, check, line
 from tests.schedule.made.run_program import delivers
-from tests.schedule.mutations_of.multicast import star as copying_star
+from tests.schedule.mutations_of.multicast import star as multicast_star
 
 
 def test_whole_trees_fill_paths_in_order() -> None:
@@ -152,14 +152,14 @@ def test_sums_go_from_the_leaves_to_the_root() -> None:
     assert back.transfers.reduce.all()
 
 
-def test_copies_of_a_switch_are_sent_one_by_one() -> None:
+def test_copies_by_a_multicast_switch_are_sent_one_by_one() -> None:
     """Stars around w, which is end 4: each root sends once, and w to the three others."""
-    plan = of_multicast(copying_star())
+    plan = of_multicast(multicast_star())
     assert sorted(columns(plan)) == sorted(
         [(r, 0, 1, r, 4, 0) for r in range(4)]
         + [(r, 0, 1, 4, v, 1) for r in range(4) for v in range(4) if v != r]
     )
-    sums = of_multicast(copying_star(reduction=True))
+    sums = of_multicast(multicast_star(reduction=True))
     assert sorted(
         set(zip(sums.transfers.head.tolist(), sums.transfers.start.tolist(), strict=True))
     ) == [

@@ -49,7 +49,7 @@ def _routes_with(**arrays: Any) -> Forest:
     ],
 )
 def test_malformed_arrays_are_rejected(broken: Forest, fault: str) -> None:
-    """Wrong shapes, types, ranges and rows are told before anything is indexed with them."""
+    """Wrong shapes, types, ranges and rows are reported before anything is indexed with them."""
     assert re.search(fault, rejected(broken))
 
 

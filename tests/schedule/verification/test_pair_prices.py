@@ -60,11 +60,11 @@ def test_amounts_and_prices_at_their_limits_are_added_up_exactly(
 REFUSED = {
     "one too few": ((1, 0, 4), "3 prices are claimed; the network has 4 links and shared"),
     "one too many": ((1, 0, 4, 2, 0), "5 prices are claimed"),
-    "negative": ((1, 0, -4, 2), r"a price is no whole number from 0 to"),
-    "a truth value": ((True, 0, 4, 2), "a price is no whole number"),
-    "a float": ((1.0, 0, 4, 2), "a price is no whole number"),
-    "a number of numpy": ((np.int64(1), 0, 4, 2), "a price is no whole number"),
-    "too large": ((2**32 + 1, 0, 4, 2), "a price is no whole number"),
+    "negative": ((1, 0, -4, 2), r"a price is not a whole number from 0 to"),
+    "a truth value": ((True, 0, 4, 2), "a price is not a whole number"),
+    "a float": ((1.0, 0, 4, 2), "a price is not a whole number"),
+    "a number of numpy": ((np.int64(1), 0, 4, 2), "a price is not a whole number"),
+    "too large": ((2**32 + 1, 0, 4, 2), "a price is not a whole number"),
     "all 0": ((0, 0, 0, 0), "all prices are 0; they prove nothing"),
 }
 

@@ -55,7 +55,7 @@ def test_with_whole_variables_there_is_a_bound_and_there_are_no_multipliers() ->
 
 
 @pytest.mark.parametrize("method", ["highs", "highs-ipm"])
-def test_what_has_no_solution_is_told_from_what_has_no_bound(method: str) -> None:
+def test_infeasible_differs_from_unbounded(method: str) -> None:
     """Of rows x >= 2 and x <= 1; and -x for x >= 2, which falls for ever."""
     one = np.ones(1)
     nothing = Program(

@@ -33,7 +33,7 @@ def test_point_and_multipliers_are_those_of_the_minimisation(run: Run) -> None:
 
 
 @BOTH
-def test_what_has_no_solution_is_told_from_what_has_no_bound(run: Run) -> None:
+def test_infeasible_differs_from_unbounded(run: Run) -> None:
     """Of rows x >= 2 and x <= 1; and -x for x >= 2, which falls for ever."""
     nothing = run(column(-1, [1, 1], [2, -INF], [INF, 1]), settings())
     assert (nothing.outcome, nothing.x) == (Outcome.INFEASIBLE, None)

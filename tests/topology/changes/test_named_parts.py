@@ -64,18 +64,18 @@ def test_ends_are_named_of_links_that_are_not_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "shown"),
     [
-        ("b9.gpu0", "'b9.gpu0' is no node of dgx_a100:boxes=2; did you mean 'b1.gpu0'?"),
-        ("zzz", "'zzz' is no node of dgx_a100:boxes=2; its nodes have names like 'b0.gpu0'"),
-        ("b0.gpu0 - zzz", "'zzz' of 'b0.gpu0 - zzz' is no node"),
+        ("b9.gpu0", "'b9.gpu0' is not a node of dgx_a100:boxes=2; did you mean 'b1.gpu0'?"),
+        ("zzz", "'zzz' is not a node of dgx_a100:boxes=2; its nodes have names like 'b0.gpu0'"),
+        ("b0.gpu0 - zzz", "'zzz' of 'b0.gpu0 - zzz' is not a node"),
         ("b0.gpu0 - b1.gpu0", "names no link of dgx_a100:boxes=2"),
         ("b0.gpu0 - ib - b1.gpu0", "more than one arrow"),
-        ("", "'' is no node"),
+        ("", "'' is not a node"),
     ],
 )
-def test_what_is_not_there_is_said(text: str, said: str) -> None:
-    with pytest.raises(InvalidTopologyError, match=said.replace("?", r"\?")):
+def test_missing_names_are_reported(text: str, shown: str) -> None:
+    with pytest.raises(InvalidTopologyError, match=shown.replace("?", r"\?")):
         parts_named(BOXES, text)
 
 

@@ -105,7 +105,7 @@ def test_odd_gpus_of_a_dgx2_send_to_even_ones_of_the_other():
     }
 
 
-def test_a_third_dgx2_is_refused_and_the_reason_told():
+def test_a_third_dgx2_is_refused_with_the_reason():
     """It would take a second NIC of every GPU."""
     with pytest.raises(InvalidTopologyError, match=r"from 1 to 2 .*a third finds no NIC free"):
         load_topology("dgx2:chassis=3")

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from fractions import Fraction
+from typing import get_args
 
 import pytest
 
@@ -11,6 +12,7 @@ from forestcoll.topology.families.constants import (
     DGX1_LINKS,
     GPUS_PER_DGX,
     MI250_XGMI_LINKS,
+    Confidence,
 )
 
 
@@ -44,6 +46,7 @@ def test_every_constant_has_a_unit_and_a_source():
         units = {"LATENCY": "us", "MEMORY": "GB/s"}
         assert constant.unit == units.get(name.rpartition("_")[2], "GB/s per direction")
         assert len(constant.source) > 20
+        assert constant.confidence in get_args(Confidence)
 
 
 def test_the_values_follow_from_what_the_sources_print():

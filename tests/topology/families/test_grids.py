@@ -140,7 +140,10 @@ def test_every_network_allows_an_allgather_and_keeps_its_name(spec):
         ("twisted_torus:dims=4x4", "dims is 4x4; it must have two different lengths from 2"),
         ("twisted_torus:dims=2x4x8", "two different lengths"),
         ("twisted_torus:dims=1x4", "two different lengths"),
-        ("twisted_torus:dims=3x5", "longer dimension, 5, is no whole number; give twist, such as"),
+        (
+            "twisted_torus:dims=3x5",
+            "longer dimension, 5, is not a whole number; give twist, such as",
+        ),
         ("twisted_torus:dims=3x5,twist=5", "twist is 5; it must be less than the longer"),
         ("twisted_torus:dims=3x5,twist=0", "from 1 to 100000, or half"),
     ],

@@ -177,7 +177,7 @@ def test_sockets_share_the_gpus_out_and_are_linked_each_to_each() -> None:
     ]
 
 
-def test_peers_that_see_each_other_pass_memory_by() -> None:
+def test_gpus_with_peer_access_bypass_host_memory() -> None:
     assert load_topology("pcie_box:gpus=2,peer_access=true").shared == ()
 
 

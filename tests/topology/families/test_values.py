@@ -78,7 +78,7 @@ def test_text_and_values_read_alike(kind: Kind, written: object, value: object, 
     ],
 )
 def test_everything_else_is_refused(kind: Kind, refused: list[object]) -> None:
-    """30 nodes at most, jumps of 7, boxes from 2 to 9; true is no number."""
+    """30 nodes at most, jumps of 7, boxes from 2 to 9; true is not a number."""
     for value in refused:
         with pytest.raises(ValueError, match=r"^$"):
             kind.read(value)

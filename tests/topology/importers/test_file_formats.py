@@ -10,7 +10,9 @@ from forestcoll.topology.importers.fabric import Fabric
 from forestcoll.topology.importers.file_formats import FORMATS, read_part
 from forestcoll.topology.importers.host import Host
 from forestcoll.topology.importers.link_rates import rate_table
+from forestcoll.topology.model import Topology
 from tests.topology.importers.nccl_dumps import cpu, gpu, system
+from tests.topology.importers.small_files import FABRICS, SMALL_FILES
 
 DUMP = system(cpu(0, gpu(0, {"gpu1": 1}), gpu(1, {"gpu0": 1})))
 
@@ -53,3 +55,24 @@ def test_other_files_are_refused(text: str, message: str, tmp_path: Path) -> Non
 def test_every_format_has_its_name_and_command() -> None:
     assert len({known.name for known in FORMATS}) == len(FORMATS)
     assert all(known.command for known in FORMATS)
+
+
+@pytest.mark.parametrize("name", [*SMALL_FILES, *FABRICS])
+def test_each_small_file_is_of_one_format_only(name: str) -> None:
+    """But that topograph's models begin as descriptions do, and Slurm's YAML has nodes, too."""
+    text, _ = (SMALL_FILES | FABRICS)[name]
+    found = [known.name for known in FORMATS if known.mark.search(text[:4000])]
+    assert set(found[1:]) <= {"topograph model", "described fabric"}
+    assert (len(found) > 1) == (name.startswith("topograph") or name == "slurm-yaml")
+
+
+def test_files_of_peers_are_networks(tmp_path: Path) -> None:
+    taccl = '{"name": "a_1MB", "gpus_per_node": 4, "alpha": 1, "node_betas_list": [8], '
+    path = written(tmp_path, taccl + '"node_invbws_list": [8]}')
+    part = read_part(path, "n", None)
+    assert isinstance(part, Topology)
+    assert part.num_compute == 4
+    teccl = written(tmp_path, '{"TopologyParams": {"name": "NDv2"}}', "t.json")
+    assert isinstance(read_part(teccl, "n", None), Topology)
+    with pytest.raises(InvalidTopologyError, match="is not a file of that tool"):
+        read_part(written(tmp_path, '["gpus_per_node"]'), "n", None)

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from forestcoll.topology.importers.host import Nic, shared_out
+from forestcoll.topology.importers.host import Nic, both_ways, islands, shared_out
 
 
 def near(*gpus: str) -> Nic:
@@ -27,3 +27,9 @@ def test_each_gpu_gets_as_many_or_all_keep_all(
     nics: list[Nic], nodes: list[tuple[str, ...]]
 ) -> None:
     assert [nic.nodes for nic in shared_out(nics)] == nodes
+
+
+def test_gpus_that_links_do_not_join_are_islands() -> None:
+    links = [*both_ways("a", "b", Fraction(1)), *both_ways("c", "s", Fraction(1))]
+    assert islands(["a", "b", "c", "d"], links) == ["a", "c", "d"]
+    assert islands(["a", "b"], links) == ["a"]

@@ -1,6 +1,7 @@
 """Several files to one network."""
 
 import re
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -8,8 +9,10 @@ import pytest
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.importers.import_files import import_files
 from forestcoll.topology.importers.link_rates import rate_table
+from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.model import NodeKind
 from tests.topology.importers.nccl_dumps import bridge, cpu, gpu, nic, system
+from tests.topology.importers.small_files import DOT, NVLINKS, TOPO_SWITCHED
 
 PAIR = ({"gpu1": 1}, {"gpu0": 1})
 DUMP = system(cpu(0, *(bridge(f"b{i}", gpu(i, PAIR[i]), nic(i)) for i in range(2))))
@@ -74,3 +77,41 @@ def test_parts_that_do_not_fit_are_refused(
     paths = [(None, files.get(name, tmp_path / name)) for name in given]
     with pytest.raises(InvalidTopologyError, match=re.escape(message)):
         import_files(paths, fabric, RATES, "*", machines)
+
+
+def smi(tmp_path: Path, **texts: str) -> dict[str, Path]:
+    made = {}
+    for name, text in texts.items():
+        made[name] = tmp_path / f"{name}.txt"
+        made[name].write_text(text, encoding="utf-8")
+    return made
+
+
+def test_two_outputs_of_one_machine_are_joined_by_its_name(tmp_path: Path) -> None:
+    """Alone they need no name; of two machines each has both files."""
+    at = smi(tmp_path, topo=TOPO_SWITCHED, links=NVLINKS)
+    alone = import_files([(None, at["topo"]), (None, at["links"])], None, RATES)
+    assert alone.topology.num_compute == 4
+    both = [(name, at[kind]) for name in ("a", "b") for kind in ("topo", "links")]
+    made = import_files(both, "rails", RATES, supplied=Supplied(nic_gb_s=Fraction(50)))
+    assert [node.name for node in made.topology.nodes[:5:4]] == ["a.gpu0", "a.nvswitch0"]
+    assert made.topology.num_compute == 8
+
+
+def test_a_list_of_links_alone_is_refused(tmp_path: Path) -> None:
+    at = smi(tmp_path, topo=TOPO_SWITCHED, links=NVLINKS)
+    with pytest.raises(InvalidTopologyError, match=r"links\.txt: lists NVLinks and not where they"):
+        import_files([("n", at["links"])], None, RATES)
+    with pytest.raises(InvalidTopologyError, match="lists NVLinks and not where they lead to"):
+        import_files([("a", at["topo"]), ("b", at["links"]), ("c", at["links"])], None, RATES,
+                     supplied=Supplied(gpu="sm_90"))  # fmt: skip
+
+
+def test_a_whole_network_stands_alone(tmp_path: Path) -> None:
+    at = smi(tmp_path, dot=DOT, topo=TOPO_SWITCHED)
+    assert import_files([(None, at["dot"])]).topology.name == "two GPUs"
+    at["dot"].write_text(DOT.replace('"two GPUs"', ""), encoding="utf-8")
+    assert import_files([(None, at["dot"])]).topology.name == "dot"
+    assert import_files([("mine", at["dot"])]).topology.name == "mine"
+    with pytest.raises(InvalidTopologyError, match="is a whole network; import it without other"):
+        import_files([(None, at["dot"]), (None, at["topo"])])

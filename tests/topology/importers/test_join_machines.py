@@ -10,7 +10,7 @@ from forestcoll import optimum
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.importers.fabric import Cable, Fabric, Port
-from forestcoll.topology.importers.host import Host, HostLimit, HostLink, HostSwitch, Nic
+from forestcoll.topology.importers.host import Host, HostLimit, HostLink, HostSwitch, Nic, both_ways
 from forestcoll.topology.importers.join_machines import join_machines
 from forestcoll.topology.model import NodeKind
 
@@ -140,7 +140,7 @@ def test_the_notes_of_machines_and_fabric_are_kept() -> None:
         (
             [box(n, tuple(replace(one, bandwidth_gb_s=None) for one in OWN)) for n in "ab"],
             "rails", "*",
-            "machine a: its file has no speed for NIC mlx5_0; give the bandwidth of the port",
+            "machine a: its file has no speed for NIC mlx5_0; give it as --nic-speed, or the",
         ),
         (
             [box(n, (replace(SHARED[0], bandwidth_gb_s=None, pcie_gb_s=None),)) for n in "ab"],
@@ -165,3 +165,45 @@ def test_a_port_gives_the_speed_that_a_file_lacks() -> None:
     hosts = [box(n, tuple(replace(one, bandwidth_gb_s=None) for one in OWN)) for n in ("n0", "n1")]
     fabric = replace(LEAF, ports=(Port("leaf", "*", "*", bandwidth_gb_s=Fraction(50)),))
     assert widths(join_machines(hosts, fabric).topology)["n0.gpu0", "leaf"] == 30
+
+
+def test_a_port_of_the_file_has_the_speed_that_a_nic_lacks() -> None:
+    """Also of a NIC that several GPUs share; another without a port does not count."""
+    nics = (
+        replace(SHARED[0], bandwidth_gb_s=None, pcie_gb_s=None),
+        Nic("storage", None, ("gpu0", "gpu1")),
+    )
+    port = Port("leaf", "n0", "mlx5_0", bandwidth_gb_s=Fraction(12))
+    made = join_machines([box("n0", nics)], Fabric(("leaf",), (), (port,)))
+    assert widths(made.topology)["n0.gpu1", "n0.mlx5_0"] == 12
+    assert widths(made.topology)["n0.mlx5_0", "leaf"] == 12
+    assert made.notes[0] == "n0: no port for storage; left out."
+
+
+def test_a_guid_that_two_nics_share_names_none_of_them() -> None:
+    nics = tuple(replace(nic, guid="a0") for nic in OWN)
+    ports = (
+        Port("leaf", "n0", "mlx5_1", "a0", Fraction(25)),
+        Port("leaf", "n0", "mlx5_0", "b0", Fraction(25)),
+    )
+    made = join_machines([box("n0", nics)], Fabric(("leaf",), (), ports)).topology
+    assert widths(made)["n0.gpu0", "leaf"] == widths(made)["n0.gpu1", "leaf"] == 25
+
+
+def test_machines_of_an_nvlink_domain_share_its_nvswitches() -> None:
+    """Two trays of two GPUs are one switch of four; a third tray has its own."""
+    hosts = []
+    for name in ("n0", "n1", "n2"):
+        links = [
+            arc for gpu in ("gpu0", "gpu1") for arc in both_ways(gpu, "nvswitch0", Fraction(9))
+        ]
+        made = box(name, OWN)
+        hosts.append(replace(made, switches=(HostSwitch("nvswitch0", True),), links=tuple(links)))
+    ports = tuple(Port("leaf", f"n{i}", "mlx5_*") for i in range(3))
+    domains = (("nvl", ("n0", "n1")),)
+    topology = join_machines(hosts, Fabric(("leaf",), (), ports, domains=domains)).topology
+    found = widths(topology)
+    assert found["n0.gpu0", "nvl.nvswitch0"] == found["nvl.nvswitch0", "n1.gpu1"] == 9
+    assert found["n2.gpu0", "n2.nvswitch0"] == 9
+    (common,) = (node for node in topology.nodes if node.name == "nvl.nvswitch0")
+    assert (common.box, common.multicast) == (None, True)

@@ -171,6 +171,24 @@ def test_a_chain_of_single_bridges_is_one_link_as_wide_as_its_narrowest() -> Non
     assert widths(host)["gpu0", "socket0"] == 16 * Fraction(128, 65)
 
 
+def test_pairs_on_bridges_meet_over_pcie() -> None:
+    """As A100 PCIe cards do: NVLinks join two and two, the socket all four."""
+    pairs = [gpu(i, {f"gpu{i ^ 1}": 12}, kind='sm="80"') for i in range(4)]
+    host = read(cpu(0, *pairs))
+    made = widths(host)
+    assert made["gpu0", "gpu1"] == made["gpu3", "gpu2"] == 300
+    assert made["gpu0", "socket0"] == made["socket0", "gpu3"] == GEN5
+    assert host.switches == (HostSwitch("socket0"),)
+    assert host.notes == ("Direct links do not join all GPUs: PCIe and the sockets do.",)
+
+
+def test_the_link_of_two_sockets_is_that_of_the_first_with_devices() -> None:
+    """Socket 0 has none; sockets 1 and 2 are of AMD."""
+    sockets = [cpu(0), *(cpu(i + 1, gpu(i), vendor="AuthenticAMD") for i in range(2))]
+    made = widths(read(*sockets, rates="nominal,runtime"))
+    assert made["socket1", "socket2"] == 16
+
+
 @pytest.mark.parametrize(
     ("vendor", "model", "link"),
     [("AuthenticAMD", 1, "amd"), ("GenuineIntel", 85, "intel_skylake"),

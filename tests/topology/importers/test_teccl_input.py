@@ -94,7 +94,7 @@ def test_other_files_are_not_taken_for_one(tmp_path):
         ({"name": "Mesh", "side_length": "x"}, "side_length is 'x'; it must be a whole number"),
     ],
 )
-def test_what_is_wrong_is_said_with_the_field_and_the_remedy(tmp_path, params, message):
+def test_faults_are_reported_with_the_field_and_the_remedy(tmp_path, params, message):
     found = fault(tmp_path, text(**params), "input.json")
     assert found.startswith(": TopologyParams.")
     assert message in found

@@ -71,7 +71,7 @@ def test_parallel_half_duplex_links_add_up():
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "shown"),
     [
         (
             "gpu* -> host",
@@ -104,15 +104,15 @@ def test_parallel_half_duplex_links_add_up():
         ("64, both: true}\nsh", "64, half_duplex: true}\nsh", "links[1].half_duplex is true on a"),
     ],
 )
-def test_faults_name_the_line_the_field_and_the_remedy(old, new, said):
+def test_faults_name_the_line_the_field_and_the_remedy(old, new, shown):
     text = BOX.replace(old, new)
     assert text != BOX
-    if said is None:
+    if shown is None:
         assert len(read(text).shared) == 3
         return
     with pytest.raises(InvalidTopologyError) as error:
         read(text)
-    assert said in str(error.value)
+    assert shown in str(error.value)
     assert "\n" not in str(error.value)
 
 
@@ -210,7 +210,7 @@ def test_a_changed_network_may_have_more_limits(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "said"),
+    ("old", "new", "shown"),
     [
         (CHANGED, "base: ring:nodes=4\nshared: {w: 1}\n", "shared is {"),
         ("name: w", "name: 3", "shared[0] is {"),
@@ -223,9 +223,9 @@ def test_a_changed_network_may_have_more_limits(tmp_path):
         ('["gpu0 - gpu1"]', "[]", "'w' has no links"),
     ],
 )
-def test_faults_of_limits_in_a_changed_network(tmp_path, old, new, said):
+def test_faults_of_limits_in_a_changed_network(tmp_path, old, new, shown):
     path = tmp_path / "net.yaml"
     path.write_text(CHANGED.replace(old, new))
     with pytest.raises(InvalidTopologyError) as error:
         read_topology(path)
-    assert said in str(error.value)
+    assert shown in str(error.value)

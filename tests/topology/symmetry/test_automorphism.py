@@ -89,11 +89,11 @@ def test_a_shared_capacity_of_crossed_links_breaks_a_symmetry() -> None:
     assert orbits_under(square, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
 
 
-def test_groups_of_the_same_ends_but_other_links_are_told_apart() -> None:
+def test_groups_of_the_same_ends_but_other_links_differ() -> None:
     """On two inner and two outer GPUs: 0 -> 2 with 1 -> 3, and 0 -> 3 alone with 1 -> 2 alone.
 
     Exchanging 2 and 3 keeps every bandwidth and the ends of all groups, but carries the pair
-    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is no shared capacity. Exchanging both sides at
+    {0 -> 2, 1 -> 3} to {0 -> 3, 1 -> 2}, which is not a shared capacity. Exchanging both sides at
     once keeps it.
     """
     builder = TopologyBuilder()
@@ -103,7 +103,7 @@ def test_groups_of_the_same_ends_but_other_links_are_told_apart() -> None:
             builder.link(inner, outer, 1)
     builder.share("x", ["gpu0 -> gpu2", "gpu1 -> gpu3"], 1)
     made = builder.build("crossed")
-    with pytest.raises(InvalidParameterError, match="no automorphism"):
+    with pytest.raises(InvalidParameterError, match="not an automorphism"):
         orbits_under(made, [[0, 1, 3, 2]])
     assert orbits_under(made, [[1, 0, 3, 2]]).node.tolist() == [0, 0, 1, 1]
     assert find_orbits(made).node.tolist() == [0, 0, 1, 1]
@@ -128,11 +128,11 @@ def test_generators_keep_every_bandwidth(kind: str) -> None:
 
 
 def test_a_given_group_is_checked() -> None:
-    """Turning a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
+    """Rotating a ring of 4 by two makes two orbits; swapping two neighbours is no automorphism."""
     ring = load_topology("ring:nodes=4")
     assert orbits_under(ring, [[2, 3, 0, 1]]).node.tolist() == [0, 1, 0, 1]
     for wrong in ([1, 0, 2, 3], [0, 0, 1, 2], [0, 1, 2]):
-        with pytest.raises(InvalidParameterError, match="generator 1 is no automorphism"):
+        with pytest.raises(InvalidParameterError, match="generator 1 is not an automorphism"):
             orbits_under(ring, [[0, 1, 2, 3], wrong])
 
 
@@ -142,9 +142,9 @@ def test_orbits_of_another_network_are_refused() -> None:
     check_orbits(star(1, 1, 1), alike)
     check_orbits(unlike, find_orbits(unlike))
     check_orbits(unlike, no_symmetry(unlike))
-    with pytest.raises(InvalidParameterError, match="no automorphism"):
+    with pytest.raises(InvalidParameterError, match="not an automorphism"):
         check_orbits(unlike, alike)
-    with pytest.raises(InvalidParameterError, match="no automorphism"):
+    with pytest.raises(InvalidParameterError, match="not an automorphism"):
         allreduce_optimum(unlike, Settings(seconds=10), orbits=alike)
     with pytest.raises(InvalidParameterError, match="orbits are not those of"):
         check_orbits(unlike, Orbits(alike.node, alike.link, ()))
@@ -160,7 +160,7 @@ def test_no_symmetry_leaves_each_by_itself() -> None:
 
 
 def test_a_search_without_success_ends() -> None:
-    """Refinement alone tells no two nodes of two triangles and a hexagon apart; they differ.
+    """Refinement alone separates no two nodes of two triangles and a hexagon; they differ.
 
     Of a ring of 3 and one of 6 in one network the nodes all have one neighbour each way.
     """

@@ -12,7 +12,7 @@ from tests.hand_networks import network_of
 
 
 def h100_by_cables() -> Topology:
-    """8 GPUs with 5, 5, 4 and 4 NVLinks of 25 GB/s to four NVSwitches that copy: 450 GB/s each."""
+    """8 GPUs with 5, 5, 4 and 4 NVLinks of 25 GB/s to four multicast NVSwitches: 450 GB/s each."""
     return network_of(
         "[nv0..3*] g0..7", "g0..7 - nv0 nv1: 125, g0..7 - nv2 nv3: 100", "H100 by cables"
     )

@@ -287,8 +287,8 @@ class _Rounded:
     def _offset(self, path: tuple[int, ...], busy: int) -> int:
         """Return the least offset for which even the slowest arrival is complete.
 
-        From a switch that copies to another it is an epoch more. If copies left at once, two such
-        switches could receive a chunk from each other that nobody sent.
+        From a switch that multicasts to another it is an epoch more. If copies left at once, two
+        such switches could receive a chunk from each other that nobody sent.
         """
         tail, head = path[0], path[-1]
         if self.crossing != "through" or self._stores(tail):

@@ -125,7 +125,8 @@ def write(network: EpochNetwork, demand: Demand, epochs: int) -> FlowProgram:
     Raises
     ------
     UnsupportedError
-        If several ranks need one chunk, or for hyper-edges, which stand for switches that copy.
+        If several ranks need one chunk, or for hyper-edges, which stand for switches that
+        multicast.
     """
     if any(len(arc.path) > 2 for arc in network.arcs):
         raise UnsupportedError(

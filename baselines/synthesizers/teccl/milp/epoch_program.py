@@ -191,6 +191,7 @@ def write(
         _check_time(network, deadline)
         last = (due[chunk] if chunk < len(due) else epochs) - rest.get(chunk, 0)
         if any(reached[chunk][rank] > last for rank in wants):
+            # Distances alone exclude this number of epochs, so no solver has to.
             program.impossible = True
             return program
         # A copy is useful if it can still reach any one destination in time.
@@ -270,6 +271,8 @@ class _Chunk:
     def _send(self, i: int) -> None:
         arc, program, chunk = self.network.arcs[i], self.program, self.chunk
         few = self.network.buffers
+        # The root has the chunk from the start. Only with few slots may it drop the chunk and
+        # get it back.
         if arc.head == self.root and (few is None or not few.again):
             return
         leaves, comes = 1 - arc.offset, arc.span + 1

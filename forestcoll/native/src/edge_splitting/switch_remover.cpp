@@ -187,7 +187,7 @@ NodeMap<int> SwitchRemover::tiers() const {
 }
 
 // Removes from the top of the network down, large switches first. The switches below then still
-// tell which ports belong together.
+// show which ports belong together.
 std::vector<NodeId> SwitchRemover::removal_order() {
   const NodeMap<int> tier = tiers();
   class_.resize(stays_.size());

@@ -29,7 +29,7 @@ void test_a_one_way_ring_has_a_class_a_step() {
   CHECK(streams.moving[0].uses == std::vector<std::int64_t>{1});
 }
 
-void test_what_is_told_apart() {
+void test_which_transfers_differ() {
   ByHand other_amounts(2);
   other_amounts.add(0, 1, 0);
   other_amounts.add(1, 2, 0);
@@ -78,6 +78,6 @@ void test_numbers_that_name_nothing_are_refused() {
 
 TESTS(classes) {
   test_a_one_way_ring_has_a_class_a_step();
-  test_what_is_told_apart();
+  test_which_transfers_differ();
   test_numbers_that_name_nothing_are_refused();
 }

@@ -36,7 +36,7 @@ void test_a_chain_in_pipeline_chunks() {
   }
 }
 
-void test_too_many_ticks_are_told() {
+void test_too_many_ticks_are_refused() {
   Setting with = setting(1);
   with.tick = 1e-18;
   CHECK_THROWS(CapacityOverflow, first_come(chain(3, 2), with));
@@ -59,6 +59,6 @@ TESTS(first_come) {
   test_who_comes_first_is_served_first();
   test_a_slow_link_does_not_hold_up_a_fast_one();
   test_a_chain_in_pipeline_chunks();
-  test_too_many_ticks_are_told();
+  test_too_many_ticks_are_refused();
   test_a_circle_is_found();
 }

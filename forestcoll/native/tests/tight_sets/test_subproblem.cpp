@@ -1,4 +1,4 @@
-// Problems are told apart by all that they say.
+// Problems with any difference are distinct.
 #include <set>
 
 #include "forestcoll/tight_sets/subproblem.hpp"

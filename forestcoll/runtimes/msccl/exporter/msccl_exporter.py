@@ -88,8 +88,8 @@ class MscclOptions:
         check_options(self, "channels", "instances")
         if self.instances * (self.channels or 1) > CHANNELS:
             raise InvalidParameterError(
-                f"{self.instances} instances of {self.channels or 1} channels each are more than "
-                f"the {CHANNELS} channels that the runtime has"
+                f"instances {self.instances} x channels {self.channels or 1} is more than the "
+                f"{CHANNELS} channels of the runtime; give fewer of either"
             )
 
 

@@ -96,8 +96,8 @@ def check_bounds(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
         for step in np.flatnonzero(uses[steps.kind] & outside):
             last = offset[step] + max(steps.count[step] - 1, 0)
             chunks = f"chunk {last}" if last == offset[step] else f"chunks {offset[step]}-{last}"
-            said = given[steps.gpu[step], buffer[step]]
-            real = f"the file says {said}" if said <= most[step] else f"there are {most[step]}"
+            stated = given[steps.gpu[step], buffer[step]]
+            real = f"the file says {stated}" if stated <= most[step] else f"there are {most[step]}"
             message = (
                 f"{steps.name(step)}: {word} {chunks} of its {_WORDS[buffer[step]]}, of which "
                 f"{real}"

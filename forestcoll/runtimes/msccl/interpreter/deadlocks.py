@@ -26,7 +26,7 @@ def find_deadlocks(actions: Actions, edges: Edges, levels: Ints) -> Iterator[Fin
     for way in dead_waits(
         edges, levels, heads, lambda action: int(actions.block[action % actions.each])
     ):
-        yield _told(actions, edges, way, len(heads))
+        yield _finding(actions, edges, way, len(heads))
 
 
 def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
@@ -36,7 +36,7 @@ def _stuck_at(actions: Actions, levels: Ints) -> dict[int, int]:
     return dict(zip(blocks.tolist(), left[first].tolist(), strict=True))
 
 
-def _told(
+def _finding(
     actions: Actions, edges: Edges, way: Sequence[tuple[int, int]], deadlocked: int
 ) -> Finding:
     steps = [actions.step_of(action) for action, _ in way]
@@ -65,4 +65,4 @@ def _reason(actions: Actions, edges: Edges, action: int, edge: int) -> str:
         peer, channel = steps.send[block], steps.channel[block]
         freed = f", {other}" if other else ", which receives no more"
         return f"for room on the way to GPU {peer} over channel {channel}{freed}"
-    return f"for {other}" if other else "for a step that tells nobody"
+    return f"for {other}" if other else "for a step that sets no flag"

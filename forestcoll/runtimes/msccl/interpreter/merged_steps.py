@@ -47,7 +47,7 @@ _BUFFER_CODES = {name: code for code, name in enumerate(BUFFERS)}
 _OF_BLOCKS = ("block_gpu", "block_number", "send", "receive", "channel")
 _OF_STEPS = (
     *("block", "number", "line", "kind", "source", "source_offset", "target", "target_offset"),
-    *("count", "counter", "tells"),
+    *("count", "counter", "sets_flag"),
 )
 _OF_WAITS = ("wait_step", "wait_block", "wait_counter")
 
@@ -66,7 +66,7 @@ class MergedSteps:
         ``number`` is its position in the file; kinds and buffers are codes.
     counter : ndarray (steps,)
         The executor's number of the step.
-    tells : ndarray (steps,)
+    sets_flag : ndarray (steps,)
         Whether the step signals others when it is done.
     wait_step, wait_block, wait_counter : ndarray (waits,)
         The waiting step, the threadblock that it waits for (-1: missing), and the counter that
@@ -90,7 +90,7 @@ class MergedSteps:
     target_offset: Ints
     count: Ints
     counter: Ints
-    tells: Bools
+    sets_flag: Bools
     wait_step: Ints
     wait_block: Ints
     wait_counter: Ints
@@ -134,7 +134,7 @@ def merge(algorithm: Algorithm) -> MergedSteps:
         **dict(zip(_OF_STEPS, _columns(rows, len(_OF_STEPS)), strict=True)),
         **dict(zip(_OF_WAITS, _columns(waits, len(_OF_WAITS)), strict=True)),
     }
-    fields["tells"] = fields["tells"] > 0
+    fields["sets_flag"] = fields["sets_flag"] > 0
     return MergedSteps(**fields, findings=tuple(findings))
 
 

@@ -86,20 +86,20 @@ def interpret(
     """
     source = _root(algorithm, root)
     steps = merge(algorithm)
-    told = Collected()
-    told.take(_static(algorithm, steps, most_blocks))
-    if not _can_be_executed(algorithm, steps, told):
-        told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
-        return told.findings((), 0)
+    report = Collected()
+    report.take(_static(algorithm, steps, most_blocks))
+    if not _can_be_executed(algorithm, steps, report):
+        report.take([Finding(Kind.NOTE, "not executed, since its behaviour is undefined")])
+        return report.findings((), 0)
     cuts = cuts_of(algorithm)
     for cut in cuts:
         _check_size(algorithm, steps, cut)
     if len(cuts) > 1:
-        told.take(first_of(_unlike_counts(algorithm, steps)))
+        report.take(first_of(_unlike_counts(algorithm, steps)))
     runs = [_Run(algorithm, steps, cut, source, pairs) for cut in cuts]
     for run in runs:
-        told.take(run.findings(with_races=run is runs[0]))
-    return told.findings(tuple(cut.words for cut in cuts), int(runs[0].actions.pushes.sum()))
+        report.take(run.findings(with_races=run is runs[0]))
+    return report.findings(tuple(cut.words for cut in cuts), int(runs[0].actions.pushes.sum()))
 
 
 def _unlike_counts(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
@@ -129,14 +129,14 @@ def _static(algorithm: Algorithm, steps: MergedSteps, most_blocks: int | None) -
         )
 
 
-def _can_be_executed(algorithm: Algorithm, steps: MergedSteps, told: Collected) -> bool:
+def _can_be_executed(algorithm: Algorithm, steps: MergedSteps, report: Collected) -> bool:
     gpus = len(algorithm.gpus)
     peers = np.concatenate([steps.send, steps.receive])
     lacking = (PUSHES[steps.kind] & (steps.send[steps.block] < 0)) | (
         POPS[steps.kind] & (steps.receive[steps.block] < 0)
     )
     return (
-        Kind.BOUNDS not in told.kinds
+        Kind.BOUNDS not in report.kinds
         and bool((steps.count <= MOST_COUNT).all())
         and bool(((peers >= -1) & (peers < gpus)).all())
         and not lacking.any()

@@ -68,7 +68,7 @@ def find_races(actions: Actions, units: Units, edges: Edges, levels: Ints) -> It
     )
     racing = np.flatnonzero(~ordered[back.reshape(first.shape)])
     for pair in _one_for_each_pair_of_steps(actions, accesses, one[racing], other[racing], units):
-        yield _told(actions, accesses, pair, units)
+        yield _finding(actions, accesses, pair, units)
 
 
 def _one_for_each_pair_of_steps(
@@ -114,7 +114,7 @@ def find_overlaps(actions: Actions, units: Units, levels: Ints) -> Iterator[Find
         yield Finding.at(Kind.RACE, message, actions.steps.place(step))
 
 
-def _told(actions: Actions, accesses: _Accesses, pair: tuple[int, int], units: Units) -> Finding:
+def _finding(actions: Actions, accesses: _Accesses, pair: tuple[int, int], units: Units) -> Finding:
     steps = [actions.step_of(units.action[accesses.unit[access]]) for access in pair]
     words = " and ".join(
         f"{actions.steps.name(step)} {'writes' if accesses.writes[access] else 'reads'}"

@@ -24,36 +24,36 @@ from forestcoll.runtimes.msccl.interpreter.actions import Actions
 from forestcoll.runtimes.msccl.interpreter.fifos import Pairs
 from forestcoll.runtimes.msccl.interpreter.merged_steps import MergedSteps
 
-__all__ = ["check_waits", "edges_of", "ends_of_waits", "first_that_tell"]
+__all__ = ["check_waits", "edges_of", "ends_of_waits", "first_that_set_flag"]
 
 
 def ends_of_waits(steps: MergedSteps) -> Ints:
     """Return the step that ends each wait in the same slice, or -1."""
-    telling, keys, width = _telling(steps)
-    if not telling.size:
+    setters, keys, width = _flag_setters(steps)
+    if not setters.size:
         return np.full(steps.wait_step.size, -1, dtype=np.int64)
     counters = np.clip(steps.wait_counter, -1, width - 2)
     found = np.searchsorted(keys, steps.wait_block * width + counters + 1)
-    ends = telling[np.minimum(found, telling.size - 1)]
-    fits = (found < telling.size) & (steps.block[ends] == steps.wait_block)
+    ends = setters[np.minimum(found, setters.size - 1)]
+    fits = (found < setters.size) & (steps.block[ends] == steps.wait_block)
     return np.where(fits, ends, -1)
 
 
-def first_that_tell(steps: MergedSteps) -> Ints:
+def first_that_set_flag(steps: MergedSteps) -> Ints:
     """Return the first signalling step of the threadblock of each wait, or -1."""
-    telling, keys, width = _telling(steps)
-    if not telling.size:
+    setters, keys, width = _flag_setters(steps)
+    if not setters.size:
         return np.full(steps.wait_step.size, -1, dtype=np.int64)
-    found = np.minimum(np.searchsorted(keys, steps.wait_block * width), telling.size - 1)
-    first = telling[found]
+    found = np.minimum(np.searchsorted(keys, steps.wait_block * width), setters.size - 1)
+    first = setters[found]
     return np.where(steps.block[first] == steps.wait_block, first, -1)
 
 
-def _telling(steps: MergedSteps) -> tuple[Ints, Ints, int]:
+def _flag_setters(steps: MergedSteps) -> tuple[Ints, Ints, int]:
     """Return the signalling steps, their ascending keys, and the keys of a threadblock."""
-    telling = np.flatnonzero(steps.tells)
+    setters = np.flatnonzero(steps.sets_flag)
     width = int(steps.counter.max(initial=0)) + 3
-    return telling, steps.block[telling] * width + steps.counter[telling] + 1, width
+    return setters, steps.block[setters] * width + steps.counter[setters] + 1, width
 
 
 def check_waits(steps: MergedSteps) -> Iterator[Finding]:
@@ -78,7 +78,7 @@ def check_waits(steps: MergedSteps) -> Iterator[Finding]:
         silent = "has hasdep=0" if places else "is not there"
         if ends[wait] < 0:
             message = (
-                f"{place}: waits for {other}{lines}, which {silent}, nor does any after it tell"
+                f"{place}: waits for {other}{lines}, which {silent}, and no later step sets a flag"
             )
             yield Finding.at(Kind.DEPENDENCY, message, place, *places)
         else:
@@ -127,7 +127,7 @@ def _room(pairs: Pairs) -> tuple[Ints, Ints]:
 
 def _flags(actions: Actions) -> tuple[Ints, Ints]:
     steps = actions.steps
-    ends, firsts = ends_of_waits(steps), first_that_tell(steps)
+    ends, firsts = ends_of_waits(steps), first_that_set_flag(steps)
     last, first = actions.last_of_step, actions.first_of_step
     tails, heads = [], []
     for number in range(actions.slices):

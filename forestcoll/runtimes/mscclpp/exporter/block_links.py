@@ -8,7 +8,7 @@ Output:  for each threadblock its phases (the actions of one level), with the th
 Cost:    linear in dependencies, signals and writes, with sorts.
 Source:  ours. A threadblock executes its phases by level, and every dependency has a lower level.
          So an unfinished phase of the lowest level can always proceed, and nothing deadlocks. A
-         signal is sent only if it tells the receiver something new, and each signal has one wait.
+         signal is sent only if no earlier one implies it, and each signal has one wait.
          So a launch leaves the difference of counters unchanged. Two threadblocks that signal each
          other, in either direction, share one channel. A writer to another GPU waits until a
          threadblock there, which it signals, reports its launch.
@@ -54,7 +54,7 @@ def phases_of(
     for action in sorted(actions, key=lambda one: one.level):
         phases[block[action]].setdefault(action.level, Phase()).actions.append(action)
     for (sender, receiver), needed in sorted(_needed(actions, block).items()):
-        # A signal tells of all levels up to its own, so a later need may be met already.
+        # A signal covers all levels up to its own, so a later need may be met already.
         known = -1
         for level in sorted(needed):
             if needed[level] > known:

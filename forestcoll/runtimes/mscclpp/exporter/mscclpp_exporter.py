@@ -42,7 +42,7 @@ _TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the orde
 # Fuller threadblocks first: fewer of them must run at once.
 _FULLNESS = (Fullness(14, 56), Fullness(10, 40), Fullness(6, 25))
 _ALIGNMENT = 16
-_LETTERS, _DIGITS = 200, 8  # of a name, and of what tells it from others
+_LETTERS, _DIGITS = 200, 8  # of a name, and of the hash that makes it unique
 
 
 @dataclass(frozen=True, slots=True)

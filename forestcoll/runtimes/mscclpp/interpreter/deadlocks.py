@@ -22,7 +22,7 @@ def find_deadlocks(nodes: PlanNodes, edges: Edges, levels: Ints) -> Iterator[Fin
     left = np.flatnonzero(levels < 0).tolist()
     deadlocked = _lines(nodes).intersection(np.array(nodes.block)[left].tolist())
     for way in dead_waits(edges, levels, {node: node for node in left}, lambda node: node):
-        yield _told(nodes, edges, way, len(deadlocked))
+        yield _finding(nodes, edges, way, len(deadlocked))
 
 
 def _lines(nodes: PlanNodes) -> set[int]:
@@ -32,7 +32,7 @@ def _lines(nodes: PlanNodes) -> set[int]:
     return set(nodes.block) - launches - loose
 
 
-def _told(
+def _finding(
     nodes: PlanNodes, edges: Edges, way: Sequence[tuple[int, int]], deadlocked: int
 ) -> Finding:
     waits = [(node, edge) for node, edge in way if edges.reason[edge] != Why.PROGRAM]

@@ -89,32 +89,32 @@ def interpret_plan(
         If the plan is too large to execute.
     """
     _check_supported(plan)
-    told = Collected()
-    told.take(first_of(check_limits(plan, most_blocks)))
-    told.take(first_of(check_references(plan)))
-    if Kind.REFERENCE not in told.kinds:
-        told.take(first_of(check_buffers(plan, plan.collective)))
-        told.take(first_of(check_bounds(plan)))
-    told.take(_notes(plan))
-    if told.kinds & {Kind.REFERENCE, Kind.BOUNDS}:
-        told.take([Finding(Kind.NOTE, "not executed, for what it does is not defined")])
-        return told.findings((), 0)
+    report = Collected()
+    report.take(first_of(check_limits(plan, most_blocks)))
+    report.take(first_of(check_references(plan)))
+    if Kind.REFERENCE not in report.kinds:
+        report.take(first_of(check_buffers(plan, plan.collective)))
+        report.take(first_of(check_bounds(plan)))
+    report.take(_notes(plan))
+    if report.kinds & {Kind.REFERENCE, Kind.BOUNDS}:
+        report.take([Finding(Kind.NOTE, "not executed, since its behaviour is undefined")])
+        return report.findings((), 0)
     layout = plan_cells_of(plan, in_place=plan.in_place)
     _check_size(plan, layout)
     nodes = plan_nodes_of(layout)
     links = links_of(plan, nodes)
-    told.take(first_of(links.findings))
+    report.take(first_of(links.findings))
     edges = _edges(nodes, links)
     levels = levels_of(edges, len(nodes.gpu))
-    told.take(first_of(find_deadlocks(nodes, edges, levels)))
+    report.take(first_of(find_deadlocks(nodes, edges, levels)))
     moves = data_moves_of(layout, nodes, levels)
     order = Order.of(nodes, edges, levels)
-    told.take(first_of(find_early_and_late(moves, order)))
-    told.take(first_of(find_plan_races(layout, moves, order)))
+    report.take(first_of(find_early_and_late(moves, order)))
+    report.take(first_of(find_plan_races(layout, moves, order)))
     # After a deadlock the data is incomplete in any case.
     if (levels >= 0).all():
-        told.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root), pairs))
-    return told.findings((_run_in_words(plan, layout),), len(moves.touches))
+        report.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root), pairs))
+    return report.findings((_run_in_words(plan, layout),), len(moves.touches))
 
 
 def _check_supported(plan: Plan) -> None:
@@ -206,7 +206,7 @@ def _wrong_data(
 
 def _run_in_words(plan: Plan, layout: PlanCells) -> str:
     mode = "in place" if plan.in_place else "out of place"
-    parts = "" if layout.parts == 1 else f", each chunk in {layout.parts} parts, which are told of"
+    parts = "" if layout.parts == 1 else f", each chunk in {layout.parts} parts"
     return f"a launch {mode}{parts}"
 
 

@@ -125,7 +125,7 @@ def find_plan_races(layout: PlanCells, moves: DataTransfers, order: Order) -> It
     found = np.flatnonzero(racing)
     _, at = np.unique(first[found] * len(moves.nodes.data) + second[found], return_index=True)
     for pair in found[at].tolist():
-        yield _told(layout, moves, int(one[pair]), int(other[pair]))
+        yield _finding(layout, moves, int(one[pair]), int(other[pair]))
 
 
 def _around(nodes: PlanNodes) -> tuple[Ints, Ints]:
@@ -134,7 +134,7 @@ def _around(nodes: PlanNodes) -> tuple[Ints, Ints]:
     return after, np.array([data.before for data in nodes.data], dtype=np.int64)
 
 
-def _told(layout: PlanCells, moves: DataTransfers, one: int, other: int) -> Finding:
+def _finding(layout: PlanCells, moves: DataTransfers, one: int, other: int) -> Finding:
     accesses, nodes = moves.accesses, moves.nodes
     data = [nodes.data[int(accesses.data[access])] for access in (one, other)]
     names = [nodes.name(each.node) for each in data]

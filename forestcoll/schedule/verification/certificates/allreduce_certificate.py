@@ -110,7 +110,7 @@ def _check_network(certificate: AllreduceCertificate) -> None:
     named = [node for one in certificate.bound.sets for node in one.nodes]
     named += [one.switch for one in certificate.bound.potentials]
     if strangers := set(named).difference(known):
-        fail(f"the bound names {min(strangers)}, which is no node")
+        fail(f"the bound names {min(strangers)}, which is not a node")
 
 
 def _check_shared(certificate: AllreduceCertificate) -> None:

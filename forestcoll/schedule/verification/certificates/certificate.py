@@ -245,7 +245,7 @@ def _crossing(
     inside = set(claim.cut)
     _check_once(claim.cut, f"the cut of {what} names")
     if strangers := inside.difference(weight, certificate.forwarding):
-        fail(f"the cut of {what} names {min(strangers)}, which is no node")
+        fail(f"the cut of {what} names {min(strangers)}, which is not a node")
     if inside.issuperset(weight):
         fail(f"the cut of {what} holds every GPU; one must be outside")
     due = [name for name in weight if name in inside]
@@ -284,7 +284,7 @@ def _check_speed(certificate: Certificate) -> None:
     if attained != (certificate.fixed_k is None):
         fail(
             f"the congestion is {certificate.congestion}, k / x* is {least}; fixed_k must be null "
-            f"if they are equal, and tell what limits k if not"
+            f"if they are equal, and the reason that limits k if not"
         )
 
 

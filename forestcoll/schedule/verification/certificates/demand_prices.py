@@ -126,7 +126,7 @@ def _check_network(certificate: AllToAllCertificate) -> None:
     nodes = [*certificate.gpus, *certificate.forwarding]
     _check_once([*nodes, *(one.name for one in certificate.shared)], "the names")
     if len(certificate.gpus) < 2:
-        fail(f"{len(certificate.gpus)} GPU has nobody to send to")
+        fail(f"{len(certificate.gpus)} GPU has no other GPU to send to")
     known = set(nodes)
     ends = [(link.tail, link.head) for link in certificate.links]
     _check_once((f"{tail} -> {head}" for tail, head in ends), "the links")

@@ -58,7 +58,7 @@ def _bound(certificate: Certificate, claim: OptimumPrices | PricedLimitOfK) -> R
     place = {node.name: i for i, node in enumerate([*compute, *switches])}
     named = {name for cut in claim.cuts for name in cut.nodes}
     if strangers := (named | {one.switch for one in claim.switches}).difference(place):
-        fail(f"the prices name {min(strangers)}, which is no node")
+        fail(f"the prices name {min(strangers)}, which is not a node")
     links = [
         Link(place[link.tail], place[link.head], Fraction(link.bandwidth_gb_s))
         for link in certificate.links

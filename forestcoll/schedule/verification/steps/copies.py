@@ -14,7 +14,7 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import Ints, first
 from forestcoll.schedule.verification.naming import end_name, fail, gpu_name
 from forestcoll.schedule.verification.steps.pieces import LATEST, Pieces, extreme
-from forestcoll.schedule.verification.steps.switches import check_copying_switches
+from forestcoll.schedule.verification.steps.switches import check_multicast_switches
 from forestcoll.schedule.verification.steps.transfers import Rows, keeping_ends, send_name, too_few
 
 __all__ = ["Held", "check_copies", "held_at_roots"]
@@ -71,7 +71,7 @@ def check_copies(rows: Rows, copies: Ints, held: Held) -> None:
     there = extreme(since, low, high, "most") <= rows.start[out]
     if (at := first(~there)) is not None:
         _fail_unsendable(rows, int(out[at]))
-    check_copying_switches(
+    check_multicast_switches(
         rows, copies[~keeps[rows.tail[copies]]], copies[~keeps[rows.head[copies]]]
     )
     _check_due(rows, pieces, np.concatenate([rows.at_head(into), held.chunk * rows.ends + held.at]))

@@ -4,10 +4,10 @@ Part of :func:`forestcoll.schedule.verify`. A transfer in *feeds* a transfer out
 when the other starts, or comes in at least as early and as fast as the other leaves. If the switch
 does not store, the transfer out starts no later than the transfer in has arrived.
 
-A switch that copies and stores is like a GPU, and is not checked here. Copies out must be covered
-by transfers in that feed them; the check runs forwards in time. Sums in must be carried on by a
-transfer that they feed: at a switch that adds, by the first of these to leave; at another, by one
-that carries nothing else. This check runs backwards in time.
+A switch that multicasts and stores is like a GPU, and is not checked here. Copies out must be
+covered by transfers in that feed them; the check runs forwards in time. Sums in must be carried on
+by a transfer that they feed: at a switch that adds, by the first of these to leave; at another, by
+one that carries nothing else. This check runs backwards in time.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from forestcoll.schedule.verification.naming import end_name, fail
 from forestcoll.schedule.verification.steps.transfers import Rows, send_name
 from forestcoll.topology.model import Node
 
-__all__ = ["check_adding_switches", "check_copying_switches"]
+__all__ = ["check_adding_switches", "check_multicast_switches"]
 
 _Parts = list[tuple[int, int]]
 
 _NOWHERE = "what it is sent on with gets nowhere"
 
 
-def check_copying_switches(rows: Rows, out: Ints, into: Ints) -> None:
+def check_multicast_switches(rows: Rows, out: Ints, into: Ints) -> None:
     """Prove that switches have what they send; transfers of other ends are taken as proved.
 
     Parameters

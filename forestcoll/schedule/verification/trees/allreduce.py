@@ -157,7 +157,7 @@ def _check_shared(bound: AllreduceBound) -> None:
     if len(set(names)) != len(names):
         fail("the bound gives a shared capacity two prices")
     if strangers := set(names) - known:
-        fail(f"the bound prices {min(strangers)!r}, which is no shared capacity")
+        fail(f"the bound prices {min(strangers)!r}, which is not a shared capacity")
     if any(one.price < 0 for one in bound.shared):
         fail("the bound has a price of a shared capacity below 0")
 
@@ -180,7 +180,7 @@ def _check_potentials(bound: AllreduceBound) -> None:
         fail("the bound gives a switch two potentials")
     for v in switches:
         if not 0 <= v < len(nodes) or not nodes[v].is_switch:
-            fail("the bound gives a potential to what is no switch")
+            fail("the bound gives a potential to what is not a switch")
         if bound.copying and nodes[v].multicast:
             fail(f"the bound gives a potential to {nodes[v].name}, which may copy and add")
 

@@ -57,7 +57,7 @@ def check_multicast_arrays(forest: MulticastForest) -> None:
 
 
 def check_multicast(forest: MulticastForest) -> PhysicalTrees:
-    """Check that walks join copying nodes and trees reach every GPU; add up the loads."""
+    """Check that walks join multicasting nodes and trees reach every GPU; add up the loads."""
     _check_walks(forest)
     links = _check_links(forest)
     depth = _check_trees(forest)
@@ -70,7 +70,7 @@ def check_multicast(forest: MulticastForest) -> PhysicalTrees:
 
 
 def _check_walks(forest: MulticastForest) -> None:
-    """Check that walks join copying nodes, pass through no GPU, and are all in use."""
+    """Check that walks join multicasting nodes, pass through no GPU, and are all in use."""
     nodes, walks = forest.topology.nodes, forest.walks
     copies = np.array([not node.is_switch or node.multicast for node in nodes], dtype=bool)
     for verb, end in (("starts", walks.tail), ("ends", walks.head)):
@@ -129,7 +129,7 @@ def _loads(forest: MulticastForest, links: Ints) -> npt.NDArray[Any]:
 
 
 def _check_trees(forest: MulticastForest) -> int:
-    """Every batch is a tree over its copying nodes that holds every GPU; return the depth."""
+    """Every batch is a tree over its multicasting nodes that holds every GPU; return the depth."""
     return max((_check_block(forest, first, last) for first, last in _blocks(forest)), default=0)
 
 

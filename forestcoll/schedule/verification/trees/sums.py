@@ -83,7 +83,7 @@ def _check_receivers(parent: Ints, root: Ints, tree: _Name, node: _Name) -> None
     silent = (parent < 0) & (np.arange(parent.shape[1]) != root[:, None])
     if (at := first(silent)) is not None:
         row, rank = divmod(at, parent.shape[1])
-        fail(f"{tree(row)}: {node(rank)} sends its sum to nobody, so its contribution is lost")
+        fail(f"{tree(row)}: {node(rank)} sends its sum to no GPU, so its contribution is lost")
 
 
 def _follow(parent: Ints, root: Ints, tree: _Name, node: _Name) -> int:

@@ -109,7 +109,7 @@ def test_numbers_beyond_64_bits_are_refused() -> None:
         generate(builder.build("slow"), num_bytes=1)
 
 
-def test_what_it_does_not_do_is_said() -> None:
+def test_unsupported_requests_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="has switches"):
         generate(load_topology("dgx_a100:boxes=1"))
     with pytest.raises(UnsupportedError, match="a collective needs two"):

@@ -197,7 +197,7 @@ def test_what_has_no_root_is_unsupported(collective: str) -> None:
         ({"epsilon": 0}, "epsilon is 0; it must be between 0 and 1"),
         ({"epsilon": 1}, "epsilon is 1; it must be between 0 and 1"),
         ({"epsilon": "much"}, "epsilon is 'much'"),
-        ({"root": "gpu9"}, "the root is 'gpu9', which is no node"),
+        ({"root": "gpu9"}, "the root is 'gpu9', which is not a node"),
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, object], message: str) -> None:

@@ -77,7 +77,7 @@ def test_machines_grow_as_in_the_reference(spec: str, reading: tuple[str, str]) 
 
 
 @pytest.mark.parametrize("ports", PORTS)
-def test_bandwidths_beyond_those_told_apart_and_words_beyond_the_first(ports: str) -> None:
+def test_more_bandwidths_than_queues_and_more_words_than_one(ports: str) -> None:
     """70 GPUs take two words of bits, and their links have more than eight bandwidths."""
     topology = sized_topology("bidirectional", 70, 3, random.Random(5).randint)
     unit = min(link.bandwidth_gb_s for link in topology.links)

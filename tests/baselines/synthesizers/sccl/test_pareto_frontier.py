@@ -24,7 +24,7 @@ def test_pareto_frontier_of_dgx1() -> None:
             assert shard_rounds(point.schedule) <= point.rounds_per_chunk
 
 
-def test_pareto_may_be_told_where_to_end() -> None:
+def test_pareto_takes_an_end() -> None:
     """With R = S on a one-way ring of 3 the bound of 2 is met at once; on DGX-1 not in 4 steps."""
     ring = list(pareto(load_topology("ring:nodes=3,bidirectional=false")))
     assert [(p.chunks, p.steps, p.rounds, p.outcome) for p in ring] == [(1, 2, 2, "sat")]

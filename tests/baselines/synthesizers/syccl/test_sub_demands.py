@@ -11,8 +11,16 @@ from tests.baselines.claims import one_way_boxes
 MI250 = cluster_of(load_topology("mi250:boxes=2,gpus_per_box=8"))
 
 
-@pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "fat_tree:leaves=2,hosts=2,spines=1"])
-def test_behind_a_common_switch_nothing_is_left_open(spec: str) -> None:
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "dgx_a100:boxes=2",
+        "fat_tree:leaves=2,hosts=2,spines=1",
+        "rtx_4090:boxes=2,gpus_per_box=2",  # a switch for each GPU, the two joined
+        "a100_pcie:boxes=2",  # pairs of GPUs have links, behind several switches
+    ],
+)
+def test_behind_switches_nothing_is_left_open(spec: str) -> None:
     cluster = cluster_of(load_topology(spec))
     assert solve(cluster, find_sketches(cluster), 0) is DIRECT
 

@@ -23,7 +23,7 @@ EIGHT = tuple(range(8))
 
 
 def sketch(boxes: int, size: int = 8, planes: int = 1, **fields: object) -> Sketch:
-    """Boxes with all GPUs on a switch, each of which sends to its like unless told otherwise."""
+    """Boxes with all GPUs on a switch, each of which sends to its like by default."""
     switches = (tuple(range(size)),) * planes
     plain = Sketch("sketch.yaml", (boxes,), "switch", switches, pattern="direct-map")
     return replace(plain, **fields)  # type: ignore[arg-type]

@@ -186,7 +186,7 @@ def test_what_is_alike_is_there_at_once_in_program_and_routes() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
 def test_no_routes_are_worth_less_than_is_proved_whatever_the_symmetry(collective: str) -> None:
     chance = random.Random(4)
-    told = 0
+    reported = 0
     for _ in range(rounds(40)):
         topology = arcs_of(random_pairs(chance), 4)
         routing = plain(topology, collective, symmetry=((1, 2),))
@@ -198,8 +198,8 @@ def test_no_routes_are_worth_less_than_is_proved_whatever_the_symmetry(collectiv
                 rows, found = both
                 objective = asked.objective_us(rows.routes(found.x)) / asked.unit_us
                 assert float(objective) == pytest.approx(found.bound, rel=1e-7)
-                told += 1
-    assert told > 10
+                reported += 1
+    assert reported > 10
 
 
 def test_a_chunk_goes_nowhere_in_vain() -> None:

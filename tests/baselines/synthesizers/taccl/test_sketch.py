@@ -189,14 +189,18 @@ GPUS = "it must be a list of GPUs, [0, 1]"
         (1, "nnodes: 2.5", f", line 1: nnodes is '2.5'; {WHOLE_NUMBER} 1 or more"),
         (1, "nnodes: []", f", line 1: nnodes is []; {WHOLE_NUMBER} 1 or more"),
         (1, "nnodes: [2, all]", f", line 1: nnodes is 'all'; {WHOLE_NUMBER} 1 or more"),
-        (13, "nodes: 2", ", line 13: nodes is no field of a sketch; did you mean nnodes?"),
+        (13, "nodes: 2", ", line 13: nodes is not a field of a sketch; did you mean nnodes?"),
         (
             13,
             "zebra: 2",
-            ", line 13: zebra is no field of a sketch; these are nnodes, intranode_sketch, "
+            ", line 13: zebra is not a field of a sketch; these are nnodes, intranode_sketch, "
             "internode_sketch, symmetry_offsets, hyperparameters, description",
         ),
-        (3, "  strategie: none", "intranode_sketch.strategie is no field of a sketch; did you me"),
+        (
+            3,
+            "  strategie: none",
+            "intranode_sketch.strategie is not a field of a sketch; did you me",
+        ),
         (3, "", ", line 2: intranode_sketch.strategy is missing"),
         (
             3,
@@ -244,7 +248,8 @@ GPUS = "it must be a list of GPUs, [0, 1]"
         (
             10,
             "  internode_con: 1",
-            "internode_sketch.internode_con is no field of a sketch; did you mean internode_conn?",
+            "internode_sketch.internode_con is not a field of a sketch; did you mean "
+            "internode_conn?",
         ),
         (8, "", ", line 6: internode_sketch.internode_conn is missing"),
         (
@@ -260,12 +265,17 @@ GPUS = "it must be a list of GPUs, [0, 1]"
             '{"0": [1]}, or one of direct-map, fully-connected',
         ),
         (8, "  internode_conn: 5", ", line 8: internode_sketch.internode_conn is 5; it must hold"),
-        (8, "  internode_conn: {a: [0]}", "internode_conn.a is no GPU; write its number in the b"),
-        (8, '  internode_conn: {"-1": [0]}', "internode_conn.-1 is no GPU; write its number in"),
+        (
+            8,
+            "  internode_conn: {a: [0]}",
+            "internode_conn.a is not a GPU; write its number in the b",
+        ),
+        (8, '  internode_conn: {"-1": [0]}', "internode_conn.-1 is not a GPU; write its number in"),
         (
             8,
             '  internode_conn: {"1": [0], "01": [2]}',
-            ", line 8: internode_sketch.internode_conn.01 is no GPU; write its number in the box, "
+            ", line 8: internode_sketch.internode_conn.01 is not a GPU; write its number in "
+            "the box, "
             "such as 0",
         ),
         (8, "  internode_conn: {1: [0]}", ", line 8: the key 1 is not text; put it in quotes"),
@@ -319,7 +329,8 @@ GPUS = "it must be a list of GPUs, [0, 1]"
         (
             12,
             "hyperparameters: {input_chunkup: 1, input_chunks: 2}",
-            ", line 12: hyperparameters.input_chunks is no field of a sketch; did you mean input_c",
+            ", line 12: hyperparameters.input_chunks is not a field of a sketch; did you "
+            "mean input_c",
         ),
     ],
 )

@@ -255,7 +255,7 @@ def test_boxes_that_reach_no_others_have_no_sketch() -> None:
         drawn(network_of("0.0@0.0 1.0@1.0 2.0@2.0", "0.0 - 1.0, 1.0 - 2.0", "chain"))
 
 
-def test_links_that_differ_by_less_than_ticks_tell_are_no_symmetry() -> None:
+def test_links_that_differ_by_less_than_a_tick_are_no_symmetry() -> None:
     """Costs are rounded for 1 KB, but not for all sizes: there an offset would be refused."""
     links = f"g0 - g1 g2: 10 1/10007, g1 - g2: {10 + Fraction(1, 10**9)} 1/10007"
     assert drawn(network_of("g0..2", links, "nearly a ring")).symmetry == ()

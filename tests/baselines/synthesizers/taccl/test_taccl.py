@@ -45,16 +45,16 @@ REFERENCE = [
 
 
 def found(topology: Topology | str, **asked):
-    """The schedule, and the last that was told of each stage."""
-    told: dict[str, Search] = {}
+    """The schedule, and the last report of each stage."""
+    reported: dict[str, Search] = {}
 
     def report(search: Search) -> None:
-        told[search.stage.split()[0]] = search
+        reported[search.stage.split()[0]] = search
 
     network = load_topology(topology) if isinstance(topology, str) else topology
     schedule = generate(network, asked.pop("collective", "allgather"), report=report, **asked)
     verify(schedule)
-    return schedule, told
+    return schedule, reported
 
 
 @pytest.mark.parametrize(
@@ -68,8 +68,8 @@ def test_the_public_code_s_results(
     optima = 4 if sketch == "dgx1" else 0
     asked = {"sketch": sketch, "chunks": chunks, "size_bytes": size, "whole_us": True}
     gap = 0.0 if finish != REFERENCE[-1][-1] else 1e-3  # the proof of the last takes a minute
-    schedule, told = found(spec, optima=optima, gap=gap, **asked)
-    routing = told["routing"]
+    schedule, reported = found(spec, optima=optima, gap=gap, **asked)
+    routing = reported["routing"]
     if gap:
         assert routing.bound == pytest.approx(float(objective), rel=1e-9)
         assert routing.incumbent == pytest.approx(float(objective), rel=gap)
@@ -82,8 +82,8 @@ def test_the_public_code_s_results(
 def test_exactly_the_remote_links_take_their_latency_besides() -> None:
     """8 chunks of 107.6 us over the one link between two chassis, where the public code has 107."""
     spec = f"ndv2:chassis=2,{NVLINK},{NICS},between=direct"
-    _, told = found(spec, sketch="ndv2", size_bytes=16 * 10**6, optima=0)
-    assert told["routing"].incumbent == pytest.approx(860.8)
+    _, reported = found(spec, sketch="ndv2", size_bytes=16 * 10**6, optima=0)
+    assert reported["routing"].incumbent == pytest.approx(860.8)
 
 
 def test_taccl_s_own_files_give_its_results(tmp_path: Path) -> None:
@@ -101,8 +101,8 @@ def test_taccl_s_own_files_give_its_results(tmp_path: Path) -> None:
         '{"input_chunkup": 1}}'
     )
     asked = {"sketch": str(sketch), "size_bytes": 16 * 10**6, "whole_us": True, "optima": 0}
-    _, told = found(read_topology(network), **asked)
-    assert told["routing"].incumbent == pytest.approx(856)
+    _, reported = found(read_topology(network), **asked)
+    assert reported["routing"].incumbent == pytest.approx(856)
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,9 @@ def test_taccl_s_own_files_give_its_results(tmp_path: Path) -> None:
 )
 def test_other_collectives_verify(spec: str, collective: str) -> None:
     asked = {"optima": 0, "gap": 0.5, "order": "by-network"}
-    schedule, told = found(spec, collective=collective, size_bytes=10**6, **asked)
+    schedule, reported = found(spec, collective=collective, size_bytes=10**6, **asked)
     assert schedule.collective == collective
-    assert told["finish"].incumbent > 0
+    assert reported["finish"].incumbent > 0
 
 
 def test_reductions_send_what_the_sketch_lets_receive() -> None:
@@ -139,8 +139,8 @@ def test_the_same_question_has_the_same_answer() -> None:
 
 
 def test_limits_are_kept() -> None:
-    schedule, told = found("mi250:boxes=1", limits=Limits(seconds=1.5), gap=0.0)
-    assert told["finish"].incumbent == float(schedule.clock.finish_us)
+    schedule, reported = found("mi250:boxes=1", limits=Limits(seconds=1.5), gap=0.0)
+    assert reported["finish"].incumbent == float(schedule.clock.finish_us)
 
 
 @pytest.mark.parametrize(
@@ -183,8 +183,8 @@ def test_a_sender_s_own_chunk_first_is_part_of_the_time(tmp_path: Path) -> None:
         'internode_conn: {"1": [0]}, gpus_to_sender_rev_map: {"1": [0, 1]}, enforce_ordering: '
         "true}\nsymmetry_offsets: []\nhyperparameters: {input_chunkup: 1}"
     )
-    _, told = found(pairs(), sketch=str(sketch), size_bytes=4000, gap=0.0)
-    routing = told["routing"]
+    _, reported = found(pairs(), sketch=str(sketch), size_bytes=4000, gap=0.0)
+    routing = reported["routing"]
     assert routing.incumbent == pytest.approx(routing.bound) == pytest.approx(0.55)
 
 
@@ -208,12 +208,12 @@ def test_speeds_without_a_common_tick_are_rounded_by_little() -> None:
     primes = (7919, 7927, 9973, 10007, 10009, 10037)
     links = [f"gpu{i} - gpu{(i + 1) % 6}: {p}/100 1/{p}" for i, p in enumerate(primes)]
     net = network_of("gpu0..5", ", ".join(links), "odd")
-    schedule, told = found(net, size_bytes=10**9, optima=0)
-    assert float(schedule.clock.finish_us) == told["finish"].incumbent
+    schedule, reported = found(net, size_bytes=10**9, optima=0)
+    assert float(schedule.clock.finish_us) == reported["finish"].incumbent
 
 
 def test_links_of_very_different_costs_make_no_circles() -> None:
-    """A millisecond from box to box, picoseconds inside: beyond what floats of a solver tell."""
+    """A millisecond from box to box, picoseconds inside: beyond a solver's precision."""
     spec = "ndv2:chassis=2,between=direct,nvlink_latency=0,nic_latency=1000"
     asked = {"optima": 1, "gap": 0.01, "order": "by-network"}
     schedule, _ = found(spec, sketch="ndv2", size_bytes=1, **asked)

@@ -28,7 +28,7 @@ def test_what_nobody_wants_is_dropped() -> None:
     assert needed(network, demand, sent) == {sent[0]: None, sent[1]: None}
 
 
-def test_a_switch_that_copies_needs_one_copy() -> None:
+def test_a_multicast_switch_needs_one_copy() -> None:
     network, arc = network_of(star("[s*]"))
     demand = demand_of(3, "broadcast", 1, 1000)
     into = (0, arc[0, 3], 0)

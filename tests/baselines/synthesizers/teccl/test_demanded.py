@@ -75,13 +75,13 @@ def _one_epoch(state: Any, links: list[tuple[int, int, int, int]], chunks: int) 
 
 def made_for(topology: Topology, demand: Demand, **asked: Any) -> tuple[StepSchedule, Search]:
     """Make a schedule, prove it, and return it with what was last reported."""
-    told: list[Search] = []
+    reported: list[Search] = []
     made = generate(
-        topology, demand=demand, crossing="stored", epoch="slowest", report=told.append, **asked
+        topology, demand=demand, crossing="stored", epoch="slowest", report=reported.append, **asked
     )
     verify(made)
     assert made.demand == demand
-    return made, told[-1]
+    return made, reported[-1]
 
 
 @pytest.mark.parametrize("seed", seeds(50, 50))
@@ -92,18 +92,18 @@ def test_the_fewest_epochs_are_those_of_all_schedules(seed: int) -> None:
     demand = random_demand(draw, topology.num_compute, unicast=seed % 2 == 0)
     fewest = fewest_by_trying(topology, demand)
     asked: dict[str, Any] = {"chunk_bytes": BYTES}
-    milp, told = made_for(topology, demand, milp=True, **asked)
-    assert told.incumbent == told.bound == fewest
+    milp, reported = made_for(topology, demand, milp=True, **asked)
+    assert reported.incumbent == reported.bound == fewest
     assert milp.clock is not None
     assert milp.clock.finish_us == fewest
-    rounds, told = made_for(topology, demand, milp=True, round_epochs=3, **asked)
-    assert told.incumbent is not None
-    assert told.incumbent >= fewest
+    rounds, reported = made_for(topology, demand, milp=True, round_epochs=3, **asked)
+    assert reported.incumbent is not None
+    assert reported.incumbent >= fewest
     assert rounds.demand == milp.demand
     if demand.is_unicast:
-        flow, told = made_for(topology, demand, **asked)
-        assert told.incumbent is not None
-        assert told.incumbent <= fewest
+        flow, reported = made_for(topology, demand, **asked)
+        assert reported.incumbent is not None
+        assert reported.incumbent <= fewest
         assert flow.clock is not None
         assert flow.clock.finish_us <= fewest * 1.001
 
@@ -119,10 +119,10 @@ def test_every_chunk_arrives_in_bytes() -> None:
 
 
 def test_the_rest_of_a_chunk_is_reported() -> None:
-    told: list[Search] = []
+    reported: list[Search] = []
     demand = Demand.of_chunks(3, [(0, 10, [1, 2]), (1, 3, [0])])
-    generate(load_topology("ring:nodes=3"), demand=demand, chunks=2, report=told.append)
-    first = told[0]
+    generate(load_topology("ring:nodes=3"), demand=demand, chunks=2, report=reported.append)
+    first = reported[0]
     assert (first.incumbent, first.bound, first.unit) == (15, 13, "bytes")
     assert first.status == "feasible"
 
@@ -140,9 +140,9 @@ def test_parts_of_few_bytes_are_divided() -> None:
     """Three bytes for the GPU opposite take both ways, one and a half bytes each."""
     ring = load_topology("ring:nodes=4")
     demand = Demand.of_matrix([[0, 0, 3, 0], [0] * 4, [0] * 4, [0] * 4])
-    flow, told = made_for(ring, demand, chunks=2)
+    flow, reported = made_for(ring, demand, chunks=2)
     whole, _ = made_for(ring, demand, milp=True)
-    assert told.incumbent == 2
+    assert reported.incumbent == 2
     assert flow.chunks.size.tolist() == [flow.chunks.whole]
     assert 2 * flow.intervals.amount.max() <= 2 * flow.chunks.whole / 3 * 2
     assert forwarding_gpus(flow) == ("gpu1", "gpu3")
@@ -158,8 +158,8 @@ def test_huge_and_tiny_amounts_beside_each_other() -> None:
 
 def test_several_chunks_of_a_pair_share_its_paths() -> None:
     demand = Demand.of_chunks(4, [(0, 5, [2]), (0, 3, [2]), (0, 1, [2]), (1, 9, [3])])
-    made, told = made_for(load_topology("ring:nodes=4"), demand)
-    assert told.incumbent == told.bound
+    made, reported = made_for(load_topology("ring:nodes=4"), demand)
+    assert reported.incumbent == reported.bound
     assert made.chunks.root.tolist() == [0, 0, 0, 1]
 
 

@@ -116,10 +116,10 @@ def test_together_is_never_slower_than_in_sequence(seed: int, gained: int) -> No
         "epoch": "slowest",
         "crossing": "stored",
     }
-    told: list[Search] = []
-    together = joint_allreduce(topology, report=told.append, **asked)
+    reported: list[Search] = []
+    together = joint_allreduce(topology, report=reported.append, **asked)
     check_stages(together)
-    assert (told[-1].incumbent, told[-1].bound) == (together.epochs, together.bound)
+    assert (reported[-1].incumbent, reported[-1].bound) == (together.epochs, together.bound)
     in_turn = paper_allreduce(topology, milp=True, **asked)
     check_stages(in_turn)
     assert in_turn.finish_us - together.finish_us == gained

@@ -1,4 +1,4 @@
-"""What is asked for: refused where it makes no sense, told where it is searched for."""
+"""What is asked for: refused where it makes no sense, reported where it is searched for."""
 
 from typing import Any
 
@@ -57,12 +57,12 @@ def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], words: str) -> No
         ({"collective": "all-to-all", "milp": True}, "epochs"),
     ],
 )
-def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> None:
+def test_every_search_reports_its_incumbent_and_bound(asked: dict[str, Any], unit: str) -> None:
     """Last of all the answer, with a bound that it does not go beyond."""
-    told: list[Search] = []
-    made = Task(**(ASKED | asked)).spread(load_topology("ring:nodes=5"), "phase", told.append)
+    message: list[Search] = []
+    made = Task(**(ASKED | asked)).spread(load_topology("ring:nodes=5"), "phase", message.append)
     verify(made)
-    last = told[-1]
+    last = message[-1]
     assert last.unit == unit
     assert last.stage.endswith("of the phase, crossing through")
     assert last.incumbent is not None
@@ -75,7 +75,7 @@ def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("collective", "whole", "asked", "told"),
+    ("collective", "whole", "asked", "message"),
     [
         ("all-to-all", False, "cp-sat", "highs"),
         ("all-to-all", False, "highs", "highs"),
@@ -83,9 +83,9 @@ def test_every_search_tells_what_it_knows(asked: dict[str, Any], unit: str) -> N
         ("allgather", False, "cp-sat", "cp-sat"),
     ],
 )
-def test_the_reported_solver_ran(collective: str, whole: bool, asked: str, told: str) -> None:
+def test_the_reported_solver_ran(collective: str, whole: bool, asked: str, message: str) -> None:
     """CP-SAT has no linear programs: HiGHS stands in for it."""
     heard: list[Search] = []
     task = Task(**(ASKED | {"collective": collective, "milp": whole, "solver": asked}))
     task.spread(load_topology("ring:nodes=3"), "phase", heard.append)
-    assert {search.solver for search in heard} == {told}
+    assert {search.solver for search in heard} == {message}

@@ -94,7 +94,7 @@ def test_schedules_of_every_collective_verify(spec: str, collective: str) -> Non
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", seeds(4, 1))
 def test_schedules_of_random_networks_verify(seed: int, kind: str, crossing: str) -> None:
-    """Switches that copy and switches that do not, links of all speeds; or the time was up."""
+    """Switches that multicast and switches that do not, links of all speeds; or the time was up."""
     topology = random_topology(seed, kind)
     if topology.num_compute < 2:
         return
@@ -174,7 +174,7 @@ def test_hyper_edges_over_two_switches_take_both() -> None:
 
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("epochs", [0, 3])
-def test_no_path_is_told(collective: str, epochs: int) -> None:
+def test_a_missing_path_is_reported(collective: str, epochs: int) -> None:
     with pytest.raises(DisconnectedError, match="from a to b; add links"):
         generate(network_of("a b", "b > a", "one way"), collective, epochs=epochs)
 
@@ -265,7 +265,7 @@ def test_reductions_over_leaves_and_a_spine_verify(collective: str) -> None:
 
 
 def test_sums_that_a_switch_would_add_are_refused() -> None:
-    """A chunk that goes into a copying switch twice is two sums backwards, and the switch adds."""
+    """A chunk that enters a multicast switch twice is two sums backwards, and the switch adds."""
     topology = network_of("a b c [s*]", "a b > s: 1 1/20, c - s, s > a b", "star")
     asked: dict[str, Any] = {"size_bytes": 6000, "chunks": 2, "crossing": "rounded"}
     verify(generate(topology, **asked))

@@ -35,9 +35,9 @@ def test_a_tenant_is_read(text: str, tenant: Tenant) -> None:
     [
         ("", "has no name"),
         ("a/b:size=1", "has no name"),
-        ("a:what=1", "'what' is no key"),
-        ("a:size", "'size' is no key"),
-        ("a:size=1,size=2", "'size' is no key, or is given twice"),
+        ("a:what=1", "'what' is not a key"),
+        ("a:size", "'size' is not a key"),
+        ("a:size=1,size=2", "'size' is not a key, or is given twice"),
         ("a:size=1 GB/s", "size"),
         ("a:chunks=two", "chunks is 'two'; give a whole number"),
         ("a:priority=1234567", "priority is '1234567'"),

@@ -179,7 +179,7 @@ def test_the_time_is_kept() -> None:
         ([Tenant("a", group=("gpu0", "gpu7"))], "the group names 'gpu7'"),
         ([Tenant("a", size_bytes=7, group=("gpu0", "gpu1"))], "7 bytes are no whole number for"),
         ([Tenant("a", "broadcast", root=3, group=("gpu0", "gpu1"))], "gpu3 is not in its group"),
-        ([Tenant("a", group=("gpu0",))], "a: nobody needs anything"),
+        ([Tenant("a", group=("gpu0",))], "a: the demand is empty"),
         ([Tenant("a", group=("gpu0",), demand="zipf")], "has a demand and a group"),
         ([Tenant("a", demand="zipf", chunks=0)], "chunks is 0"),
         ([Tenant("a", demand="zapf")], "there is no demand 'zapf'"),
@@ -264,11 +264,11 @@ def test_tenants_of_one_priority_are_the_sum_of_their_demands(seed: int) -> None
 
 
 def epochs_of(topology: Topology, demand: Demand, **asked: Any) -> int:
-    told: list[Search] = []
-    verify(generate(topology, demand=demand, milp=True, report=told.append, **asked))
-    assert told[-1].incumbent == told[-1].bound
-    assert told[-1].incumbent is not None
-    return int(told[-1].incumbent)
+    reported: list[Search] = []
+    verify(generate(topology, demand=demand, milp=True, report=reported.append, **asked))
+    assert reported[-1].incumbent == reported[-1].bound
+    assert reported[-1].incumbent is not None
+    return int(reported[-1].incumbent)
 
 
 def test_groups_beside_each_other() -> None:

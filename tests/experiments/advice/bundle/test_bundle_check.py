@@ -45,14 +45,14 @@ def test_files_that_are_lost_or_strange_are_reported(bundle: Path) -> None:
     (bundle / "msccl" / "01-direct.xml").unlink()
     (bundle / "msccl" / "02-bfb.xml").write_text("{}")
     (bundle / "msccl" / "notes.txt").write_text("x")
-    told = "\n".join(faults_in(bundle))
-    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in told
-    assert "msccl/01-direct.xml cannot be read: no such file" in told
-    assert "msccl/02-bfb.xml cannot be read: " in told
+    message = "\n".join(faults_in(bundle))
+    assert "msccl/notes.txt is in no range; the runtime reads all files in its folder" in message
+    assert "msccl/01-direct.xml cannot be read: no such file" in message
+    assert "msccl/02-bfb.xml cannot be read: " in message
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda index: index["ranges"].pop(), "the ranges do not begin at 1024 and end at"),
         (lambda index: index["ranges"][0].update(last_bytes=2000), "its largest size is"),
@@ -64,9 +64,11 @@ def test_files_that_are_lost_or_strange_are_reported(bundle: Path) -> None:
         (lambda index: index.update(runtime="nccl"), "its files are for 'nccl', which is none"),
     ],
 )
-def test_other_indexes(bundle: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
+def test_other_indexes(
+    bundle: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
     rewritten(bundle, change)
-    assert any(told in fault for fault in faults_in(bundle, execute=False))
+    assert any(message in fault for fault in faults_in(bundle, execute=False))
 
 
 SIZES: Any = {"min_bytes": 1024, "max_bytes": 4096}
@@ -99,7 +101,7 @@ def test_a_plan_says_its_sizes_and_is_executed_in_place_and_out_of_place() -> No
     assert READERS["mscclpp"](moved, None, True).wrong
 
 
-def test_what_is_wrong_is_said() -> None:
+def test_faults_are_reported() -> None:
     text = export(compile_program(generate("ring:nodes=4").schedule), MscclOptions()).text
     found = READERS["msccl"](text.replace('srcoff="1"', 'srcoff="0"'), None, True)
     assert found.wrong

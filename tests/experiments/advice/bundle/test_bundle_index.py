@@ -33,5 +33,5 @@ def test_what_is_written_fits_the_schema_and_is_read_back(tmp_path: Path) -> Non
 
 
 def test_a_folder_without_one_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(InvalidScheduleError, match=r"has no index\.json, so it is no bundle"):
+    with pytest.raises(InvalidScheduleError, match=r"has no index\.json; give a folder"):
         read_bundle(tmp_path)

@@ -84,9 +84,9 @@ def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     while not list(kept.glob("*.json")) and time.monotonic() < end:
         time.sleep(0.01)
     os.kill(work.pid, signal.SIGINT)
-    _, told = work.communicate(timeout=60)
+    _, stderr = work.communicate(timeout=60)
     assert work.returncode == 130
-    note, error = told.splitlines()
+    note, error = stderr.splitlines()
     assert note.startswith("note: ")
     assert f"kept in {kept}; the same command goes on there" in note
     assert error == "error: interrupted"

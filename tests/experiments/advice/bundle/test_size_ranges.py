@@ -36,7 +36,7 @@ def test_neighbours_of_one_schedule_are_one_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranges", "told"),
+    ("ranges", "message"),
     [
         ([(1, 4), (6, 9)], "no range has 5 to 5 bytes"),
         ([(1, 6), (6, 9)], "two ranges have 6 to 6 bytes"),
@@ -47,5 +47,5 @@ def test_neighbours_of_one_schedule_are_one_range() -> None:
         ([], "the ranges do not begin at 1 and end at 9 bytes"),
     ],
 )
-def test_gaps_and_overlaps_are_reported(ranges: list[tuple[int, int]], told: str) -> None:
-    assert any(fault.startswith(told) for fault in faults_of(ranges, 1, 9))
+def test_gaps_and_overlaps_are_reported(ranges: list[tuple[int, int]], message: str) -> None:
+    assert any(fault.startswith(message) for fault in faults_of(ranges, 1, 9))

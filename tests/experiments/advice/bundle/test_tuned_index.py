@@ -23,20 +23,22 @@ def test_it_is_what_was_tuned(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         (lambda index: index.update(format="x"), "format: input should be 'forestcoll-tuning'"),
         (lambda index: index.update(ranges=[]), "ranges: tuple should have at least 1 item"),
         (lambda index: index["ranges"][0].update(file=None), "ranges.0.file: input should be"),
         (lambda index: index["ranges"][0].update(file="../x"), "ranges.0.file: string should"),
         (lambda index: index["ranges"].reverse(), "its ranges are not in order; tune again"),
-        (lambda index: index["ranges"][0].update(use="x"), "a range uses 'x', which is no cand"),
+        (lambda index: index["ranges"][0].update(use="x"), "a range uses 'x', which is not a cand"),
         (lambda index: index["alpha_us"].update(exact="ten"), "alpha_us.exact: string should"),
     ],
 )
-def test_other_files(tmp_path: Path, change: Callable[[dict[str, Any]], object], told: str) -> None:
+def test_other_files(
+    tmp_path: Path, change: Callable[[dict[str, Any]], object], message: str
+) -> None:
     folder = rewritten(tuned(tmp_path / "tuned"), change)
-    with pytest.raises(InvalidScheduleError, match=f"index.json: .*{told}"):
+    with pytest.raises(InvalidScheduleError, match=f"index.json: .*{message}"):
         read_tuned(folder)
 
 

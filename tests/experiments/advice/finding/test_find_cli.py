@@ -41,13 +41,13 @@ def test_machines_get_the_bound_on_the_rate_without_all_to_alls() -> None:
 
 
 def test_machines_get_exact_numbers() -> None:
-    said = document(*FIND, "--nodes", "12", "--degree", "4", "--alpha", "1us", "--degraded")
-    (one,) = said["networks"]
+    text = document(*FIND, "--nodes", "12", "--degree", "4", "--alpha", "1us", "--degraded")
+    (one,) = text["networks"]
     assert one["topology"] == "circulant:nodes=12,offsets=2+3"
     assert (one["nodes"], one["degree"], one["hops"]) == (12, 4, 2)
     assert one["t_b"] == {"exact": "11/12", "value": 11 / 12}
     assert one["worst_dead_link"]["connected"]
-    assert said["bounds"][0]["hops"] == 2
+    assert text["bounds"][0]["hops"] == 2
 
 
 def test_the_chosen_network_and_its_schedule_are_written(tmp_path: Path) -> None:

@@ -31,11 +31,11 @@ def test_numbers_residuals_and_predictions_are_shown(times: Path) -> None:
 
 
 def test_machines_get_the_same_in_json(times: Path) -> None:
-    said = document("fit-times", times)
-    assert said["alpha_us"] == pytest.approx(10)
-    assert said["bandwidth_gb_s"] == pytest.approx(10)
-    assert len(said["residuals"]) == said["measurements"] == 6
-    assert abs(said["worst_residual"]) < 1e-9
+    text = document("fit-times", times)
+    assert text["alpha_us"] == pytest.approx(10)
+    assert text["bandwidth_gb_s"] == pytest.approx(10)
+    assert len(text["residuals"]) == text["measurements"] == 6
+    assert abs(text["worst_residual"]) < 1e-9
 
 
 def test_one_schedule_has_one_latency(times: Path, tmp_path: Path) -> None:

@@ -24,25 +24,25 @@ def test_an_iteration_fits_on_one_screen() -> None:
 
 
 def test_what_is_saved_is_the_difference_to_the_first_row() -> None:
-    said = document(*SMALL, "--other", "ring", "--faster", "4")
-    first, ring, faster = said["runs"]
+    text = document(*SMALL, "--other", "ring", "--faster", "4")
+    first, ring, faster = text["runs"]
     assert first["saved_ms"] == 0
-    assert said["all_to_all_gap"] is None
+    assert text["all_to_all_gap"] is None
     assert ring["saved_ms"] == pytest.approx(first["iteration_ms"] - ring["iteration_ms"])
     assert faster["with"] == "forestcoll, links 4 times as fast"
     assert faster["communication_ms"] < first["communication_ms"]
     assert faster["saved_ms"] >= 0
-    for run in said["runs"]:
+    for run in text["runs"]:
         assert run["computing_ms"] + run["visible_ms"] == pytest.approx(run["iteration_ms"])
 
 
 def test_own_layers_have_measured_times(tmp_path: Path) -> None:
     layers = tmp_path / "layers.csv"
     layers.write_text("name,forward_us,backward_us,parameter_bytes\na,100,200,1000000\n")
-    said = document("iteration", layers, "ring:nodes=4", "--parallel", "data", "--bucket", "1MB")
-    assert said["computing_is"] == "measured, from the file"
-    assert said["runs"][0]["computing_ms"] == pytest.approx(0.3)
-    assert said["runs"][0]["bucket_bytes"] == 2**20
+    text = document("iteration", layers, "ring:nodes=4", "--parallel", "data", "--bucket", "1MB")
+    assert text["computing_is"] == "measured, from the file"
+    assert text["runs"][0]["computing_ms"] == pytest.approx(0.3)
+    assert text["runs"][0]["bucket_bytes"] == 2**20
 
 
 def test_timelines_are_drawn(tmp_path: Path) -> None:

@@ -47,25 +47,25 @@ def test_ranges_and_sizes_are_tables_with_what_was_not_tried() -> None:
 
 def test_machines_get_the_same_in_json() -> None:
     options = ["--collective", "allreduce", "--sizes", "1KB,1GB", "--alpha", "2.5"]
-    said = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")
-    assert said["complete"]
-    assert said["topology"] == NETWORK
-    assert said["alpha_us"]["exact"] == "5/2"
-    assert said["gamma_s_per_gb"]["exact"] == "1/100"
-    assert said["sharing"] == "fifo"
-    assert {"bfb", "nccl-tree"} <= {one["name"] for one in said["candidates"]}
+    result_text = document("tune", NETWORK, *options, "--gamma", "1/100", "--sharing", "fifo")
+    assert result_text["complete"]
+    assert result_text["topology"] == NETWORK
+    assert result_text["alpha_us"]["exact"] == "5/2"
+    assert result_text["gamma_s_per_gb"]["exact"] == "1/100"
+    assert result_text["sharing"] == "fifo"
+    assert {"bfb", "nccl-tree"} <= {one["name"] for one in result_text["candidates"]}
 
 
 def test_it_takes_changes_groups_and_roots() -> None:
     changed = ["--without", "b1.gpu2 - ib", "--scale", "* - ib=1/2", "--group", "0-1/0-3"]
-    said = document(
+    result_text = document(
         "tune", "dgx_a100:boxes=3", *changed, "--sizes", "1KB", "--method", "forestcoll"
     )
-    assert said["gpus"] == 8
-    assert said["topology"].startswith("dgx_a100:boxes=3 ")
+    assert result_text["gpus"] == 8
+    assert result_text["topology"].startswith("dgx_a100:boxes=3 ")
     rooted = ["--collective", "broadcast", "--root", "b0.gpu3"]
-    said = document("tune", NETWORK, "--sizes", "1KB", *rooted)
-    assert said["root"] == 3
+    result_text = document("tune", NETWORK, "--sizes", "1KB", *rooted)
+    assert result_text["root"] == 3
     lines = invoke("tune", NETWORK, "--sizes", "1KB", *rooted, "--gamma", "2").stdout.splitlines()
     assert lines[0] == "dgx_a100:boxes=1, broadcast of 8 GPUs, root rank 3"
     assert "alpha 10 us a hop, gamma 2 s/GB, links" in lines[1]
@@ -94,7 +94,7 @@ def test_methods_out_of_time_are_reported() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--sizes", "1XB"], "--sizes has '1XB'; a size is bytes"),
+        (["--sizes", "1XB"], "--sizes has '1XB'; write bytes, or a size"),
         (["--sizes", ""], "--sizes has ''"),
         (["--alpha", "-1"], "alpha is -1 us; it must be from 0"),
         (["--alpha", "nan"], "alpha is 'nan', which is not a number"),
@@ -126,9 +126,9 @@ def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
     while not index.exists() and time.monotonic() < end:
         time.sleep(0.05)
     os.kill(work.pid, signal.SIGINT)
-    _, told = work.communicate(timeout=60)
+    _, stderr = work.communicate(timeout=60)
     assert work.returncode == 130
-    note, error = told.splitlines()
+    note, error = stderr.splitlines()
     assert note.startswith(f"note: {tmp_path} has the best of ")
     assert error == "error: interrupted"
     kept = json.loads(index.read_text())

@@ -62,9 +62,9 @@ def test_by_hand_a_demand_on_a_line() -> None:
 def test_the_best_paths_win_where_amounts_are_skewed_and_large(tmp_path: Path) -> None:
     asked = ["--demand", "zipf:size=1MB,exponent=2,seed=1", "--sizes", "64KB,256MB"]
     asked += ["--method", "forestcoll", "--method", "direct"]
-    said = document("tune", PAIR, *asked, "-o", tmp_path)
-    assert said["demand"] == asked[1]
-    first, last = said["sizes"][0], said["sizes"][-1]
+    text = document("tune", PAIR, *asked, "-o", tmp_path)
+    assert text["demand"] == asked[1]
+    first, last = text["sizes"][0], text["sizes"][-1]
     assert last["best"] == "best paths" != first["best"]
     assert 0.8 < last["share_of_the_bound"] <= 1
     kept = json.loads((tmp_path / "index.json").read_text())

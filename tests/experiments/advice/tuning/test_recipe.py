@@ -3,7 +3,7 @@
 import pytest
 
 from baselines.registry import METHODS
-from experiments.advice.tuning.recipe import PEERS, forests, recipes
+from experiments.advice.tuning.recipe import BASELINES, forests, recipes
 from forestcoll.errors import UnknownMethodError
 from forestcoll.topology import load_topology
 
@@ -34,12 +34,12 @@ def test_where_switches_copy_forests_are_tried_with_and_without() -> None:
     assert [one.parameters.get("multicast", False) for one in found] == [False] * 10 + [True] * 5
 
 
-def test_peers_are_of_the_registry_and_names_differ() -> None:
+def test_default_baselines_are_of_the_registry_and_names_differ() -> None:
     """What searches by programs is asked for by name only."""
-    assert set(PEERS) <= set(METHODS)
-    assert not {"sccl", "teccl", "taccl", "tacos"} & set(PEERS)
+    assert set(BASELINES) <= set(METHODS)
+    assert not {"sccl", "teccl", "taccl", "tacos"} & set(BASELINES)
     found = recipes(load_topology("dgx_h100:boxes=1"))
-    assert len({one.name for one in found}) == len(found) == 15 + len(PEERS)
+    assert len({one.name for one in found}) == len(found) == 15 + len(BASELINES)
 
 
 def test_those_named_are_tried_once_each_in_their_order() -> None:

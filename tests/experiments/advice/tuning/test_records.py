@@ -48,14 +48,14 @@ def test_files_are_proved_and_take_the_time_of_the_index(tmp_path: Path, ending:
 
 def test_the_document_is_json_and_says_all() -> None:
     found = tune("ring:nodes=4", "allreduce", ["1KB", "1MB"])
-    said = json.loads(as_json(document(found, trials=True)))
-    assert said["format"] == "forestcoll-tuning"
-    assert said["alpha_us"] == {"exact": "10", "value": 10.0}
-    assert said["sharing"] == "fair"
-    assert [at["size_bytes"] for at in said["sizes"] if at["asked"]] == [1024, 2**20]
-    assert len(said["candidates"]) == len(found.candidates)
-    tried = [one["name"] for one in said["candidates"] if one["tried"]]
-    for at in said["sizes"]:
+    shown = json.loads(as_json(document(found, trials=True)))
+    assert shown["format"] == "forestcoll-tuning"
+    assert shown["alpha_us"] == {"exact": "10", "value": 10.0}
+    assert shown["sharing"] == "fair"
+    assert [at["size_bytes"] for at in shown["sizes"] if at["asked"]] == [1024, 2**20]
+    assert len(shown["candidates"]) == len(found.candidates)
+    tried = [one["name"] for one in shown["candidates"] if one["tried"]]
+    for at in shown["sizes"]:
         assert [trial["name"] for trial in at["trials"]] == tried
         times = [trial["time_us"] for trial in at["trials"] if trial["time_us"] is not None]
         assert min(times) == pytest.approx(at["time_us"])

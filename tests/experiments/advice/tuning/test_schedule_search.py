@@ -110,7 +110,7 @@ def test_who_has_no_time_left_says_so() -> None:
     assert (at.best.name, at.trials[0].note) == ("ring", "over its limit")
 
 
-def test_few_pieces_of_many_transfers_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_chunks_of_many_transfers_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("experiments.advice.tuning.schedule_search.MOST_EVENTS", 1000)
     (bruck,) = entrants("torus:dims=3x3", ["bruck"])
     trial = bruck.trial(64 * MB, lambda: None)

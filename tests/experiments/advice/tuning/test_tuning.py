@@ -100,7 +100,7 @@ def test_it_is_the_same_at_every_run() -> None:
     assert one.candidates == other.candidates
 
 
-def test_a_size_is_told_its_candidate() -> None:
+def test_the_report_names_the_candidate_of_a_size() -> None:
     found = tune("ring:nodes=6", sizes=["1KB..1GB"], methods=["ring", "direct"])
     low, high = found.ranges
     assert (found.best(5000).name, found.best(2**29).name) == ("direct", "ring")

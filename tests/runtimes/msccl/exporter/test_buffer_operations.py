@@ -8,7 +8,7 @@ from forestcoll.runtimes.transfer_pieces import Piece
 from tests.runtimes.msccl.exporter.drafts import Draft, down_a_line, swap, up_a_line
 
 
-def told(draft: Draft) -> list[tuple[int, str, str | None, str | None]]:
+def described(draft: Draft) -> list[tuple[int, str, str | None, str | None]]:
     """Who does what, and the buffers."""
     return [
         (
@@ -24,7 +24,7 @@ def told(draft: Draft) -> list[tuple[int, str, str | None, str | None]]:
 
 def test_what_comes_too_early_is_put_by() -> None:
     """Rank 1 gets a part before it has sent its own, which may be where the result is due."""
-    assert told(swap()) == [
+    assert described(swap()) == [
         (0, "s", "i", None),
         (1, "rrc", "i", "s0"),
         (1, "s", "i", None),
@@ -35,12 +35,12 @@ def test_what_comes_too_early_is_put_by() -> None:
 
 def test_what_is_due_nowhere_comes_to_scratch() -> None:
     """The sum on its way up; what goes down is due everywhere."""
-    assert told(up_a_line())[1:4] == [
+    assert described(up_a_line())[1:4] == [
         (1, "rrc", "i", "s0"),
         (1, "s", "s0", None),
         (0, "rrc", "i", "o"),
     ]
-    assert told(down_a_line())[1:3] == [(1, "r", None, "o"), (1, "s", "o", None)]
+    assert described(down_a_line())[1:3] == [(1, "r", None, "o"), (1, "s", "o", None)]
 
 
 def test_a_sum_that_does_not_come_together_is_refused() -> None:
@@ -84,7 +84,7 @@ def test_the_order_of_a_sum_does_not_matter() -> None:
     assert one != values.applied(values.own(0, 0), 1)
 
 
-def test_who_sends_nothing_is_told_of() -> None:
+def test_a_gpu_that_sends_nothing_is_reported() -> None:
     """Rank 1 has nothing of what rank 0 broadcasts before it gets it."""
     with pytest.raises(ExportError, match=r"^rank 1 sends what it does not have, of chunk 0"):
         values_of([Piece(0, 0, 0, 1, 1, 2, False, ())], down_a_line().layout)

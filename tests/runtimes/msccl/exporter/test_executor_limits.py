@@ -21,7 +21,7 @@ FULL = [number % 4 for number in range(64)]
 
 
 @pytest.mark.parametrize(
-    ("broken", "told"),
+    ("broken", "message"),
     [
         (algorithm([0], steps=65), "65 steps of a threadblock, and 64 are the most"),
         (algorithm([0] * 33), "33 threadblocks of a GPU on one channel, and 32 are the most"),
@@ -34,9 +34,9 @@ FULL = [number % 4 for number in range(64)]
         (algorithm([0], chunks=32769), "32769 chunks in a buffer, and 32768 are the most"),
     ],
 )
-def test_each_limit_is_reported_with_what_is_needed(broken: Algorithm, told: str) -> None:
-    assert str(excess_of(broken)) == told
-    with pytest.raises(ExportError, match=told):
+def test_each_limit_is_reported_with_what_is_needed(broken: Algorithm, message: str) -> None:
+    assert str(excess_of(broken)) == message
+    with pytest.raises(ExportError, match=message):
         check_limits(broken)
 
 

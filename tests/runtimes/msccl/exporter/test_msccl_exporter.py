@@ -158,24 +158,24 @@ def test_instances_have_channels_of_their_own() -> None:
     ]
 
 
-def test_limits_that_cannot_be_met_are_told() -> None:
+def test_limits_that_cannot_be_met_are_reported() -> None:
     """130 units, every other one first: each is a step by itself. On three channels it fits."""
     sends = [Send(0, 0, 0, 1, False, unit, 1) for unit in range(0, 130, 2)]
     sends += [Send(1, 0, 0, 1, False, unit, 1) for unit in range(1, 130, 2)]
     program = compile_program(by_hand(line(2), "broadcast", Chunks.equal([0], 130, 130), sends))
-    told = r"needs 130 steps of a threadblock, and 64 are the most, with 1 channel \(tried: 1\)$"
-    with pytest.raises(RuntimeLimitError, match=told):
+    message = r"needs 130 steps of a threadblock, and 64 are the most, with 1 channel \(tried: 1\)$"
+    with pytest.raises(RuntimeLimitError, match=message):
         to_msccl(program, MscclOptions(channels=1))
     check(to_msccl(program))
 
 
-def test_of_many_tries_the_nearest_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_nearest_of_many_tries_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a ring of 4, on one channel: a threadblock for each way round, and one that copies."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
-    told = (
+    message = (
         r"it needs 3 threadblocks of a GPU, and 2 are the most, with 1 channel \(tried: 1, 2, 4, "
     )
-    with pytest.raises(RuntimeLimitError, match=told):
+    with pytest.raises(RuntimeLimitError, match=message):
         to_msccl(compile_program(generate("ring:nodes=4").schedule))
     each = r"with 1 channel for each instance \(tried: 1, 2, 4, 8\)$"
     with pytest.raises(RuntimeLimitError, match="it needs 12 threadblocks of a GPU.*" + each):
@@ -243,7 +243,7 @@ def test_a_limit_ends_a_try_before_waits_are_looked_for(monkeypatch: pytest.Monk
     assert found.what == "threadblocks of a GPU"
 
 
-def test_the_excess_that_is_told_is_that_of_the_whole_file() -> None:
+def test_the_reported_excess_is_that_of_the_whole_file() -> None:
     """Early 118 steps are known, by what the queue carries; in the file there are more."""
     draft = Draft.of(compile_program(generate("ring:nodes=4", k=8001).schedule), MscclOptions())
     early = draft.attempt(1, thrifty=False)
@@ -266,14 +266,14 @@ def test_data_that_no_buffer_holds_is_known_before_any_try() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         ({"protocol": "simple"}, "the protocol is 'simple'; it must be one of Simple, LL, LL128"),
         ({"channels": 0}, "channels is 0; it must be 1 or more"),
-        ({"instances": 33}, "33 instances of 1 channels each are more than the 32"),
+        ({"instances": 33}, "instances 33 x channels 1 is more than the 32"),
         ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
     ],
 )
-def test_options_are_checked(options: dict[str, object], told: str) -> None:
-    with pytest.raises(InvalidParameterError, match=told):
+def test_options_are_checked(options: dict[str, object], message: str) -> None:
+    with pytest.raises(InvalidParameterError, match=message):
         MscclOptions(**options)  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ def test_a_circle_is_reported_once_whoever_waits_for_it() -> None:
     """GPUs 0 and 1 receive before they send; threadblock 1 of GPU 1 waits for that."""
     text = pair(
         Block(1, 1).step("r").step("s"),
-        Block(0, 0).step("r", told=True).step("s"),
+        Block(0, 0).step("r", sets_flag=True).step("s"),
         Block().step("cpy", wait=(0, 0)),
     )
     (only,) = deadlocks(text)
@@ -41,14 +41,14 @@ def test_a_wait_for_nothing_is_at_the_end_of_its_way() -> None:
 
 def test_waiting_for_oneself_is_a_circle_of_one() -> None:
     text = xml(
-        "allreduce", [[Block().step("cpy", wait=(0, 1)).step("cpy", told=True)]], 1, (1, 1, 0)
+        "allreduce", [[Block().step("cpy", wait=(0, 1)).step("cpy", sets_flag=True)]], 1, (1, 1, 0)
     )
     (only,) = deadlocks(text)
     assert "in a cycle, cpy of GPU 0, threadblock 0, step 0" in only.message
 
 
 def test_a_long_circle_is_cut_short_in_words_but_not_in_lines() -> None:
-    """Of ten, eight are told in words."""
+    """Eight of ten are written in words."""
     gpus = [[Block((r + 1) % 10, (r + 9) % 10).step("r").step("s")] for r in range(10)]
     (only,) = deadlocks(xml("allreduce", gpus, 1, (1, 1, 0)))
     assert len(only.lines) == 10

@@ -57,7 +57,7 @@ def test_what_has_no_other_end_is_reported() -> None:
     assert "sends what GPU 1 does not receive over channel 0" in messages[1]
 
 
-def test_unlike_counts_are_told_where_they_meet() -> None:
+def test_different_counts_are_reported_where_they_meet() -> None:
     """Two and one at once; cut into single chunks, only the second is left alone."""
     gpus = ([Block(1).step("s", "i0", "o0", 2)], [Block(-1, 0).step("r")])
     many, single = actions(*gpus, at_once=71), actions(*gpus)

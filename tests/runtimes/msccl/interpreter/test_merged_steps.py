@@ -35,7 +35,9 @@ def test_a_nop_that_waits_for_nothing_is_not_counted() -> None:
 
 def test_a_step_after_a_nop_must_wait_itself() -> None:
     """The executor ignores the file otherwise."""
-    steps = merged(Block().step("nop", wait=(1, 0)).step("cpy"), Block().step("cpy", told=True))
+    steps = merged(
+        Block().step("nop", wait=(1, 0)).step("cpy"), Block().step("cpy", sets_flag=True)
+    )
     (fault,) = steps.findings
     assert (fault.kind, fault.step) == (Kind.DEPENDENCY, 1)
     assert steps.wait_step.tolist() == [0]
@@ -52,11 +54,11 @@ def test_sums_into_one_place_are_one_of_the_last_count() -> None:
     assert steps.counter.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_sum_that_tells_ends_its_run() -> None:
-    block = Block().step("re", "s0", "o0", 1, told=True).step("re", "s1", "o0", 2)
+def test_a_sum_that_sets_a_flag_ends_its_run() -> None:
+    block = Block().step("re", "s0", "o0", 1, sets_flag=True).step("re", "s1", "o0", 2)
     steps = merged(block)
     assert steps.count.tolist() == [1, 2]
-    assert steps.tells.tolist() == [True, False]
+    assert steps.sets_flag.tolist() == [True, False]
 
 
 def test_a_wait_for_no_threadblock_is_kept_as_such() -> None:

@@ -91,7 +91,7 @@ def test_a_wrong_target_is_named_and_what_it_leaves_unwritten() -> None:
     line = line_of(text, 1, 0, 2)
     result = wrong(changed(text, line, dstoff=0))
     assert line in lines(result, Kind.DATA)
-    assert any("nobody writes it" in one.message for one in result.findings)
+    assert any("no step writes it" in one.message for one in result.findings)
 
 
 def test_a_dropped_send_leaves_its_receive_waiting() -> None:
@@ -134,7 +134,7 @@ def test_a_swapped_channel_has_no_other_end() -> None:
     assert "deadlock" in kinds(result.findings)
 
 
-def test_a_step_that_tells_nobody_hangs_who_waits_for_it() -> None:
+def test_a_wait_for_a_step_without_a_flag_is_a_deadlock() -> None:
     """hasdep=0 at the last sum: the senders of sums wait for ever, and both lines are named."""
     text = all_pairs_allreduce(3)
     line = line_of(text, 0, 0, 3)
@@ -143,12 +143,12 @@ def test_a_step_that_tells_nobody_hangs_who_waits_for_it() -> None:
     assert line_of(text, 0, 1, 2) in lines(result, Kind.DEADLOCK)
 
 
-def test_a_step_that_tells_nobody_is_noted_if_a_later_one_does() -> None:
+def test_a_step_without_a_flag_is_a_note_if_a_later_one_sets_it() -> None:
     """The wait ends late, yet it ends: right, with a note."""
     gpus = [
         [Block(1).step("s"), Block().step("cpy")],
         [
-            Block(-1, 0).step("r", "i0", "s0").step("cpy", "s0", "s1", told=True),
+            Block(-1, 0).step("r", "i0", "s0").step("cpy", "s0", "s1", sets_flag=True),
             Block().step("cpy", "s0", "o0", wait=(0, 0)),
         ],
     ]
@@ -237,7 +237,7 @@ def test_scratch_that_is_used_again_in_the_next_slice_is_no_race() -> None:
     gpus = [
         [Block(1).step("s"), Block().step("cpy", "i0", "o0")],
         [
-            Block(NOBODY := -1, 0).step("r", "i0", "s0", told=True),
+            Block(NOBODY := -1, 0).step("r", "i0", "s0", sets_flag=True),
             Block().step("cpy", "s0", "o0", wait=(0, 0)),
             Block().step("cpy", "i0", "o1"),
         ],
@@ -271,15 +271,15 @@ def test_a_call_that_is_not_in_place_leaves_its_input() -> None:
     assert line in lines(result, Kind.INPUT)
 
 
-@pytest.mark.parametrize("told", [None, 1])
-def test_the_root_of_a_reduce_is_who_sends_nothing(told: int | None) -> None:
+@pytest.mark.parametrize("expected", [None, 1])
+def test_the_root_of_a_reduce_is_who_sends_nothing(expected: int | None) -> None:
     """Two add up at GPU 1; what GPU 0 has in its output does not count."""
     gpus = [
         [Block(1).step("s")],
         [Block(-1, 0).step("rrc", "i0", "o0")],
     ]
     text = xml("reduce", gpus, 1, (1, 1, 0))
-    assert interpret(parse_algorithm(text).algorithm, root=told).findings == ()
+    assert interpret(parse_algorithm(text).algorithm, root=expected).findings == ()
 
 
 def test_a_root_that_is_not_plain_is_asked_for() -> None:
@@ -314,7 +314,7 @@ def test_all_to_all_takes_each_its_part() -> None:
 
 
 def test_a_sum_that_counts_one_twice_is_wrong() -> None:
-    """The multiset is told, and the numbers do not agree either."""
+    """The multiset is reported, and the numbers do not agree either."""
     text = all_pairs_allreduce(3)
     line = line_of(text, 0, 0, 3)
     result = wrong(changed(text, line, srcoff=0))
@@ -330,7 +330,7 @@ def test_a_file_that_is_never_taken_is_noted() -> None:
 
 
 def test_findings_are_so_many_at_most() -> None:
-    """A ring of 60 in place is all wrong out of place: 50 are told, and that there are more."""
+    """A ring of 60 in place is all wrong out of place: 50 are reported, and that there are more."""
     text = changed(ring_allgather(60, in_place=True), 1, inplace=0, outofplace=1)
     result = wrong(text)
     assert sum(one.kind is Kind.DATA for one in result.findings) == MOST_FINDINGS

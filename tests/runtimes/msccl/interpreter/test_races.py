@@ -27,7 +27,7 @@ def test_a_wait_orders_and_none_does_not() -> None:
         (("cpy", "i0", "s0"), ("cpy", "s0", "o0")),
         (("cpy", "s0", "o0"), ("cpy", "i0", "s0")),
     ):
-        writer = Block().step(*first, told=True)
+        writer = Block().step(*first, sets_flag=True)
         assert not races([writer, Block().step(*second, wait=(0, 0))])
         assert len(races([writer, Block().step(*second)])) == 1
 
@@ -55,10 +55,10 @@ def test_a_transfer_there_and_back_orders() -> None:
 def test_room_orders_as_far_as_the_fifo_is_deep(protocol: str, racing: int) -> None:
     """GPU 0 has sent chunk 3 only when GPU 1 has taken chunk 0, out of a FIFO of two, not of eight.
 
-    GPU 0 tells then, but GPU 1 is another one: who waits is GPU 1's second threadblock, for what
-    GPU 0 sends it after the third transfer.
+    GPU 0 sets a flag then. GPU 1 has two threadblocks: the second waits for what GPU 0 sends it
+    after the third transfer.
     """
-    sender = Block(1).step("s", "i0").step("s", "i1").step("s", "i2", told=True)
+    sender = Block(1).step("s", "i0").step("s", "i1").step("s", "i2", sets_flag=True)
     after = Block(1, -1, 1).step("s", "i3", wait=(0, 2))
     taker = Block(-1, 0).step("r", "i0", "o0").step("r", "i0", "o1").step("r", "i0", "o2")
     writer = Block(-1, 0, 1).step("r", "i0", "o0")

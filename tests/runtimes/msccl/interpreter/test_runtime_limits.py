@@ -13,7 +13,7 @@ from forestcoll.runtimes.msccl.interpreter.runtime_limits import (
 from tests.runtimes.msccl_programs import Block, xml
 
 
-def told(*blocks: Block, collective: str = "allreduce", **more: object) -> list[str]:
+def expected(*blocks: Block, collective: str = "allreduce", **more: object) -> list[str]:
     """Of GPU 0, with another one that does nothing."""
     text = xml(collective, [blocks, [Block()]], 4, (4, 4, 0), **more)
     algorithm = parse_algorithm(text).algorithm
@@ -59,13 +59,13 @@ def copies(steps: int) -> Block:
     ],
 )
 def test_limits_are_where_they_are(within: list[Block], beyond: list[Block], message: str) -> None:
-    assert not told(*within)
-    assert any(message in one for one in told(*beyond)), told(*beyond)
+    assert not expected(*within)
+    assert any(message in one for one in expected(*beyond)), expected(*beyond)
 
 
 def test_a_channel_must_be_one_of_those_there_are() -> None:
-    assert "is on channel 1; there are 0 to 0" in told(Block(1, -1, 1), nchannels=1)[0]
-    assert "is on channel -1" in told(Block(1, -1, -1), nchannels=1)[0]
+    assert "is on channel 1; there are 0 to 0" in expected(Block(1, -1, 1), nchannels=1)[0]
+    assert "is on channel -1" in expected(Block(1, -1, -1), nchannels=1)[0]
 
 
 def test_so_many_threadblocks_share_a_channel() -> None:
@@ -129,7 +129,7 @@ def test_the_ends_of_a_connection_are_on_one_channel() -> None:
     assert not connections([Block(1, -1, 1)], [Block(-1, 0, 1)])
 
 
-def test_a_connection_with_nobody_is_told_elsewhere() -> None:
+def test_a_connection_without_a_peer_is_reported_elsewhere() -> None:
     """GPU 2 is not there; GPU 0 does not send to itself."""
     assert not connections([Block(2)], [Block()])
-    assert any("sends to GPU 2" in one for one in told(Block(2)))
+    assert any("sends to GPU 2" in one for one in expected(Block(2)))

@@ -13,7 +13,7 @@ from forestcoll.runtimes.msccl.interpreter.step_precedence import (
     check_waits,
     edges_of,
     ends_of_waits,
-    first_that_tell,
+    first_that_set_flag,
 )
 from tests.runtimes.msccl_programs import Block, xml
 
@@ -34,7 +34,7 @@ def edges(found: Actions, depth: int = 2) -> set[tuple[int, int, Reason]]:
 
 def test_program_data_room_and_flags_are_all_there_is() -> None:
     """Three sends (0-2), three receives (3-5), a copy (6) that waits for the last of these."""
-    receiver = Block(-1, 0).step("r", "i0", "o0", 3, told=True)
+    receiver = Block(-1, 0).step("r", "i0", "o0", 3, sets_flag=True)
     gpus = ([Block(1).step("s", "i0", "o0", 3)], [receiver, Block().step("cpy", wait=(0, 0))])
     program = {(0, 1), (1, 2), (3, 4), (4, 5)}
     assert edges(actions(*gpus)) == (
@@ -51,8 +51,8 @@ def test_a_threadblock_goes_on_with_the_next_slice() -> None:
 
 
 def test_a_wait_may_end_with_the_next_slice_only() -> None:
-    """Step 0 tells, step 1 is waited for: the next slice's step 0 ends it, in the last nothing."""
-    gpu = [Block().step("cpy", told=True).step("cpy"), Block().step("cpy", wait=(0, 1))]
+    """Step 0 sets a flag, step 1 is awaited: step 0 of the next slice ends it, if there is one."""
+    gpu = [Block().step("cpy", sets_flag=True).step("cpy"), Block().step("cpy", wait=(0, 1))]
     flags = {pair[:2] for pair in edges(actions(gpu, slices=2)) if pair[2] is Reason.FLAG}
     assert flags == {(3, 2), (-1, 5)}
 
@@ -62,35 +62,35 @@ def waiting(block: int, step: int, *others: Block) -> MergedSteps:
     return merge(parse_algorithm(xml("allreduce", [gpu], 9, (9, 9, 0))).algorithm)
 
 
-def told(steps: MergedSteps) -> list[Finding]:
+def findings_of(steps: MergedSteps) -> list[Finding]:
     return list(check_waits(steps))
 
 
-TOLD = Block().step("cpy").step("cpy", told=True).step("cpy").step("cpy", told=True)
+FLAGGED = Block().step("cpy").step("cpy", sets_flag=True).step("cpy").step("cpy", sets_flag=True)
 
 
-def test_a_wait_ends_with_the_first_step_that_tells_and_is_as_far() -> None:
-    """Steps 1 and 3 of threadblock 1 tell, which are steps 2 and 4 of all."""
-    ends = [ends_of_waits(waiting(1, step, TOLD)).tolist() for step in range(5)]
+def test_a_wait_ends_with_the_first_late_enough_step_that_sets_a_flag() -> None:
+    """Steps 1 and 3 of threadblock 1 set flags, which are steps 2 and 4 of all."""
+    ends = [ends_of_waits(waiting(1, step, FLAGGED)).tolist() for step in range(5)]
     assert ends == [[2], [2], [4], [4], [-1]]
-    assert first_that_tell(waiting(1, 4, TOLD)).tolist() == [2]
+    assert first_that_set_flag(waiting(1, 4, FLAGGED)).tolist() == [2]
 
 
-def test_nobody_that_tells_ends_no_wait() -> None:
+def test_no_wait_ends_without_a_flag() -> None:
     for steps in (waiting(1, 0, Block().step("cpy")), waiting(7, 0), waiting(1, 0, Block())):
-        assert ends_of_waits(steps).tolist() == first_that_tell(steps).tolist() == [-1]
+        assert ends_of_waits(steps).tolist() == first_that_set_flag(steps).tolist() == [-1]
 
 
-def test_waits_are_only_told_where_they_are_odd() -> None:
+def test_only_odd_waits_are_reported() -> None:
     """For step 1, as it says; for step 2, as late as 3; for step 4 and threadblock 7, never."""
-    assert told(waiting(1, 1, TOLD)) == []
-    (late,) = told(waiting(1, 2, TOLD))
+    assert findings_of(waiting(1, 1, FLAGGED)) == []
+    (late,) = findings_of(waiting(1, 2, FLAGGED))
     assert late.kind is Kind.NOTE
     assert "waits for step 2 of threadblock 1 (line 9), which has hasdep=0" in late.message
-    (never,) = told(waiting(1, 4, TOLD))
+    (never,) = findings_of(waiting(1, 4, FLAGGED))
     assert never.kind is Kind.DEPENDENCY
-    assert "which is not there, nor does any after it tell" in never.message
-    (nowhere,) = told(waiting(7, 0))
+    assert "which is not there, and no later step sets a flag" in never.message
+    (nowhere,) = findings_of(waiting(7, 0))
     assert "waits for a threadblock that its GPU has not" in nowhere.message
-    (silent,) = told(waiting(1, 0, Block().step("cpy")))
+    (silent,) = findings_of(waiting(1, 0, Block().step("cpy")))
     assert (silent.kind, silent.lines) == (Kind.DEPENDENCY, (4, 7))

@@ -14,7 +14,7 @@ from tests.schedule.made.programs import by_hand, line
 
 
 def star(gpus: int, boxes: int = 1) -> Topology:
-    """GPUs around a switch that copies and adds."""
+    """GPUs around a switch that multicasts and reduces."""
     places = " ".join(f"g{place}@{place % boxes}.{place // boxes}" for place in range(gpus))
     return network_of(f"[w*] {places}", f"g0..{gpus - 1} - w", "star")
 

@@ -15,7 +15,7 @@ def plan(block: PlanThreadblock, many: int = 1) -> Plan:
 
 
 @pytest.mark.parametrize(
-    ("made", "told"),
+    ("made", "message"),
     [
         (plan(PlanThreadblock(()), 109), "109 threadblocks of a GPU, and 108 are the most"),
         (plan(PlanThreadblock((NOP,) * 65)), "65 operations of a threadblock, and 64 are the most"),
@@ -30,8 +30,8 @@ def plan(block: PlanThreadblock, many: int = 1) -> Plan:
         ),
     ],
 )
-def test_every_limit_is_named(made: Plan, told: str) -> None:
-    assert told in str(excess_of(made))
+def test_every_limit_is_named(made: Plan, message: str) -> None:
+    assert message in str(excess_of(made))
 
 
 def test_within_the_limits_nothing_is_too_much() -> None:

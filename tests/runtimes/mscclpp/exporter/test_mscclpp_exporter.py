@@ -175,7 +175,7 @@ def test_all_to_alls_on_paths_are_written(spec: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "expected"),
     [
         ({"threadblocks": 0}, "threadblocks is 0; it must be 1 or more"),
         ({"instances": 0}, "instances is 0"),
@@ -183,8 +183,8 @@ def test_all_to_alls_on_paths_are_written(spec: str) -> None:
         ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
     ],
 )
-def test_options_are_checked(options: dict[str, int], told: str) -> None:
-    with pytest.raises(InvalidParameterError, match=told):
+def test_options_are_checked(options: dict[str, int], expected: str) -> None:
+    with pytest.raises(InvalidParameterError, match=expected):
         MscclppOptions(**options)
 
 

@@ -1,4 +1,4 @@
-"""Switches that copy and add, as operations of the runtime."""
+"""Switches that multicast and reduce, as operations of the runtime."""
 
 import pytest
 

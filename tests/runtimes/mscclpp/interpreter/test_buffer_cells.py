@@ -68,17 +68,17 @@ def test_parts_are_so_many_at_most() -> None:
 def test_chunks_that_are_in_no_buffer_are_reported() -> None:
     """GPU 1 has two chunks of scratch."""
     plan = pair([data("put", [own("i0", 2)], [there(2, 1, 2)])], [])
-    (told,) = check_bounds(plan)
-    assert told.kind is Kind.BOUNDS
-    assert "chunk 2 of the scratch of GPU 1, which has 2" in told.message
+    (finding,) = check_bounds(plan)
+    assert finding.kind is Kind.BOUNDS
+    assert "chunk 2 of the scratch of GPU 1, which has 2" in finding.message
     found = interpret_plan(plan)
     assert not found.runs
 
 
 def test_buffers_that_do_not_fit_the_collective_are_reported() -> None:
     plan = pair(swap(), swap())
-    (told,) = check_buffers(plan, "allgather")
-    assert "in an allgather of 2 GPUs they are 1 to 2" in told.message
+    (finding,) = check_buffers(plan, "allgather")
+    assert "in an allgather of 2 GPUs they are 1 to 2" in finding.message
     unlike = replace(plan, gpus=(plan.gpus[0], replace(plan.gpus[1], output_chunks=4)))
     assert "GPU 1: 2 chunks of input and 4" in next(check_buffers(unlike, "allreduce")).message
     assert not list(check_buffers(plan, "allreduce"))

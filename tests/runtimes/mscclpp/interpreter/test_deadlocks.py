@@ -14,28 +14,28 @@ from tests.runtimes.mscclpp.interpreter.hand_plans import (
 )
 
 
-def test_a_circle_of_waits_is_told_from_wait_to_wait() -> None:
+def test_a_cycle_of_waits_is_reported_wait_by_wait() -> None:
     """Each of two GPUs waits before it signals."""
     row = [tell("wait", 0), NOP, tell("signal", 0)]
-    (told,) = messages(pair(row, row), Kind.DEADLOCK)
-    assert told.startswith("2 threadblocks are deadlocked: in a cycle, wait of GPU ")
+    (message,) = messages(pair(row, row), Kind.DEADLOCK)
+    assert message.startswith("2 threadblocks are deadlocked: in a cycle, wait of GPU ")
     for rank in (0, 1):
         place = f"of GPU {rank}, threadblock 0, operation"
-        assert f"wait {place} 0" in told
-        assert f"for signal {place} 2" in told
+        assert f"wait {place} 0" in message
+        assert f"for signal {place} 2" in message
 
 
 def test_a_wait_for_what_never_comes_is_reported() -> None:
-    (told,) = messages(pair([tell("wait", 0)], []), Kind.DEADLOCK)
-    assert told == (
+    (message,) = messages(pair([tell("wait", 0)], []), Kind.DEADLOCK)
+    assert message == (
         "1 threadblocks are deadlocked: "
         "wait of GPU 0, threadblock 0, operation 0 waits for a signal "
         "that never comes"
     )
-    (told,) = messages(alone([share("sem_acquire", 0)], semaphores=1), Kind.DEADLOCK)
-    assert "waits for a release that never comes" in told
-    (told,) = messages(alone([meet(0, 2)]), Kind.DEADLOCK)
-    assert "at its barrier for threadblocks that never come" in told
+    (message,) = messages(alone([share("sem_acquire", 0)], semaphores=1), Kind.DEADLOCK)
+    assert "waits for a release that never comes" in message
+    (message,) = messages(alone([meet(0, 2)]), Kind.DEADLOCK)
+    assert "at its barrier for threadblocks that never come" in message
 
 
 def test_two_semaphores_the_wrong_way_round_are_a_circle() -> None:
@@ -43,9 +43,9 @@ def test_two_semaphores_the_wrong_way_round_are_a_circle() -> None:
         [share("sem_acquire", here), NOP, share("sem_release", there)]
         for here, there in ((0, 1), (1, 0))
     )
-    (told,) = messages(alone(one, other, semaphores=2), Kind.DEADLOCK)
-    assert "in a cycle" in told
-    assert "sem_release of GPU 0, threadblock 1, operation 2" in told
+    (message,) = messages(alone(one, other, semaphores=2), Kind.DEADLOCK)
+    assert "in a cycle" in message
+    assert "sem_release of GPU 0, threadblock 1, operation 2" in message
 
 
 def test_data_is_not_looked_at_where_a_plan_is_stuck() -> None:

@@ -54,7 +54,7 @@ def test_plans_by_hand_are_right(path: Path) -> None:
 
 @FILES
 def test_without_any_one_operation_they_are_wrong_and_a_neighbour_is_named(path: Path) -> None:
-    """Every operation is there for a reason: what waits, reads or writes for it is told."""
+    """Every operation is there for a reason: what waits, reads or writes for it is reported."""
     for rank, gpu in enumerate(document(path)["gpus"]):
         for place, _ in enumerate(gpu["threadblocks"][0]["ops"]):
             try:
@@ -64,7 +64,7 @@ def test_without_any_one_operation_they_are_wrong_and_a_neighbour_is_named(path:
             wrong = [one for one in found.findings if one.is_wrong]
             assert wrong, (rank, place)
             named = any(
-                "operation" in one.message or "nobody writes" in one.message for one in wrong
+                "operation" in one.message or "no step writes" in one.message for one in wrong
             )
             assert named
 
@@ -79,16 +79,16 @@ def test_a_wrong_index_is_on_the_way_of_the_wrong_data() -> None:
 
 
 def test_a_channel_that_leads_elsewhere_is_found() -> None:
-    """GPU 1 of the broadcast tells GPU 2 twice, and GPU 3 never."""
+    """GPU 1 of the broadcast signals GPU 2 twice, and GPU 3 never."""
     with pytest.raises(UnsupportedError):
         interpret_plan(plan_of(changed(BROADCAST, 1, 6, channel_ids=[1, 1])))
     assert "deadlock" in kinds(interpret_plan(plan_of(changed(BROADCAST, 1, 6, channel_ids=[1]))))
 
 
-def test_an_input_that_is_changed_out_of_place_is_told() -> None:
+def test_an_input_that_is_changed_out_of_place_is_reported() -> None:
     plan = alone([copy("i0", "o0", 2), NOP, copy("s0", "i0", 2)])
-    (told,) = messages(plan, Kind.INPUT)[:1]
-    assert "copy of GPU 0, threadblock 0, operation 2: writes input chunk 0" in told
+    (report,) = messages(plan, Kind.INPUT)[:1]
+    assert "copy of GPU 0, threadblock 0, operation 2: writes input chunk 0" in report
     assert "input" not in kinds(interpret_plan(replace(plan, in_place=True)))
 
 
@@ -108,7 +108,7 @@ def test_a_pipeline_is_executed_round_by_round() -> None:
     plan = replace(plan, gpus=(replace(plan.gpus[0], semaphores=(1, 0)),))
     found = interpret_plan(plan)
     assert found.findings == ()
-    assert found.runs == ("a launch out of place, each chunk in 2 parts, which are told of",)
+    assert found.runs == ("a launch out of place, each chunk in 2 parts",)
     late = replace(drain, inner=drain.inner[1:-2])
     assert "race" in kinds(
         interpret_plan(
@@ -158,7 +158,7 @@ def test_what_is_too_large_is_refused_before_any_memory_is_taken(
 
 
 def exported(spec: str, collective: str, options: MscclppOptions) -> Plan:
-    """A plan of a network, or of four GPUs around a switch that copies and adds."""
+    """A plan of a network, or of four GPUs around a switch that multicasts and reduces."""
     root = 0 if collective == "broadcast" else None
     network = star(4) if spec == "star" else spec
     made = generate(network, collective=collective, root=root).schedule
@@ -271,7 +271,7 @@ def test_a_gather_is_called_as_it_was_made_for() -> None:
     assert [one.is_right for one in interpret_calls(replace(plan, in_place=False))] == [False]
 
 
-def test_what_can_run_at_once_is_told() -> None:
+def test_the_number_of_concurrent_threadblocks_is_reported() -> None:
     plan = to_mscclpp(compile_program(generate("complete:nodes=6").schedule))
     (found,) = interpret_calls(plan, most_blocks=1)
     assert not found.is_right

@@ -50,7 +50,7 @@ def test_how_many_are_like_it_is_reported() -> None:
 
 
 @pytest.mark.parametrize(
-    ("operation", "told"),
+    ("operation", "message"),
     [
         (Operation("copy", (), (own("o0"),)), r"it has 0 in src_buff; it must have 1"),
         (Operation("copy", (own("i0"),) * 2, (own("o0"),)), r"it has 2 in src_buff"),
@@ -66,12 +66,14 @@ def test_how_many_are_like_it_is_reported() -> None:
         (data("re", [own("i0"), own("s0", 2)], [own("o0")]), "its spans are of several sizes"),
     ],
 )
-def test_operands_that_an_operation_cannot_have_are_told(operation: Operation, told: str) -> None:
-    assert any(re.search(told, one) for one in check_operands(operation))
+def test_operands_that_an_operation_cannot_have_are_reported(
+    operation: Operation, message: str
+) -> None:
+    assert any(re.search(message, one) for one in check_operands(operation))
     assert messages(alone([operation]), Kind.REFERENCE)
 
 
-def test_what_is_right_is_not_told() -> None:
+def test_correct_operands_are_not_reported() -> None:
     assert not list(
         check_operands(data("rres", [own("i0"), there(0, 0)], [own("o0"), there(1, 0)]))
     )

@@ -24,8 +24,8 @@ from tests.runtimes.mscclpp.interpreter.hand_plans import (
 
 def test_two_operations_without_a_nop_race() -> None:
     rows = [copy("i0", "s0", 2), copy("s0", "o0", 2)]
-    (told,) = messages(alone(rows), Kind.RACE)
-    assert told == (
+    (message,) = messages(alone(rows), Kind.RACE)
+    assert message == (
         "copy of GPU 0, threadblock 0, operation 0 writes and copy of GPU 0, threadblock 0, "
         "operation 1 reads chunk 0 of the scratch of GPU 0, with no nop between"
     )
@@ -33,8 +33,8 @@ def test_two_operations_without_a_nop_race() -> None:
 
 
 def test_two_threadblocks_race() -> None:
-    (told,) = messages(alone([copy("i0", "o0", 2)], [copy("i0", "o0", 2)]), Kind.RACE)
-    assert told.endswith("writes chunk 0 of the output of GPU 0, in no order")
+    (message,) = messages(alone([copy("i0", "o0", 2)], [copy("i0", "o0", 2)]), Kind.RACE)
+    assert message.endswith("writes chunk 0 of the output of GPU 0, in no order")
 
 
 def test_a_sum_may_stand_where_one_of_its_summands_did() -> None:
@@ -44,8 +44,8 @@ def test_a_sum_may_stand_where_one_of_its_summands_did() -> None:
     shifted = Operation("re", (own("s0", 2), own("i0", 2)), (own("s1", 2),))
     plan = alone([shifted])
     plan = replace(plan, gpus=(replace(plan.gpus[0], scratch_chunks=3),))
-    (told,) = messages(plan, Kind.RACE)
-    assert "reads or writes twice what it writes, chunk 1 of the scratch of GPU 0, shift" in told
+    (message,) = messages(plan, Kind.RACE)
+    assert "reads or writes twice what it writes, chunk 1 of the scratch of GPU 0, shift" in message
 
 
 @pytest.mark.parametrize("place", [5, 6])
@@ -71,7 +71,7 @@ def test_a_relaxed_signal_orders_reads_before_writes() -> None:
 
 
 def test_a_launch_must_have_begun_where_something_is_written() -> None:
-    """Without the greeting; that of the other alone does not tell."""
+    """Without the greeting; that of the other alone is not enough."""
     row = swap()
     found = messages(pair(row[2:], row[2:]), Kind.LAUNCH)
     assert len(found) == 2
@@ -82,10 +82,10 @@ def test_a_launch_must_have_begun_where_something_is_written() -> None:
 
 
 def test_a_launch_must_not_end_while_others_read() -> None:
-    """GPU 1 is told nothing by the one that reads its input."""
+    """GPU 1 gets no signal from the one that reads its input."""
     pull = [tell("rlxwait", 0), NOP, data("rre", [own("i0", 2), there(0, 0, 2)], [own("o0", 2)])]
-    (told,) = messages(pair(pull, [tell("rlxsignal", 0)], "reduce"), Kind.LAUNCH, root=0)
-    assert "may read a buffer of GPU 1 after its launch is over" in told
+    (message,) = messages(pair(pull, [tell("rlxsignal", 0)], "reduce"), Kind.LAUNCH, root=0)
+    assert "may read a buffer of GPU 1 after its launch is over" in message
 
 
 def test_order_leads_through_other_gpus() -> None:

@@ -41,7 +41,7 @@ def test_nothing_is_reported_of_what_is_right() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("plan", "finding"),
     [
         (replace(RIGHT, block_threads=1025), "num_threads_per_block is 1025; at most 1024"),
         (alone([NOP], [NOP]), "GPU 0: 2 threadblocks; there must be at most 1"),
@@ -54,8 +54,8 @@ def test_nothing_is_reported_of_what_is_right() -> None:
         (alone([meet(16, 1)]), "barrier_id is 16; at most 15"),
     ],
 )
-def test_every_limit_is_reported_with_its_number(plan: Plan, told: str) -> None:
-    found = [one for one in check_limits(plan, 1) if told in one.message]
+def test_every_limit_is_reported_with_its_number(plan: Plan, finding: str) -> None:
+    found = [one for one in check_limits(plan, 1) if finding in one.message]
     assert len(found) == 1
     assert found[0].kind is Kind.LIMIT
 
@@ -64,7 +64,7 @@ GROUP = SwitchGroup("o", (0, 1))
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("plan", "finding"),
     [
         (with_gpu(RIGHT, memory_channels=(1, 2)), "a memory channel of GPU 2; it must be another"),
         (with_gpu(RIGHT, port_channels=(0,)), "a port channel of GPU 0"),
@@ -89,9 +89,9 @@ GROUP = SwitchGroup("o", (0, 1))
         (pair([data("put", [own("i0")], [there(3, 0)])], []), "remote buffer 3; its threadblock"),
     ],
 )
-def test_what_is_not_there_is_reported_and_nothing_executed(plan: Plan, told: str) -> None:
+def test_what_is_not_there_is_reported_and_nothing_executed(plan: Plan, finding: str) -> None:
     found = interpret_plan(plan)
-    assert any(told in one.message for one in found.findings if one.kind is Kind.REFERENCE)
+    assert any(finding in one.message for one in found.findings if one.kind is Kind.REFERENCE)
     assert not found.runs
     assert not found.is_right
 
@@ -104,6 +104,6 @@ def test_switch_channels_are_listed_in_one_order() -> None:
         RIGHT,
         gpus=(replace(one, switch_channels=groups), replace(other, switch_channels=groups[::-1])),
     )
-    (told,) = check_references(plan)
-    assert "in orders that do not go together" in told.message
+    (finding,) = check_references(plan)
+    assert "in orders that do not go together" in finding.message
     assert not list(check_references(alone([copy("i0", "o0")])))

@@ -53,10 +53,13 @@ def test_a_wait_is_for_the_signal_of_its_number() -> None:
 
 
 def test_signals_and_waits_that_do_not_balance_are_reported() -> None:
-    (told,) = messages(pair([tell("signal", 0)], []), Kind.BALANCE)
-    assert "signals channel 0 of GPU 0 for time 1 of a launch, but GPU 1 waits 0 times" in told
-    (told,) = messages(pair([], [tell("wait", 1)]), Kind.BALANCE)
-    assert "waits on channel 1 of GPU 1 for time 1 of a launch, but it is signalled 0 times" in told
+    (expected,) = messages(pair([tell("signal", 0)], []), Kind.BALANCE)
+    assert "signals channel 0 of GPU 0 for time 1 of a launch, but GPU 1 waits 0 times" in expected
+    (expected,) = messages(pair([], [tell("wait", 1)]), Kind.BALANCE)
+    assert (
+        "waits on channel 1 of GPU 1 for time 1 of a launch, but it is signalled 0 times"
+        in expected
+    )
 
 
 def test_a_signal_that_arrives_nowhere_is_reported() -> None:
@@ -66,8 +69,8 @@ def test_a_signal_that_arrives_nowhere_is_reported() -> None:
         memory_channels=(0,),
         threadblocks=(replace(plan.gpus[1].threadblocks[0], memory_channels=(0,)),),
     )
-    (told,) = messages(replace(plan, gpus=(plan.gpus[0], fewer)), Kind.BALANCE)
-    assert "no channel back is tied to it" in told
+    (expected,) = messages(replace(plan, gpus=(plan.gpus[0], fewer)), Kind.BALANCE)
+    assert "no channel back is tied to it" in expected
 
 
 def test_semaphores_lead_from_threadblock_to_threadblock() -> None:
@@ -92,8 +95,8 @@ def test_a_permit_that_is_there_at_first_is_not_waited_for() -> None:
 
 
 def test_releases_and_acquires_that_do_not_balance_are_reported() -> None:
-    (told,) = messages(alone([share("sem_release", 0)], semaphores=1), Kind.BALANCE)
-    assert "released 1 times and acquired 0 times" in told
+    (expected,) = messages(alone([share("sem_release", 0)], semaphores=1), Kind.BALANCE)
+    assert "released 1 times and acquired 0 times" in expected
 
 
 def test_a_barrier_is_for_as_many_as_come() -> None:
@@ -105,7 +108,7 @@ def test_a_barrier_is_for_as_many_as_come() -> None:
 
 
 @pytest.mark.parametrize(
-    ("plan", "told"),
+    ("plan", "expected"),
     [
         (pair([tell("signal", 0), tell("signal", 1, 0)], []), "both signal on channel 0 of GPU 0"),
         (pair([tell("wait", 0, 0)], []), "both wait on channel 0"),
@@ -115,7 +118,7 @@ def test_a_barrier_is_for_as_many_as_come() -> None:
         ),
     ],
 )
-def test_what_is_in_no_order_is_not_guessed(plan: Plan, told: str) -> None:
+def test_what_is_in_no_order_is_not_guessed(plan: Plan, expected: str) -> None:
     """It would be open which of them a wait waits for."""
-    with pytest.raises(UnsupportedError, match=f"{told}.*give each its own"):
+    with pytest.raises(UnsupportedError, match=f"{expected}.*give each its own"):
         interpret_plan(plan)

@@ -125,7 +125,7 @@ def test_the_number_of_mutants() -> None:
     assert sum(len(changes) for _, changes in SOURCES.values()) >= 50
 
 
-def test_a_bound_that_is_not_attained_is_said(tmp_path: Path) -> None:
+def test_a_bound_that_is_not_attained_is_reported(tmp_path: Path) -> None:
     """Without the program, of the one-way ring with a detour: 3/2 GB/s, and 2 by a single cut."""
     certificate = certify(BETTER[3][0], collective="allreduce", lp_time_limit_s=0)
     verdict = verify_certificate(certificate)

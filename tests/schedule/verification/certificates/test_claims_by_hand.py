@@ -183,7 +183,7 @@ def test_the_weight_of_a_cut_is_that_of_its_gpus() -> None:
         ),
         (
             lambda c: c["optimum"].update(cut=["a", "c"]),
-            "the cut of optimum names c, which is no node",
+            "the cut of optimum names c, which is not a node",
         ),
         (lambda c: c["optimum"].update(cut=["a", "a"]), "the cut of optimum names a 2 times"),
         (
@@ -372,13 +372,13 @@ def test_loads_below_the_bound_are_refused() -> None:
         ),
         (
             lambda c: c["bound"]["sets"][0].update(nodes=["c"]),
-            "the bound names c, which is no node",
+            "the bound names c, which is not a node",
         ),
         (
             lambda c: c["bound"]["potentials"].append(
                 {"switch": "c", "gather": "1", "reduce": "0"}
             ),
-            "the bound names c, which is no node",
+            "the bound names c, which is not a node",
         ),
         (
             lambda c: c["shared"].append(c["shared"][0]),

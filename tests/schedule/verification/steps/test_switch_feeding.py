@@ -238,7 +238,7 @@ def test_a_sum_leaves_a_switch_once() -> None:
         verify(summed_up_at_a(*twice))
 
 
-def test_a_sum_that_goes_on_to_where_it_ends_is_told_from_one_that_stays() -> None:
+def test_a_forwarded_sum_differs_from_one_that_stays() -> None:
     """Unit 1 goes on to r, which loses it; or q itself keeps it."""
     with pytest.raises(VerificationError, match="what it is sent on with gets nowhere"):
         verify(summed_up_at_a(Send(0, 0, 4, 5, True, 1, 1)))

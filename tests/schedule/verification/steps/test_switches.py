@@ -28,9 +28,9 @@ from tests.random_topologies import rounds
 from tests.schedule.literals import LITERALS, marked, reduce_over, star, two_switches
 
 
-def test_a_switch_that_copies_nothing_sends_once() -> None:
+def test_a_switch_without_multicast_sends_once() -> None:
     """What comes in once goes out twice: only a switch marked multicast does that."""
-    made = marked(LITERALS["TE-CCL, copying switch"].make(), multicast=False)
+    made = marked(LITERALS["TE-CCL, multicast switch"].make(), multicast=False)
     with pytest.raises(VerificationError, match="switch does not have the chunk then; it passes"):
         verify(made)
 
@@ -53,7 +53,7 @@ def test_a_switch_that_stores_and_does_not_copy_sends_each_chunk_once() -> None:
 
 def test_what_passes_a_switch_as_it_comes_in_leaves_no_faster() -> None:
     """Crossing in one epoch is refused if the second link begins, or is done, before the first."""
-    crossing = LITERALS["TE-CCL, copying switch in one epoch"].make()
+    crossing = LITERALS["TE-CCL, multicast switch in one epoch"].make()
     assert crossing.clock is not None
     out = crossing.sends.tail == 3
     clock = crossing.clock

@@ -70,7 +70,7 @@ def test_gpus_and_switches_that_copy_and_store_keep_what_they_get() -> None:
 
 def test_a_chunk_in_too_few_places_is_found_first() -> None:
     """Cells of switches do not count, and the same one counts once."""
-    rows = rows_of(LITERALS["TE-CCL, copying switch"].make())  # 3 GPUs, the switch is end 3
+    rows = rows_of(LITERALS["TE-CCL, multicast switch"].make())  # 3 GPUs, the switch is end 3
     cells = np.array([0, 1, 2, 4, 5, 5, 7, 8, 9, 10, 11])  # of 4 ends: chunk 1 at 0, 1, 3
     assert too_few(rows, cells, 2) is None
     assert too_few(rows, cells, 3) == 1

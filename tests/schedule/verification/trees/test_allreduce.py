@@ -65,7 +65,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     ),
     "a potential of a GPU": (
         lambda b: replace(b, potentials=(Potential(b.topology.compute[0], ONE, ONE),)),
-        "a potential to what is no switch",
+        "a potential to what is not a switch",
     ),
     "a potential twice": (
         lambda b: replace(b, potentials=(*b.potentials, b.potentials[0])),
@@ -128,12 +128,12 @@ def test_where_switches_copy_their_potential_and_their_roots_count() -> None:
 def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """If the schedule's own time lies, the verdict's does not."""
     made = schedule()
-    told = verify(made)
+    verdict = verify(made)
     lie = Flow(Fraction(1, 10**6), None, (), 1)
     monkeypatch.setattr(forestcoll.schedule.allreduce, "pipelined", lambda _: lie)
     again = replace(made)
     assert again.time_s_per_gb == Fraction(1, 10**6)
-    assert verify(again) == told
+    assert verify(again) == verdict
 
 
 def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
@@ -155,8 +155,8 @@ def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
     assert made.sequential_s_per_gb == Fraction(4, 3)
 
 
-def test_a_switch_that_adds_is_a_root_of_a_copying_bound() -> None:
-    """GPUs a, b, c, an adding switch in, a copying switch out, and 1 GB/s from in to out.
+def test_a_switch_that_reduces_is_a_root_of_a_multicast_bound() -> None:
+    """GPUs a, b, c, an adding switch in, a multicast switch out, and 1 GB/s from in to out.
 
     Switch ``in`` can sum up everything and send it out: the link from in to out carries the data
     once, so 1 GB/s is possible. A GPU as root needs that link for the sum and for the copies.
@@ -181,7 +181,7 @@ def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> N
         check_bound(claim)
 
 
-def test_copying_prices_without_a_set_that_some_switch_is_outside_of_prove_nothing() -> None:
+def test_multicast_prices_need_a_set_outside_of_each_switch() -> None:
     """All sets hold switch out: what is summed up there enters none of them."""
     claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], copying=True)
     with pytest.raises(VerificationError, match="proves nothing"):
@@ -208,7 +208,7 @@ SHARED_FAULTS: dict[str, tuple[Change, str]] = {
     "two prices": (lambda b: replace(b, shared=b.shared * 2), "gives a shared capacity two prices"),
     "a stranger": (
         lambda b: replace(b, shared=(replace(b.shared[0], name="nothing"),)),
-        "the bound prices 'nothing', which is no shared capacity",
+        "the bound prices 'nothing', which is not a shared capacity",
     ),
 }
 

@@ -21,7 +21,7 @@ from tests.schedule.mutations_of.multicast import MUTATIONS, box, rows_of, star,
 
 
 @pytest.mark.parametrize("reduction", [False, True])
-def test_what_was_proved_is_said(reduction: bool) -> None:
+def test_the_verdict_states_the_proof(reduction: bool) -> None:
     """Four stars around w: a link into or out of a GPU carries 3 trees over 9 GB/s."""
     verdict = verify(star(reduction))
     assert verdict.collective == ("reduce-scatter" if reduction else "allgather")
@@ -98,7 +98,7 @@ def test_an_optimum_that_is_not_attained_is_refused() -> None:
 
 
 def test_a_switch_that_can_copy_may_just_forward() -> None:
-    """Walks may pass through w: then it is not among the copying nodes of the tree."""
+    """Walks may pass through w: then it is not among the multicasting nodes of the tree."""
     rows = [[(r, 4, v) for v in range(4) if v != r] for r in range(4)]
     verdict = verify(with_rows(star(), rows))
     assert (verdict.depth, verdict.tree_edges) == (1, 12)

@@ -132,7 +132,7 @@ def cut_the_wrong_way_round(forest: Forest) -> Forest:
 
 
 MUTATIONS: dict[Callable[[Forest], Forest], tuple[str, str]] = {
-    # what a gathering is told, and what a reduction
+    # the arguments of a gathering, and of a reduction
     more_trees_at_a_root: (r"rooted at \S+ add up to \d+; they must add up to",) * 2,
     other_weights: (r"add up to|is the root of no tree",) * 2,
     too_few_weights: (r"^the weights are 4; they must be a tuple of 5 ints",) * 2,
@@ -141,7 +141,7 @@ MUTATIONS: dict[Callable[[Forest], Forest], tuple[str, str]] = {
     no_weight_at_all: (r"^all weights are 0, so there is no data",) * 2,
     lost: (
         r"^tree 0, rooted at \S+: \S+ has no parent, so the shard does not reach it",
-        r"^tree 0, rooted at \S+: \S+ sends its sum to nobody, so its contribution is lost",
+        r"^tree 0, rooted at \S+: \S+ sends its sum to no GPU, so its contribution is lost",
     ),
     cycle: (
         r"^tree 0, rooted at \S+: (\S+) -> \S+ -> \1 is a cycle, which the root does not reach",
@@ -298,7 +298,7 @@ def test_mutants_are_rejected(mutation: Callable[[Allreduce[Forest]], Allreduce[
         verify(mutation(allreduce()))
 
 
-def test_rows_of_one_cycle_are_told_from_those_that_are_almost_one() -> None:
+def test_rows_of_one_cycle_are_distinguished_from_near_cycles() -> None:
     """Around 0, 1, 2, 3, cut at the root of each row; two cycles of two; a row of another way."""
     ring = np.array([3, 0, 1, 2])
     rows, roots = np.tile(ring, (4, 1)), np.arange(4)
@@ -359,7 +359,7 @@ def test_the_wrong_sum_is_named_in_any_block(entries: int, monkeypatch: pytest.M
         rows[at] = [-1, 0, 1, 2]
         assert depth(*rows) == 3
         for fault, message in (
-            ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to nobody"),
+            ([-1, 0, -1, 2], f"tree {at}: v2 sends its sum to no GPU"),
             ([3, 0, 1, 2], f"tree {at}: the root sends its sum on to v3"),
             ([-1, 2, 1, 0], f"tree {at}: v. -> v. -> v. is a cycle"),
         ):

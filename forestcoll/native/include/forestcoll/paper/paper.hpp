@@ -67,7 +67,7 @@ struct Optimality {
 
 // Algorithm 1: bisection, each probe a max-flow to every compute node until one falls short. The
 // result is the only fraction in the last interval whose denominator is small enough. `is_compute`
-// tells compute nodes from switches.
+// distinguishes compute nodes from switches.
 //
 // Throws InvalidInput for fewer than two compute nodes, Disconnected where one cannot be reached,
 // CapacityOverflow if the probes could leave 64 bits: (nodes) x (least ingress)^2 x (sum of

@@ -64,7 +64,7 @@ def test_rounds_take_the_fewest_epochs_or_few_more(spec: str, short: int, most: 
     [("dgx2:chassis=2,multicast=true", 2, 4), ("ndv2:chassis=2", 2, 10)],
 )
 def test_two_chassis_come_close_to_the_milp(spec: str, epochs: int, taken: int) -> None:
-    """1 GB; switches that copy, then switches that do not."""
+    """1 GB; switches that multicast, then switches that do not."""
     network, demand = instance(spec, "allgather", epoch="slowest", size_bytes=10**9)
     assert taken <= epochs_by_rounds(network, demand, epochs) <= taken + 1
 

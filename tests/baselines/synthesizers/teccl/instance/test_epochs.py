@@ -249,7 +249,7 @@ def test_fewer_slots_are_never_faster_and_many_are_as_good_as_any_number(
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
 def test_slots_are_kept_where_switches_store(kept: bool, again: bool) -> None:
-    """A switch that copies and stores has slots too; one without a buffer needs none."""
+    """A switch that multicasts and stores has slots too; one without a buffer needs none."""
     for switch in ("[s*+]", "[s*]", "[s]"):
         few = Buffers(1, kept=kept, again=again)
         network, demand = instance(network_of(f"{switch} a b c", "a b c - s", "star"), few)

@@ -72,13 +72,13 @@ def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch
 
 
 def test_work_is_a_limit_that_gives_the_same_answer_every_time() -> None:
-    """Without any, the greedy solution; what is known is told as it changes, and at last."""
+    """Without work, the greedy solution; every new incumbent and bound is reported."""
     network, demand = instance("torus:dims=4x4", "allgather", chunks=2)
-    told: list[tuple[int | None, int]] = []
+    reported: list[tuple[int | None, int]] = []
     found = fewest_epochs(
-        network, demand, "cp-sat", Limits(), lambda *known: told.append(known), work=0
+        network, demand, "cp-sat", Limits(), lambda *known: reported.append(known), work=0
     )
-    assert told == [(None, 8), (found.epochs, 8)]
+    assert reported == [(None, 8), (found.epochs, 8)]
     sent = greedy_sends(network, demand)
     assert set(found.kept) <= set(sent)
     some = [fewest_epochs(network, demand, "cp-sat", Limits(), work=0.5) for _ in range(2)]

@@ -1,0 +1,64 @@
+"""What users supply where files lack it: rates of links, kind of GPU, speeds of NICs, uplinks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.importers.link_rates import RateTable
+
+__all__ = ["Supplied"]
+
+
+@dataclass(frozen=True, slots=True)
+class Supplied:
+    """Facts beside the files; None where the user gave none.
+
+    Parameters
+    ----------
+    rates : RateTable or None
+        Bandwidths of links that files count.
+    gpu : str or None
+        The kind of all GPUs, as in tables of rates: ``sm_90``, ``gfx942``.
+    nic_gb_s : Fraction or None
+        Bandwidth of each NIC.
+    uplink_gb_s : Fraction or None
+        Bandwidth of all cables from a switch to the one above it.
+    """
+
+    rates: RateTable | None = None
+    gpu: str | None = None
+    nic_gb_s: Fraction | None = None
+    uplink_gb_s: Fraction | None = None
+
+    def expect_rates(self, source: str) -> RateTable:
+        """Return the table of rates, which the file ``source`` needs.
+
+        Raises
+        ------
+        InvalidTopologyError
+            If the user named none.
+        """
+        if self.rates is None:
+            raise InvalidTopologyError(
+                f"{source}: counts links and does not have their bandwidths; choose --rates "
+                f"nominal (data sheets), --rates runtime (what NCCL and RCCL assume) or a file of "
+                f"rates (`forestcoll topology rates` prints them)"
+            )
+        return self.rates
+
+    def expect_uplink(self, source: str) -> Fraction:
+        """Return the bandwidth of uplinks, which the file ``source`` needs.
+
+        Raises
+        ------
+        InvalidTopologyError
+            If the user gave none.
+        """
+        if self.uplink_gb_s is None:
+            raise InvalidTopologyError(
+                f"{source}: has the tree of switches and no bandwidths; give that from a switch to "
+                f"the one above as --uplink, such as '3.2 Tb/s' for 8 cables of 400 Gb/s"
+            )
+        return self.uplink_gb_s

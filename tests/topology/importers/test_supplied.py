@@ -1,0 +1,24 @@
+"""What users supply, and what is said where they did not."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.errors import InvalidTopologyError
+from forestcoll.topology.importers.link_rates import rate_table
+from forestcoll.topology.importers.supplied import Supplied
+
+
+def test_what_is_supplied_is_returned() -> None:
+    given = Supplied(rate_table("nominal"), uplink_gb_s=Fraction(50))
+    assert given.expect_rates("f").name == "nominal"
+    assert given.expect_uplink("f") == 50
+
+
+def test_what_is_not_supplied_is_asked_for() -> None:
+    with pytest.raises(
+        InvalidTopologyError, match=r"^f: counts links and .*choose --rates nominal"
+    ):
+        Supplied().expect_rates("f")
+    with pytest.raises(InvalidTopologyError, match=r"^f: has the tree of switches.*as --uplink"):
+        Supplied().expect_uplink("f")
