@@ -18,17 +18,8 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact, exact_text
 
 __all__ = [
-    "Amount",
-    "Choice",
-    "Count",
-    "Either",
-    "Flag",
-    "Flags",
-    "Kind",
-    "Latency",
-    "Offsets",
-    "Sizes",
-]
+    "Amount", "Choice", "Count", "Either", "Flag", "Flags", "Kind", "Latency", "Offsets", "Sizes",
+]  # fmt: skip
 
 _WHOLE = re.compile("[0-9]{1,9}")
 
