@@ -24,7 +24,7 @@ from forestcoll.cli.options import (
     root_of,
     sizes_of,
 )
-from forestcoll.cli.output import expect_writable
+from forestcoll.cli.output import expect_drawable
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS
 from forestcoll.problem.rate_bound import RateBound
@@ -151,20 +151,14 @@ def _print_measured(
     from forestcoll.cli.facts import as_json
     from forestcoll.schedule.simulate import AlphaBeta
 
-    if picture is not None:
-        from forestcoll.draw import check_format
-
-        check_format(picture)
-        expect_writable(picture)
+    expect_drawable(picture)
     model = AlphaBeta() if alpha is None else AlphaBeta(alpha_us=alpha)
     report = compare(file, network, collective, root, model, seconds)
     typer.echo(as_json(document(report)) if json_ else "\n".join(lines(report)))
     if picture is not None:
-        from experiments.figures import matplotlib_renderer
-        from forestcoll.draw import save_figure
+        from experiments.figures.matplotlib_renderer import save
 
-        with matplotlib_renderer.style():
-            save_figure(matplotlib_renderer.render(figure(report)), picture)
+        save(figure(report), picture)
 
 
 def _with_channels(found: Expected, file: Path) -> Expected:

@@ -19,8 +19,6 @@ from tests.fuzz.families import build
 from tests.fuzz.paths import asked_again, each_path_both_ways, refuse_slow
 from tests.reference.cuts import enumerate_optimum
 
-__all__ = ["CHECKS", "FEW_NODES", "OnStage", "Outcome", "examine"]
-
 OnStage = Callable[[str, int], None]
 """Told each stage as it begins, and the GPUs of the network (0 until they are known)."""
 

@@ -30,16 +30,9 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
-    "AllToAllCertificateVerdict",
-    "AllreduceCertificateVerdict",
-    "AllreduceVerdict",
-    "CertificateVerdict",
-    "FlowVerdict",
-    "StepVerdict",
-    "Verdict",
-    "verify",
-    "verify_certificate",
-]
+    "AllToAllCertificateVerdict", "AllreduceCertificateVerdict", "AllreduceVerdict",
+    "CertificateVerdict", "FlowVerdict", "StepVerdict", "Verdict", "verify", "verify_certificate",
+]  # fmt: skip
 
 _CERTIFICATES = f"{__name__}.certificates"
 

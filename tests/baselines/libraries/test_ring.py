@@ -9,7 +9,7 @@ import forestcoll
 from baselines.libraries.ring import generate, lay_rings
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
@@ -251,12 +251,9 @@ def test_boxes_of_unequal_size_and_gpus_without_a_box() -> None:
     Three rings, as many as the largest box has GPUs. The GPU alone takes in 5/6 of the data, over
     its link of 3 GB/s: algbw = 3 x 6/5, and nothing is worse off.
     """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for box, index in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]:
-        builder.link(builder.gpu(f"b{box}.gpu{index}", box, index), switch, 3)
-    builder.link(builder.gpu("alone"), switch, 3)
-    forest = generate(builder.build("mixed"))
+    nodes = "[w] b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0 b1.gpu1@1.1 b1.gpu2@1.2 alone"
+    links = "b0.gpu0 b0.gpu1 b1.gpu0..2 alone - w: 3"
+    forest = generate(network_of(nodes, links, "mixed"))
     verify(forest)
     assert forest.k == 3
     assert forest.algbw_gb_s == Fraction(18, 5)
