@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[2]
         ("docs/baselines.md", "allreduce.json"),
     ],
 )
-def test_example_prints_what_the_page_says(page, written, tmp_path):
+def test_example_prints_the_documented_output(page, written, tmp_path):
     """The Python example, run as it stands, prints the block below it and writes its file."""
     code, printed = re.search(
         r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```",
