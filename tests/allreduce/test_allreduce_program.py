@@ -25,14 +25,14 @@ def test_schedule_and_bound_meet(topology: Topology) -> None:
     assert verify(found.schedule).algbw_gb_s == check_bound(found.bound) == rate
 
 
-def test_who_wants_the_bound_alone_gets_no_schedule() -> None:
+def test_a_request_for_the_bound_makes_no_schedule() -> None:
     found = proved(line(4), None, copying=False, seconds=20)
     assert (found.schedule, found.remark) == (None, "")
     assert found.bound is not None
     assert check_bound(found.bound) == 1
 
 
-def test_parts_are_summed_up_where_weights_say() -> None:
+def test_weights_decide_the_roots_of_sums() -> None:
     """The fast GPU as only root takes in 1 + 1 and sends out 1 + 1."""
     found = improved(star(1, 1, 2), (0, 0, 1), copying=False, seconds=20)
     assert found.schedule is not None
@@ -66,7 +66,7 @@ def test_too_many_kinds_of_links_are_left_alone(monkeypatch: pytest.MonkeyPatch)
     assert "has 3 kinds of links, more than the 2" in found.remark
 
 
-def test_a_bound_is_kept_where_shares_make_no_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_is_kept_if_its_shares_make_no_schedule(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(*_: object) -> None:
         raise SolverError("no grid fits")
 

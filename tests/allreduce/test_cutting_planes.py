@@ -63,7 +63,7 @@ def test_combinations_below_optimum(topology: Topology, best: Fraction, combined
         "torus:dims=3x3",
     ],
 )
-def test_the_combination_is_optimal_where_the_paper_says_so(spec: str) -> None:
+def test_the_combination_is_optimal_on_the_networks_of_the_paper(spec: str) -> None:
     """ForestColl section 5.7: in all topologies evaluated; sum of x_v = N x* / 2."""
     topology = load_topology(spec)
     found = allreduce_optimum(topology, SETTINGS)
