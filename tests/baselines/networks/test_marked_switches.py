@@ -6,7 +6,7 @@ from tests.hand_networks import network_of
 NETWORK = network_of("a b c [s*] [t*]", "a b - s, c - t, s - t, a - b")
 
 
-def test_the_switches_that_join() -> None:
+def test_joining_finds_all_switches_between_gpus() -> None:
     """A and b meet at s, although they have a link; c lies behind t."""
     a, b, c, s, t = range(5)
     router = router_by_switches(NETWORK)
