@@ -40,7 +40,7 @@ def test_notes_are_printed(dump: Path, tmp_path: Path) -> None:
     assert "Without a network between machines, NICs are left out." in result.stdout
 
 
-def test_what_cannot_be_imported_is_refused(dump: Path, tmp_path: Path) -> None:
+def test_invalid_imports_are_refused(dump: Path, tmp_path: Path) -> None:
     out = ("-o", tmp_path / "a.yaml")
     assert_refused("counts links", "topology", "import", dump, *out)
     both = ("--network", dump, "--fabric", "rails")
@@ -63,7 +63,7 @@ def test_every_rate_is_printed_with_its_source() -> None:
     assert "  nominal  none: depends on how many links the board has" in text
 
 
-def test_what_files_lack_is_supplied(tmp_path: Path) -> None:
+def test_options_supply_values_missing_in_files(tmp_path: Path) -> None:
     """Four H100s on NVSwitches, on two leaves of Slurm's."""
     topo, tree, made = tmp_path / "topo.txt", tmp_path / "topology.conf", tmp_path / "a.yaml"
     topo.write_text(TOPO_SWITCHED, encoding="utf-8")

@@ -72,7 +72,7 @@ def test_a_number_is_a_rank_unless_a_node_is_called_so() -> None:
     assert root_of(net, None) is None
 
 
-def test_those_who_take_no_part_are_marked(tmp_path: Path) -> None:
+def test_only_gpus_of_the_group_stay_compute_nodes(tmp_path: Path) -> None:
     """All of it, or some GPUs; weights are read where a file is given."""
     ring = load_topology("ring:nodes=4")
     assert in_group(ring, None) is ring

@@ -37,7 +37,7 @@ def test_a_ring_one_way_by_hand_is_half_of_the_optimum(tmp_path: Path) -> None:
     assert "over paths of fewest links" in lines[-1]
 
 
-def test_of_an_allreduce_the_share_is_of_a_bound(tmp_path: Path) -> None:
+def test_the_share_of_an_allreduce_is_of_a_bound(tmp_path: Path) -> None:
     """8 links of 1 GB/s, 6 hops: 4/3 GB/s at most, which the schedule of ours attains."""
     schedule, xml = tmp_path / "ring.json", tmp_path / "ring.xml"
     document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
@@ -67,7 +67,7 @@ def test_a_network_of_another_size_is_reported_in_one_line(file: Path) -> None:
 # --- JSON of other tools -------------------------------------------------------------------------
 
 
-def test_what_te_ccl_wrote_is_scored_and_written_as_ours(tmp_path: Path) -> None:
+def test_teccl_files_are_scored_and_converted(tmp_path: Path) -> None:
     """The ring one way again; its XML and ours are then made of the file that is written."""
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
     ours, xml = tmp_path / "ours.json", tmp_path / "ours.xml"
@@ -138,7 +138,7 @@ def test_xml_may_be_of_gpus_in_another_order(file: Path) -> None:
     assert shown["share_of_optimum"]["exact"] == "1"
 
 
-def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path) -> None:
+def test_options_of_another_kind_of_file_are_refused(file: Path, tmp_path: Path) -> None:
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
     for arguments, message in (
         ((file, "-o", tmp_path / "x.json"), "--output is for JSON of other tools"),
