@@ -86,7 +86,7 @@ def test_theorem_1_optimum_equals_the_worst_of_all_cuts(kind, seed):
 
 @settings(max_examples=rounds(300))
 @given(topologies())
-def test_theorem_1_on_whatever_hypothesis_finds(topology):
+def test_theorem_1_on_networks_of_hypothesis(topology):
     """The same, shrinking; and the paper's bisection agrees on k and U."""
     best, paper = optimum(topology), optimum_reference(topology)
     assert best.inverse_rate == enumerate_optimum(topology)[0] == best.certificate()

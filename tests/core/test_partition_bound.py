@@ -36,7 +36,7 @@ def test_a_star_of_equal_gpus() -> None:
     assert verify(generate(topology, collective="allreduce").schedule).bound_gb_s == Fraction(2, 3)
 
 
-def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
+def test_the_quick_rate_of_a_partition_equals_that_of_its_prices() -> None:
     """Two ways to add up the same."""
     for spec in (
         "mi250:boxes=2",
@@ -92,7 +92,7 @@ def test_a_cut_around_one_gpu_may_be_narrower_than_a_partition() -> None:
     assert len(bound.sets) == 2
 
 
-def test_the_search_ends_where_a_rate_is_attained() -> None:
+def test_the_search_ends_once_the_rate_is_proved() -> None:
     """Of a ring of four, single GPUs prove 4/3 GB/s, which is what there is; families are first."""
     ring = load_topology("ring:nodes=4")
     bound = best_known_bound(ring, least=Fraction(4, 3))

@@ -27,7 +27,7 @@ from tests.core.any_network.networks import (
 A100 = "dgx_a100:boxes=4"
 
 
-def test_a_nic_that_is_dead_one_way_costs_what_the_switch_receives_less():
+def test_a_nic_that_is_dead_one_way_costs_the_lost_ingress_of_the_switch():
     """775 GB/s enter ib, which must send 24 of 32 shards to each of 4 boxes: 32 x 775 / 96 GB/s.
 
     Lowering links one by one had said 233.33.
@@ -70,7 +70,7 @@ def test_a_switch_that_only_forwards_serves_three_gpus_a_third_each():
     assert rate_bound(marked, weights=root).algbw_gb_s == Fraction(1, 3)
 
 
-def test_whole_trees_cannot_do_what_fractions_can():
+def test_whole_trees_may_miss_the_fractional_optimum():
     """x* = 2 by halves of four routes; two trees that take a route each break a shared limit."""
     best = optimum(four_routes(), weights=(1, 0))
     assert best.inverse_rate == Fraction(1, 2)
@@ -131,7 +131,7 @@ def test_without_time_both_sides_are_reported_and_neither_is_the_optimum():
     assert not least.is_proved
 
 
-def test_a_schedule_is_made_of_what_was_found_in_time(monkeypatch: pytest.MonkeyPatch):
+def test_a_hurried_search_still_makes_a_schedule(monkeypatch: pytest.MonkeyPatch):
     """It verifies, and claims no optimum."""
     network = load_topology(A100).without("b0.gpu0 -> ib")
     hurried = functools.partial(core_optimum, seconds=0.0)
