@@ -35,7 +35,7 @@ def test_marked_boxes_are_not_equal_to_others() -> None:
     assert fold(topology, inside).boxes == {0: (0, 1, 2), 3: (3, 4, 5, 6, 7)}
 
 
-def test_what_is_drawn_is_known_by_its_place_in_the_whole() -> None:
+def test_drawn_nodes_map_to_the_original_ones() -> None:
     """And what is left out is not."""
     topology = load_topology("dgx_a100:boxes=6")
     folded = fold(topology)
