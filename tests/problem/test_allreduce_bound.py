@@ -16,7 +16,7 @@ from tests.lp.networks import line, two_boxes
 from tests.problem.adding_pair import adding_pair, prices_of_pair
 
 
-def test_a_cut_bounds_whatever_is_done() -> None:
+def test_a_cut_bounds_every_allreduce() -> None:
     """Two boxes joined by 1 GB/s: all sums cross one way, and what is added to them the other."""
     topology = two_boxes(2, 6)
     left = [v for v, node in enumerate(topology.nodes) if node.name.startswith("left")]
@@ -107,7 +107,7 @@ def test_a_shared_capacity_pays_for_its_links() -> None:
 
 
 @pytest.mark.parametrize(("into", "rate"), [(True, 2), (False, 7)])
-def test_a_cut_counts_what_enters_or_what_leaves(into: bool, rate: int) -> None:
+def test_a_cut_counts_ingress_or_egress(into: bool, rate: int) -> None:
     """Into GPU a lead 2 GB/s, out of it 7; sums enter, or what a adds leaves.
 
     The sets are a and b with the switch, each of one price: gathering into the one that is entered,
@@ -122,7 +122,7 @@ def test_a_cut_counts_what_enters_or_what_leaves(into: bool, rate: int) -> None:
     assert sets == [(entered, 1, 0), (left, 0, 1)]
 
 
-def test_the_model_says_who_sums_up_and_what_switches_do() -> None:
+def test_the_model_names_the_place_of_sums_and_the_role_of_switches() -> None:
     ring = load_topology("ring:nodes=3")
     words = [
         AllreduceBound.of_cut(ring, [0], into=True, copying=way).model for way in (True, False)

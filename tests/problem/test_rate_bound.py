@@ -86,7 +86,7 @@ def test_a_shared_capacity_takes_its_price_off_its_links():
     assert bound.inverse_rate == Fraction(12, 256)
 
 
-def test_room_counts_what_is_said_to_be_carried():
+def test_room_counts_the_given_loads():
     """Trees instead of GB/s, as for a number of trees that is fixed."""
     bound = of_the_wires()
     assert bound.room([7] * 8, [1, 2, 3, 4]) == 10
