@@ -124,7 +124,7 @@ def test_the_command_scores_an_export(tmp_path: Path, form: str, ending: str, ch
     assert f"see check-{check}" in more.stdout
 
 
-def test_what_is_no_all_to_all_of_these_gpus_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_other_collectives_or_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     algorithm = file_of(None)
     with pytest.raises(InvalidParameterError, match="is of allgather; a demand is for all-to-alls"):
         slots_of(replace(algorithm, collective="allgather"), UNEVEN, range(3))

@@ -184,7 +184,7 @@ def test_the_score_falls_on_a_slower_network() -> None:
     assert Fraction(1, 2) < worth(file, slow).share < 1
 
 
-def test_what_cannot_be_scored_is_refused() -> None:
+def test_files_for_other_networks_are_refused() -> None:
     """Another number of GPUs; GPUs that only others join."""
     file = exported(generate(load_topology("ring:nodes=4")).schedule)
     with pytest.raises(InvalidParameterError, match="is for 4 GPUs, and ring:nodes=5 has 5"):
@@ -233,7 +233,7 @@ def star(over_the_switch: bool) -> list[str]:
     return lines if over_the_switch else [line.replace(via, "") for line in lines]
 
 
-def test_the_switch_or_the_link_is_what_the_file_says() -> None:
+def test_the_file_chooses_the_switch_or_the_link() -> None:
     """Shards of 1/3: over the switch each GPU sends 2/3 at 2 GB/s; over the link 1/3 at 1 GB/s."""
     topology = star_with_a_link()
     over = worth_of(teccl(teccl_allgather(star(True))), topology)
@@ -359,7 +359,7 @@ def test_a_sum_that_counts_a_part_twice_is_found() -> None:
     assert "chunk 0" in wrong(sccl(data), load_topology("ring:nodes=3"))
 
 
-def test_a_pair_whose_data_goes_elsewhere_is_found() -> None:
+def test_a_pair_with_misdirected_data_is_found() -> None:
     demands = halves()
     demands[2, 3, 3] = [["2->1 with volume 1.0 in epoch 0"]]
     shown = wrong(teccl(teccl_all_to_all(demands)), load_topology("ring:nodes=3"))
