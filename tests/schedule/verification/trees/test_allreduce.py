@@ -111,7 +111,7 @@ def test_a_bound_below_the_rate_is_a_contradiction() -> None:
         verify_allreduce.check_allreduce(made, halved, halved)
 
 
-def test_where_switches_copy_their_potential_and_their_roots_count() -> None:
+def test_bounds_of_multicast_switches_have_no_potentials() -> None:
     """A bound for switches that forward is none for this schedule; potentials are refused."""
     made = generate(
         load_topology("dgx_h100:boxes=1"), collective="allreduce", multicast=True
@@ -136,7 +136,7 @@ def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPat
     assert verify(again) == verdict
 
 
-def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
+def test_simultaneous_phases_add_up_on_the_busiest_link() -> None:
     """The star of 1, 1 and 2 GB/s, 3/4 GB/s one after the other, 1 at once: added up by hand."""
     topology = BETTER[0][0]
     made = generate(topology, collective="allreduce", lp_time_limit_s=0).schedule
