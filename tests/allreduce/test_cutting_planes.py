@@ -206,7 +206,7 @@ def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatc
         proof = caught.value.proof
         assert isinstance(proof, AllreduceBound)
         assert check_bound(proof) >= 32
-        found = improved(topology, None, copying=False, seconds=9.0)
+        found = improved(topology, None, multicast=False, seconds=9.0)
         assert found.schedule is None
         assert "did not finish" in found.remark
 

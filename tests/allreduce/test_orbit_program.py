@@ -105,10 +105,10 @@ def test_switches_that_copy_may_be_roots_and_forward_nothing() -> None:
     topology = load_topology("dgx_h100:boxes=2")
     copies = tuple(v for v in topology.switches if topology.nodes[v].multicast)
     others = tuple(v for v in topology.switches if v not in copies)
-    plain, copying = (Roles.of(topology, copying=copying) for copying in (False, True))
+    plain, multicast = (Roles.of(topology, multicast=multicast) for multicast in (False, True))
     assert (plain.roots, plain.forwarding) == (topology.compute, topology.switches)
-    assert (copying.roots, copying.forwarding) == ((*topology.compute, *copies), others)
+    assert (multicast.roots, multicast.forwarding) == ((*topology.compute, *copies), others)
     assert copies
     assert others
-    weighted = Roles.of(topology, copying=True, weights=(1,) * 16)
+    weighted = Roles.of(topology, multicast=True, weights=(1,) * 16)
     assert weighted.roots == topology.compute

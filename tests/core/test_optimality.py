@@ -179,7 +179,7 @@ def test_a_bound_is_the_optimum_unless_switches_may_copy():
     nodes = tuple(replace(node, multicast=node.is_switch) for node in fan().nodes)
     marked = replace(fan(), nodes=nodes)
     assert rate_bound(marked, weights=(1, 0, 0, 0)).algbw_gb_s == Fraction(1, 3)
-    assert rate_bound(marked, weights=(1, 0, 0, 0), copying=True).algbw_gb_s == 1
+    assert rate_bound(marked, weights=(1, 0, 0, 0), multicast=True).algbw_gb_s == 1
 
 
 def test_a_balanced_network_is_bounded_by_a_cut_alone():

@@ -43,7 +43,7 @@ def test_prices_of_forwarding_switches_are_no_bound_for_multicast(collective: st
     plain = generate(net, collective=collective, root=1, lp_time_limit_s=0).schedule
     forest = plain if isinstance(plain, Forest) else plain.reduce
     assert forest.optimum is not None
-    assert not forest.optimum.bound.copying
+    assert not forest.optimum.bound.multicast
     verify(multicast(plain))
     made = generate(net, collective=collective, root=1, lp_time_limit_s=0, multicast=True)
     verify(made.schedule)

@@ -62,7 +62,7 @@ def test_prices_are_added_up_link_by_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("marked", "copying", "proved"),
+    ("marked", "multicast", "proved"),
     [
         (True, True, Fraction(1)),
         (False, True, Fraction(3, 4)),
@@ -70,19 +70,19 @@ def test_prices_are_added_up_link_by_link() -> None:
         (False, False, Fraction(3, 4)),
     ],
 )
-def test_switches_that_add_are_roots(marked: bool, copying: bool, proved: Fraction) -> None:
+def test_switches_that_add_are_roots(marked: bool, multicast: bool, proved: Fraction) -> None:
     """An adding switch before a copying one: 3 GB/s over the least of 2 + 2 at a GPU and 3 at each.
 
     ``test_a_switch_that_reduces_is_a_root_of_a_multicast_bound`` has the sum in full.
     """
-    bound = AllreduceBound.of(adding_pair(marked=marked), prices_of_pair(), copying=copying)
+    bound = AllreduceBound.of(adding_pair(marked=marked), prices_of_pair(), multicast=multicast)
     assert bound.algbw_gb_s == proved
 
 
 def test_prices_that_a_switch_pays_nothing_of_prove_nothing() -> None:
     """Every set holds switch out, which adds: a root there is outside of none."""
     with pytest.raises(ValueError, match="prove nothing"):
-        AllreduceBound.of(adding_pair(marked=True), prices_of_pair()[:3], copying=True)
+        AllreduceBound.of(adding_pair(marked=True), prices_of_pair()[:3], multicast=True)
 
 
 def test_a_shared_capacity_pays_for_its_links() -> None:
@@ -125,7 +125,7 @@ def test_a_cut_counts_ingress_or_egress(into: bool, rate: int) -> None:
 def test_the_model_names_the_place_of_sums_and_the_role_of_switches() -> None:
     ring = load_topology("ring:nodes=3")
     words = [
-        AllreduceBound.of_cut(ring, [0], into=True, copying=way).model for way in (True, False)
+        AllreduceBound.of_cut(ring, [0], into=True, multicast=way).model for way in (True, False)
     ]
     assert words == [
         "each piece summed up at one GPU or switch that adds; marked switches copy and add",

@@ -66,7 +66,7 @@ def test_a_switch_that_only_forwards_serves_three_gpus_a_third_each():
     assert optimum(fan(), weights=root).algbw_gb_s == Fraction(1, 3)
     copies = tuple(replace(node, multicast=node.is_switch) for node in fan().nodes)
     marked = replace(fan(), nodes=copies)
-    assert rate_bound(marked, weights=root, copying=True).algbw_gb_s == 1
+    assert rate_bound(marked, weights=root, multicast=True).algbw_gb_s == 1
     assert rate_bound(marked, weights=root).algbw_gb_s == Fraction(1, 3)
 
 
@@ -145,7 +145,7 @@ def test_a_hurried_search_still_makes_a_schedule(monkeypatch: pytest.MonkeyPatch
 def test_a_bound_is_known_at_once():
     """Of the first set: 24 shards must enter a box at 200 GB/s, or 31 a GPU at 325."""
     network = load_topology(A100).without("b0.gpu0 -> ib")
-    bound = bound_by_program(network, (1,) * 32, False, 0.0, copying=False)
+    bound = bound_by_program(network, (1,) * 32, False, 0.0, multicast=False)
     assert bound.algbw_gb_s >= Fraction(32 * 775, 96)
 
 

@@ -118,7 +118,7 @@ def test_bounds_of_multicast_switches_have_no_potentials() -> None:
     ).schedule
     assert verify(made).optimal
     with pytest.raises(VerificationError, match="for switches that only forward"):
-        verify(replace(made, bound=replace(made.bound, copying=False)))
+        verify(replace(made, bound=replace(made.bound, multicast=False)))
     switch = made.topology.switches[0]
     wrong = replace(made.bound, potentials=(Potential(switch, ONE, ONE),))
     with pytest.raises(VerificationError, match=r"b0\.nvswitch, which may copy and add"):
@@ -166,16 +166,16 @@ def test_a_switch_that_reduces_is_a_root_of_a_multicast_bound() -> None:
     With GPUs alone as roots they would prove 3 / 4, which is false.
     """
     topology = adding_pair(marked=True)
-    claim = AllreduceBound(topology, ONE, prices_of_pair(), copying=True)
+    claim = AllreduceBound(topology, ONE, prices_of_pair(), multicast=True)
     assert check_bound(claim) == 1
     with pytest.raises(VerificationError, match=r"claims 3/4 GB/s, but its prices prove 1$"):
         check_bound(replace(claim, algbw_gb_s=Fraction(3, 4)))
 
 
-@pytest.mark.parametrize(("marked", "copying"), [(False, True), (True, False), (False, False)])
-def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> None:
+@pytest.mark.parametrize(("marked", "multicast"), [(False, True), (True, False), (False, False)])
+def test_a_switch_that_does_not_add_is_no_root(marked: bool, multicast: bool) -> None:
     """The same prices where no switch may sum up: the roots are a, b and c, and 3 / 4 is right."""
-    claim = AllreduceBound(adding_pair(marked=marked), ONE, prices_of_pair(), copying=copying)
+    claim = AllreduceBound(adding_pair(marked=marked), ONE, prices_of_pair(), multicast=multicast)
     assert check_bound(replace(claim, algbw_gb_s=Fraction(3, 4))) == Fraction(3, 4)
     with pytest.raises(VerificationError, match=r"claims 1 GB/s, but its prices prove 3/4$"):
         check_bound(claim)
@@ -183,10 +183,10 @@ def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> N
 
 def test_multicast_prices_need_a_set_outside_of_each_switch() -> None:
     """All sets hold switch out: what is summed up there enters none of them."""
-    claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], copying=True)
+    claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], multicast=True)
     with pytest.raises(VerificationError, match="proves nothing"):
         check_bound(claim)
-    forwarding = replace(claim, copying=False, algbw_gb_s=Fraction(3, 2))
+    forwarding = replace(claim, multicast=False, algbw_gb_s=Fraction(3, 2))
     assert check_bound(forwarding) == Fraction(3, 2)
 
 
@@ -256,7 +256,7 @@ def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> Non
     """An H100 box whose switches could copy and add: 1800/7 GB/s is right for those that do not."""
     made = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
     assert made.bound is not None
-    assert not made.bound.copying
+    assert not made.bound.multicast
     verdict = verify(made)
     assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction(1800, 7), True)
 
