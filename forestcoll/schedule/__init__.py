@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         AllToAllCertificateVerdict,
         CertificateVerdict,
         verify_certificate,
+        verify_time_bound,
     )
 
 __all__ = [
@@ -93,6 +94,7 @@ __all__ = [
     "timed",
     "verify",
     "verify_certificate",
+    "verify_time_bound",
     "write_certificate",
     "write_schedule",
 ]
@@ -114,6 +116,7 @@ __getattr__, __dir__ = attach(
         "is_certificate": _DOCUMENTS,
         "read_certificate": _DOCUMENTS,
         "verify_certificate": _PROOFS,
+        "verify_time_bound": _PROOFS,
         "write_certificate": _DOCUMENTS,
     },
 )
