@@ -52,7 +52,7 @@ $(VENV)/dependencies: pyproject.toml | $(VENV)/tools
 	@touch $@
 
 $(VENV)/package: $(BUILD) | $(VENV)/tools
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@MAKEFLAGS= $(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/ready: $(VENV)/dependencies $(VENV)/package
@@ -77,12 +77,12 @@ separate: setup
 	@$(BIN)/cmake -S . -B build/separate -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Debug -DFORESTCOLL_SANITIZE=ON -DCMAKE_UNITY_BUILD=OFF \
 	  -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON >/dev/null
-	@$(BIN)/cmake --build build/separate --target native_tests
+	@MAKEFLAGS= $(BIN)/cmake --build build/separate --target native_tests
 
 # The core with the switches of tests for its shortcuts (tests/fuzz/shortcuts.py). It shares the
 # other objects of the released one.
 $(VENV)/testing-core: $(VENV)/package
-	@$(BIN)/cmake --build $(RELEASED) --target _core_testing
+	@MAKEFLAGS= $(BIN)/cmake --build $(RELEASED) --target _core_testing
 	@touch $@
 
 .PHONY: checks suite testing-core separate
@@ -129,7 +129,7 @@ cpp: $(VENV)/tools
 	@$(BIN)/cmake -S . -B build/sanitized -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
 	  -DCMAKE_BUILD_TYPE=Release -DFORESTCOLL_SANITIZE=ON >/dev/null && \
 	for dir in $(CPP_BUILDS); do \
-	  $(BIN)/cmake --build $$dir --target native_tests && \
+	  MAKEFLAGS= $(BIN)/cmake --build $$dir --target native_tests && \
 	  $(BIN)/ctest --test-dir $$dir --output-on-failure || exit 1; \
 	done
 

@@ -16,6 +16,7 @@ from baselines.synthesizers.teccl.staged_allreduce import (
 from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
+from forestcoll.cli.options import Json, Spec
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import verify
 
@@ -25,7 +26,7 @@ _SETTINGS = ("size_bytes", "chunks", "epoch", "crossing", "switches", "solver", 
 
 
 def compare_allreduces(
-    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    spec: Spec,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
@@ -37,7 +38,7 @@ def compare_allreduces(
         float | None, typer.Option(min=0, max=MOST_SECONDS, help="Seconds for each of the three.")
     ] = None,
     threads: Annotated[int, typer.Option(min=1, max=MOST_THREADS, help="Threads.")] = 1,
-    json_: Annotated[bool, typer.Option("--json", help="Write one JSON document.")] = False,
+    json_: Json = False,
 ) -> None:
     """Compare TE-CCL's allreduces: two stages in sequence, both solved together, and reversal."""
     topology = changed_network(spec, without, scale, links)

@@ -18,6 +18,7 @@ from baselines.tenants_cli import share_network
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
+from forestcoll.cli.options import Json, Spec
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.errors import UnknownMethodError
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
@@ -37,8 +38,6 @@ __all__ = ["app"]
 app = typer.Typer(help="List the baselines and run one.", no_args_is_help=True)
 app.command("tenants")(share_network)
 app.command("allreduce")(compare_allreduces)
-
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 
 
 @app.command("list")
@@ -63,7 +62,7 @@ def list_methods(json_: Json = False) -> None:
 @app.command("run")
 def run_method(
     name: Annotated[str, typer.Argument(metavar="METHOD", help="A name from `baselines list`.")],
-    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    spec: Spec,
     collective: Annotated[
         str | None, typer.Option("--collective", help="Default: the method's first.")
     ] = None,

@@ -13,6 +13,7 @@ from baselines.synthesizers.teccl.tenant_text import tenant_in
 from baselines.synthesizers.teccl.tenants import Shared, check_together, share
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json, as_text
+from forestcoll.cli.options import Json, Spec
 from forestcoll.cli.output import SCHEDULES, expect_writable
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import verify, write_schedule
@@ -25,7 +26,7 @@ _SETTINGS = (
 
 
 def share_network(
-    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    spec: Spec,
     tenants: Annotated[
         list[str],
         typer.Option(
@@ -52,7 +53,7 @@ def share_network(
             "--output", "-o", metavar="FILE", help="Write FILE with each tenant's name before .json"
         ),
     ] = None,
-    json_: Annotated[bool, typer.Option("--json", help="Write one JSON document.")] = False,
+    json_: Json = False,
 ) -> None:
     """Share a network between several collectives by TE-CCL, the highest priority first."""
     topology = changed_network(spec, without, scale, links)

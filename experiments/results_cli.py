@@ -11,6 +11,7 @@ import typer
 from experiments.results.grid import Format, show_table
 from experiments.results.rows import Status
 from experiments.results.selection import load_results, select
+from forestcoll.cli.options import Json
 
 __all__ = ["app"]
 
@@ -34,7 +35,6 @@ Topologies = Annotated[
 Statuses = Annotated[
     list[Status] | None, typer.Option("--status", help="Only points with this status; repeatable.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 Form = Annotated[Format, typer.Option("--format", help="Table format; wide shows every column.")]
 Output = Annotated[
     Path, typer.Option("--output", "-o", metavar="FILE", help="Output file: .png, .pdf or .svg.")

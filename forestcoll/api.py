@@ -45,18 +45,9 @@ from forestcoll.what_if.replanning import Replanned
 from forestcoll.what_if.replanning import replan as replan_schedule
 
 __all__ = [
-    "compile_program",
-    "cost",
-    "expand",
-    "latency",
-    "multicast",
-    "optimum",
-    "replan",
-    "schedule_in",
-    "simulate",
-    "verify",
-    "write_schedule",
-]
+    "compile_program", "cost", "expand", "latency", "multicast", "optimum", "replan", "schedule_in",
+    "simulate", "verify", "write_schedule",
+]  # fmt: skip
 
 File: TypeAlias = str | os.PathLike[str]
 """The path of a schedule file."""

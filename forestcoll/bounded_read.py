@@ -26,17 +26,9 @@ from typing import BinaryIO
 from forestcoll.errors import ForestCollError
 
 __all__ = [
-    "MOST_OBJECT_BYTES",
-    "contains",
-    "expect_at_most",
-    "expect_few_objects",
-    "object_bytes",
-    "open_regular",
-    "read_at_most",
-    "read_start",
-    "read_text_at_most",
-    "read_whole",
-]
+    "MOST_OBJECT_BYTES", "contains", "expect_at_most", "expect_few_objects", "object_bytes",
+    "open_regular", "read_at_most", "read_start", "read_text_at_most", "read_whole",
+]  # fmt: skip
 
 MOST_OBJECT_BYTES = 400_000_000
 """Memory limit of a document's objects: half a million links of eight fields take 260 MB."""

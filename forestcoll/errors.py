@@ -10,26 +10,12 @@ import difflib
 from collections.abc import Callable, Iterable
 
 __all__ = [
-    "CapacityOverflowError",
-    "DisconnectedError",
-    "ExecutionError",
-    "ExportError",
-    "ForestCollError",
-    "InfeasibleError",
-    "InvalidExperimentError",
-    "InvalidParameterError",
-    "InvalidScheduleError",
-    "InvalidTopologyError",
-    "MissingPackageError",
-    "RuntimeLimitError",
-    "SolverError",
-    "TimeLimitError",
-    "UnbalancedError",
-    "UnknownMethodError",
-    "UnsupportedError",
-    "VerificationError",
-    "did_you_mean",
-]
+    "CapacityOverflowError", "DisconnectedError", "ExecutionError", "ExportError",
+    "ForestCollError", "InfeasibleError", "InvalidExperimentError", "InvalidParameterError",
+    "InvalidScheduleError", "InvalidTopologyError", "MissingPackageError", "RuntimeLimitError",
+    "SolverError", "TimeLimitError", "UnbalancedError", "UnknownMethodError", "UnsupportedError",
+    "VerificationError", "did_you_mean",
+]  # fmt: skip
 
 
 class ForestCollError(Exception):

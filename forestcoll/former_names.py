@@ -11,17 +11,9 @@ from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
 __all__ = [
-    "COLUMNS",
-    "COMMANDS",
-    "FUNCTIONS",
-    "OPTIONS",
-    "PARAMETERS",
-    "SIMULATION",
-    "FormerNameWarning",
-    "current_arguments",
-    "note",
-    "renamed",
-]
+    "COLUMNS", "COMMANDS", "FUNCTIONS", "OPTIONS", "PARAMETERS", "SIMULATION", "FormerNameWarning",
+    "current_arguments", "note", "renamed",
+]  # fmt: skip
 
 V = TypeVar("V")
 

@@ -31,19 +31,10 @@ from forestcoll.schedule.forest import Forest
 from forestcoll.topology.spec import Network
 
 __all__ = [
-    "METHODS",
-    "PAPER_STAGES",
-    "STAGES",
-    "Generated",
-    "Options",
-    "Progress",
-    "generate",
-    "generate_factored",
-    "generate_factored_timed",
-    "generate_multicast",
-    "generate_timed",
+    "METHODS", "PAPER_STAGES", "STAGES", "Generated", "Options", "Progress", "generate",
+    "generate_factored", "generate_factored_timed", "generate_multicast", "generate_timed",
     "usable_cores",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
-from lp.groups.cli import Json, Solver, TimeLimit
+from forestcoll.cli.options import Json, Spec
+from lp.groups.cli import Solver, TimeLimit
 
 if TYPE_CHECKING:
     from forestcoll.allreduce.result import AllreduceOptimum, BindingCut
@@ -23,7 +24,7 @@ _SHOWN_CUTS = 6
 
 
 def allreduce_optimum(
-    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    spec: Spec,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,

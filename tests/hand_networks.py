@@ -5,8 +5,6 @@ from itertools import product
 
 from forestcoll.topology import Topology, TopologyBuilder
 
-__all__ = ["network_of"]
-
 
 def network_of(nodes: str, links: str, name: str = "by hand") -> Topology:
     """Build a network from its drawing.

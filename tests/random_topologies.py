@@ -25,18 +25,6 @@ import pytest
 
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
 
-__all__ = [
-    "ALL_ROUNDS",
-    "KINDS",
-    "MAX_NODES",
-    "MAX_SWITCHES",
-    "build_topology",
-    "random_topology",
-    "rounds",
-    "seeds",
-    "sized_topology",
-]
-
 KINDS = ("directed", "bidirectional", "unbalanced")
 MAX_NODES = 10
 MAX_SWITCHES = 4

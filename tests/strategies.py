@@ -7,8 +7,6 @@ from hypothesis import strategies as st
 from forestcoll.topology.model import Topology
 from tests.random_topologies import KINDS, build_topology
 
-__all__ = ["topologies"]
-
 
 @st.composite
 def topologies(draw: st.DrawFn, kinds: Sequence[str] = KINDS) -> Topology:

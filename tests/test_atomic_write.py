@@ -15,7 +15,7 @@ from forestcoll import generate, load_topology
 from forestcoll.atomic_write import reason, temporary_folder, write_text, write_whole
 from forestcoll.errors import ExportError
 from forestcoll.schedule import write_schedule
-from tests.command_line import invoke
+from tests.command_line import assert_refused
 
 
 def halfway(interruption: BaseException, draft: Path) -> None:
@@ -219,9 +219,9 @@ def test_a_device_without_room_is_named() -> None:
     forest = generate(load_topology("ring:nodes=3")).schedule
     with pytest.raises(ExportError, match=r"^/dev/full: cannot be written: no space left on dev"):
         write_schedule(forest, "/dev/full")
-    found = invoke("generate", "ring:nodes=3", "-o", "/dev/full")
-    assert found.exit_code == 2
-    assert "/dev/full: cannot be written: no space left" in found.stderr
+    assert_refused(
+        "/dev/full: cannot be written: no space left", "generate", "ring:nodes=3", "-o", "/dev/full"
+    )
 
 
 def test_temporary_folders_are_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

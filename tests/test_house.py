@@ -44,6 +44,7 @@ ACROSS = {
     "test_random_demands": "baselines for demands, the best paths and their bound",
     "test_prose": "pages and rows",
     "test_readme": "the examples of the docs",
+    "test_dumps_to_schedule": "a page of docs/how-to as one path",
     "test_how_to": "the commands of docs/how-to",
     "test_faults_of_our_own": "what a page says of kept rows",
     "test_worked_examples": "what papers work out by hand",

@@ -15,7 +15,7 @@ from forestcoll.k_scan import BestK, Choice
 from forestcoll.schedule import MulticastForest
 from forestcoll.topology.model import Link, Node, NodeKind
 from forestcoll.tree_latency import Latency, _levels, latency, least_latency
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.fuzz.families import build
 from tests.in_network.multicast_switches import marked
 from tests.strategies import topologies
@@ -344,9 +344,14 @@ def test_of_equally_fast_numbers_of_trees_the_lowest_may_be_had(tmp_path: Path) 
     assert low["depth"] == min(choice["depth"] for choice in low["tried"]) < 7
     assert low["algbw_gb_s"] == high["algbw_gb_s"]
     assert not any(c["k"] < low["k"] and c["depth"] <= low["depth"] for c in low["tried"])
-    refused = invoke("generate", network, "--low", "-o", tmp_path / "never.npz")
-    assert refused.exit_code == 2
-    assert_one_line(refused.stderr, "--low chooses among numbers of trees; give --best-k too")
+    assert_refused(
+        "--low chooses among numbers of trees; give --best-k too",
+        "generate",
+        network,
+        "--low",
+        "-o",
+        tmp_path / "never.npz",
+    )
 
 
 def test_the_lowest_choice_is_as_fast_as_the_fastest() -> None:

@@ -22,15 +22,9 @@ from forestcoll.problem.demand import Demand
 from forestcoll.topology.numbers import exact, in_short
 
 __all__ = [
-    "MOST",
-    "MOST_OF",
-    "as_taken",
-    "check_choice",
-    "complaint",
-    "exact_parameter",
-    "setting",
+    "MOST", "MOST_OF", "as_taken", "check_choice", "complaint", "exact_parameter", "setting",
     "settings_for",
-]
+]  # fmt: skip
 
 MOST = 100_000
 """Default limit of a numeric parameter, such as rings or epochs."""

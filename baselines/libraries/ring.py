@@ -15,7 +15,8 @@ their NIC attachment, the box with the fewest NICs limits the number of rings, u
 number takes less time (``ring_attachment``).
 
 Within a box, a chain visits the GPUs in descending order through the box's switch. Where direct
-links (xGMI) make chains, it follows one of those over the least loaded links. Where a path through
+links (xGMI) make chains, it follows one of those over the least loaded links; boxes whose GPUs are
+all linked also try the rotations of a zigzag, which use each link once. Where a path through
 switches is faster than a direct link, both layouts are tried, and the faster one stays. A single
 box, and GPUs without a box, have cycles, by default those of least time.
 
@@ -27,6 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import permutations
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +39,7 @@ from baselines.interface.supported import GATHERING
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.nic_attachment import find_nic_attachments, ring_counts
 from baselines.networks.ring_attachment import AttachmentLayout
-from baselines.networks.ring_layout import Layout, Ring, lay_all
+from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
 from baselines.networks.switch_paths import build_forest, check_size, router_of
 from baselines.networks.switched import switched
 from forestcoll.errors import InvalidParameterError, UnsupportedError
@@ -220,11 +222,41 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
         laid = []
     attachments = find_nic_attachments(router_of(network), boxes)
     alike = all(found.is_whole and found.is_like(attachments[0]) for found in attachments)
+    laid += [found for found in [_zigzags(network, boxes)] if found and len(found) == counts[0]]
     if laid and alike:
         return laid
     if rings is None and not alike:
         counts = list(dict.fromkeys([*counts, *ring_counts(attachments)]))
     return laid + [lay_all(AttachmentLayout(network, boxes), count) for count in counts]
+
+
+def _zigzags(network: Topology, boxes: list[list[int]]) -> list[Ring]:
+    """Lay rings over boxes whose GPUs are all linked: the rotations of one zigzag chain.
+
+    The chain visits the places 0, 1, -1, 2, -2 and so on; its hops have all differences, each once.
+    So its n rotations use every link of a box once. An odd n has no such chain.
+    """
+    size = len(boxes[0])
+    linked = all(
+        (tail, head) in network.link_between
+        for gpus in boxes
+        for tail, head in permutations(gpus, 2)
+    )
+    if size % 2 or not linked or any(len(gpus) != size for gpus in boxes):
+        return []
+    offsets = [-place // 2 if place % 2 == 0 else (place + 1) // 2 for place in range(size)]
+    rings = []
+    for ring in range(size):
+        tour: list[int] = []
+        start = ring
+        for gpus in boxes:
+            places = [(start + offset) % size for offset in offsets]
+            tour += [gpus[place] for place in places]
+            start = places[-1]
+        rings.append(tuple(tour))
+    router = router_of(network)
+    joined = all(router.hops(*hop) is not None for ring in rings for hop in hops(ring))
+    return rings if joined else []
 
 
 METHODS = (

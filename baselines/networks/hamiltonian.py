@@ -18,15 +18,9 @@ from functools import lru_cache
 from itertools import pairwise
 
 __all__ = [
-    "LOOKS",
-    "TRIES",
-    "Path",
-    "Successors",
-    "excludes_cycle",
-    "find_cycle",
-    "find_disjoint_cycles",
+    "LOOKS", "TRIES", "Path", "Successors", "excludes_cycle", "find_cycle", "find_disjoint_cycles",
     "find_paths",
-]
+]  # fmt: skip
 
 LOOKS = 20_000
 """Extensions or rotations before a search stops."""

@@ -27,14 +27,8 @@ from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "MAX_PATHS",
-    "LogicalPaths",
-    "Router",
-    "build_forest",
-    "check_size",
-    "dealt",
-    "router_of",
-]
+    "MAX_PATHS", "LogicalPaths", "Router", "build_forest", "check_size", "dealt", "router_of",
+]  # fmt: skip
 
 MAX_PATHS = 64
 """Equal-cost paths kept between two GPUs."""

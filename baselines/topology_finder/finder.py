@@ -22,15 +22,8 @@ from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 
 __all__ = [
-    "MOST_DEGREE",
-    "MOST_NODES",
-    "Bounds",
-    "Question",
-    "bounds_of",
-    "divisors",
-    "find",
-    "front",
-]
+    "MOST_DEGREE", "MOST_NODES", "Bounds", "Question", "bounds_of", "divisors", "find", "front",
+]  # fmt: skip
 
 MOST_NODES = 4096
 MOST_DEGREE = 64

@@ -33,14 +33,9 @@ from forestcoll.topology.builder import TopologyBuilder
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "MOST_REGULAR",
-    "Cost",
-    "Small",
-    "best_of",
-    "cayley_digraphs",
-    "network_of_links",
+    "MOST_REGULAR", "Cost", "Small", "best_of", "cayley_digraphs", "network_of_links",
     "regular_digraphs",
-]
+]  # fmt: skip
 
 MOST_REGULAR = 10
 """Most GPUs of regular digraphs: there are N! permutations."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -24,115 +25,147 @@ from forestcoll.cli.options import (
     root_of,
     sizes_of,
 )
-from forestcoll.cli.output import expect_writable
+from forestcoll.cli.output import expect_drawable
 from forestcoll.errors import InvalidParameterError
-from forestcoll.problem.limits import MOST_SECONDS
+from forestcoll.problem.limits import MOST_SECONDS, check_seconds
 from forestcoll.problem.rate_bound import RateBound
-from forestcoll.topology import Topology, members_from_text
+from forestcoll.topology import Topology, group, members_from_text
 
 if TYPE_CHECKING:
     from experiments.advice.expected import Expected, Rate
+    from experiments.advice.measured.channel_rates import ChannelRate
 
 __all__ = ["expected_rates"]
 
 
+NCCL_TESTS = "nccl-tests"
+
+Collective = Annotated[
+    str, typer.Option("--collective", help="allreduce, ..., all-to-all; or nccl-tests: all.")
+]
+Sizes = Annotated[
+    str | None,
+    typer.Option("--sizes", help="Data sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20 bytes."),
+]
+TimeLimit = Annotated[
+    float, typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together.")
+]
+RunFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--measured",
+        metavar="FILE",
+        help="Output of nccl-tests or rccl-tests: what share of it all the run reaches.",
+    ),
+]
+Alpha = Annotated[str | None, typer.Option("--alpha", help="Microseconds a hop, with --measured.")]
+Picture = Annotated[Path | None, typer.Option("--picture", help="Draw the run, with --measured.")]
+ChannelsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--channels", metavar="FILE", help="A log or graph file of NCCL: rate its channels."
+    ),
+]
+
+
 def expected_rates(
     spec: Spec,
-    collective: Annotated[
-        str, typer.Option("--collective", help="allreduce, ..., all-to-all; or nccl-tests: all.")
-    ] = "allreduce",
-    sizes: Annotated[
-        str | None,
-        typer.Option("--sizes", help="Data sizes: 1MB,64MB or 1MB..1GB; 1MB is 2^20 bytes."),
-    ] = None,
+    collective: Collective = "allreduce",
+    sizes: Sizes = None,
     root: Root = None,
     members: Group = None,
     idle: Idle = None,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,
-    time_limit: Annotated[
-        float, typer.Option("--time-limit", max=MOST_SECONDS, help="Seconds for all rows together.")
-    ] = 60.0,
+    time_limit: TimeLimit = 60.0,
     demand: DemandText = None,
-    measured: Annotated[
-        Path | None,
-        typer.Option(
-            "--measured",
-            metavar="FILE",
-            help="Output of nccl-tests or rccl-tests: what share of it all the run reaches.",
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None, typer.Option("--alpha", help="Microseconds a hop, with --measured.")
-    ] = None,
-    picture: Annotated[
-        Path | None, typer.Option("--picture", help="Draw the run, with --measured.")
-    ] = None,
-    channels: Annotated[
-        Path | None,
-        typer.Option(
-            "--channels", metavar="FILE", help="A log or graph file of NCCL: rate its channels."
-        ),
-    ] = None,
+    measured: RunFile = None,
+    alpha: Alpha = None,
+    picture: Picture = None,
+    channels: ChannelsFile = None,
     json_: Json = False,
 ) -> None:
     """Print the best algbw and busbw that nccl-tests can show, and the bottleneck."""
-    from experiments.advice.expected import expected
-    from forestcoll.cli.facts import as_json
-
     asked = sizes_of(sizes)
     network = changed_network(spec, without, scale, links)
-    if channels is not None and (
-        measured is not None or demand is not None or collective == NCCL_TESTS
-    ):
+    plain = root is None and not asked
+    _expect_one_question(collective, demand, measured, channels, plain=plain, sized=bool(asked))
+    if measured is None and (alpha is not None or picture is not None):
+        raise InvalidParameterError("--alpha and --picture are of --measured; add it, or drop them")
+    if measured is None and demand is None and collective != NCCL_TESTS:
+        chosen = None if members is None else members_from_text(network, members)
+        role = idle_of(members, idle, "absent") or "absent"
+        at = root_of(network, root)
+        _print_rates(network, collective, at, chosen, role, time_limit, channels, asked, json_)
+        return
+    of_group = network if members is None else in_group(network, members, idle or "absent")
+    if measured is not None:
+        at = root_of(network, root)
+        _print_measured(measured, of_group, collective, at, alpha, time_limit, picture, json_)
+    elif demand is not None:
+        _print_demand(of_group, demand, time_limit, json_)
+    else:
+        _print_programs(of_group, time_limit, json_)
+
+
+def _expect_one_question(
+    collective: str,
+    demand: str | None,
+    measured: Path | None,
+    channels: Path | None,
+    *,
+    plain: bool,
+    sized: bool,
+) -> None:
+    """Refuse options that ask different things; ``plain`` if neither a root nor sizes are given."""
+    if channels is not None and (measured or demand or collective == NCCL_TESTS):
         raise InvalidParameterError(
             "--channels is for one collective; leave --measured and --demand away"
         )
-    if measured is not None:
-        if demand is not None or collective == NCCL_TESTS or asked:
-            raise InvalidParameterError(
-                "--measured has sizes of one collective; leave --demand and --sizes away, and name "
-                "the collective"
-            )
-        of_group = network if members is None else in_group(network, members, idle or "absent")
-        _print_measured(
-            measured, of_group, collective, root_of(network, root), alpha, time_limit, picture,
-            json_=json_,
-        )  # fmt: skip
-        return
-    if alpha is not None or picture is not None:
-        raise InvalidParameterError("--alpha and --picture are of --measured; add it, or drop them")
-    if demand is not None:
-        if root is not None or asked or collective != "allreduce":
-            raise InvalidParameterError(
-                "--demand states all data; leave --collective, --root and --sizes away"
-            )
-        of_group = network if members is None else in_group(network, members, idle or "absent")
-        _print_demand(of_group, demand, time_limit, json_)
-        return
-    if collective == NCCL_TESTS:
-        if root is not None or asked:
-            raise InvalidParameterError(
-                "--collective nccl-tests prints all rates; leave --root and --sizes away"
-            )
-        members_only = network if members is None else in_group(network, members, idle or "absent")
-        _print_programs(members_only, time_limit, json_)
-        return
-    found = expected(
-        network,
-        collective,
-        root=root_of(network, root),
-        members=None if members is None else members_from_text(network, members),
-        idle=idle_of(members, idle, "absent") or "absent",
-        seconds=time_limit,
-    )
+    if measured is not None and (demand or collective == NCCL_TESTS or sized):
+        raise InvalidParameterError(
+            "--measured has sizes of one collective; leave --demand and --sizes away, and name "
+            "the collective"
+        )
+    if demand is not None and not (plain and collective == "allreduce"):
+        raise InvalidParameterError(
+            "--demand states all data; leave --collective, --root and --sizes away"
+        )
+    if collective == NCCL_TESTS and not plain:
+        raise InvalidParameterError(
+            "--collective nccl-tests prints all rates; leave --root and --sizes away"
+        )
+
+
+def _print_rates(
+    network: Topology,
+    collective: str,
+    root: str | int | None,
+    members: Iterable[str] | None,
+    idle: Literal["forward", "absent"],
+    seconds: float,
+    channels: Path | None,
+    sizes: Sequence[int],
+    json_: bool,
+) -> None:
+    """Print bounds, rates and what binds, with those of NCCL's channels if there is a file."""
+    from experiments.advice.expected import expected
+    from experiments.advice.measured.channel_rates import channel_rates
+    from experiments.advice.time_limit import time_limit
+    from forestcoll.cli.facts import as_json
+
+    check_seconds(seconds)
+    began = time.monotonic()
+    rated: list[ChannelRate] = []
     if channels is not None:
-        found = _with_channels(found, channels)
-    typer.echo(as_json(_document(found, asked)) if json_ else "\n".join(_lines(found, asked)))
-
-
-NCCL_TESTS = "nccl-tests"
+        of_group = network if members is None else group(network, members, idle=idle)
+        with time_limit(seconds):
+            rated = channel_rates(channels, of_group, collective)
+        seconds = max(0.0, round(seconds - (time.monotonic() - began), 1))
+    found = expected(network, collective, root=root, members=members, idle=idle, seconds=seconds)
+    found = _with_channels(found, rated)
+    typer.echo(as_json(_document(found, sizes)) if json_ else "\n".join(_lines(found, sizes)))
 
 
 def _print_measured(
@@ -143,7 +176,6 @@ def _print_measured(
     alpha: str | None,
     seconds: float,
     picture: Path | None,
-    *,
     json_: bool,
 ) -> None:
     """Print a measured run beside what its network can give, and draw it."""
@@ -151,26 +183,19 @@ def _print_measured(
     from forestcoll.cli.facts import as_json
     from forestcoll.schedule.simulate import AlphaBeta
 
-    if picture is not None:
-        from forestcoll.draw import check_format
-
-        check_format(picture)
-        expect_writable(picture)
+    expect_drawable(picture)
     model = AlphaBeta() if alpha is None else AlphaBeta(alpha_us=alpha)
     report = compare(file, network, collective, root, model, seconds)
     typer.echo(as_json(document(report)) if json_ else "\n".join(lines(report)))
     if picture is not None:
-        from experiments.figures import matplotlib_renderer
-        from forestcoll.draw import save_figure
+        from experiments.figures.matplotlib_renderer import save
 
-        with matplotlib_renderer.style():
-            save_figure(matplotlib_renderer.render(figure(report)), picture)
+        save(figure(report), picture)
 
 
-def _with_channels(found: Expected, file: Path) -> Expected:
+def _with_channels(found: Expected, channels: Sequence[ChannelRate]) -> Expected:
     """Add a row for the rings, and for the trees, of a file of NCCL's."""
     from experiments.advice.expected import Rate, busbw_factor
-    from experiments.advice.measured.channel_rates import channel_rates
 
     factor = busbw_factor(found.collective, found.topology.num_compute)
     bound = max((one.algbw_gb_s for one in found.bounds if one.algbw_gb_s), default=None)
@@ -182,7 +207,7 @@ def _with_channels(found: Expected, file: Path) -> Expected:
             None if bound is None else one.algbw_gb_s / bound,
             "",
         )
-        for one in channel_rates(file, found.topology, found.collective)
+        for one in channels
     ]
     return replace(found, rates=(*found.rates, *rows))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import matplotlib as mpl
@@ -29,8 +30,9 @@ from experiments.figures.matplotlib_annotations import (
     write_notes,
 )
 from experiments.figures.panels import size_ticks, with_room, wrapped
+from forestcoll.draw import save_figure
 
-__all__ = ["render", "style"]
+__all__ = ["render", "save", "style"]
 
 _MOST_COLUMNS = 4
 _LETTERS_AN_INCH = 11.0
@@ -64,6 +66,12 @@ def style() -> Iterator[None]:
         mpl.rcdefaults()  # whatever the user's own settings file says
         mpl.rcParams.update(settings)
         yield
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Draw a figure in our style and write it; as :func:`forestcoll.draw.save_figure`."""
+    with style():
+        save_figure(render(figure), path)
 
 
 def render(figure: Figure, title: str = "") -> pictures.Figure:

@@ -140,18 +140,16 @@ def _root(share: Callable[[float], float], wanted: float) -> float:
 
 
 def _draw(root: Path) -> Path:
-    from experiments.figures import matplotlib_renderer
+    from experiments.figures.matplotlib_renderer import save
     from experiments.figures.training_shares import training_shares as figure
     from experiments.results.rows import read_rows
-    from forestcoll.draw import save_figure
 
     rows = [
         row for name in EXPERIMENTS for row in read_rows(root / "results" / name / "rows.jsonl")
     ]
     output = root / "results" / "forestcoll" / "figure13.png"
     output.parent.mkdir(exist_ok=True)
-    with matplotlib_renderer.style():
-        save_figure(matplotlib_renderer.render(figure(rows)), output)
+    save(figure(rows), output)
     return output
 
 

@@ -20,7 +20,7 @@ from experiments.run.processes import end_all, marked
 from experiments.run.provenance import commit, host, versions
 from experiments.run.watch import Order
 
-__all__ = ["OnStage", "Running", "run_point"]
+__all__ = ["OnStage", "Running"]
 
 MARK = "FORESTCOLL_POINT"
 """Environment variable of all processes of a point: finds them if the watchdog is killed."""
@@ -30,15 +30,6 @@ END_WITHIN_S = 10.0
 
 OnStage = Callable[[str], None]
 """Called with each phase and stage of a point as it begins."""
-
-
-def run_point(point: Point, on_stage: OnStage) -> Row:
-    """Run a point to its end; every outcome is a row."""
-    with Running(point) as running:
-        while True:
-            row = running.listen(on_stage)
-            if row is not None:
-                return row
 
 
 class Running:

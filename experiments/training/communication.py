@@ -1,8 +1,7 @@
 """Seconds of a collective of some size, on a network by a method.
 
 Problem: the durations of the tasks of an iteration.
-Input:   a network and a method of ours or a baseline, simulated with alpha and bandwidths; or a
-         candidate of the topology finder with its T_L and T_B.
+Input:   a network and a method of ours or a baseline, simulated with alpha and bandwidths.
 Output:  a function from collective and bytes to seconds, which remembers what it was asked.
 Cost:    one schedule for each collective, one simulation for each size.
 Source:  Zhao et al. (NSDI 2025), appendix A.4: allreduces by T_L and T_B, all-to-alls by a flow.
@@ -16,13 +15,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from baselines.interface.method import Schedule
 from baselines.registry import METHODS
-from baselines.topology_finder.candidate import Candidate
-from baselines.topology_finder.workload import Fabric, Workload
 from forestcoll.compilation import compile_program
 from forestcoll.errors import TimeLimitError, UnknownMethodError
 from forestcoll.generation import generate
@@ -31,11 +27,10 @@ from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
 from forestcoll.topology.model import Topology
 
 if TYPE_CHECKING:
-    from baselines.topology_finder.all_to_all import AllToAllRate
     from forestcoll.all_to_all.concurrent_flow import ApproximateFlow
     from forestcoll.all_to_all.linear_optimum import AllToAllOptimum
 
-__all__ = ["OWN", "OnCandidate", "OnNetwork"]
+__all__ = ["OWN", "OnNetwork"]
 
 OWN = "forestcoll"
 """Our own schedules, among the names of methods."""
@@ -137,31 +132,3 @@ class OnNetwork:
             if isinstance(late.incumbent, ApproximateFlow):
                 return late.incumbent
             raise
-
-
-@dataclass(frozen=True)
-class OnCandidate:
-    """Times of a candidate of the topology finder, by T_L and T_B.
-
-    Parameters
-    ----------
-    one : Candidate
-    fabric : Fabric
-    rate : AllToAllRate, optional
-        Needed for all-to-alls.
-    """
-
-    one: Candidate
-    fabric: Fabric
-    rate: AllToAllRate | None = None
-
-    def __call__(self, collective: str, size: int) -> float:
-        """Return the seconds of a collective."""
-        if size == 0:
-            return 0.0
-        load = Workload(((size, Fraction(1)),))
-        if collective == "all-to-all":
-            assert self.rate is not None, "give the rate of all-to-alls"
-            attained = Fraction(self.rate.attained)
-            return float(load.all_to_all_seconds(self.one, attained, self.fabric))
-        return float(load.seconds(self.one, collective, self.fabric))

@@ -25,13 +25,9 @@ from forestcoll.solver.linear_program import Vector
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "AGREEMENT",
-    "AllreduceOptimum",
-    "BindingCut",
-    "combination_algbw",
-    "rate_scale",
+    "AGREEMENT", "AllreduceOptimum", "BindingCut", "combination_algbw", "rate_scale",
     "useful_bandwidth",
-]
+]  # fmt: skip
 
 AGREEMENT = 1e-7
 """Rates nearer than this, relatively, are taken for equal."""

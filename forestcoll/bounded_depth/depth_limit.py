@@ -34,13 +34,9 @@ from forestcoll.topology.describe import counted
 from forestcoll.topology.spec import Network
 
 __all__ = [
-    "DepthPoint",
-    "ShallowSchedules",
-    "least_depth",
-    "points_of",
-    "rate_by_depth",
+    "DepthPoint", "ShallowSchedules", "least_depth", "points_of", "rate_by_depth",
     "schedule_within",
-]
+]  # fmt: skip
 
 
 F = TypeVar("F", Forest, FactoredForest)

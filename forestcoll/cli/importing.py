@@ -27,66 +27,75 @@ _NAMED = re.compile(r"([A-Za-z0-9][A-Za-z0-9_.-]{0,63})=(.+)")
 _MOST_MACHINES = 10_000
 
 
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Dumps of machines, in the order of their ranks, and files of the fabric; NAME=FILE "
+        "names a machine.",
+    ),
+]
+FabricFile = Annotated[
+    Path | None,
+    typer.Option("--network", metavar="FILE", help="A file of the fabric, or a description."),
+]
+FabricWords = Annotated[
+    str | None,
+    typer.Option(
+        "--fabric", metavar="WORDS", help="The fabric in words: rails, leaf-spine:leaves=4,..."
+    ),
+]
+Rates = Annotated[
+    str | None,
+    typer.Option(
+        "--rates",
+        metavar="TABLE",
+        help="Bandwidth of counted links: nominal, runtime, or a file of measured rates.",
+    ),
+]
+Nics = Annotated[
+    str, typer.Option("--nics", metavar="PATTERN", help="NICs to use, such as 'mlx5_[0-7]'.")
+]
+GpuKind = Annotated[
+    str | None,
+    typer.Option(
+        "--gpu", metavar="KIND", help="Kind of all GPUs: sm_90, gfx942, or a model: H100."
+    ),
+]
+NicSpeed = Annotated[
+    str | None,
+    typer.Option("--nic-speed", metavar="RATE", help="Bandwidth of each NIC, such as '400 Gb/s'."),
+]
+Uplink = Annotated[
+    str | None,
+    typer.Option(
+        "--uplink",
+        metavar="RATE",
+        help="Bandwidth from each switch to the one above, for files without bandwidths.",
+    ),
+]
+Machines = Annotated[
+    int,
+    typer.Option(
+        "--machines",
+        min=1,
+        max=_MOST_MACHINES,
+        help="Machines that the one dump stands for, if they are equal.",
+    ),
+]
+
+
 def import_network(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE...",
-            help="Dumps of machines, in the order of their ranks, and files of the fabric; "
-            "NAME=FILE names a machine.",
-        ),
-    ],
+    files: Files,
     output: Output,
-    network: Annotated[
-        Path | None,
-        typer.Option("--network", metavar="FILE", help="A file of the fabric, or a description."),
-    ] = None,
-    fabric: Annotated[
-        str | None,
-        typer.Option(
-            "--fabric", metavar="WORDS", help="The fabric in words: rails, leaf-spine:leaves=4,..."
-        ),
-    ] = None,
-    rates: Annotated[
-        str | None,
-        typer.Option(
-            "--rates",
-            metavar="TABLE",
-            help="Bandwidth of counted links: nominal, runtime, or a file of measured rates.",
-        ),
-    ] = None,
-    nics: Annotated[
-        str, typer.Option("--nics", metavar="PATTERN", help="NICs to use, such as 'mlx5_[0-7]'.")
-    ] = "*",
-    gpu: Annotated[
-        str | None,
-        typer.Option(
-            "--gpu", metavar="KIND", help="Kind of all GPUs: sm_90, gfx942, or a model: H100."
-        ),
-    ] = None,
-    nic_speed: Annotated[
-        str | None,
-        typer.Option(
-            "--nic-speed", metavar="RATE", help="Bandwidth of each NIC, such as '400 Gb/s'."
-        ),
-    ] = None,
-    uplink: Annotated[
-        str | None,
-        typer.Option(
-            "--uplink",
-            metavar="RATE",
-            help="Bandwidth from each switch to the one above, for files without bandwidths.",
-        ),
-    ] = None,
-    machines: Annotated[
-        int,
-        typer.Option(
-            "--machines",
-            min=1,
-            max=_MOST_MACHINES,
-            help="Machines that the one dump stands for, if they are equal.",
-        ),
-    ] = 1,
+    network: FabricFile = None,
+    fabric: FabricWords = None,
+    rates: Rates = None,
+    nics: Nics = "*",
+    gpu: GpuKind = None,
+    nic_speed: NicSpeed = None,
+    uplink: Uplink = None,
+    machines: Machines = 1,
     json_: Json = False,
 ) -> None:
     """Join dumps of machines and a fabric to a network, and write its file."""

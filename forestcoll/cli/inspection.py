@@ -11,7 +11,7 @@ import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.options import Group, Idle, Json, Output, ScheduleFile, idle_fact, in_group
-from forestcoll.cli.output import expect_writable, report
+from forestcoll.cli.output import expect_drawable, report
 from forestcoll.comparison.diff_in_words import as_document, in_words
 from forestcoll.comparison.schedule_diff import diff
 from forestcoll.core.assembly import expand
@@ -152,10 +152,9 @@ def draw_one_tree(
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""
-    from forestcoll.draw import check_format, draw_tree, save_figure  # loads matplotlib
+    from forestcoll.draw import draw_tree, save_figure  # loads matplotlib
 
-    check_format(output)
-    expect_writable(output)
+    expect_drawable(output)
     schedule = read_schedule(file)
     verify(schedule)
     forest: Any = schedule

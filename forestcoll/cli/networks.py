@@ -13,7 +13,7 @@ from rich.text import Text
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json, Output, Spec
-from forestcoll.cli.output import expect_writable, report
+from forestcoll.cli.output import expect_drawable, expect_writable, report
 from forestcoll.cli.shell import EPILOG
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import InvalidTopologyError, did_you_mean
@@ -134,10 +134,9 @@ def draw_network(
     json_: Json = False,
 ) -> None:
     """Draw a network, as .png, .pdf or .svg."""
-    from forestcoll.draw import check_format, draw_topology, save_figure  # loads matplotlib
+    from forestcoll.draw import draw_topology, save_figure  # loads matplotlib
 
-    check_format(output)
-    expect_writable(output)
+    expect_drawable(output)
     topology = changed_network(spec, without, scale, links)
     best = optimum(topology) if cut else None
     bottleneck = None if best is None else best.bottleneck

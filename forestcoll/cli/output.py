@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from forestcoll.core.stopwatch import Progress as StageProgress
 
-__all__ = ["SCHEDULES", "expect_writable", "progress_bars", "report"]
+__all__ = ["SCHEDULES", "expect_drawable", "expect_writable", "progress_bars", "report"]
 
 SCHEDULES = (".json", ".npz")
 """Endings of schedule files."""
@@ -44,6 +44,15 @@ def expect_writable(output: Path, endings: Sequence[str] = ()) -> None:
         raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
     if new_or_replaced and not os.access(directory, os.W_OK | os.X_OK):
         raise ExportError(f"{output}: no permission to write in {directory}; choose another")
+
+
+def expect_drawable(picture: Path | None) -> None:
+    """Refuse a picture of an unknown format, or an unwritable path, before the long work."""
+    if picture is not None:
+        from forestcoll.draw import check_format  # loads matplotlib
+
+        check_format(picture)
+        expect_writable(picture)
 
 
 @contextmanager

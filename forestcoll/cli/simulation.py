@@ -10,7 +10,7 @@ import typer
 
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
-from forestcoll.cli.output import expect_writable, progress_bars
+from forestcoll.cli.output import expect_drawable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import size_text
@@ -67,11 +67,7 @@ def simulate_schedule(
     model = AlphaBeta(
         alpha_us=alpha, gamma_s_per_gb=gamma, sharing=sharing, lockstep=lockstep, keep_clock=clock
     )
-    if usage is not None:
-        from forestcoll.draw import check_format  # loads matplotlib
-
-        check_format(usage)
-        expect_writable(usage)
+    expect_drawable(usage)
     schedule = read_schedule(file)
     verify(schedule)
     program = compile_program(schedule)

@@ -25,7 +25,7 @@ from forestcoll.cli.options import (
     in_group,
     root_of,
 )
-from forestcoll.cli.output import expect_writable, progress_bars
+from forestcoll.cli.output import expect_drawable, progress_bars
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.numbers import exact_text
 from forestcoll.what_if.single_changes import Outcome, failures, upgrades
@@ -60,11 +60,7 @@ def what_if(
     json_: Json = False,
 ) -> None:
     """Rank single failures by their cost and faster links by their gain, exactly."""
-    if output is not None:
-        from forestcoll.draw import check_format  # loads matplotlib
-
-        check_format(output)
-        expect_writable(output)
+    expect_drawable(output)
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
     at = root_of(topology, root)

@@ -49,15 +49,9 @@ from forestcoll.topology.symmetry.parallel_planes import (
 from forestcoll.topology.validation import check_balanced, validate
 
 __all__ = [
-    "EXPLICIT",
-    "FACTORED",
-    "PAPER_STAGES",
-    "STAGES",
-    "Form",
-    "both_phases",
-    "forest_of",
+    "EXPLICIT", "FACTORED", "PAPER_STAGES", "STAGES", "Form", "both_phases", "forest_of",
     "forest_with",
-]
+]  # fmt: skip
 
 STAGES = ("optimality", "tight sets", "switch removal", "tree packing", "routing")
 """Stages of the method "forestcoll"."""

@@ -29,14 +29,9 @@ from forestcoll.problem.certificate_entries import (
 )
 
 __all__ = [
-    "AllreduceCertificate",
-    "AllreduceGpu",
-    "AllreduceLimit",
-    "AllreduceLink",
-    "AllreduceShared",
-    "SetPrice",
-    "SwitchPotential",
-]
+    "AllreduceCertificate", "AllreduceGpu", "AllreduceLimit", "AllreduceLink", "AllreduceShared",
+    "SetPrice", "SwitchPotential",
+]  # fmt: skip
 
 
 class AllreduceGpu(Entry):

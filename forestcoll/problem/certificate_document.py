@@ -42,26 +42,11 @@ from forestcoll.problem.certificate_entries import (
 from forestcoll.topology.reading.documents import parse_json
 
 __all__ = [
-    "MOST_BYTES",
-    "AnyCertificate",
-    "Certificate",
-    "CertifiedGpu",
-    "CertifiedLink",
-    "CutPrice",
-    "ForwardingPrice",
-    "LimitOfK",
-    "LimitPrice",
-    "OptimumCut",
-    "OptimumPrices",
-    "PricedLimitOfK",
-    "Prices",
-    "SharedLimit",
-    "SharedLink",
-    "certificate_schema",
-    "is_certificate",
-    "read_certificate",
-    "write_certificate",
-]
+    "MOST_BYTES", "AnyCertificate", "Certificate", "CertifiedGpu", "CertifiedLink", "CutPrice",
+    "ForwardingPrice", "LimitOfK", "LimitPrice", "OptimumCut", "OptimumPrices", "PricedLimitOfK",
+    "Prices", "SharedLimit", "SharedLink", "certificate_schema", "is_certificate",
+    "read_certificate", "write_certificate",
+]  # fmt: skip
 
 MOST_BYTES = 64_000_000
 """Size limit of a certificate: half a million links, as many as a topology file holds."""

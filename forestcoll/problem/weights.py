@@ -29,13 +29,8 @@ from forestcoll.topology.reading.documents import parse_json, parse_yaml
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
-    "MOST_BYTES",
-    "Weights",
-    "rank_of_root",
-    "read_weights",
-    "weights_for",
-    "whole_weights",
-]
+    "MOST_BYTES", "Weights", "rank_of_root", "read_weights", "weights_for", "whole_weights",
+]  # fmt: skip
 
 MOST_BYTES = 16_000_000
 """Size limit of a file of weights: some hundred thousand GPUs by name."""

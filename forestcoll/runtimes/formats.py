@@ -17,15 +17,9 @@ from forestcoll.schedule.program import Program
 from forestcoll.topology.describe import counted
 
 __all__ = [
-    "FORMATS",
-    "ExportOptions",
-    "Exported",
-    "Format",
-    "asked_of",
-    "export",
-    "format_of",
+    "FORMATS", "ExportOptions", "Exported", "Format", "asked_of", "export", "format_of",
     "options_of",
-]
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

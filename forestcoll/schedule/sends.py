@@ -12,15 +12,8 @@ import numpy.typing as npt
 from forestcoll.schedule.equality import ByValue
 
 __all__ = [
-    "Chunks",
-    "Intervals",
-    "Send",
-    "Sends",
-    "TimedSend",
-    "ascending",
-    "intervals_of",
-    "paths_of",
-]
+    "Chunks", "Intervals", "Send", "Sends", "TimedSend", "ascending", "intervals_of", "paths_of",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

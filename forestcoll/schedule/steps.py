@@ -38,11 +38,8 @@ from forestcoll.schedule.sends import (
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "COLLECTIVES",
-    "REDUCTIONS",
-    "WEIGHTED",
-    "StepSchedule",
-]
+    "COLLECTIVES", "REDUCTIONS", "WEIGHTED", "StepSchedule",
+]  # fmt: skip
 
 COLLECTIVES = (
     "allgather",

@@ -19,16 +19,9 @@ from itertools import groupby
 from forestcoll.topology.graph import Link, NetworkGraph, NodeKind
 
 __all__ = [
-    "LinkClass",
-    "SharedInWords",
-    "as_float",
-    "counted",
-    "decimal",
-    "link_classes",
-    "link_groups",
-    "nodes_in_words",
-    "shared_in_words",
-]
+    "LinkClass", "SharedInWords", "as_float", "counted", "decimal", "link_classes", "link_groups",
+    "nodes_in_words", "shared_in_words",
+]  # fmt: skip
 
 _NAMES_SHOWN = 6
 

@@ -20,14 +20,9 @@ from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import load_topology
 
 __all__ = [
-    "Network",
-    "Networks",
-    "both_ways",
-    "cartesian_power",
-    "cartesian_product",
-    "degree_expansion",
+    "Network", "Networks", "both_ways", "cartesian_power", "cartesian_product", "degree_expansion",
     "line_graph",
-]
+]  # fmt: skip
 
 
 _LARGEST = "largest"

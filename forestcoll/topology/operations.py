@@ -20,15 +20,9 @@ from forestcoll.topology.model import Link, Node, NodeKind, Topology
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = [
-    "MOST_GPUS",
-    "MOST_LINKS",
-    "both_ways",
-    "cartesian_power",
-    "cartesian_product",
-    "common_unit",
-    "degree_expansion",
-    "line_graph",
-]
+    "MOST_GPUS", "MOST_LINKS", "both_ways", "cartesian_power", "cartesian_product", "common_unit",
+    "degree_expansion", "line_graph",
+]  # fmt: skip
 
 MOST_GPUS, MOST_LINKS = 1_000_000, 5_000_000
 """Size limits of a result; a small mistake in a parameter easily exceeds them."""

@@ -19,14 +19,9 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact
 
 __all__ = [
-    "SharedCapacity",
-    "checked",
-    "groups_from_attribute",
-    "kept",
-    "moved",
-    "reversed_groups",
+    "SharedCapacity", "checked", "groups_from_attribute", "kept", "moved", "reversed_groups",
     "shared_attribute",
-]
+]  # fmt: skip
 
 Ends = tuple[int, int]
 

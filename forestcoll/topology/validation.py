@@ -27,13 +27,9 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
 __all__ = [
-    "COLLECTIVES",
-    "Collective",
-    "check_balanced",
-    "refuse_shared",
-    "uses_all_bandwidth",
+    "COLLECTIVES", "Collective", "check_balanced", "refuse_shared", "uses_all_bandwidth",
     "validate",
-]
+]  # fmt: skip
 
 Collective = Literal["allgather", "reduce-scatter", "allreduce", "broadcast", "reduce"]
 

@@ -47,13 +47,8 @@ from forestcoll.topology.validation import validate
 from lp.allgather.arborescence import cheapest_arborescence
 
 __all__ = [
-    "GAP",
-    "FractionalPacking",
-    "PackedTree",
-    "PackingProgram",
-    "Priced",
-    "fractional_packing",
-]
+    "GAP", "FractionalPacking", "PackedTree", "PackingProgram", "Priced", "fractional_packing",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

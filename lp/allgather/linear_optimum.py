@@ -36,14 +36,8 @@ from forestcoll.topology.validation import uses_all_bandwidth, validate
 from lp.modelling import solve_stated
 
 __all__ = [
-    "TOLERANCE",
-    "AllgatherLp",
-    "AllgatherOptimum",
-    "allgather_rate",
-    "build",
-    "extract",
-    "solve",
-]
+    "TOLERANCE", "AllgatherLp", "AllgatherOptimum", "allgather_rate", "build", "extract", "solve",
+]  # fmt: skip
 
 TOLERANCE = 1e-9
 """By how much a row, a bound or a reduced cost may be off, in the scaled program."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.options import Json, Spec
 from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from forestcoll.topology import Topology
     from lp.groups.result import ConcurrentGroups
 
-__all__ = ["Json", "Solver", "TimeLimit", "groups"]
+__all__ = ["Solver", "TimeLimit", "groups"]
 
 TimeLimit = Annotated[
     float,
@@ -25,11 +26,10 @@ TimeLimit = Annotated[
     ),
 ]
 Solver = Annotated[str, typer.Option("--solver", help="highs, highs-ipm, glop, gurobi, ...")]
-Json = Annotated[bool, typer.Option("--json", help="Write one JSON document to stdout.")]
 
 
 def groups(
-    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    spec: Spec,
     without: Without = None,
     scale: Scale = None,
     links: NewLinks = None,

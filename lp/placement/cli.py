@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
+from forestcoll.cli.options import Json, Spec
 from forestcoll.problem.limits import MOST_SECONDS
-from lp.groups.cli import Json
 
 if TYPE_CHECKING:
     from lp.placement.placement_search import Placement
@@ -21,7 +21,7 @@ _SHOWN = 8  # groups of a kind; the file has all
 
 
 def placement(
-    spec: Annotated[str, typer.Argument(metavar="TOPOLOGY", help="A family or a topology file.")],
+    spec: Spec,
     kind: Annotated[
         list[str] | None,
         typer.Option(

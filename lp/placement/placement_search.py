@@ -35,15 +35,9 @@ from lp.placement.parallel_kinds import Ints, Kind
 from lp.placement.placement_bound import placement_bound_us
 
 __all__ = [
-    "EXHAUSTIVE",
-    "OBJECTIVES",
-    "Placed",
-    "Placement",
-    "best_placement",
-    "distinct_placements",
-    "improved",
-    "starts",
-]
+    "EXHAUSTIVE", "OBJECTIVES", "Placed", "Placement", "best_placement", "distinct_placements",
+    "improved", "starts",
+]  # fmt: skip
 
 EXHAUSTIVE = 8
 """GPUs up to which all placements are looked at."""

@@ -8,7 +8,7 @@ import pytest
 
 from experiments.advice.expected import Expected, expected
 from forestcoll import generate, group, load_topology, optimum, verify
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 
 PCIE = 32
@@ -17,15 +17,10 @@ PCIE = 32
 
 def box_of_eight(between: int, direct: int, pairs: Iterable[tuple[int, int]]) -> Topology:
     """Eight GPUs on two sockets by PCIe, joined at ``between``; pairs by links of their own."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"b0.g{i}", box=0, index=i) for i in range(8)]
-    sockets = [builder.switch("cpu0"), builder.switch("cpu1")]
-    for i, gpu in enumerate(gpus):
-        builder.link(gpu, sockets[i // 4], PCIE)
-    builder.link(*sockets, between)
-    for a, b in pairs:
-        builder.link(gpus[a], gpus[b], direct)
-    return builder.build("a box of eight")
+    gpus = " ".join(f"b0.g{i}@0.{i}" for i in range(8))
+    links = [f"b0.g0..3 - cpu0: {PCIE}, b0.g4..7 - cpu1: {PCIE}, cpu0 - cpu1: {between}"]
+    links += [f"b0.g{a} - b0.g{b}: {direct}" for a, b in pairs]
+    return network_of(f"{gpus} [cpu0] [cpu1]", ", ".join(links), "a box of eight")
 
 
 def a100_pcie() -> Topology:
@@ -77,18 +72,13 @@ def test_whoever_is_absent_by_default() -> None:
 
 def one_gpu_four_nics() -> Topology:
     """Two nodes of one H100, whose four NICs of 50 GB/s are behind its PCIe switch and the CPU."""
-    builder = TopologyBuilder()
-    fabric = builder.switch("fabric")
-    for box in range(2):
-        gpu = builder.gpu(f"b{box}.g0", box=box, index=0)
-        pcie, cpu = builder.switch(f"b{box}.pcie"), builder.switch(f"b{box}.cpu")
-        builder.link(gpu, pcie, 63)
-        builder.link(pcie, cpu, 63)
-        for i in range(4):
-            nic = builder.switch(f"b{box}.nic{i}")
-            builder.link(nic, cpu if i else pcie, 50)
-            builder.link(nic, fabric, 50)
-    return builder.build("1 GPU and 4 NICs a node")
+    nodes = [f"b{i}.g0@{i}.0 [b{i}.pcie] [b{i}.cpu] [b{i}.nic0..3]" for i in range(2)]
+    links = [
+        f"b{i}.pcie - b{i}.g0 b{i}.cpu: 63, b{i}.nic0 - b{i}.pcie: 50, "
+        f"b{i}.nic1..3 - b{i}.cpu: 50, b{i}.nic0..3 - fabric: 50"
+        for i in range(2)
+    ]
+    return network_of(" ".join(["[fabric]", *nodes]), ", ".join(links), "1 GPU and 4 NICs a node")
 
 
 def test_one_gpu_with_four_nics_is_bound_by_its_own_pcie() -> None:
@@ -124,14 +114,9 @@ def test_a_torus_that_wraps_in_one_dimension_is_bound_by_its_corners() -> None:
 
 def through_memory() -> Topology:
     """Eight RTX 5090 without peer access: all traffic passes host memory, 150 GB/s (nccl#1639)."""
-    builder = TopologyBuilder()
-    into, out = builder.switch("in"), builder.switch("out")
-    builder.arc(into, out, 150)
-    for i in range(8):
-        gpu = builder.gpu(f"b0.g{i}", box=0, index=i)
-        builder.arc(gpu, into, 64)
-        builder.arc(out, gpu, 64)
-    return builder.build("8 GPUs through host memory")
+    gpus = " ".join(f"b0.g{i}@0.{i}" for i in range(8))
+    links = "in > out: 150, b0.g0..7 > in: 64, out > b0.g0..7: 64"
+    return network_of(f"[in] [out] {gpus}", links, "8 GPUs through host memory")
 
 
 def test_host_memory_is_passed_seven_times_by_each_shard() -> None:
@@ -167,14 +152,9 @@ def test_servers_that_add_take_a_quarter_each() -> None:
 
     Every GPU sends quarter i to server i and gets the sum back: 12.5 GB/s.
     """
-    builder = TopologyBuilder()
-    fabric = builder.switch("fabric")
-    for i in range(4):
-        builder.link(builder.gpu(f"g{i}"), fabric, "12.5")
-        builder.link(builder.switch(f"r{i}", multicast=True), fabric, "12.5")
-    made = generate(
-        builder.build("4 servers that add"), collective="allreduce", multicast=True
-    ).schedule
+    nodes = "[fabric] g0 [r0*] g1 [r1*] g2 [r2*] g3 [r3*]"
+    net = network_of(nodes, "g0..3 r0..3 - fabric: 12.5", "4 servers that add")
+    made = generate(net, collective="allreduce", multicast=True).schedule
     verdict = verify(made)
     assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction("12.5"), True)
 

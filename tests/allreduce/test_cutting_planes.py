@@ -21,7 +21,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.schedule.verification.trees.allreduce import check_bound
 from forestcoll.solver.linear_program import Program, Settings, Solution
 from forestcoll.solver.solve import available_methods
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from forestcoll.topology.symmetry.automorphism import no_symmetry
 from lp.allreduce.reference import allreduce_reference
 from tests.hand_networks import network_of
@@ -213,34 +213,25 @@ def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatc
 
 def test_awkward_bandwidths_make_a_schedule_near_the_bound() -> None:
     """Denominators of 7, 999 and 1000: a unit of which no multiples fit; before, no schedule."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{number}") for number in range(6)]
-    for a, b, bandwidth in (
-        *((0, 1, "449723/999"), (0, 2, "216110/999"), (0, 4, "901945/7"), (1, 2, "863.596")),
-        *((1, 3, "545962/999"), (1, 5, "805137/7"), (2, 3, "262.141"), (2, 4, "297.396")),
-        *((3, 4, "719.178"), (4, 5, "4253/7")),
-    ):
-        builder.link(gpus[a], gpus[b], bandwidth)
-    topology = builder.build("awkward")
+    links = (
+        "g0 - g1: 449723/999, g0 - g2: 216110/999, g0 - g4: 901945/7, g1 - g2: 863.596, "
+        "g1 - g3: 545962/999, g1 - g5: 805137/7, g2 - g3: 262.141, g2 - g4: 297.396, "
+        "g3 - g4: 719.178, g4 - g5: 4253/7"
+    )
+    topology = network_of("g0..5", links, "awkward")
     verdict = forestcoll.verify(forestcoll.generate(topology, collective="allreduce").schedule)
     assert verdict.bound_gb_s * Fraction(9999, 10000) < verdict.algbw_gb_s <= verdict.bound_gb_s
 
 
 def test_networks_without_an_allreduce_are_refused() -> None:
     """One GPU; a GPU that cannot send; orbits of another. What a switch gets in excess is left."""
-    silent = TopologyBuilder()
-    silent.arc(silent.gpu("a"), silent.gpu("b"), 1)
-    lossy = TopologyBuilder()
-    switch = lossy.switch("w")
-    for name in ("a", "b"):
-        lossy.arc(lossy.gpu(name), switch, 2)
-        lossy.arc(switch, name, 1)
     for solve in (allreduce_reference, allreduce_optimum):
         with pytest.raises(InvalidTopologyError, match="at least 2"):
             solve(network_of("a", "", "alone"), SETTINGS)
         with pytest.raises(DisconnectedError):
-            solve(silent.build("silent"), SETTINGS)
+            solve(network_of("a b", "a > b", "silent"), SETTINGS)
         # Each GPU gets a sum or what is added to one, of all data, over 1 GB/s.
-        assert solve(lossy.build("lossy"), SETTINGS).algbw_gb_s == pytest.approx(1)
+        lossy = network_of("[w] a b", "w > a b, a b > w: 2", "lossy")
+        assert solve(lossy, SETTINGS).algbw_gb_s == pytest.approx(1)
     with pytest.raises(InvalidParameterError, match="not those of line of 3"):
         allreduce_optimum(line(3), SETTINGS, orbits=no_symmetry(line(4)))

@@ -22,8 +22,6 @@ from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
-__all__ = ["CLAIMS", "TOPOLOGIES", "Claim", "examples", "fingerprint", "load", "make", "run"]
-
 BOXES = (
     "dgx_a100:boxes=1",
     "dgx_a100:boxes=2",

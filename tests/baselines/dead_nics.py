@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from forestcoll.topology import Topology, load_topology
 
-__all__ = ["without"]
-
 
 def without(spec: str, *dead: str) -> Topology:
     """Load a topology and take links away.

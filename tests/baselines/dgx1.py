@@ -6,8 +6,6 @@ Source: ``nvidia-smi topo -m`` of such a machine, NV# being the number of NVLink
 
 from forestcoll.topology import Topology, TopologyBuilder
 
-__all__ = ["NVLINKS", "NVLINK_GB_S", "dgx1"]
-
 NVLINK_GB_S = 25
 
 NVLINKS = (

@@ -6,8 +6,6 @@ from typing import Any
 
 import pytest
 
-__all__ = ["every", "every_row", "in_turn", "once_each", "others_slow"]
-
 Row = tuple[str, str, str]
 """A method, a collective, a network."""
 

@@ -7,8 +7,6 @@ from fractions import Fraction
 from forestcoll.topology import Link, Topology
 from forestcoll.topology.model import NodeKind
 
-__all__ = ["split"]
-
 
 def split(topology: Topology, parts: Sequence[int], *names: str) -> Topology:
     """Split switches (all, if none is named) into planes of these parts of every link.

@@ -7,8 +7,6 @@ import networkx as nx
 from forestcoll.schedule import Allreduce, Forest, verify
 from forestcoll.topology import Topology
 
-__all__ = ["least_max_flow", "phases", "verified"]
-
 
 def least_max_flow(topology: Topology, root: int) -> Fraction:
     """The best rate of a broadcast: the least max-flow from a rank to another, by networkx."""

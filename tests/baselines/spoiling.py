@@ -12,8 +12,6 @@ from tests.schedule.mutations_of.flows import FLOW_MUTATIONS
 from tests.schedule.mutations_of.forests import MUTATIONS
 from tests.schedule.mutations_of.steps import CLOCK_MUTATIONS, STEP_MUTATIONS
 
-__all__ = ["COPYING", "spoil"]
-
 
 def spoil(schedule: Schedule) -> Iterator[tuple[str, Schedule, str]]:
     """Yield (what is wrong, the spoilt schedule, a pattern of the message).

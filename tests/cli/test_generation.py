@@ -10,7 +10,7 @@ import pytest
 from forestcoll import Allreduce, read_schedule
 from forestcoll.cli import generation
 from forestcoll.generation import STAGES
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 COMMANDS = {
     "allgather": [],
@@ -54,9 +54,7 @@ def test_an_allreduce_is_generated_verified_and_drawn_in_two_phases(tmp_path: Pa
     for phase in ("reduce", "gather"):
         assert invoke("draw", path, "--phase", phase, "-o", picture).exit_code == 0
         assert picture.read_bytes().startswith(b"\x89PNG")
-    refused = invoke("optimum", *options)
-    assert refused.exit_code == 2
-    assert "the best allreduce is found with its schedule" in refused.stderr
+    assert_refused("the best allreduce is found with its schedule", "optimum", *options)
 
 
 @pytest.mark.parametrize("suffix", [".json", ".npz"])
@@ -105,23 +103,14 @@ def test_weights_come_from_a_file(name: str, text: str, tmp_path: Path) -> None:
         ("[1, 2", "not valid YAML"),
         ("[1, true, 1]", "the weight of 'gpu1' is True, which is not a number"),
         ("[1, -1, 1]", "the weight of 'gpu1' is -1; it cannot be negative"),
+        ("\xff\xfe\x00", "not text in UTF-8"),
     ],
 )
 def test_bad_weights_files_are_reported_in_one_line(
     text: str, message: str, tmp_path: Path
 ) -> None:
-    (tmp_path / "weights.yaml").write_text(text)
-    result = invoke("optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml")
-    assert result.exit_code == 2
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
-
-
-def test_weights_that_are_no_text_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "weights.yaml").write_bytes(b"\xff\xfe\x00")
-    result = invoke("optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml")
-    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
-    assert "not text in UTF-8" in result.stderr
+    (tmp_path / "weights.yaml").write_text(text, encoding="latin-1")
+    assert_refused(message, "optimum", "ring:nodes=3", "--weights", tmp_path / "weights.yaml")
 
 
 def test_generate_writes_a_verified_schedule_and_a_summary(tmp_path: Path) -> None:
@@ -164,9 +153,14 @@ def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path
 
 
 def test_factored_schedules_are_binary(tmp_path: Path) -> None:
-    result = invoke("generate", "paper_example", "--factored", "-o", tmp_path / "schedule.json")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "schedule.json: --factored needs a name that ends in .npz")
+    assert_refused(
+        "schedule.json: --factored needs a name that ends in .npz",
+        "generate",
+        "paper_example",
+        "--factored",
+        "-o",
+        tmp_path / "schedule.json",
+    )
 
 
 def test_generate_verifies_before_it_writes(
@@ -182,9 +176,7 @@ def test_generate_verifies_before_it_writes(
     real = generation.generate
     monkeypatch.setattr(generation, "generate", boastful)
     path = tmp_path / "example.json"
-    result = invoke("generate", "paper_example", "-o", path)
-    assert result.exit_code == 1
-    assert_one_line(result.stderr, "overloaded")
+    assert_refused("overloaded", "generate", "paper_example", "-o", path, code=1)
     assert not path.exists()
     assert document("generate", "paper_example", "-o", path, "--no-verify")["verified"] is False
     assert path.exists()
@@ -217,6 +209,12 @@ def test_multicast_in_words_for_each_phase_of_an_allreduce(tmp_path: Path) -> No
 def test_multicast_is_not_for_factored_forests(tmp_path: Path) -> None:
     """What to do instead is said."""
     file = tmp_path / "schedule.npz"
-    refused = invoke("generate", "dgx_h100:boxes=1", "--multicast", "--factored", "-o", file)
-    assert refused.exit_code == 2
-    assert_one_line(refused.stderr, "leave --factored away")
+    assert_refused(
+        "leave --factored away",
+        "generate",
+        "dgx_h100:boxes=1",
+        "--multicast",
+        "--factored",
+        "-o",
+        file,
+    )

@@ -6,7 +6,7 @@ import pytest
 
 from forestcoll.cli.options import in_group, read_if_given, root_of
 from forestcoll.topology import load_topology
-from tests.command_line import document, invoke
+from tests.command_line import assert_refused, document, invoke
 from tests.hand_networks import network_of
 
 
@@ -26,9 +26,9 @@ def test_a_group_is_given_by_names_or_boxes(tmp_path: Path) -> None:
     empty = tmp_path / "empty.npz"
     one = ["dgx_a100:boxes=2", "--group", "b0.gpu0", "--factored"]
     assert document("generate", *one, "-o", empty)["distinct_trees"] == 0
-    undrawn = invoke("draw", empty, "-o", tmp_path / "tree.png")
-    assert undrawn.exit_code == 2
-    assert "tree 0 does not exist; the schedule is empty" in undrawn.stderr
+    assert_refused(
+        "tree 0 does not exist; the schedule is empty", "draw", empty, "-o", tmp_path / "tree.png"
+    )
 
 
 @pytest.mark.parametrize(
@@ -54,11 +54,7 @@ def test_a_group_is_given_by_names_or_boxes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("command", ["optimum", "generate"])
 def test_bad_options(command: str, options: list[str], message: str, tmp_path: Path) -> None:
     output = ["-o", tmp_path / "schedule.json"] if command == "generate" else []
-    result = invoke(command, "dgx_a100:boxes=2", *options, *output)
-    assert result.exit_code == 2
-    assert result.stderr.startswith("error: ")
-    assert result.stderr.count("\n") == 1
-    assert message in result.stderr
+    assert_refused(message, command, "dgx_a100:boxes=2", *options, *output)
     assert list(tmp_path.iterdir()) == []
 
 

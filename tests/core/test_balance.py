@@ -10,7 +10,6 @@ import pytest
 from forestcoll.core.balance import balanced, trim_to_balance
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.problem import Problem, tree_capacities
-from forestcoll.topology import TopologyBuilder
 from tests.core.any_network.networks import fan
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, rounds, sized_topology
@@ -109,13 +108,8 @@ def chain(spare):
 
     GPUs a, b and c need two trees each; ``spare`` is what b sends to c, and c to b.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    v, w = builder.switch("v"), builder.switch("w")
-    arcs = [(a, v, 1), (v, w, 2), (w, b, 1), (w, c, 1), (b, a, 1), (c, a, 1)]
-    for tail, head, room in [*arcs, (b, c, spare), (c, b, spare)]:
-        builder.arc(tail, head, room)
-    topology = builder.build("chain")
+    links = f"a > v, v > w: 2, w > b c, b c > a, b - c: {spare}"
+    topology = network_of("a b c [v] [w]", links, "chain")
     capacity = np.array([int(link.bandwidth_gb_s) for link in topology.links], dtype=np.int64)
     return topology, capacity, np.ones(3, dtype=np.int64)
 

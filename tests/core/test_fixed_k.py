@@ -19,7 +19,7 @@ from forestcoll.errors import (
     InvalidParameterError,
     UnsupportedError,
 )
-from forestcoll.topology import TopologyBuilder, group, load_topology
+from forestcoll.topology import group, load_topology
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, rounds
 from tests.reference.cuts import violated_set
@@ -146,18 +146,8 @@ def overdrawn(spare):
     to d. At U = 1 w receives one tree, from a, and c and d, with three links each, need all of
     them. With ``spare``, a has a link to c of its own.
     """
-    builder = TopologyBuilder()
-    a, b, c, d = (builder.gpu(name) for name in "abcd")
-    w = builder.switch("w")
-    for tail, head in [(a, w), (w, c), (w, d), (b, c), (b, d), (c, d), (d, c)]:
-        builder.arc(tail, head, 1)
-    for tail, head in [(b, a), (c, a), (d, a), (a, b), (c, b), (d, b)]:
-        builder.arc(tail, head, 1)
-    builder.arc(b, w, Fraction(1, 2))
-    builder.arc(c, w, Fraction(1, 2))
-    if spare:
-        builder.arc(a, c, 1)
-    return builder.build("overdrawn")
+    links = "a > w, w > c d, c - d, b - a c d, c d > a, b c > w: 1/2"
+    return network_of("a b c d [w]", f"{links}, a > c" if spare else links, "overdrawn")
 
 
 def test_a_switch_that_cannot_be_trimmed_has_a_price():

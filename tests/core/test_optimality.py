@@ -10,7 +10,7 @@ from ortools.graph.python import max_flow
 from forestcoll.core.optimality import optimum, rate_bound
 from forestcoll.core.problem import tree_capacities
 from forestcoll.errors import CapacityOverflowError, DisconnectedError
-from forestcoll.topology import Link, Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Link, Node, NodeKind, Topology, load_topology
 from tests.core.any_network.networks import fan
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, rounds
@@ -126,12 +126,8 @@ def test_every_gpu_receives_all_trees_by_another_librarys_max_flow(spec):
 
 def test_numbers_beyond_64_bits_are_refused_before_the_work():
     """8 GB/s beside 1/2^59 GB/s: in whole numbers the first is 2^62."""
-    builder = TopologyBuilder()
-    a, b = builder.gpu("a"), builder.gpu("b")
-    builder.arc(a, b, 8)
-    builder.arc(b, a, Fraction(1, 2**59))
     with pytest.raises(CapacityOverflowError, match="round them to fewer digits"):
-        optimum(builder.build("wide"))
+        optimum(network_of("a b", f"a > b: 8, b > a: 1/{2**59}", "wide"))
 
 
 def test_capacities_whose_products_overflow_are_refused():
@@ -195,9 +191,7 @@ def test_a_balanced_network_is_bounded_by_a_cut_alone():
 def test_two_to_the_62_is_one_too_many():
     """Two links of 2^60 GB/s, times two GPUs; one GB/s less on each is the most that fits."""
     for less, fits in ((0, False), (1, True)):
-        builder = TopologyBuilder()
-        builder.link(builder.gpu("a"), builder.gpu("b"), 2**60 - less)
-        topology = builder.build("pair")
+        topology = network_of("a b", f"a - b: {2**60 - less}", "pair")
         if fits:
             assert optimum(topology).algbw_gb_s == 2 * (2**60 - 1)
         else:

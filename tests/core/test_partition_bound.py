@@ -159,16 +159,11 @@ def test_a_cut_counts_one_direction_only(into: bool, slow: int) -> None:
 
     Single GPUs prove 20 + 2 x 27 over 4 x 3 / 2 and more; the cut around it proves 1.
     """
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(name) for name in "abcd"]
-    switch = builder.switch("w")
     narrow, wide = (1, 9) if into else (9, 1)
-    builder.arc(switch, gpus[slow], narrow)
-    builder.arc(gpus[slow], switch, wide)
-    for gpu in gpus:
-        if gpu != gpus[slow]:
-            builder.link(gpu, switch, 9)
-    bound = best_known_bound(builder.build("uneven star"))
+    gpu = "abcd"[slow]
+    fast = " ".join("abcd".replace(gpu, ""))
+    links = f"{fast} - w: 9, w > {gpu}: {narrow}, {gpu} > w: {wide}"
+    bound = best_known_bound(network_of("a b c d [w]", links, "uneven star"))
     assert bound is not None
     assert bound.algbw_gb_s == 1
     gather, reduce = bound.sets

@@ -5,8 +5,9 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.draw.folding import fold
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.draw.figures import damaged
+from tests.hand_networks import network_of
 
 
 def test_up_to_four_boxes_are_all_drawn() -> None:
@@ -46,12 +47,9 @@ def test_what_is_drawn_is_known_by_its_place_in_the_whole() -> None:
 
 def test_boxes_joined_to_each_other_are_not_folded() -> None:
     """A ring of six boxes of two GPUs: a link is between one box and the next."""
-    builder = TopologyBuilder()
-    for box in range(6):
-        builder.link(builder.gpu(f"b{box}.gpu0", box, 0), builder.gpu(f"b{box}.gpu1", box, 1), 4)
-    for box in range(6):
-        builder.link(f"b{box}.gpu1", f"b{(box + 1) % 6}.gpu0", 1)
-    assert not fold(builder.build("ring of boxes")).boxes
+    boxes = " ".join(f"b{i}.gpu0@{i}.0 b{i}.gpu1@{i}.1" for i in range(6))
+    links = [f"b{i}.gpu0 - b{i}.gpu1: 4, b{i}.gpu1 - b{(i + 1) % 6}.gpu0" for i in range(6)]
+    assert not fold(network_of(boxes, ", ".join(links), "ring of boxes")).boxes
 
 
 @pytest.mark.parametrize("harm", [{}, {"b1.gpu2 rail2": None, "rail2 b1.gpu2": None}])

@@ -8,8 +8,9 @@ import pytest
 from forestcoll.draw import draw_topology
 from forestcoll.draw.layout import lay_out
 from forestcoll.draw.places import GPU_RADIUS
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.draw.figures import SPECS, texts
+from tests.hand_networks import network_of
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -67,11 +68,6 @@ def test_a_link_that_is_only_drawn_is_led_round_too() -> None:
 
 def test_networks_without_order_can_be_drawn() -> None:
     """No boxes, no coordinates, no switch: springs; a lone GPU in a box with a switch; a bridge."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(name) for name in ("ada", "bob", "cyd", "dan")]
-    for a, b in [(0, 1), (1, 2), (2, 0), (2, 3)]:
-        builder.link(names[a], names[b], 1)
-    builder.link(builder.gpu("eve", box=0), builder.switch("hub"), 2)
-    builder.link("hub", "ada", 2)
-    figure = draw_topology(builder.build("odd"))
+    links = "ada bob dan - cyd, ada - bob, ada eve - hub: 2"
+    figure = draw_topology(network_of("ada bob cyd dan eve@0 [hub]", links, "odd"))
     assert {"ada", "eve", "hub", "box 0"} <= set(texts(figure))

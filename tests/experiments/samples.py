@@ -5,8 +5,6 @@ from dataclasses import replace
 
 from experiments.results.rows import Row, Status
 
-__all__ = ["clusters_of_rows", "rings_of_rows"]
-
 
 def clusters_of_rows() -> list[Row]:
     """Three sizes of A100 by two methods, one of which times out at the largest."""

@@ -3,8 +3,6 @@
 from experiments.config.points import Job
 from experiments.run.worker import work
 
-__all__ = ["SPEC", "columns"]
-
 SPEC = "dgx_a100:boxes=2"
 
 

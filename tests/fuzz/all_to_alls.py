@@ -30,8 +30,6 @@ from tests.fuzz.check import OnStage, Outcome
 from tests.random_topologies import KINDS as RANDOM
 from tests.random_topologies import random_topology
 
-__all__ = ["AMOUNTS", "KINDS", "check", "examine"]
-
 TOLERANCE = 1e-6
 """Of the program, which is in floats."""
 

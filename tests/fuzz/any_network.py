@@ -26,8 +26,6 @@ from tests.core.any_network.flow_program import optimal_rate
 from tests.core.any_network.networks import damaged_network, with_less
 from tests.fuzz.check import OnStage, Outcome
 
-__all__ = ["KINDS", "examine"]
-
 COLLECTIVES = ("allgather", "allgather", "reduce-scatter", "broadcast", "reduce")
 
 MACHINES = (

@@ -46,8 +46,6 @@ from tests.fuzz.check import OnStage, Outcome
 from tests.fuzz.twins import trees_are_the_twins, trials_are_the_twins
 from tests.random_topologies import random_topology
 
-__all__ = ["KINDS", "contest", "examine"]
-
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "allreduce", "broadcast", "reduce")
 
 SEARCH_S = 1.0

@@ -9,8 +9,6 @@ from typing import Any, NamedTuple
 
 from forestcoll.topology import NodeKind, Topology, group
 
-__all__ = ["DEMANDS", "Demand", "demand_of"]
-
 SHARE = 1 / 4
 """Of the networks that are asked for something else than an allgather among all."""
 

@@ -22,8 +22,6 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology, validate
 from tests.random_topologies import KINDS, MAX_NODES, sized_topology
 
-__all__ = ["FAMILIES", "LARGE", "build", "size_of"]
-
 LARGE = 128
 """GPUs from which a network counts as large; six seeds in ten ask for one."""
 

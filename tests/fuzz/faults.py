@@ -6,8 +6,6 @@ import signal
 
 from tests.fuzz.check import OnStage, Outcome
 
-__all__ = ["hangs_or_dies"]
-
 
 def hangs_or_dies(family: str, seed: int, on_stage: OnStage) -> Outcome:
     """Stand in for ``examine``: seed 1 never returns from native code, seed 2 kills its process."""

@@ -21,8 +21,6 @@ import numpy as np
 from forestcoll import FactoredForest, Forest, expand, generate, verify
 from tests.fuzz.shortcuts import SHORTCUTS, blocked
 
-__all__ = ["PATHS", "asked_again", "each_path_both_ways", "refuse_slow"]
-
 SLOW_S = 10.0
 """No generation may take longer, of the clock or of the processor, whichever says less.
 

@@ -18,8 +18,6 @@ from typing import Self
 from experiments.run.parentage import die_with_parent
 from tests.fuzz.check import OnStage, Outcome, examine
 
-__all__ = ["Pool"]
-
 Task = tuple[str, int]
 """A family and a seed."""
 

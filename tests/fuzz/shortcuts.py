@@ -16,8 +16,6 @@ from types import ModuleType
 
 from forestcoll.native import _core
 
-__all__ = ["SHORTCUTS", "blocked", "switched_core"]
-
 SHORTCUTS = ("both ends", "alike", "turning", "one of orbit", "plain copies")
 """By number, as in ``kShortcutNames``."""
 

@@ -8,8 +8,6 @@ from rich.table import Table
 from tests.fuzz.check import Outcome
 from tests.fuzz.families import FAMILIES, LARGE
 
-__all__ = ["summary"]
-
 COLUMNS = ("family", "networks", f"N >= {LARGE}", "median s", "max s", "max N", "k", "failures")
 
 

@@ -136,6 +136,13 @@ def test_what_fails_is_reported_with_its_command(monkeypatch: pytest.MonkeyPatch
     assert cells[-1] == ["1", "1"]
 
 
+def test_a_switch_that_sends_more_than_it_receives_needs_several_cuts() -> None:
+    """Dead cables of one-way NICs; the prices of several cuts prove more than one cut does."""
+    outcome = examine("damaged", 71000084, lambda stage, gpus: None)
+    assert outcome.failure == ""
+    assert outcome.gpus == 152
+
+
 def test_other_trees_than_on_one_thread_are_found() -> None:
     """A network that is shared out, with its trees in another order."""
     factored = generate(load_topology("torus:dims=16x16"), factored=True).schedule

@@ -7,8 +7,6 @@ from tests.baselines.synthesizers.multitree import test_tree_growth as multitree
 from tests.baselines.synthesizers.tacos import test_matching as tacos
 from tests.reference.matching import TimedLink
 
-__all__ = ["trees_are_the_twins", "trials_are_the_twins"]
-
 
 def trees_are_the_twins(topology: Topology, chance: random.Random) -> bool:
     """Compare MultiTree's parents, paths and steps, by a reading and a unit; whether it could grow.

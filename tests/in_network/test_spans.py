@@ -3,8 +3,9 @@
 import numpy as np
 
 from forestcoll.in_network.spans import spans_of
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
+from tests.hand_networks import network_of
 from tests.in_network.adding_servers import servers
 
 
@@ -33,13 +34,10 @@ def test_kinds_of_switches_are_united_in_all_ways() -> None:
 
 
 def test_many_kinds_are_spanned_together_one_by_one_or_not_at_all() -> None:
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{i}") for i in range(2)]
-    for width in range(1, 6):
-        switch = builder.switch(f"s{width}", multicast=True)
-        for i, gpu in enumerate(gpus):
-            builder.link(gpu, switch, width + i)
-    topology = builder.build("five kinds")
+    links = ", ".join(
+        f"g0 - s{width}: {width}, g1 - s{width}: {width + 1}" for width in range(1, 6)
+    )
+    topology = network_of("g0 g1 [s1..5*]", links, "five kinds")
     (first,) = spans_of(topology, find_orbits(topology))
     assert [span.switches for span in first] == [
         (2, 3, 4, 5, 6),

@@ -7,10 +7,8 @@ and every part is rooted inside or outside, so no allreduce is faster than B+(S)
 
 from fractions import Fraction
 
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from tests.hand_networks import network_of
-
-__all__ = ["BETTER", "RANDOM", "line", "one_way_detour", "star", "two_boxes"]
 
 
 def star(*bandwidths: int) -> Topology:
@@ -38,12 +36,11 @@ def two_boxes(small: int, large: int, inner: int = 10) -> Topology:
 
 def one_way_detour() -> Topology:
     """Three GPUs in a one-way ring of 2 GB/s, two of them joined both ways at 1 GB/s."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{number}") for number in range(3)]
-    for number in range(3):
-        builder.arc(gpus[number], gpus[(number + 1) % 3], 2)
-    builder.link(gpus[0], gpus[1], 1)
-    return builder.build("one-way ring with a detour")
+    return network_of(
+        "gpu0..2",
+        "gpu0 > gpu1: 3, gpu1 > gpu0, gpu1 > gpu2: 2, gpu2 > gpu0: 2",
+        "one-way ring with a detour",
+    )
 
 
 BETTER: tuple[tuple[Topology, Fraction, Fraction], ...] = (

@@ -11,8 +11,9 @@ from forestcoll import certify, read_certificate, verify_certificate
 from forestcoll import write_certificate as write
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.schedule import certificate_schema, is_certificate
-from forestcoll.topology import TopologyBuilder, group, load_topology
+from forestcoll.topology import group, load_topology
 from tests.command_line import ROOT, assert_refused, by_the_script
+from tests.hand_networks import network_of
 
 
 @pytest.mark.parametrize(
@@ -111,12 +112,9 @@ def test_a_certificate_of_an_allreduce_is_reported_by_its_collective(tmp_path: P
 
 def test_a_file_has_a_line_for_each_field_and_each_record(tmp_path: Path) -> None:
     """From a by s to b: s could send 2 GB/s and gets 1. Lists of names stay on one line."""
-    builder = TopologyBuilder()
-    a, b, s = builder.gpu("a"), builder.gpu("b"), builder.switch("s")
-    for tail, head, bandwidth in ((a, s, 1), (s, b, 2), (b, a, 1)):
-        builder.arc(tail, head, bandwidth)
+    net = network_of("a b [s]", "a > s, s > b: 2, b > a", "triangle")
     path = tmp_path / "certificate.json"
-    write(certify(builder.build("triangle"), collective="broadcast", root="a"), path)
+    write(certify(net, collective="broadcast", root="a"), path)
     assert (
         path.read_text()
         == """{

@@ -8,7 +8,7 @@ import pytest
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import DisconnectedError, InvalidTopologyError
 from forestcoll.problem.cuts import Cut
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 
 
@@ -74,11 +74,8 @@ def test_the_bottleneck_cut_has_the_ratio_of_the_optimum(spec: str) -> None:
 
 def test_no_cut_of_a_small_network_beats_the_optimum() -> None:
     """All cuts of a directed ring of five with one slow link are bounds below 1/x*."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}") for i in range(5)]
-    for i, gpu in enumerate(gpus):
-        builder.arc(gpu, gpus[(i + 1) % 5], 1 if i == 2 else 3)
-    topology = builder.build("slow link")
+    links = "gpu0 > gpu1: 3, gpu1 > gpu2: 3, gpu2 > gpu3, gpu3 > gpu4: 3, gpu4 > gpu0: 3"
+    topology = network_of("gpu0..4", links, "slow link")
     cuts = (Cut(topology, nodes) for size in range(1, 5) for nodes in combinations(range(5), size))
     assert max(cut.inverse_rate for cut in cuts) == optimum(topology).inverse_rate == 4
 

@@ -13,8 +13,6 @@ from collections.abc import Collection, Mapping
 
 from ortools.graph.python import max_flow
 
-__all__ = ["starved"]
-
 
 def starved(
     capacity: Mapping[tuple[int, int], int],

@@ -22,8 +22,6 @@ from forestcoll.errors import DisconnectedError
 from forestcoll.topology.model import Topology
 from tests.reference.flow import integer_graph
 
-__all__ = ["MAX_NODES", "AllSets", "enumerate_optimum", "violated_set", "worst_cut"]
-
 MAX_NODES = 16
 """Where enumeration stops being a matter of milliseconds (10 nodes take less than one)."""
 

@@ -22,8 +22,6 @@ from collections.abc import Iterable, Mapping
 
 from tests.reference.flow import SOURCE, Capacity, max_flow, with_source
 
-__all__ = ["Routing", "remove_switches", "splittable"]
-
 Routing = dict[tuple[int, int], dict[int, int]]
 """``routing[u, t][w]``: capacity of the logical link (u, t) that runs from u over w to t.
 

@@ -17,8 +17,6 @@ from fractions import Fraction
 from forestcoll.topology.model import Topology
 from tests.reference.flow import SOURCE, Capacity, integer_graph, max_flow, with_source
 
-__all__ = ["fixed_k_reference", "rounded_down"]
-
 
 def fixed_k_reference(topology: Topology, k: int) -> Fraction:
     """Return U* for k trees per root (Algorithm 5; its y* is 1/U*)."""

@@ -14,8 +14,6 @@ from typing import NamedTuple
 
 from forestcoll.topology.model import Topology
 
-__all__ = ["SOURCE", "Capacity", "Flow", "integer_graph", "max_flow", "with_source"]
-
 Capacity = dict[tuple[int, int], int]
 """Capacity by (tail, head); a missing link has none."""
 

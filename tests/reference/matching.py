@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-__all__ = ["TimedLink", "Transfer", "Trial"]
-
 
 class TimedLink(NamedTuple):
     """A link between two GPUs, by rank, and how long it takes for a chunk."""

@@ -10,8 +10,6 @@ from itertools import pairwise
 
 from forestcoll.topology import Topology
 
-__all__ = ["Grown", "grow"]
-
 Path = tuple[int, ...]
 
 

@@ -16,8 +16,6 @@ from forestcoll.problem.optimum import Optimum
 from forestcoll.topology.model import Topology
 from tests.reference.flow import SOURCE, Capacity, integer_graph, max_flow, with_source
 
-__all__ = ["optimum_reference", "starved_cut"]
-
 
 def optimum_reference(topology: Topology) -> Optimum:
     """Return the optimum of an allgather with its bottleneck cut."""

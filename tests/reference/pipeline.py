@@ -22,8 +22,6 @@ from tests.reference.flow import Capacity
 from tests.reference.optimality import optimum_reference
 from tests.reference.tree_packing import Batch, pack_trees
 
-__all__ = ["generate_fixed_k_reference", "generate_reference"]
-
 
 def generate_reference(topology: Topology) -> Forest:
     """Return an optimal forest."""

@@ -11,8 +11,6 @@ from itertools import pairwise
 from forestcoll.schedule.program import Program
 from forestcoll.topology import Topology
 
-__all__ = ["Job", "fair_finish_s", "jobs_of"]
-
 _Resource = tuple[object, ...]
 
 

@@ -10,8 +10,6 @@ import simpy
 
 from tests.reference.simulation import Job
 
-__all__ = ["first_come_s", "shared_links_s"]
-
 _Events = Generator[simpy.Event, Any, None]
 _Rates = dict[Any, Any]
 

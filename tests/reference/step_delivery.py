@@ -8,8 +8,6 @@ from collections import defaultdict
 
 from forestcoll.schedule import StepSchedule
 
-__all__ = ["delivers"]
-
 
 def delivers(schedule: StepSchedule) -> bool:
     """Whether every sender has what it sends and all that is due arrives, no unit twice.

@@ -6,8 +6,6 @@ from itertools import pairwise
 
 from forestcoll.schedule import StepSchedule
 
-__all__ = ["fits"]
-
 
 def fits(schedule: StepSchedule) -> bool:
     """Every transfer leaves in time to arrive; no link or group ever carries more than it can."""

@@ -15,8 +15,6 @@ from dataclasses import dataclass, field, replace
 
 from tests.reference.flow import Capacity, max_flow
 
-__all__ = ["Batch", "addable", "pack_trees"]
-
 
 @dataclass
 class Batch:

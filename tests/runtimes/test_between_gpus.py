@@ -9,8 +9,9 @@ from forestcoll import Program, compile_program, generate
 from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.between_gpus import between_gpus
 from forestcoll.schedule import Chunks, Send, stepwise, verify
-from forestcoll.topology import NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import NodeKind, Topology, load_topology
 from tests.baselines.claims import make
+from tests.hand_networks import network_of
 from tests.schedule.made.programs import by_hand, rows
 from tests.schedule.made.run_program import delivers
 
@@ -27,12 +28,7 @@ ALONG_LINKS = [
 
 def star(gpus: int, *, multicast: bool = False) -> Topology:
     """GPUs around a switch that may keep what it gets; it is the end behind the last GPU."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{number}") for number in range(gpus)]
-    hub = builder.switch("hub", multicast=multicast, stores=True)
-    for name in names:
-        builder.link(name, hub, 1)
-    return builder.build("star")
+    return network_of(f"g0..{gpus - 1} [hub{'*' * multicast}+]", f"g0..{gpus - 1} - hub", "star")
 
 
 def loads(program: Program) -> Counter[tuple[int, int]]:

@@ -23,8 +23,6 @@ from forestcoll.schedule import (
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.hand_networks import network_of
 
-__all__ = ["LITERALS", "Literal", "routes_of", "star", "teccl_star"]
-
 
 @dataclass(frozen=True)
 class Literal:
@@ -235,12 +233,10 @@ def links_with_delay() -> StepSchedule:
 
 def back_to_back() -> StepSchedule:
     """A broadcast of two chunks over one link with alpha = one epoch: the second does not wait."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.link("a", "b", 1, 1)
+    line = network_of("a b", "a - b: 1 1", "line")
     rows = [TimedSend(k, k + 2, k, 0, 1, left=k + 1) for k in range(2)]
     sends, clock = timed(rows, size_bytes=2000)
-    return _by_hand(builder.build("line"), "broadcast", Chunks.equal([0, 0], whole=2), sends, clock)
+    return _by_hand(line, "broadcast", Chunks.equal([0, 0], whole=2), sends, clock)
 
 
 # --- TACCL -------------------------------------------------------------------------------------

@@ -43,11 +43,7 @@ def test_a_set_of_nodes_is_named_by_boxes_first(names: tuple[str, ...], expected
 
 def test_boxes_of_different_sizes_are_listed_separately() -> None:
     """A box of two GPUs and one of three."""
-    builder = TopologyBuilder()
-    for number, size in enumerate((2, 3)):
-        for i in range(size):
-            builder.gpu(f"{number}:{i}", box=number, index=i)
-    topology = builder.build("unlike")
+    topology = network_of("0:0@0.0 0:1@0.1 1:0@1.0 1:1@1.1 1:2@1.2", "", "unlike")
     assert nodes_in_words(topology, range(5)) == "box 0 (2 GPUs) and box 1 (3 GPUs)"
 
 

@@ -14,7 +14,6 @@ from forestcoll.topology import (
     Node,
     NodeKind,
     Topology,
-    TopologyBuilder,
     group,
     load_topology,
     members_from_text,
@@ -22,6 +21,7 @@ from forestcoll.topology import (
     write_topology,
 )
 from forestcoll.topology.describe import nodes_in_words
+from tests.hand_networks import network_of
 
 CLUSTER = load_topology("dgx_a100:boxes=2")
 
@@ -211,11 +211,9 @@ def test_idle_is_one_of_two_words() -> None:
 
 def test_shared_capacities_hold_for_the_links_that_are_left() -> None:
     """Eight GPUs whose data all pass 140 GB/s of memory: 20 for 7 shards each, 140/3 for 4 GPUs."""
-    builder = TopologyBuilder()
-    memory = builder.switch("memory")
-    for i in range(8):
-        builder.link(builder.gpu(f"g{i}"), memory, 100)
-    box = builder.build("box").with_shared("bus", ["* -> memory"], 140)
+    box = network_of("[memory] g0..7", "memory - g0..7: 100", "box").with_shared(
+        "bus", ["* -> memory"], 140
+    )
     half = group(box, [f"g{i}" for i in range(1, 8, 2)], idle="absent")
     (limit,) = half.shared
     ends = {(half.nodes[u].name, half.nodes[v].name) for u, v in limit.links}

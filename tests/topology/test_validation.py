@@ -43,13 +43,10 @@ def test_a_gpu_that_cannot_reach():
 
 def test_two_islands():
     """Boxes 0 and 1 with no network between them."""
-    builder = TopologyBuilder()
-    for box in range(2):
-        switch = builder.switch(f"w{box}")
-        for i in range(2):
-            builder.link(builder.gpu(f"b{box}.gpu{i}"), switch, 1)
+    switches = "b0.gpu0 b0.gpu1 - w0, b1.gpu0 b1.gpu1 - w1"
+    net = network_of("[w0] b0.gpu0 b0.gpu1 [w1] b1.gpu0 b1.gpu1", switches, "islands")
     with pytest.raises(DisconnectedError, match=r"'b0\.gpu0' cannot reach GPU 'b1\.gpu0'"):
-        validate(builder.build("islands"))
+        validate(net)
 
 
 def test_gpus_forward_too():

@@ -10,7 +10,7 @@ from forestcoll import generate, optimum
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Allreduce, Forest
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from forestcoll.what_if.replanning import replan
 from forestcoll.what_if.tree_changes import tree_changes
 from tests.hand_networks import network_of
@@ -116,11 +116,9 @@ def test_a_single_gpu_with_data_among_others_is_a_root(
     gpus: int, options: dict[str, Any], collective: str, weights: tuple[int, ...]
 ) -> None:
     """Weights stay as they are; all but one of 0 are those of a broadcast or reduce."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"gpu{number}") for number in range(gpus)]
-    for one, other in itertools.combinations(names, 2):
-        builder.link(one, other, 1)
-    net = builder.build("few")
+    pairs = itertools.combinations(range(gpus), 2)
+    links = ", ".join(f"gpu{one} - gpu{other}" for one, other in pairs)
+    net = network_of(f"gpu0..{gpus - 1}", links, "few")
     again = replan(generate(net, **options).schedule, net).schedule
     assert isinstance(again, Forest)
     assert (again.collective, again.weights) == (collective, weights)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from forestcoll.topology import NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import NodeKind, Topology, load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from forestcoll.what_if.symmetric_parts import (
     PartKind,
@@ -105,11 +105,7 @@ def test_a_nic_joins_the_inside_of_a_box_with_a_switch_outside() -> None:
 
 def test_patterns_are_reported_in_order() -> None:
     """GPUs of four kinds of names in a ring, all alike."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(name) for name in ("delta1", "beta1", "gamma1", "alpha1")]
-    for number, name in enumerate(names):
-        builder.link(name, names[(number + 1) % 4], 1)
-    ring = builder.build("names")
+    ring = network_of("delta1 beta1 gamma1 alpha1", "delta1 gamma1 - beta1 alpha1", "names")
     (gpus,) = (one for one in symmetric_parts(ring, find_orbits(ring)) if one.kind is PartKind.GPU)
     assert gpus.pattern == "alpha* and beta* and delta* and gamma*"
 

@@ -34,12 +34,8 @@ from forestcoll.topology.operations import (
 )
 
 __all__ = [
-    "on_both_ways",
-    "on_degree_expansion",
-    "on_line_graph",
-    "on_power",
-    "parallel_links",
-]
+    "on_both_ways", "on_degree_expansion", "on_line_graph", "on_power", "parallel_links",
+]  # fmt: skip
 
 Ints = npt.NDArray[np.int64]
 

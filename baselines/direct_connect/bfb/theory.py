@@ -23,12 +23,8 @@ from baselines.direct_connect.bfb.node_program import NodePrograms
 from forestcoll.errors import InvalidParameterError
 
 __all__ = [
-    "NotOptimal",
-    "least_steps",
-    "least_steps_both_ways",
-    "least_time",
-    "why_not_optimal",
-]
+    "NotOptimal", "least_steps", "least_steps_both_ways", "least_time", "why_not_optimal",
+]  # fmt: skip
 
 
 def least_steps(nodes: int, degree: int) -> int:

@@ -143,8 +143,7 @@ def _shown(each: Best) -> str:
 
 def write_best(best: list[Best], stem: Path) -> dict[str, Counter[str]]:
     """Write the rows and the picture; return how often each kind is best, by size of data."""
-    from experiments.figures import matplotlib_renderer
-    from forestcoll.draw import save_figure
+    from experiments.figures.matplotlib_renderer import save
 
     columns = ("size", "nodes", "network", "made", "time_us", "both_ways_us", "bound_us")
     with stem.with_suffix(".csv").open("w", newline="", encoding="utf-8") as file:
@@ -154,8 +153,7 @@ def write_best(best: list[Best], stem: Path) -> dict[str, Counter[str]]:
             times = (each.seconds, each.bidirectional_seconds, each.least_seconds)
             printed = (f"{float(time * 10**6):.1f}" for time in times)
             rows.writerow((each.size, each.one.nodes, each.one.name, kind_of(each.one), *printed))
-    with matplotlib_renderer.style():
-        save_figure(matplotlib_renderer.render(best_figure(best)), stem.with_suffix(".png"))
+    save(best_figure(best), stem.with_suffix(".png"))
     counts: dict[str, Counter[str]] = {}
     for each in best:
         counts.setdefault(each.size, Counter())[kind_of(each.one)] += 1

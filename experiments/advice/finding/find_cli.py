@@ -11,7 +11,7 @@ import typer
 
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import MOST, Json
-from forestcoll.cli.output import SCHEDULES, expect_writable
+from forestcoll.cli.output import SCHEDULES, expect_drawable, expect_writable
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError, TimeLimitError
 from forestcoll.problem.limits import MOST_SECONDS
 
@@ -150,7 +150,7 @@ def _check_files(
     """Refuse files that could not be written, before the search."""
     from baselines.topology_finder.workload import GATHERINGS
 
-    for path, endings in ((output, (".yaml", ".json")), (schedule, SCHEDULES), (picture, ())):
+    for path, endings in ((output, (".yaml", ".json")), (schedule, SCHEDULES)):
         if path is not None:
             expect_writable(path, endings)
     if schedule is not None and not demand.keys() & set(GATHERINGS):
@@ -158,10 +158,7 @@ def _check_files(
             f"--schedule needs a size of {', '.join(GATHERINGS)}: the finder makes no schedules of "
             f"all-to-alls"
         )
-    if picture is not None:
-        from forestcoll.draw import check_format
-
-        check_format(picture)
+    expect_drawable(picture)
 
 
 def _degrees(text: str) -> list[int]:
@@ -373,8 +370,6 @@ def _write(
         write_schedule(built(chosen.one, collective, chosen.fabric), schedule)
     if picture is not None:
         from experiments.advice.finding.front_figure import front_figure
-        from experiments.figures import matplotlib_renderer
-        from forestcoll.draw import save_figure
+        from experiments.figures.matplotlib_renderer import save
 
-        with matplotlib_renderer.style():
-            save_figure(matplotlib_renderer.render(front_figure(found)), picture)
+        save(front_figure(found), picture)

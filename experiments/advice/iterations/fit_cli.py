@@ -9,7 +9,7 @@ import typer
 
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json
-from forestcoll.cli.output import expect_writable
+from forestcoll.cli.output import expect_drawable
 from forestcoll.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -46,21 +46,15 @@ def fit_times(
     """Fit alpha, epsilon and bandwidth to measured times, and predict others."""
     from experiments.training.measured_times import fit, read_measured
 
-    if picture is not None:
-        from forestcoll.draw import check_format
-
-        check_format(picture)
-        expect_writable(picture)
+    expect_drawable(picture)
     asked = [_asked(text) for text in predict or []]
     found = fit(read_measured(file, steps, share))
     facts = _facts(found, asked)
     typer.echo(as_json(facts) if json_ else "\n".join(_lines(facts)))
     if picture is not None:
-        from experiments.figures import matplotlib_renderer
-        from forestcoll.draw import save_figure
+        from experiments.figures.matplotlib_renderer import save
 
-        with matplotlib_renderer.style():
-            save_figure(matplotlib_renderer.render(fit_figure(found)), picture)
+        save(fit_figure(found), picture)
 
 
 def _asked(text: str) -> tuple[int, float, float]:

@@ -11,7 +11,7 @@ import typer
 from forestcoll.cli.changed import NewLinks, Scale, Without, changed_network
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Alpha, Json, Spec
-from forestcoll.cli.output import expect_writable
+from forestcoll.cli.output import expect_drawable
 from forestcoll.errors import InvalidParameterError
 
 if TYPE_CHECKING:
@@ -78,11 +78,7 @@ def show_iteration(
     from experiments.training.known_models import Compute
     from forestcoll.schedule.simulate import AlphaBeta
 
-    if picture is not None:
-        from forestcoll.draw import check_format
-
-        check_format(picture)
-        expect_writable(picture)
+    expect_drawable(picture)
     network = changed_network(spec, without, scale, links)
     compute = Compute(tokens, context, flops, utilisation, bytes_each, recompute)
     layers, modelled = _layers(model, compute)
@@ -101,7 +97,10 @@ def show_iteration(
     facts["all_to_all_gap"] = max(gaps, default=None)
     typer.echo(as_json(facts) if json_ else "\n".join(_lines(facts)))
     if picture is not None:
-        _draw(runs, picture)
+        from experiments.advice.iterations.timeline_figure import timeline_figure
+        from experiments.figures.matplotlib_renderer import save
+
+        save(timeline_figure({name: one.timeline for name, one in runs.items()}), picture)
 
 
 def _layers(model: str, compute: Compute) -> tuple[list[Layer], bool]:
@@ -183,12 +182,13 @@ def _facts(
 
 def _lines(facts: dict[str, Any]) -> list[str]:
     width = max(len(run["with"]) for run in facts["runs"])
+    gap = facts["all_to_all_gap"]
     lines = [
         f"{facts['model']}, {facts['parallel']} parallel on {facts['gpus']} GPUs of "
         f"{facts['topology']}",
         f"computing: {facts['computing_is']}",
         f"communication: {facts['communication_is']}",
-        *_gap_in_words(facts["all_to_all_gap"]),
+        *([] if gap is None else [f"all-to-alls: their rate is within {gap:.1%} of its bound"]),
         "",
         f"{'':{width}} {'iteration':>10} {'computing':>10} {'sent':>9} {'visible':>9} {'share':>7} "
         f"{'saved':>9}  ms",
@@ -200,17 +200,3 @@ def _lines(facts: dict[str, Any]) -> list[str]:
             f"{run['visible_share']:>7.1%} {run['saved_ms']:>9.2f}"
         )
     return lines
-
-
-def _gap_in_words(gap: float | None) -> list[str]:
-    return [] if gap is None else [f"all-to-alls: their rate is within {gap:.1%} of its bound"]
-
-
-def _draw(runs: dict[str, Iteration], picture: Path) -> None:
-    from experiments.advice.iterations.timeline_figure import timeline_figure
-    from experiments.figures import matplotlib_renderer
-    from forestcoll.draw import save_figure
-
-    figure = timeline_figure({name: one.timeline for name, one in runs.items()})
-    with matplotlib_renderer.style():
-        save_figure(matplotlib_renderer.render(figure), picture)

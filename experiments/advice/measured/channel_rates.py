@@ -31,6 +31,8 @@ from forestcoll.topology.importers.channels.chosen_channels import Channels, Tre
 __all__ = ["ChannelRate", "channel_rates"]
 
 _COLLECTIVES = ("allgather", "reduce-scatter", "allreduce")
+_MOST_PARENTS = 20_000_000
+"""Of all trees together: a few hundred MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,13 @@ def _rings(path: Path, topology: Topology, channels: Channels, collective: str) 
     """Return the schedule of the rings: data and sums both run in their direction."""
     for ring in channels.rings:
         _expect_ranks(path, f"ring {ring.channel}", ring.gpus, topology)
-    rings = [ring.gpus for ring in channels.rings]
+    rings = [_from_first(ring.gpus) for ring in channels.rings]
+    different, gpus = len(set(rings)), topology.num_compute
+    if different * gpus**2 > _MOST_PARENTS:
+        raise UnsupportedError(
+            f"unsupported: {different} different rings of {gpus} GPUs are too many; rate a group "
+            f"of the GPUs"
+        )
     if collective == "allgather":
         return _forest(topology, _around(rings))
     backwards = _around([ring[::-1] for ring in rings])
@@ -98,18 +106,23 @@ def _rings(path: Path, topology: Topology, channels: Channels, collective: str) 
     return Allreduce(sums, _forest(topology, _around(rings)))
 
 
+def _from_first(ring: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a ring from rank 0 on, so that equal rings are counted together."""
+    start = ring.index(0)
+    return ring[start:] + ring[:start]
+
+
 def _forest(topology: Topology, rows: Mapping[tuple[int, ...], int]) -> Forest:
     return forest_of(router_of(topology), "nccl-channels", rows)
 
 
-def _around(rings: Iterable[Sequence[int]]) -> Counter[tuple[int, ...]]:
+def _around(rings: Iterable[tuple[int, ...]]) -> Counter[tuple[int, ...]]:
     """Count the paths around rings from each rank, as the parent of each rank."""
     rows: Counter[tuple[int, ...]] = Counter()
-    for ring in rings:
+    for ring, copies in Counter(rings).items():
         before = dict(zip(ring, (ring[-1], *ring[:-1]), strict=True))
-        rows.update(
-            tuple(-1 if v == root else before[v] for v in range(len(ring))) for root in ring
-        )
+        for root in ring:
+            rows[tuple(-1 if v == root else before[v] for v in range(len(ring)))] += copies
     return rows
 
 

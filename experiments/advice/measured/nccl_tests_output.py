@@ -41,6 +41,7 @@ _COLLECTIVES = {
     "broadcast": "broadcast",
     "reduce": "reduce",
 }
+_READ = ("time", "algbw", "busbw")
 _WITHIN = 0.03
 """Relative difference of busbw / algbw that rounding to two decimals leaves, at 1 GB/s and more."""
 
@@ -134,7 +135,7 @@ def _from_text(text: str, source: str) -> MeasuredRun:
             ranks.add(int(match[1]))
         programs.update(_PROGRAM.findall(line))
         if match := _HEADER.search(line):
-            columns = match[0].split()[1:] + line[match.end() :].split()
+            columns = _columns(match[0].split()[1:] + line[match.end() :].split(), source, number)
         elif columns and (found := _ROW.fullmatch(line)):
             values = [found[1], found[2], *found[3].split()]
             rows.append((int(found[1]), [*_numbers(values, columns, f"{source}, line {number}")]))
@@ -151,6 +152,17 @@ def _from_text(text: str, source: str) -> MeasuredRun:
     )
 
 
+def _columns(names: list[str], source: str, number: int) -> list[str]:
+    """Check that a header has time, algbw and busbw, in this order, for each half of a row."""
+    read = [name for name in names if name in _READ]
+    if not read or read != list(_READ) * (len(read) // 3):
+        raise InvalidParameterError(
+            f"{source}, line {number}: the header has the columns {' '.join(read) or 'none'}; it "
+            f"must have {' '.join(_READ)}, once or twice; the file may be cut off"
+        )
+    return names
+
+
 def _numbers(values: list[str], columns: list[str], where: str) -> Iterator[float]:
     """Yield time, algbw and busbw of each half of a row; what is not measured is left out."""
     if len(values) < len(columns):
@@ -158,7 +170,7 @@ def _numbers(values: list[str], columns: list[str], where: str) -> Iterator[floa
             f"{where}: has {len(values)} values for {len(columns)} columns; the file may be cut off"
         )
     for place, name in enumerate(columns):
-        if name not in ("time", "algbw", "busbw"):
+        if name not in _READ:
             continue
         try:
             yield math.nan if values[place] == "N/A" else float(values[place])

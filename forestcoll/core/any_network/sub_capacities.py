@@ -43,13 +43,9 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import Orbits, find_orbits, no_symmetry
 
 __all__ = [
-    "Roles",
-    "Separation",
-    "SubCapacities",
-    "balanced_sub_capacities",
-    "find_symmetries",
+    "Roles", "Separation", "SubCapacities", "balanced_sub_capacities", "find_symmetries",
     "first_sets",
-]
+]  # fmt: skip
 
 _MISSED = 4e-9
 """A cut gets a row before the end if its violation exceeds this, in units of the widest link."""

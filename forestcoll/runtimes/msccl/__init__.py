@@ -22,17 +22,6 @@ from forestcoll.runtimes.msccl.reading import (
 from forestcoll.runtimes.msccl.writing import written_algorithm
 
 __all__ = [
-    "ALIASES",
-    "COLLECTIVES",
-    "PROTOCOLS",
-    "Algorithm",
-    "Gpu",
-    "Instruction",
-    "Reading",
-    "Remark",
-    "Threadblock",
-    "parse_algorithm",
-    "read_algorithm",
-    "read_leniently",
-    "written_algorithm",
-]
+    "ALIASES", "COLLECTIVES", "PROTOCOLS", "Algorithm", "Gpu", "Instruction", "Reading", "Remark",
+    "Threadblock", "parse_algorithm", "read_algorithm", "read_leniently", "written_algorithm",
+]  # fmt: skip

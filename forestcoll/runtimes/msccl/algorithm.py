@@ -12,14 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 __all__ = [
-    "ALIASES",
-    "COLLECTIVES",
-    "PROTOCOLS",
-    "Algorithm",
-    "Gpu",
-    "Instruction",
-    "Threadblock",
-]
+    "ALIASES", "COLLECTIVES", "PROTOCOLS", "Algorithm", "Gpu", "Instruction", "Threadblock",
+]  # fmt: skip
 
 PROTOCOLS = ("Simple", "LL", "LL128")
 """How the runtime moves data."""

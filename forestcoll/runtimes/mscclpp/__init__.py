@@ -20,18 +20,7 @@ from forestcoll.runtimes.mscclpp.reading import PlanReading, parse_plan, read_pl
 from forestcoll.runtimes.mscclpp.writing import written_plan
 
 __all__ = [
-    "COLLECTIVES",
-    "KINDS",
-    "Loop",
-    "Operation",
-    "Plan",
-    "PlanGpu",
-    "PlanReading",
-    "PlanThreadblock",
-    "RemoteBuffer",
-    "Span",
-    "SwitchGroup",
-    "parse_plan",
-    "read_plan",
+    "COLLECTIVES", "KINDS", "Loop", "Operation", "Plan", "PlanGpu", "PlanReading",
+    "PlanThreadblock", "RemoteBuffer", "Span", "SwitchGroup", "parse_plan", "read_plan",
     "written_plan",
-]
+]  # fmt: skip

@@ -12,18 +12,9 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 __all__ = [
-    "COLLECTIVES",
-    "KINDS",
-    "NO_MOST_BYTES",
-    "Loop",
-    "Operation",
-    "Plan",
-    "PlanGpu",
-    "PlanThreadblock",
-    "RemoteBuffer",
-    "Span",
-    "SwitchGroup",
-]
+    "COLLECTIVES", "KINDS", "NO_MOST_BYTES", "Loop", "Operation", "Plan", "PlanGpu",
+    "PlanThreadblock", "RemoteBuffer", "Span", "SwitchGroup",
+]  # fmt: skip
 
 COLLECTIVES: Mapping[str, str] = MappingProxyType(
     {

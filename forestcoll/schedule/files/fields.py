@@ -24,30 +24,11 @@ from forestcoll.schedule.forest import Routes
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "LARGEST",
-    "Record",
-    "Where",
-    "amount",
-    "check_fields",
-    "check_path_rows",
-    "check_range",
-    "check_records",
-    "check_routes",
-    "check_rows",
-    "column",
-    "entry_of",
-    "fraction",
-    "maker",
-    "node_positions",
-    "numbers",
-    "of_type",
-    "one",
-    "refuse",
-    "weights_of",
-    "whole",
-    "within",
+    "LARGEST", "Record", "Where", "amount", "check_fields", "check_path_rows", "check_range",
+    "check_records", "check_routes", "check_rows", "column", "entry_of", "fraction", "maker",
+    "node_positions", "numbers", "of_type", "one", "refuse", "weights_of", "whole", "within",
     "wrong",
-]
+]  # fmt: skip
 
 
 LARGEST = 2**63 - 1

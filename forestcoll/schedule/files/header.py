@@ -38,18 +38,9 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.reading.documents import Document
 
 __all__ = [
-    "FORMAT",
-    "STEPWISE_VERSION",
-    "VERSION",
-    "Head",
-    "checked",
-    "claimed_bound",
-    "head_document",
-    "parse_head",
-    "parse_topology",
-    "phase_document",
-    "stepwise_form",
-]
+    "FORMAT", "STEPWISE_VERSION", "VERSION", "Head", "checked", "claimed_bound", "head_document",
+    "parse_head", "parse_topology", "phase_document", "stepwise_form",
+]  # fmt: skip
 
 
 FORMAT = "forestcoll-schedule"

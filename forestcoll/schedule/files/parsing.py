@@ -40,10 +40,8 @@ from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "parse_heads",
-    "parse_schedule",
-    "parse_stepwise_head",
-]
+    "parse_heads", "parse_schedule", "parse_stepwise_head",
+]  # fmt: skip
 
 T = TypeVar("T")
 

@@ -17,23 +17,10 @@ from forestcoll.schedule.sends import Chunks
 from forestcoll.schedule.steps import StepSchedule
 
 __all__ = [
-    "ALWAYS",
-    "AS_ARRAYS",
-    "COLUMNS",
-    "DEMAND_FIELDS",
-    "FLOW_FIELDS",
-    "FLOW_OPTIONS",
-    "NARROW",
-    "OPTIONAL_ARRAYS",
-    "STEP_ARRAYS",
-    "STEP_FIELDS",
-    "STEP_OPTIONS",
-    "arrays_of_steps",
-    "chunk_lines",
-    "head_of_flows",
-    "head_of_steps",
-    "send_columns",
-]
+    "ALWAYS", "AS_ARRAYS", "COLUMNS", "DEMAND_FIELDS", "FLOW_FIELDS", "FLOW_OPTIONS", "NARROW",
+    "OPTIONAL_ARRAYS", "STEP_ARRAYS", "STEP_FIELDS", "STEP_OPTIONS", "arrays_of_steps",
+    "chunk_lines", "head_of_flows", "head_of_steps", "send_columns",
+]  # fmt: skip
 
 STEP_FIELDS = ("collective", "method", "whole", "clock")
 """Fields of the head of a step schedule, besides format, version, form and topology.

@@ -11,12 +11,6 @@ from forestcoll.schedule.simulate.reach import least_latency_s
 from forestcoll.schedule.simulate.simulator import LinkUsage, Simulation, Simulator
 
 __all__ = [
-    "MOST_PIPELINE_CHUNKS",
-    "AlphaBeta",
-    "LinkUsage",
-    "Sharing",
-    "Simulation",
-    "Simulator",
-    "best_chunk_count",
-    "least_latency_s",
-]
+    "MOST_PIPELINE_CHUNKS", "AlphaBeta", "LinkUsage", "Sharing", "Simulation", "Simulator",
+    "best_chunk_count", "least_latency_s",
+]  # fmt: skip

@@ -26,15 +26,9 @@ from forestcoll.schedule.transform.shards import MOST, by_shards
 from forestcoll.schedule.transform.single_paths import along_paths
 
 __all__ = [
-    "Plan",
-    "Transfers",
-    "in_windows",
-    "of_flows",
-    "of_forest",
-    "of_multicast",
-    "of_steps",
+    "Plan", "Transfers", "in_windows", "of_flows", "of_forest", "of_multicast", "of_steps",
     "refined",
-]
+]  # fmt: skip
 
 _Numbers = npt.NDArray[np.int64]
 _Places = npt.NDArray[np.int32]

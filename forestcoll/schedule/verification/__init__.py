@@ -31,17 +31,10 @@ if TYPE_CHECKING:
     from forestcoll.schedule.verification.time_bounds import verify_time_bound
 
 __all__ = [
-    "AllToAllCertificateVerdict",
-    "AllreduceCertificateVerdict",
-    "AllreduceVerdict",
-    "CertificateVerdict",
-    "FlowVerdict",
-    "StepVerdict",
-    "Verdict",
-    "verify",
-    "verify_certificate",
+    "AllToAllCertificateVerdict", "AllreduceCertificateVerdict", "AllreduceVerdict",
+    "CertificateVerdict", "FlowVerdict", "StepVerdict", "Verdict", "verify", "verify_certificate",
     "verify_time_bound",
-]
+]  # fmt: skip
 
 _CERTIFICATES = f"{__name__}.certificates"
 

@@ -17,17 +17,9 @@ from forestcoll.schedule.verification.naming import fail, walk
 from forestcoll.topology.describe import counted
 
 __all__ = [
-    "DIGITS",
-    "check_array",
-    "check_arrays",
-    "check_count",
-    "check_link_order",
-    "check_method",
-    "check_ranks",
-    "check_routes",
-    "check_rows",
-    "length",
-]
+    "DIGITS", "check_array", "check_arrays", "check_count", "check_link_order", "check_method",
+    "check_ranks", "check_routes", "check_rows", "length",
+]  # fmt: skip
 
 DIGITS = 300
 """Most digits of a number in a file; floats have the same range."""

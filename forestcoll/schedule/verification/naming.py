@@ -11,15 +11,8 @@ from forestcoll.errors import VerificationError
 from forestcoll.schedule.protocols import Batches, OnNetwork, Routed
 
 __all__ = [
-    "arrows",
-    "end_name",
-    "fail",
-    "gpu_name",
-    "link_name",
-    "path_name",
-    "tree_name",
-    "walk",
-]
+    "arrows", "end_name", "fail", "gpu_name", "link_name", "path_name", "tree_name", "walk",
+]  # fmt: skip
 
 _SHOWN_NODES = 8  # nodes shown of a long cycle or path
 

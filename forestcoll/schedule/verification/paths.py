@@ -18,13 +18,8 @@ from forestcoll.schedule.verification.naming import fail, link_name, path_name
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "busiest_group",
-    "busiest_link",
-    "check_congestion",
-    "check_loads",
-    "check_paths",
-    "link_loads",
-]
+    "busiest_group", "busiest_link", "check_congestion", "check_loads", "check_paths", "link_loads",
+]  # fmt: skip
 
 
 def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = False) -> Ints:

@@ -14,8 +14,12 @@ __all__ = ["run"]
 
 _ALGORITHM = {"highs": "simplex", "highs-ipm": "ipm", "highs-pdlp": "pdlp"}
 
-_SMALLEST = 1e-12
-"""HiGHS drops matrix entries that are not larger; it allows no less; its default is 1e-9."""
+_LEAST_ENTRY = 1e-12
+"""HiGHS's option ``small_matrix_value``, at the least value that HiGHS allows.
+
+It leaves smaller entries out of the matrix without a word, so a program that has some is refused.
+Nothing is compared with this number but the entries of the float program given to the solver.
+"""
 
 _STATUS = highspy.HighsModelStatus
 
@@ -67,7 +71,7 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
         "threads": settings.threads,
         "parallel": "on" if settings.threads > 1 else "off",
         "random_seed": settings.seed,
-        "small_matrix_value": _SMALLEST,
+        "small_matrix_value": _LEAST_ENTRY,
         # With whole variables another choice would solve the relaxation and call it optimal.
         "solver": "choose" if program.whole is not None else _ALGORITHM[settings.method],
         "primal_feasibility_tolerance": max(settings.tolerance, 1e-10),
@@ -88,12 +92,12 @@ def _configure(highs: highspy.Highs, program: Program, settings: Settings) -> No
 def _model(program: Program) -> highspy.HighsLp:
     rows, columns = program.matrix.shape
     by_column = program.matrix.tocsc()
-    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= _SMALLEST)
+    dropped = (by_column.data != 0) & (np.abs(by_column.data) <= _LEAST_ENTRY)
     if dropped.any():
         least = float(np.abs(by_column.data[dropped]).min())
         raise InvalidParameterError(
             f"the program's matrix holds {least:.3g}, which HiGHS takes for zero; scale the "
-            f"program: in a row whose largest entry is 1 all must be above {_SMALLEST:g}"
+            f"program: in a row whose largest entry is 1 all must be above {_LEAST_ENTRY:g}"
         )
     model = highspy.HighsLp()
     model.num_row_, model.num_col_ = rows, columns

@@ -15,39 +15,13 @@ from types import MappingProxyType
 from typing import Literal
 
 __all__ = [
-    "A100_NIC",
-    "A100_NVSWITCH",
-    "A800_NIC",
-    "A800_NVSWITCH",
-    "CONSTANTS",
-    "DGX1_LINKS",
-    "DGX1_NVLINK_LATENCY",
-    "DGX2_NIC",
-    "DGX2_NIC_LATENCY",
-    "DGX2_NVSWITCH",
-    "DGX2_NVSWITCH_LATENCY",
-    "GB200_NIC",
-    "GB200_NVLINK_PLANE",
-    "GPUS_PER_DGX",
-    "H100_NIC",
-    "H100_NVSWITCH",
-    "H800_NIC",
-    "H800_NVSWITCH",
-    "HOST_MEMORY",
-    "MI250_GPU_LATENCY",
-    "MI250_IB",
-    "MI250_PAIR_SWITCH",
-    "MI250_SWITCH_LATENCY",
-    "MI250_XGMI",
-    "MI250_XGMI_LINKS",
-    "NDV2_NIC",
-    "NDV2_NIC_LATENCY",
-    "PCIE_LANE",
-    "SOCKET_LINK",
-    "V100_NVLINK",
-    "Confidence",
-    "Constant",
-]
+    "A100_NIC", "A100_NVSWITCH", "A800_NIC", "A800_NVSWITCH", "CONSTANTS", "DGX1_LINKS",
+    "DGX1_NVLINK_LATENCY", "DGX2_NIC", "DGX2_NIC_LATENCY", "DGX2_NVSWITCH", "DGX2_NVSWITCH_LATENCY",
+    "GB200_NIC", "GB200_NVLINK_PLANE", "GPUS_PER_DGX", "H100_NIC", "H100_NVSWITCH", "H800_NIC",
+    "H800_NVSWITCH", "HOST_MEMORY", "MI250_GPU_LATENCY", "MI250_IB", "MI250_PAIR_SWITCH",
+    "MI250_SWITCH_LATENCY", "MI250_XGMI", "MI250_XGMI_LINKS", "NDV2_NIC", "NDV2_NIC_LATENCY",
+    "PCIE_LANE", "SOCKET_LINK", "V100_NVLINK", "Confidence", "Constant",
+]  # fmt: skip
 
 
 Confidence = Literal["data sheet", "vendor documentation", "paper", "secondary page", "derived"]

@@ -21,12 +21,8 @@ from forestcoll.topology.families.values import Choice
 from forestcoll.topology.families.wiring import LinkBandwidth, cube, undirected
 
 __all__ = [
-    "Geometry",
-    "cayley_hexagon",
-    "distance_regular",
-    "projective_plane",
-    "symplectic_quadrangle",
-]
+    "Geometry", "cayley_hexagon", "distance_regular", "projective_plane", "symplectic_quadrangle",
+]  # fmt: skip
 
 
 Point = tuple[int, ...]

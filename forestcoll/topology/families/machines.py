@@ -36,24 +36,10 @@ from forestcoll.topology.families.values import Amount, Choice, Count, Flag
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = [
-    "Boxes",
-    "Fabric",
-    "NicBandwidth",
-    "Nvls",
-    "NvswitchBandwidth",
-    "Sharp",
-    "dgx_a100",
-    "dgx_h100",
-    "hgx_a800",
-    "mi250",
-    "nvl72",
-    "nvswitch_box",
-    "paper_example",
-    "pcie_box",
-    "pcie_host",
-    "racks_of_planes",
-    "with_bandwidth",
-]
+    "Boxes", "Fabric", "NicBandwidth", "Nvls", "NvswitchBandwidth", "Sharp", "dgx_a100", "dgx_h100",
+    "hgx_a800", "mi250", "nvl72", "nvswitch_box", "paper_example", "pcie_box", "pcie_host",
+    "racks_of_planes", "with_bandwidth",
+]  # fmt: skip
 
 
 Boxes = Annotated[int, Count("number of boxes")]

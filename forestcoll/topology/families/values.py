@@ -18,17 +18,8 @@ from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology.numbers import exact, exact_text
 
 __all__ = [
-    "Amount",
-    "Choice",
-    "Count",
-    "Either",
-    "Flag",
-    "Flags",
-    "Kind",
-    "Latency",
-    "Offsets",
-    "Sizes",
-]
+    "Amount", "Choice", "Count", "Either", "Flag", "Flags", "Kind", "Latency", "Offsets", "Sizes",
+]  # fmt: skip
 
 _WHOLE = re.compile("[0-9]{1,9}")
 
@@ -57,6 +48,13 @@ def _whole(value: object) -> int:
     if isinstance(value, int) and not isinstance(value, bool):
         return value
     raise ValueError
+
+
+def _joined(value: object, sign: str) -> tuple[int, ...]:
+    """Read whole numbers: a text in which a sign joins them, one, or several."""
+    if isinstance(value, str):
+        value = value.split(sign)
+    return tuple(map(_whole, value if isinstance(value, list | tuple) else [value]))
 
 
 def _exact(value: object, what: str) -> Fraction:
@@ -105,10 +103,7 @@ class Sizes:
 
     def read(self, value: object) -> tuple[int, ...]:
         """Read ``"4x4"``, 4 or (4, 4)."""
-        if isinstance(value, str):
-            value = value.split("x")
-        parts = value if isinstance(value, list | tuple) else [value]
-        sizes = tuple(_whole(part) for part in parts)
+        sizes = _joined(value, "x")
         if not sizes or min(sizes) < 1 or math.prod(sizes) > self.maximum:
             raise ValueError
         return sizes
@@ -132,10 +127,7 @@ class Offsets:
 
     def read(self, value: object) -> tuple[int, ...]:
         """Read ``"3+4"``, 3 or (3, 4)."""
-        if isinstance(value, str):
-            value = value.split("+")
-        parts = value if isinstance(value, list | tuple) else [value]
-        offsets = tuple(_whole(part) for part in parts)
+        offsets = _joined(value, "+")
         if not offsets or min(offsets) < 1 or max(offsets) > self.maximum:
             raise ValueError
         return offsets
@@ -169,10 +161,8 @@ class Amount:
 
 
 @dataclass(frozen=True, slots=True)
-class Latency:
+class Latency(Amount):
     """An exact number from zero, such as a latency in microseconds."""
-
-    help: str
 
     @property
     def allowed(self) -> str:
@@ -185,10 +175,6 @@ class Latency:
         if number < 0:
             raise ValueError
         return number
-
-    def show(self, value: object) -> str:
-        """Write a decimal or a fraction."""
-        return exact_text(self.read(value))
 
 
 @dataclass(frozen=True, slots=True)

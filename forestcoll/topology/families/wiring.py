@@ -18,18 +18,9 @@ from forestcoll.topology.families.values import Amount, Count
 from forestcoll.topology.numbers import Exact
 
 __all__ = [
-    "MOST_LINKS",
-    "MOST_NODES",
-    "Degree",
-    "LinkBandwidth",
-    "check_links",
-    "check_size",
-    "cube",
-    "directed",
-    "gpus",
-    "grid",
-    "undirected",
-]
+    "MOST_LINKS", "MOST_NODES", "Degree", "LinkBandwidth", "check_links", "check_size", "cube",
+    "directed", "gpus", "grid", "undirected",
+]  # fmt: skip
 
 MOST_NODES = 100_000
 """Largest number of GPUs of a network whose size is a power of a parameter."""

@@ -11,15 +11,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 __all__ = [
-    "Host",
-    "HostLimit",
-    "HostLink",
-    "HostSwitch",
-    "Nic",
-    "both_ways",
-    "islands",
-    "shared_out",
-]
+    "Host", "HostLimit", "HostLink", "HostSwitch", "Nic", "both_ways", "islands", "shared_out",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,14 +72,14 @@ def _rate(
 
 
 def _pcie(generation: int, transfers: str, coding: str, share: str) -> LinkRate:
-    """Return the rate of a lane; NCCL counts 12 GB/s for 16 lanes at 8 GT/s, and in proportion."""
+    """Return the rate of a lane; NCCL counts 15 for generation 1 and doubles it for each next."""
     raw = Fraction(transfers) / 8
     return LinkRate(
         f"pcie.gen{generation}",
         "lane",
         raw * Fraction(share),
         f"PCI Express Base Specification: {transfers} GT/s, {coding}",
-        Fraction(transfers) * Fraction(12, 8 * 16) if generation > 1 else Fraction(15, 80),
+        Fraction(15 * 2 ** (generation - 1), 80),
         f"{_NCCL}, kvDictPciGen: speed x width / 80",
     )
 

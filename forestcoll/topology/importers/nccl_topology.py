@@ -46,7 +46,12 @@ _HIDDEN = "fffffff:ff:ff.0"
 _GENERATIONS = {"2.5": 1, "5": 2, "8": 3, "16": 4, "32": 5, "64": 6}
 _SPEED = re.compile(r"([0-9]{1,3}(?:\.[0-9]{1,3})?) ?GT/s(?: PCIe)?")
 _GCN = {"906": "gfx906", "908": "gfx908", "910": "gfx90a", "940": "gfx942", "941": "gfx942"}
-_INTEL = ((143, "intel_sapphire_rapids"), (207, "intel_emerald_rapids"), (85, "intel_skylake"))
+_INTEL = (
+    (0xCF, "intel_emerald_rapids"),
+    (0x8F, "intel_sapphire_rapids"),
+    (0x55, "intel_skylake"),
+)
+"""NCCL's models of family 6 from these numbers on, the latest first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -376,4 +381,4 @@ def _cpu(cpu: Element) -> str:
     if "AMD" in vendor:
         return "amd"
     model = cpu.whole("modelid", _DUMP) if "modelid" in cpu.attributes else 0
-    return next((name for least, name in _INTEL if model == least), "intel_broadwell")
+    return next((name for least, name in _INTEL if model >= least), "intel_broadwell")

@@ -1,10 +1,8 @@
 """Finding the paths of steps, and making reductions and allreduces of them."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 from baselines.building.composing import collect, collect_steps, fastest, hop_by_hop, routed
@@ -15,7 +13,6 @@ from forestcoll import generate
 from forestcoll.schedule import (
     Allreduce,
     Chunks,
-    Clock,
     Forest,
     Path,
     Send,
@@ -25,28 +22,9 @@ from forestcoll.schedule import (
     synchronous,
     verify,
 )
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
-
-
-def line() -> Topology:
-    """Three GPUs: a -> b -> c with 2 and 1 GB/s, and back with 4 and 8."""
-    return network_of("a b c", "a > b: 2, b > c, b > a: 4, c > b: 8", "line")
-
-
-def relay(topology: Topology) -> StepSchedule:
-    """A broadcast along the line."""
-    sends = Sends.of([Send(0, 0, 0, 1), Send(1, 0, 1, 2)])
-    return routed(topology, "by hand", "broadcast", Chunks.equal([0], whole=1), sends)
-
-
-def timed(topology: Topology, tick_us: Fraction = Fraction(1, 4)) -> StepSchedule:
-    """The same with a clock for 8 kB: each transfer takes what its link asks for."""
-    schedule = relay(topology)
-    hops = ((0, 1), (1, 2))
-    needs = [int(8 / topology.link_between[hop].bandwidth_gb_s / tick_us) for hop in hops]
-    end = np.cumsum(needs, dtype=np.int64)
-    return replace(schedule, clock=Clock(8000, tick_us, end - np.array(needs), end))
+from tests.schedule.transform.schedules import clocked, line, relay
 
 
 def test_a_reduction_is_a_broadcast_backwards_on_the_reversed_network() -> None:
@@ -69,7 +47,7 @@ def test_an_allreduce_is_both_in_turn() -> None:
 
 def test_a_clock_runs_backwards() -> None:
     """For 8 kB: 1 us over c -> b, then 2 us over b -> a, in ticks of 1/4 us."""
-    reduction = collect_steps(timed, line(), "reduce")
+    reduction = collect_steps(clocked, line(), "reduce")
     verify(reduction)
     assert reduction.clock is not None
     assert reduction.clock.start.tolist() == [0, 4]
@@ -93,14 +71,10 @@ def test_hop_by_hop_keeps_to_the_links_that_are_named(
     paths: Callable[..., StepSchedule], way: tuple[int, ...], time_s_per_gb: Fraction
 ) -> None:
     """Two links of 4 GB/s cost less than one of 1/2 GB/s; a -> b -> c then shares a -> b with b."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, 4)
-    builder.link(b, c, 4)
-    builder.link(a, c, Fraction(1, 2))
+    net = network_of("a b c", "b - a c: 4, a - c: 1/2", "detour")
     sends = Sends.of([Send(0, 0, 0, 1), Send(0, 0, 0, 2)])
     chunks = Chunks.equal([0], whole=1)
-    schedule = paths(builder.build("detour"), "by hand", "broadcast", chunks, sends)
+    schedule = paths(net, "by hand", "broadcast", chunks, sends)
     assert schedule.routes.paths()[0, 2] == (Path(way, 1),)
     assert verify(schedule).time_s_per_gb == time_s_per_gb
 

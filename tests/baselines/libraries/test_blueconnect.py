@@ -7,7 +7,8 @@ import pytest
 from baselines.libraries.blueconnect import generate
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule import StepSchedule, cost, synchronous, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 
 
 def crossing(schedule: StepSchedule) -> list[int]:
@@ -119,15 +120,9 @@ def test_links_that_not_every_box_has_are_left_out() -> None:
 
     Of the common links 0-2, 1-3 and 1-2 there is no cycle, so the ring is 0, 3, 2, 1 in both boxes.
     """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for box, tour in enumerate(["0123", "0213"]):
-        gpus = [builder.gpu(f"b{box}.gpu{i}", box, i) for i in range(4)]
-        for gpu in gpus:
-            builder.link(gpu, switch, 5)
-        for a, b in zip(tour, tour[1:] + tour[0], strict=True):
-            builder.link(gpus[int(a)], gpus[int(b)], 1)
-    topology = builder.build("unlike")
+    nodes = ["[w]", *(f"b{box}.gpu{i}@{box}.{i}" for box in range(2) for i in range(4))]
+    tours = "b0.gpu0 b0.gpu2 - b0.gpu1 b0.gpu3, b1.gpu0 b1.gpu1 - b1.gpu2 b1.gpu3"
+    topology = network_of(" ".join(nodes), f"b0.gpu0..3 b1.gpu0..3 - w: 5, {tours}", "unlike")
     schedule = generate(topology)
     verify(schedule)
     pairs = set(zip(schedule.sends.tail.tolist(), schedule.sends.head.tolist(), strict=True))

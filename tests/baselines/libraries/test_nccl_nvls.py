@@ -15,8 +15,9 @@ from forestcoll.generation import generate as generate_forest
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.schedule import Allreduce, MulticastForest, cost, synchronous, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 NVSWITCH, NIC = 450, 50
 """GB/s of a DGX H100."""
@@ -160,13 +161,7 @@ def test_fewer_rails_use_fewer_nics() -> None:
 
 def two_gpus_linked() -> Topology:
     """A box with a slow link beside its switch."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w", 0, multicast=True)
-    gpus = [builder.gpu(f"gpu{i}", 0, i) for i in range(2)]
-    builder.link(*gpus, 1)
-    for gpu in gpus:
-        builder.link(gpu, switch, 9)
-    return builder.build("linked")
+    return network_of("[w*]@0 gpu0@0.0 gpu1@0.1", "w - gpu0 gpu1: 9, gpu0 - gpu1", "linked")
 
 
 def test_links_beside_the_switch_are_left_alone() -> None:

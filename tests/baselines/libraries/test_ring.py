@@ -7,9 +7,10 @@ import pytest
 
 import forestcoll
 from baselines.libraries.ring import generate, lay_rings
+from baselines.networks.ring_layout import hops
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.schedule import Forest, cost, lockstep, verify
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
@@ -251,12 +252,9 @@ def test_boxes_of_unequal_size_and_gpus_without_a_box() -> None:
     Three rings, as many as the largest box has GPUs. The GPU alone takes in 5/6 of the data, over
     its link of 3 GB/s: algbw = 3 x 6/5, and nothing is worse off.
     """
-    builder = TopologyBuilder()
-    switch = builder.switch("w")
-    for box, index in [(0, 0), (0, 1), (1, 0), (1, 1), (1, 2)]:
-        builder.link(builder.gpu(f"b{box}.gpu{index}", box, index), switch, 3)
-    builder.link(builder.gpu("alone"), switch, 3)
-    forest = generate(builder.build("mixed"))
+    nodes = "[w] b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0 b1.gpu1@1.1 b1.gpu2@1.2 alone"
+    links = "b0.gpu0 b0.gpu1 b1.gpu0..2 alone - w: 3"
+    forest = generate(network_of(nodes, links, "mixed"))
     verify(forest)
     assert forest.k == 3
     assert forest.algbw_gb_s == Fraction(18, 5)
@@ -344,3 +342,41 @@ def test_boxes_that_nothing_joins_are_unsupported() -> None:
     topology = without("dgx_a100:boxes=2", *(f"b0.gpu{i} - ib" for i in range(8)))
     with pytest.raises(UnsupportedError, match=r"^unsupported: no way for rings to enter and leav"):
         generate(topology)
+
+
+@pytest.mark.parametrize(
+    ("spec", "busbw"),
+    [
+        ("mi300x:boxes=2", 8 * 50),  # 8 NICs; a ring uses each link of a box once
+        ("mi300x:boxes=3", 8 * 50),
+        ("mi300x:boxes=2,fabric=rails", 8 * 50),
+        ("mi300x:boxes=2,gpus_per_box=4", 4 * 50),
+    ],
+)
+def test_boxes_of_fully_linked_gpus_use_all_nics(spec: str, busbw: int) -> None:
+    """A greedy choice of chains left links idle and others doubly used: 273 of 400 GB/s."""
+    topology = load_topology(spec)
+    made = generate(topology, "allgather")
+    verify(made)
+    gpus = topology.num_compute
+    assert made.algbw_gb_s * Fraction(gpus - 1, gpus) == busbw
+
+
+def test_each_link_of_fully_linked_boxes_is_in_one_ring() -> None:
+    """7 hops of each of 8 chains are the 56 links of 8 GPUs, in both boxes."""
+    topology = load_topology("mi300x:boxes=2")
+    box = [node.box for node in topology.nodes]
+    laid = lay_rings(topology, None)
+    inside = Counter(hop for ring in laid.rings for hop in hops(ring) if box[hop[0]] == box[hop[1]])
+    assert len(inside) == 2 * 56
+    assert set(inside.values()) == {1}
+
+
+def test_an_odd_number_of_linked_gpus_has_no_zigzag() -> None:
+    """Three GPUs a box: the greedy chains stay."""
+    topology = load_topology("mi300x:boxes=2").without(
+        *(f"b{box}.gpu{i}" for box in range(2) for i in range(3, 8))
+    )
+    laid = lay_rings(topology, None)
+    assert len(laid.rings) == 3
+    verify(generate(topology))

@@ -2,8 +2,6 @@
 
 from forestcoll.topology import Topology
 
-__all__ = ["places"]
-
 
 def places(topology: Topology, ring: tuple[int, ...]) -> list[tuple[int | None, int | None]]:
     """The (box, index) of each GPU of a ring."""

@@ -12,7 +12,7 @@ from baselines.networks.forwarding import _Links, forwarded
 from baselines.networks.switch_paths import MAX_PATHS, Router
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import StepSchedule, cost, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 from tests.strategies import topologies
 
@@ -63,12 +63,8 @@ def test_a_rail_is_reached_over_nvlink_on_either_side() -> None:
 def test_bandwidth_comes_before_hops() -> None:
     """1 + 1 hops of 3 GB/s cost 2/3, a link of 1 GB/s costs 1; a link of 3/2 GB/s ties."""
     for width, paths in ((Fraction(1), 1), (Fraction(3, 2), 2), (Fraction(2), 1)):
-        builder = TopologyBuilder()
-        a, b, c = (builder.gpu(name) for name in "abc")
-        builder.link(a, b, 3)
-        builder.link(b, c, 3)
-        builder.link(a, c, width)
-        found = named(builder.build("triangle"), "a", "c")
+        net = network_of("a b c", f"b - a c: 3, a - c: {width}", "triangle")
+        found = named(net, "a", "c")
         assert len(found) == paths
         assert (["a", "c"] in found) == (width > 1)
 

@@ -15,6 +15,7 @@ from baselines.networks.nic_attachment import (
 from baselines.networks.switch_paths import Router
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.dead_nics import without
+from tests.hand_networks import network_of
 
 
 def attachments_of(topology: Topology) -> tuple[NicAttachment, ...]:
@@ -71,13 +72,9 @@ def test_an_attachment_may_be_for_one_direction() -> None:
 
 def test_gpus_that_share_a_nic_are_open_and_not_whole() -> None:
     """Two GPUs behind the one link of their box: both reach, one at a time."""
-    builder = TopologyBuilder()
-    network, nic = builder.switch("network"), builder.switch("nic", 0)
-    for index in range(2):
-        builder.link(builder.gpu(f"b0.gpu{index}", 0, index), nic, 9)
-    builder.link(nic, network, 9)
-    builder.link(builder.gpu("b1.gpu0", 1, 0), network, 9)
-    shared, alone = attachments_of(builder.build("shared"))
+    nodes = "[network] [nic]@0 b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0"
+    links = "b0.gpu0 b0.gpu1 network - nic: 9, b1.gpu0 - network: 9"
+    shared, alone = attachments_of(network_of(nodes, links, "shared"))
     assert shared.is_open
     assert not shared.is_whole
     assert shared.count == 1
@@ -149,9 +146,5 @@ def test_a_gpu_with_a_choice_makes_way() -> None:
 
 def test_a_gpu_that_nothing_comes_back_to_is_passed_over() -> None:
     """B sends to the network and hears nothing from it."""
-    builder = TopologyBuilder()
-    network = builder.switch("network")
-    for name in ("a", "far"):
-        builder.link(builder.gpu(name, int(name == "far")), network, 1)
-    builder.arc(builder.gpu("b", 0), network, 1)
-    assert chosen(builder.build("one way")) == ["a"]
+    one_way = network_of("[network] a@0 far@1 b@0", "network - a far, b > network", "one way")
+    assert chosen(one_way) == ["a"]

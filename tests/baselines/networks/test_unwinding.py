@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from baselines.networks.unwinding import PATTERNS, Unwound, unwind
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 from tests.random_topologies import rounds
 from tests.strategies import topologies
@@ -94,11 +94,8 @@ def test_patterns_of_four_neighbours(pattern: str, links: dict[tuple[int, int], 
 
 def test_unequal_ports_give_the_lesser_of_both_ends() -> None:
     """A ring of ports of 3, 5 and 7 GB/s: 3 from a to b, 5 from b to c, 3 from c back to a."""
-    builder = TopologyBuilder()
-    switch = builder.switch("switch")
-    for name, bandwidth in (("a", 3), ("b", 5), ("c", 7)):
-        builder.link(builder.gpu(name), switch, bandwidth)
-    links = unwind(builder.build("unequal"), "ring").topology.link_between
+    star = network_of("[switch] a b c", "switch - a: 3, switch - b: 5, switch - c: 7", "unequal")
+    links = unwind(star, "ring").topology.link_between
     assert {ends: link.bandwidth_gb_s for ends, link in links.items()} == {
         (0, 1): 3,
         (1, 2): 5,

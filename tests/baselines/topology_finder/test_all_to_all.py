@@ -10,7 +10,8 @@ from baselines.topology_finder.all_to_all import all_to_all_rate
 from forestcoll.all_to_all.linear_optimum import all_to_all_rate as by_a_program
 from forestcoll.errors import DisconnectedError, UnsupportedError
 from forestcoll.solver.linear_program import Settings
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 
 
 @pytest.mark.parametrize(
@@ -60,11 +61,9 @@ def test_a_link_of_twice_the_bandwidth_counts_twice() -> None:
     """Per link of the narrowest width, as parallel links."""
     one, two = (all_to_all_rate(load_topology(f"bi_ring:degree={d},nodes=6")) for d in (2, 4))
     assert (two.bound, two.attained) == (one.bound, one.attained)
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    for tail, head, width in ((0, 1, 2), (1, 2, 2), (2, 0, 1)):
-        builder.arc(gpus[tail], gpus[head], width)
-    found = all_to_all_rate(builder.build("unequal"))
+    found = all_to_all_rate(
+        network_of("gpu0..2", "gpu0 > gpu1: 2, gpu1 > gpu2: 2, gpu2 > gpu0", "unequal")
+    )
     assert found.bound == Fraction(5, 9)  # five links, and nine hops for the six pairs
     assert found.attained == pytest.approx(1 / 3)  # the narrow one carries three pairs
 
@@ -72,11 +71,8 @@ def test_a_link_of_twice_the_bandwidth_counts_twice() -> None:
 def test_switches_and_unreachable_gpus_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="has switches"):
         all_to_all_rate(load_topology("dgx_a100:boxes=1"))
-    builder = TopologyBuilder()
-    first, second = builder.gpu("first"), builder.gpu("second")
-    builder.arc(first, second, 1)
     with pytest.raises(DisconnectedError, match="cannot reach"):
-        all_to_all_rate(builder.build("one way"))
+        all_to_all_rate(network_of("first second", "first > second", "one way"))
 
 
 def test_a_given_unit_makes_wide_links_parallel_ones() -> None:

@@ -6,6 +6,7 @@ import csv
 import itertools
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -118,30 +119,30 @@ def brute_force(nodes: int) -> list[nx.DiGraph]:
     return kinds
 
 
-@pytest.mark.parametrize(("nodes", "degree"), [(n, d) for d in (2, 3, 4) for n in range(d + 1, 15)])
+def and_slowly(quick: list[tuple[int, int]], more: list[tuple[int, int]]) -> list[Any]:
+    """Sizes of every run, and others of full runs only."""
+    return [*quick, *(pytest.param(*sizes, marks=pytest.mark.slow) for sizes in more)]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "degree"),
+    and_slowly(
+        [(n, d) for d in (2, 3, 4) for n in range(d + 1, 15)],
+        [(n, d) for d in (2, 3, 4) for n in range(15, 24)],
+    ),
+)
 def test_what_cayley_digraphs_beat_the_front_is_stored(nodes: int, degree: int) -> None:
     found = cayley_digraphs(nodes, degree, costs_of(nodes, degree))
     assert measures(found) == stored("Cayley", nodes, degree)
 
 
-@pytest.mark.parametrize(("nodes", "degree"), [(5, 2), (6, 2), (7, 2), (8, 2), (5, 3), (6, 3)])
+@pytest.mark.parametrize(
+    ("nodes", "degree"),
+    and_slowly([(5, 2), (6, 2), (7, 2), (8, 2), (5, 3), (6, 3)], [(9, 2), (10, 2), (7, 3)]),
+)
 def test_what_regular_digraphs_beat_the_front_is_stored(nodes: int, degree: int) -> None:
     found = regular_digraphs(nodes, degree, costs_of(nodes, degree))
     assert measures(found) == stored("regular", nodes, degree)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("nodes", "degree"), [(9, 2), (10, 2), (7, 3)])
-def test_what_more_regular_digraphs_beat_the_front_is_stored(nodes: int, degree: int) -> None:
-    found = regular_digraphs(nodes, degree, costs_of(nodes, degree))
-    assert measures(found) == stored("regular", nodes, degree)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("nodes", "degree"), [(n, d) for d in (2, 3, 4) for n in range(15, 24)])
-def test_what_more_cayley_digraphs_beat_the_front_is_stored(nodes: int, degree: int) -> None:
-    found = cayley_digraphs(nodes, degree, costs_of(nodes, degree))
-    assert measures(found) == stored("Cayley", nodes, degree)
 
 
 def test_no_one_way_circulant_beats_the_front() -> None:

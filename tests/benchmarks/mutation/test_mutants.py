@@ -73,7 +73,6 @@ def test_what_only_people_read_has_no_mutants() -> None:
     """Messages, docstrings, annotations, asserts, ``__all__``, ``__repr__`` and strict zips."""
     source = '''
 """Text."""
-__all__ = ["f"]
 def f(a: int = None) -> "Literal[1]":
     """Text."""
     assert a > 1

@@ -125,6 +125,12 @@ def test_misfits_leave_none(large: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_the_time_is_checked(large: Path, tmp_path: Path) -> None:
-    result = invoke("export", large, "-o", tmp_path / "a.xml", "--satisfy-time", "-1")
-    assert result.exit_code == 2
-    assert_one_line(result.stderr, "the time to find what fits is -1.0")
+    assert_refused(
+        "the time to find what fits is -1.0",
+        "export",
+        large,
+        "-o",
+        tmp_path / "a.xml",
+        "--satisfy-time",
+        "-1",
+    )

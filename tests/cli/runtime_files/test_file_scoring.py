@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import assert_one_line, document, invoke
+from tests.command_line import assert_one_line, assert_refused, document, invoke
 from tests.runtimes.msccl_programs import changed, line_of, ring_allgather
 from tests.runtimes.scoring.tool_documents import ring_sentences, teccl_allgather, written
 
@@ -61,9 +61,7 @@ def test_a_wrong_file_is_reported_with_exit_code_1(tmp_path: Path) -> None:
 
 
 def test_a_network_of_another_size_is_reported_in_one_line(file: Path) -> None:
-    failed = invoke("score", file, "--topology", "ring:nodes=5")
-    assert failed.exit_code == 2
-    assert_one_line(failed.stderr, "is for 4 GPUs")
+    assert_refused("is for 4 GPUs", "score", file, "--topology", "ring:nodes=5")
 
 
 # --- JSON of other tools -------------------------------------------------------------------------
@@ -124,9 +122,15 @@ def test_some_gpus_may_take_no_part_and_the_order_may_be_another(tmp_path: Path)
     mixed = ("--topology", "ring:nodes=4", "--gpus", "gpu0,gpu2,gpu1,gpu3")
     assert_one_line(invoke("score", ring, *mixed).stderr, "no path from")
     for text in ("gpu0,gpu1", "gpu0,gpu1,gpu2,gpu2"):
-        failed = invoke("score", ring, "--topology", "ring:nodes=4", "--gpus", text)
-        assert failed.exit_code == 2
-        assert_one_line(failed.stderr, "which must be the 4 of ring:nodes=4, each once")
+        assert_refused(
+            "which must be the 4 of ring:nodes=4, each once",
+            "score",
+            ring,
+            "--topology",
+            "ring:nodes=4",
+            "--gpus",
+            text,
+        )
 
 
 def test_xml_may_be_of_gpus_in_another_order(file: Path) -> None:
@@ -142,6 +146,4 @@ def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path
         ((path, "-o", tmp_path / "x.txt"), "the file name must end in"),
         ((tmp_path / "none",), "cannot be read"),
     ):
-        failed = invoke("score", *arguments, "--topology", "ring:nodes=4")
-        assert failed.exit_code == 2
-        assert_one_line(failed.stderr, message)
+        assert_refused(message, "score", *arguments, "--topology", "ring:nodes=4")

@@ -13,8 +13,6 @@ from scipy.optimize import linprog
 
 from forestcoll.topology import Topology
 
-__all__ = ["optimal_rate"]
-
 
 def optimal_rate(
     topology: Topology, weights: Sequence[int] | None = None, *, reduction: bool = False

@@ -11,8 +11,6 @@ from forestcoll.topology.validation import validate
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
-__all__ = ["damaged_network", "fan", "four_routes", "half_duplex", "with_less"]
-
 
 def damaged_network(seed: int, *, groups: bool) -> tuple[Topology, tuple[int, ...]] | None:
     """Return a directed network with dead and slowed links and weights; None if it falls apart.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.command_line import document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 
 def test_rates_are_a_table_with_what_binds_and_what_sizes_take() -> None:
@@ -60,7 +60,4 @@ def test_machines_get_the_same_in_json() -> None:
     ],
 )
 def test_bad_questions_are_reported_in_one_line(options: list[str], message: str) -> None:
-    failed = invoke("expected", "ring:nodes=4", *options)
-    assert failed.exit_code == 2
-    assert message in failed.stderr
-    assert failed.stderr.count("\n") == 1
+    assert_refused(message, "expected", "ring:nodes=4", *options)

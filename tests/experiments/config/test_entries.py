@@ -23,9 +23,7 @@ from experiments.config.entries import (
 from experiments.config.experiment import read_experiment
 from experiments.config.schema import experiment_schema
 from forestcoll.errors import InvalidExperimentError
-
-HEAD = "name: toy\n"
-TOPOLOGIES = "topologies:\n  - {family: ring, parameters: {nodes: 3}}\n"
+from tests.experiments.config.toy import HEAD, TOPOLOGIES, refusal
 
 
 def a_range(**given: int) -> Range:
@@ -204,11 +202,7 @@ def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_in_simulate_are_reported(given: str, message: str, tmp_path: Path) -> None:
-    path = tmp_path / "toy.yaml"
-    path.write_text(SIMULATE + given + "\n")
-    with pytest.raises(InvalidExperimentError) as caught:
-        read_experiment(path)
-    assert f"line 6: {message}" in str(caught.value)
+    assert f"line 6: {message}" in refusal(tmp_path, SIMULATE + given + "\n")
 
 
 def numbers_in(schema: Any, place: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -265,21 +259,14 @@ def fields_of(experiment: str) -> str:
 )
 def test_numbers_out_of_bounds_are_refused(tmp_path: Path, text: str, field: str) -> None:
     """With its field: nothing is enumerated first."""
-    path = tmp_path / "toy.yaml"
-    path.write_text(text)
-    with pytest.raises(InvalidExperimentError) as caught:
-        read_experiment(path)
-    assert f": {field} " in str(caught.value)
-    assert "\n" not in str(caught.value)
+    assert f": {field} " in refusal(tmp_path, text)
 
 
 def test_an_experiment_of_too_many_points_is_refused_before_they_are_made(tmp_path: Path) -> None:
     """A thousand rings, ten repetitions, eleven numbers of trees: 110,000 points."""
-    path = tmp_path / "toy.yaml"
     text = fields_of("k: {from: 1, to: 11}\nrepetitions: 10\n")
-    path.write_text(text.replace("nodes: 3", "nodes: {from: 3, to: 1002}"))
-    with pytest.raises(InvalidExperimentError, match="has 110000 points; at most 100000 are allow"):
-        read_experiment(path)
+    said = refusal(tmp_path, text.replace("nodes: 3", "nodes: {from: 3, to: 1002}"))
+    assert "has 110000 points; at most 100000 are allow" in said
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,7 @@ from experiments.config.document import read_document
 from experiments.config.entries import Experiment
 from experiments.config.faults import explained
 from forestcoll.errors import InvalidExperimentError
-
-HEAD = "name: toy\n"
-TOPOLOGIES = "topologies:\n  - {family: ring, parameters: {nodes: 3}}\n"
-SWEEP = "topologies:\n  - family: ring\n    parameters: {nodes: "
-METHODS = "methods:\n  - {name: ring}\n"
+from tests.experiments.config.toy import HEAD, METHODS, RING_BY, SWEEP, TOPOLOGIES, TOY
 
 
 def fault(path: Path) -> str:
@@ -34,7 +30,7 @@ def fault(path: Path) -> str:
             'line 2: topologes is an unknown key; did you mean "topologies"?',
         ),
         (
-            HEAD + TOPOLOGIES + "methods:\n  - {nmae: ring}\n",
+            RING_BY + "{nmae: ring}\n",
             'line 5: methods[0].nmae is an unknown key; did you mean "name"?',
         ),
         (
@@ -42,29 +38,26 @@ def fault(path: Path) -> str:
             'line 3: topologies[0] needs either "family" or "file"',
         ),
         (
-            HEAD + TOPOLOGIES + METHODS + "collective: alltoall\n",
+            TOY + "collective: alltoall\n",
             "line 6: collective is 'alltoall', an unknown value; did you mean \"all-to-all\"?",
         ),
         (
-            HEAD + TOPOLOGIES + METHODS + "limits: {second: 5}\n",
+            TOY + "limits: {second: 5}\n",
             'line 6: limits.second is an unknown key; did you mean "seconds"?',
         ),
         (
-            HEAD + TOPOLOGIES + METHODS + "limits: {seconds: -5}\n",
+            TOY + "limits: {seconds: -5}\n",
             "line 6: limits.seconds is -5; it should be greater than 0",
         ),
         (
-            HEAD + TOPOLOGIES + METHODS + "limits:\n  memory_gb: 0.01\n",
+            TOY + "limits:\n  memory_gb: 0.01\n",
             "line 7: limits.memory_gb is 0.01; it should be greater than or equal to 0.1",
         ),
         (
-            HEAD + TOPOLOGIES + METHODS + "limits: {seconds: .inf}\n",
+            TOY + "limits: {seconds: .inf}\n",
             "line 6: limits.seconds is '.inf'; it should be a finite number",
         ),
-        (
-            HEAD + TOPOLOGIES + METHODS + "repetitions: no\n",
-            "line 6: repetitions is 'no'; it should be a valid integer",
-        ),
+        (TOY + "repetitions: no\n", "line 6: repetitions is 'no'; it should be a valid integer"),
         (
             HEAD + SWEEP + "{from: 3, too: 9}}\n" + METHODS,
             'line 4: topologies[0].parameters.nodes.too is an unknown key; did you mean "to"?',
@@ -98,10 +91,7 @@ def fault(path: Path) -> str:
             "line 4: topologies[0].parameters.nodes has no value; add one",
         ),
         (HEAD + TOPOLOGIES, "line 1: methods is missing; add it"),
-        (
-            "name: ../toy\n" + TOPOLOGIES + METHODS,
-            "line 1: name is '../toy'; it should match",
-        ),
+        ("name: ../toy\n" + TOPOLOGIES + METHODS, "line 1: name is '../toy'; it should match"),
         ("just words\n", "line 1: the file must hold keys and values"),
         ("", "toy.yaml: the file must hold keys and values"),
     ],

@@ -2,8 +2,6 @@
 
 from experiments.figures.figure import FAILURES, Panel
 
-__all__ = ["lines_of", "marks_of", "published_of"]
-
 Places = list[tuple[float, float]]
 
 

@@ -23,7 +23,7 @@ from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule import cost
 from forestcoll.solver.linear_program import Settings
-from forestcoll.topology import Topology, TopologyBuilder, load_topology, write_topology
+from forestcoll.topology import Topology, load_topology, write_topology
 from tests.hand_networks import network_of
 from tests.lp.networks import BETTER
 from tests.random_topologies import random_topology
@@ -195,11 +195,8 @@ def test_an_unfinished_all_to_all_has_no_optimum(monkeypatch: pytest.MonkeyPatch
 
 def test_prices_that_round_to_nothing_leave_the_finer_ones() -> None:
     """Half of the dearest price rounds to 0 with a single part; of 3 GPUs that was all prices."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"gpu{i}") for i in range(3)]
-    for tail, head, width in ((0, 1, 2), (0, 2, 1), (1, 0, 1), (1, 2, 2), (2, 0, 2), (2, 1, 1)):
-        builder.arc(gpus[tail], gpus[head], width)
-    topology = builder.build("three GPUs")
+    links = "gpu0 > gpu1: 2, gpu1 > gpu2: 2, gpu2 > gpu0: 2, gpu0 > gpu2, gpu1 > gpu0, gpu2 > gpu1"
+    topology = network_of("gpu0..2", links, "three GPUs")
     best = upper_bound(topology, "all-to-all", Fraction(1, 100))
     found = all_to_all_rate(topology, settings=Settings(seconds=60))
     assert best is not None

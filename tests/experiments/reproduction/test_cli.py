@@ -13,9 +13,7 @@ from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.difference import Difference
 from forestcoll.errors import InvalidExperimentError
 from tests.experiments.reproduction.conftest import CLONE
-from tests.experiments.reproduction.test_coverage import clone, keep
-
-__all__ = ["clone"]
+from tests.experiments.reproduction.test_coverage import keep
 
 
 @pytest.fixture(autouse=True)

@@ -11,23 +11,8 @@ from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import Item, Otherwise
 from experiments.results.rows import RowFile, Status
 from forestcoll.errors import InvalidExperimentError
+from tests.experiments.reproduction.conftest import TOY
 from tests.experiments.samples import clusters_of_rows
-
-TOY = """
-name: toy
-topologies: [{family: ring, parameters: {nodes: [3, 4]}}]
-methods: [{name: forestcoll}]
-"""
-
-
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A clone with one experiment of two points, without rows, and one test."""
-    for folder in ("experiments/toys", "results/toy", "tests"):
-        (tmp_path / folder).mkdir(parents=True)
-    (tmp_path / "experiments/toys/toy.yaml").write_text(TOY)
-    (tmp_path / "tests/test_toy.py").write_text("def test_it() -> None:\n    pass\n")
-    return tmp_path
 
 
 def faults(

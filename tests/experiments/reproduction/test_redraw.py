@@ -7,9 +7,8 @@ import pytest
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.redraw import Drawn, chosen, recompute, redraw
 from forestcoll.errors import InvalidExperimentError
-from tests.experiments.reproduction.test_coverage import TOY, clone, keep
-
-__all__ = ["clone"]
+from tests.experiments.reproduction.conftest import TOY
+from tests.experiments.reproduction.test_coverage import keep
 
 
 def test_figures_are_drawn_from_the_rows_alone(clone: Path) -> None:

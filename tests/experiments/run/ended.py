@@ -4,8 +4,6 @@ import psutil
 
 from experiments.run.processes import runs
 
-__all__ = ["ended"]
-
 
 def ended(process: int) -> bool:
     """Return whether no such process runs; the number is not used again so soon."""

@@ -3,10 +3,8 @@
 from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
 
-__all__ = ["a_point", "a_row"]
 
-
-def a_point(method: str = "ring", nodes: int = 4, **parameters: int) -> Point:
+def a_point(method: str = "ring", nodes: int = 4, **parameters: int | str) -> Point:
     topology = f"ring:nodes={nodes}"
     return Point(
         experiment="toy",

@@ -2,29 +2,30 @@
 
 import os
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from experiments.config.points import Limits, Point, Status
 from experiments.results.rows import Row
-from experiments.run.supervisor import run_point
+from experiments.run.supervisor import OnStage, Running
 from forestcoll.generation import STAGES
+from tests.experiments.run import planned
 from tests.experiments.run.ended import ended
 
 
+def run_point(point: Point, on_stage: OnStage) -> Row:
+    """Run a point to its end."""
+    with Running(point) as running:
+        while True:
+            row = running.listen(on_stage)
+            if row is not None:
+                return row
+
+
 def a_point(method: str, *, limits: Limits | None = None, **parameters: str) -> Point:
-    return Point(
-        experiment="toy",
-        collective="allgather",
-        cluster="ring",
-        topology="ring:nodes=4",
-        source="ring:nodes=4",
-        method=method,
-        parameters=parameters,
-        repetition=0,
-        limits=limits or Limits(30.0, 4.0),
-    )
+    return replace(planned.a_point(method, **parameters), limits=limits or Limits(30.0, 4.0))
 
 
 def ignore(stage: str) -> None:

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import pytest
 
 from baselines.registry import METHODS
-from baselines.topology_finder.all_to_all import AllToAllRate
-from baselines.topology_finder.base_table import BaseTable
-from baselines.topology_finder.finder import Question, find
-from baselines.topology_finder.workload import Fabric
-from experiments.training.communication import OnCandidate, OnNetwork
+from experiments.training.communication import OnNetwork
 from forestcoll.compilation import compile_program
 from forestcoll.errors import UnknownMethodError
 from forestcoll.generation import generate
@@ -70,13 +64,3 @@ def test_an_all_to_all_starts_after_one_latency() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(UnknownMethodError, match="method is 'magic'"):
         OnNetwork(load_topology("ring:nodes=4"), "magic")
-
-
-def test_a_candidate_takes_t_l_and_t_b() -> None:
-    (one,) = find(Question(12, 4), BaseTable())
-    fabric = Fabric(Fraction(1, 10**5), Fraction(10**9))
-    on = OnCandidate(one, fabric, AllToAllRate(0.2, Fraction(2, 9), Fraction(1)))
-    assert on("allreduce", 12 * 10**6) == pytest.approx(4e-5 + 2 * 11e-3)
-    assert on("allgather", 12 * 10**6) == pytest.approx(2e-5 + 11e-3)
-    assert on("all-to-all", 12 * 10**6) == pytest.approx(1e6 / (0.2 * 10**9 / 4))
-    assert on("allreduce", 0) == 0

@@ -11,8 +11,8 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.schedule import cost
-from forestcoll.topology import TopologyBuilder
 from lp.allreduce.single_root import overlapped_allreduce_gb_s
+from tests.hand_networks import network_of
 
 
 @pytest.mark.parametrize(
@@ -43,10 +43,8 @@ def test_a_single_root_can_overlap_as_well_as_forestcoll_on_mi250(removal: str) 
 
 def test_each_way_has_its_own_links() -> None:
     """1 GB/s from the root to the other GPU, 3 back: what comes must go."""
-    builder = TopologyBuilder()
-    builder.arc(builder.gpu("a"), builder.gpu("b"), 1)
-    builder.arc("b", "a", 3)
-    best = overlapped_allreduce_gb_s(builder.build("one-sided"), 0, seconds=60)
+    net = network_of("a b", "a > b, b > a: 3", "one-sided")
+    best = overlapped_allreduce_gb_s(net, 0, seconds=60)
     assert best == pytest.approx(1, rel=1e-6)
 
 
@@ -64,24 +62,15 @@ def test_a_root_that_is_no_rank_is_refused(root: object) -> None:
 
 def test_networks_without_an_allreduce_are_refused() -> None:
     """No links at all; a GPU that cannot send; one GPU."""
-    apart, silent, alone = TopologyBuilder(), TopologyBuilder(), TopologyBuilder()
-    for name in ("a", "b"):
-        apart.gpu(name)
-    silent.arc(silent.gpu("a"), silent.gpu("b"), 1)
-    alone.gpu("a")
-    for builder in (apart, silent):
+    for links in ("", "a > b"):
         with pytest.raises(DisconnectedError):
-            overlapped_allreduce_gb_s(builder.build("cut off"), 0, seconds=60)
+            overlapped_allreduce_gb_s(network_of("a b", links, "cut off"), 0, seconds=60)
     with pytest.raises(InvalidTopologyError, match="at least 2"):
-        overlapped_allreduce_gb_s(alone.build("alone"), 0, seconds=60)
+        overlapped_allreduce_gb_s(network_of("a", "", "alone"), 0, seconds=60)
 
 
 @pytest.mark.parametrize("wide", [10**6, 10**9])
 def test_a_wide_link_does_not_blur_a_narrow_one(wide: int) -> None:
     """Of three GPUs in a row 1 GB/s each way joins the last: the root at the other end has 1."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, wide)
-    builder.link(b, c, 1)
-    row = builder.build("row")
+    row = network_of("a b c", f"a - b: {wide}, b - c", "row")
     assert overlapped_allreduce_gb_s(row, 0, seconds=60) == pytest.approx(1, rel=1e-6)

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from forestcoll.errors import TimeLimitError
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from lp.placement.checked_times import CheckedTimes
 from lp.placement.parallel_kinds import Kind
+from tests.hand_networks import network_of
 
 PAIR = load_topology("dgx_a100:boxes=2")
 BOXES = np.arange(16).reshape(2, 8)
@@ -50,12 +51,7 @@ def test_a_bound_that_groups_alone_miss_leads_to_the_program() -> None:
 
 def test_one_way_bandwidth_gives_the_phases_different_times() -> None:
     """GPU a sends 2 GB/s only: a reduction needs 2 shards of it, an allgather 1."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    for tail, head, speed in ("ab1", "ac1", "ba2", "ca2", "bc2", "cb2"):
-        builder.arc(tail, head, int(speed))
-    uneven = builder.build("uneven")
+    uneven = network_of("a b c", "a > b c, b c > a: 2, b - c: 2", "uneven")
     groups = np.array([[0, 1, 2]])
     gather, scatter, both = (
         CheckedTimes(uneven, 20).of(Kind("k", 3, name, 3000), groups).time_us
@@ -87,12 +83,8 @@ def test_groups_alone_that_attain_the_bound_need_no_program(
 
 def test_half_of_a_bound_is_none_of_unlike_phases() -> None:
     """Where bandwidths differ by direction, a phase may take less than half of both."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    for tail, head, speed in ("ab1", "ac1", "ba2", "ca2", "bc2", "cb2"):
-        builder.arc(tail, head, int(speed))
-    uneven, groups = builder.build("uneven"), np.array([[0, 1, 2]])
+    uneven = network_of("a b c", "a > b c, b c > a: 2, b - c: 2", "uneven")
+    groups = np.array([[0, 1, 2]])
     kind = Kind("k", 3, "allreduce", 3000)
     known = CheckedTimes(uneven, 20).of(kind, groups)
     again = CheckedTimes(uneven, 20).of(kind, groups, float(known.time_us))

@@ -21,7 +21,6 @@ from forestcoll.runtimes.scoring.file_bounds import (
 )
 from forestcoll.solver.linear_program import Settings
 from forestcoll.topology import Topology, load_topology
-from forestcoll.topology.builder import TopologyBuilder
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
@@ -72,23 +71,14 @@ def test_an_allreduce_is_bounded_by_the_least_of_parts_and_cuts() -> None:
     assert ring.algbw_gb_s == Fraction(4, 3)
     assert ring.by == "every piece must go 6 times from one to another of GPUs"
     assert not ring.optimal
-    builder = TopologyBuilder()
-    for gpu in "abcd":
-        builder.gpu(gpu)
-    for one, other, wide in (("a", "b", 9), ("b", "c", 9), ("a", "c", 9), ("a", "d", 1)):
-        builder.link(one, other, wide)
-    assert bound_of(builder.build("leaf"), "allreduce").algbw_gb_s == 1
+    leaf = network_of("a b c d", "a - b c: 9, b - c: 9, a - d", "leaf")
+    assert bound_of(leaf, "allreduce").algbw_gb_s == 1
 
 
 def test_a_cut_that_is_around_no_part_bounds_allreduces_too() -> None:
     """Two rings of 3 GPUs at 9 GB/s, joined by a link of 1 GB/s: that alone."""
-    builder = TopologyBuilder()
-    for gpu in "abcdef":
-        builder.gpu(gpu)
-    for one, other in ("ab", "bc", "ca", "de", "ef", "fd"):
-        builder.link(one, other, 9)
-    builder.link("a", "d", 1)
-    found = bound_of(builder.build("two rings"), "allreduce")
+    rings = "a - b c: 9, b - c: 9, d - e f: 9, e - f: 9, a - d"
+    found = bound_of(network_of("a b c d e f", rings, "two rings"), "allreduce")
     assert found.algbw_gb_s == 1
     assert found.model == "any schedule; switches may copy and add"
     assert "must" in found.by

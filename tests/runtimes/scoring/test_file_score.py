@@ -26,8 +26,8 @@ from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.schedule import cost
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, group, load_topology
-from forestcoll.topology.builder import TopologyBuilder
 from tests.baselines.once_each import in_turn
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.runtimes.scoring.tool_documents import (
     allreduce_of_a_ring,
@@ -50,15 +50,10 @@ def exported(schedule: Any) -> Algorithm:
 
 def pairs() -> Topology:
     """Two boxes of two GPUs, 8 GB/s inside, a NIC of 1 GB/s for each GPU."""
-    builder = TopologyBuilder()
-    ib = builder.switch("ib")
-    for box in range(2):
-        nvswitch = builder.switch(f"b{box}.nvswitch", box)
-        for index in range(2):
-            gpu = builder.gpu(f"b{box}.gpu{index}", box, index)
-            builder.link(gpu, nvswitch, 8)
-            builder.link(gpu, ib, 1)
-    return builder.build("pairs")
+    nodes = "[ib] [b0.nvswitch]@0 b0.gpu0@0.0 b0.gpu1@0.1 [b1.nvswitch]@1 b1.gpu0@1.0 b1.gpu1@1.1"
+    boxes = [f"b{i}.gpu0 b{i}.gpu1 - b{i}.nvswitch: 8" for i in range(2)]
+    links = ", ".join([*boxes, "ib - b0.gpu0 b0.gpu1 b1.gpu0 b1.gpu1"])
+    return network_of(nodes, links, "pairs")
 
 
 def worth(file: Algorithm, topology: Topology, root: int | None = None) -> Measurement:

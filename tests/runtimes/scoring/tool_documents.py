@@ -13,18 +13,6 @@ from forestcoll.topology import Topology
 from forestcoll.topology.reading.documents import Document, parse_json
 from tests.hand_networks import network_of
 
-__all__ = [
-    "allreduce_of_a_ring",
-    "ring_sentences",
-    "sccl",
-    "sccl_file",
-    "star_with_a_link",
-    "teccl",
-    "teccl_all_to_all",
-    "teccl_allgather",
-    "written",
-]
-
 
 def document(data: object) -> Document:
     return parse_json(json.dumps(data), "by hand", InvalidScheduleError)

@@ -7,7 +7,7 @@ import numpy as np
 
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule import FlowSchedule, Path, Routes
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 
 Paths = dict[tuple[int, int], list[Path]]
@@ -36,14 +36,10 @@ def ring(gpus: int = 4, bandwidth: str = "3") -> FlowSchedule:
 
 def switched() -> FlowSchedule:
     """Two GPUs joined directly by 1 GB/s and through a switch by 3 GB/s: a quarter and the rest."""
-    builder = TopologyBuilder()
-    a, b, switch = builder.gpu("a"), builder.gpu("b"), builder.switch("switch")
-    builder.link(a, b, 1)
-    for gpu in (a, b):
-        builder.link(gpu, switch, 3)
+    net = network_of("a b [switch]", "a - b, a b - switch: 3", "two ways")
     paths = {(0, 1): [Path((0, 1), 1), Path((0, 2, 1), 3)]}
     paths[1, 0] = [Path(path.nodes[::-1], path.multiplicity) for path in paths[0, 1]]
-    return FlowSchedule(builder.build("two ways"), "by hand", 4, Routes.from_paths(paths))
+    return FlowSchedule(net, "by hand", 4, Routes.from_paths(paths))
 
 
 FLOWS: dict[str, Callable[[], FlowSchedule]] = {

@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from forestcoll.runtimes.msccl import Algorithm, Instruction, Threadblock
 
-__all__ = ["MSCCL_MUTATIONS", "mutants"]
-
 Rows = tuple[Instruction, ...]
 
 

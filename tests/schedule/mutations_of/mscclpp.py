@@ -6,8 +6,6 @@ from dataclasses import replace
 
 from forestcoll.runtimes.mscclpp import Operation, Plan, PlanGpu, Span
 
-__all__ = ["MSCCLPP_MUTATIONS", "plan_mutants"]
-
 Rows = list[Operation]
 Change = Callable[[Rows, int, random.Random], bool]
 """Changes the operations of a threadblock at one place; says whether it could."""

@@ -7,8 +7,6 @@ import numpy as np
 
 from forestcoll.schedule import Intervals, Path, Routes, Sends, StepSchedule
 
-__all__ = ["ROW_MUTATIONS", "rerouted", "spoil_row"]
-
 
 def rerouted(schedule: StepSchedule, sends: Sends) -> StepSchedule:
     """Give a schedule other transfers, with routes for just these; new links are direct."""

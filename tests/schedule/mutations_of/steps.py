@@ -11,8 +11,6 @@ import numpy as np
 from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.steps import StepSchedule
 
-__all__ = ["CLOCK_MUTATIONS", "STEP_MUTATIONS"]
-
 
 def _keeping(schedule: StepSchedule, kept: list[int]) -> StepSchedule:
     """Keep some of the transfers, and the routes and times of these."""

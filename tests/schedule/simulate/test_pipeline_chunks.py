@@ -18,21 +18,16 @@ from forestcoll.schedule.simulate import (
     Simulator,
     best_chunk_count,
 )
-from forestcoll.topology import TopologyBuilder
 from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
 
 GB = 10**9
 
 
-def chain(gpus: int) -> Simulator:
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{i}") for i in range(gpus)]
-    for i in range(gpus - 1):
-        builder.link(names[i], names[i + 1], 1)
-    return Simulator(
-        compile_program(generate(builder.build("chain"), collective="broadcast", root=0).schedule)
-    )
+def chain(gpus: int, latency_us: int = 0) -> Simulator:
+    links = ", ".join(f"g{i} - g{i + 1}: 1 {latency_us}" for i in range(gpus - 1))
+    net = network_of(f"g0..{gpus - 1}", links, "chain")
+    return Simulator(compile_program(generate(net, collective="broadcast", root=0).schedule))
 
 
 @pytest.mark.parametrize("size", [10**3, 10**6, 10**9])
@@ -104,14 +99,7 @@ def test_one_piece_where_nothing_else_can_be() -> None:
 @pytest.mark.parametrize("alpha", [0, "0.01"])
 def test_latencies_of_links_count_as_alpha_does(alpha: int | str) -> None:
     """A guess from alpha alone would start, and end, far off."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{i}") for i in range(9)]
-    for i in range(8):
-        builder.link(names[i], names[i + 1], 1, 10)
-    simulator = Simulator(
-        compile_program(generate(builder.build("late"), collective="broadcast", root=0).schedule)
-    )
-    found = best_chunk_count(simulator, 10**6, AlphaBeta(alpha_us=alpha))
+    found = best_chunk_count(chain(9, latency_us=10), 10**6, AlphaBeta(alpha_us=alpha))
     assert found.pipeline_chunks == 24
     assert found.time_s == pytest.approx(31 * (10e-6 + float(alpha) / 1e6 + 1e-3 / 24))
 
@@ -121,11 +109,9 @@ def test_a_search_ends_where_simulations_would_take_long(monkeypatch: pytest.Mon
     module = import_module("forestcoll.schedule.simulate.pipeline_chunks")
     monkeypatch.setattr(module, "_MOST_WORK", 2**20)
     rng = random.Random(1)
-    builder = TopologyBuilder()
-    hub = builder.switch("hub")
-    for i in range(12):
-        builder.link(builder.gpu(f"g{i}"), hub, rng.randint(1000, 9999))
-    simulator = Simulator(compile_program(generate(builder.build("star"), k=1).schedule))
+    links = ", ".join(f"g{i} - hub: {rng.randint(1000, 9999)}" for i in range(12))
+    star = network_of("[hub] g0..11", links, "star")
+    simulator = Simulator(compile_program(generate(star, k=1).schedule))
     found = best_chunk_count(simulator, 10**12, AlphaBeta(alpha_us=1))
     assert 0 < found.work < 2**21
     assert found.pipeline_chunks < MOST_PIPELINE_CHUNKS

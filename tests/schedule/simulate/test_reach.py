@@ -1,14 +1,14 @@
 """The least latency: of the way between the two GPUs farthest apart."""
 
 from fractions import Fraction
-from itertools import pairwise, permutations
+from itertools import permutations
 
 import pytest
 
 from forestcoll import compile_program, generate, group, load_topology
 from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, least_latency_s
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
@@ -57,21 +57,15 @@ def test_switches_cost_their_links_only() -> None:
 
 
 def test_one_gpu_waits_for_nobody_and_two_apart_for_ever() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    assert least_latency_s(builder.build("one"), "allgather") == 0
-    builder.gpu("b")
+    assert least_latency_s(network_of("a", "", "one"), "allgather") == 0
     with pytest.raises(DisconnectedError, match="cannot be reached"):
-        least_latency_s(builder.build("two"), "allgather")
+        least_latency_s(network_of("a b", "", "two"), "allgather")
 
 
 def test_who_has_no_data_is_not_waited_for() -> None:
     """Of a line whose middle has all: two hops out, or two in; an allreduce is of everybody."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{i}") for i in range(5)]
-    for one, next_ in pairwise(names):
-        builder.link(one, next_, 1)
-    line, model, weights = builder.build("line"), AlphaBeta(alpha_us=10), (0, 0, 1, 0, 0)
+    line = network_of("g0..4", "g0 - g1, g1 - g2, g2 - g3, g3 - g4", "line")
+    model, weights = AlphaBeta(alpha_us=10), (0, 0, 1, 0, 0)
     hops_of = {"allgather": 2, "broadcast": 2, "reduce-scatter": 2, "reduce": 2, "allreduce": 4}
     for collective, hops in hops_of.items():
         found = least_latency_s(line, collective, model, weights=weights)

@@ -34,11 +34,8 @@ EXACTLY = 1e-9
 
 
 def line(gpus: int, bandwidth: int = 1, latency: int = 0) -> Topology:
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"g{i}") for i in range(gpus)]
-    for tail, head in pairwise(names):
-        builder.link(tail, head, bandwidth, latency)
-    return builder.build(f"line of {gpus}")
+    links = [f"g{i} - g{i + 1}: {bandwidth} {latency}" for i in range(gpus - 1)]
+    return network_of(f"g0..{gpus - 1}", ", ".join(links), f"line of {gpus}")
 
 
 def broadcast_along(gpus: int, **given: int) -> Simulator:
@@ -75,11 +72,8 @@ def test_a_chain_takes_h_plus_c_minus_1_rounds(
 
 def test_switches_on_the_way_cost_their_links_latencies_and_no_alpha() -> None:
     """GPU to GPU over two switches: one alpha, three latencies, the slowest bandwidth."""
-    builder = TopologyBuilder()
-    a, s, t, b = builder.gpu("a"), builder.switch("s"), builder.switch("t"), builder.gpu("b")
-    for tail, head, bandwidth in ((a, s, 4), (s, t, 1), (t, b, 2)):
-        builder.link(tail, head, bandwidth, 1)
-    forest = generate(builder.build("two switches"), collective="broadcast", root=0).schedule
+    net = network_of("a [s] [t] b", "a - s: 4 1, s - t: 1 1, t - b: 2 1", "two switches")
+    forest = generate(net, collective="broadcast", root=0).schedule
     found = Simulator(compile_program(forest)).run(10**6, AlphaBeta(alpha_us=5))
     assert found.time_s == pytest.approx(5e-6 + 3e-6 + 1e-3, rel=EXACTLY)
 
@@ -417,9 +411,8 @@ def test_slow_adders_are_timed_or_refused_never_wrong() -> None:
 def test_latencies_of_any_digits_and_sizes_are_taken() -> None:
     """Exact numbers need not fit 64 bits."""
     for latency in ("0.1234567890123456789012345", 10**19):
-        builder = TopologyBuilder()
-        builder.link(builder.gpu("a"), builder.gpu("b"), 1, latency)
-        forest = generate(builder.build("two"), collective="broadcast", root=0).schedule
+        net = network_of("a b", f"a - b: 1 {latency}", "two")
+        forest = generate(net, collective="broadcast", root=0).schedule
         found = Simulator(compile_program(forest)).run(1000, AlphaBeta(alpha_us=0))
         assert found.time_s == pytest.approx(float(Fraction(latency)) / 1e6 + 1e-6)
 

@@ -10,6 +10,7 @@ from forestcoll.schedule import Allreduce, Chunks, Send, stepwise, verify
 from forestcoll.schedule.sends import TimedSend
 from forestcoll.topology import Topology, TopologyBuilder, load_topology
 from tests.baselines.claims import make
+from tests.hand_networks import network_of
 from tests.schedule.literals import reduce_over, two_switches
 from tests.schedule.made.programs import by_hand, check, forest_of, line, rows
 from tests.schedule.made.run_program import delivers
@@ -176,21 +177,16 @@ def test_two_gpus_that_swap_their_sums_do_not_need_each_other() -> None:
     assert [len(program.dependencies(t)) for t in range(8)] == [0] * 4 + [1] * 4
 
 
-def star(**marks: bool) -> Topology:
+def star(switch: str) -> Topology:
     """Three GPUs around a switch, which is end 3."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(name) for name in "abc"]
-    switch = builder.switch("w", **marks)
-    for gpu in gpus:
-        builder.link(gpu, switch, 1)
-    return builder.build("star")
+    return network_of(f"a b c {switch}", "a b c - w", "star")
 
 
 @pytest.mark.parametrize("later", [0, 1])
 def test_a_switch_sends_on_what_it_gets_as_it_comes_in_or_next(later: int) -> None:
     """To both others, which needs the one transfer to the switch, also in the same step."""
     sends = [Send(0, 0, 0, 3), Send(later, 0, 3, 1), Send(later, 0, 3, 2)]
-    net = star(multicast=True)
+    net = star("[w*]")
     program = check(by_hand(net, "broadcast", Chunks.equal([0], 1), sends), pipeline_chunks=2)
     assert [program.dependencies(t).tolist() for t in range(6)] == [[], [], [0], [1], [0], [1]]
     assert delivers(program)
@@ -199,7 +195,7 @@ def test_a_switch_sends_on_what_it_gets_as_it_comes_in_or_next(later: int) -> No
 def test_a_switch_that_cannot_copy_gives_away_what_came_in_first() -> None:
     """The first copy to leave is the first that came in, though both are there."""
     sends = [Send(0, 0, 0, 3), Send(1, 0, 0, 3), Send(2, 0, 3, 1), Send(3, 0, 3, 2)]
-    program = compile_program(by_hand(star(stores=True), "broadcast", Chunks.equal([0], 1), sends))
+    program = compile_program(by_hand(star("[w+]"), "broadcast", Chunks.equal([0], 1), sends))
     assert [program.dependencies(t).tolist() for t in range(4)] == [[], [], [0], [1]]
     assert delivers(program)
     verify(stepwise(program))
@@ -213,7 +209,7 @@ def test_a_switch_adds_what_comes_in_at_once(later: int) -> None:
         Send(0, 0, 2, 3, reduce=True),
         Send(later, 0, 3, 0, reduce=True),
     ]
-    net = star(multicast=True)
+    net = star("[w*]")
     program = check(by_hand(net, "reduce", Chunks.equal([0], 1), sends), pipeline_chunks=2)
     assert [program.dependencies(t).tolist() for t in range(6)] == [[], [], [], [], [0, 2], [1, 3]]
     assert delivers(program)

@@ -7,7 +7,8 @@ import pytest
 from forestcoll import compile_program, generate
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import Chunks, Send, stepwise
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 from tests.schedule.made.programs import by_hand, check, line
 from tests.schedule.made.run_program import delivers
 
@@ -42,19 +43,14 @@ def test_what_is_added_later_is_not_in_a_sum_that_has_left() -> None:
 
 def test_what_a_switch_passes_on_later_does_not_come_in_earlier() -> None:
     """A sum that the switch adds waits for its last part: b's own part with c's, which is d + c."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(name) for name in "abcd"]
-    switch = builder.switch("w", multicast=True)
-    for gpu in gpus:
-        builder.link(gpu, switch, 1)
-    builder.link(gpus[2], gpus[3], 1)
+    star = network_of("a b c d [w*]", "a b c d - w, c - d", "star")
     sends = [
         Send(0, 0, 3, 2, reduce=True),
         Send(1, 0, 1, 4, reduce=True),
         Send(1, 0, 2, 4, reduce=True),
         Send(2, 0, 4, 0, reduce=True),
     ]
-    schedule = by_hand(builder.build("star"), "reduce", Chunks.equal([0], 1), sends)
+    schedule = by_hand(star, "reduce", Chunks.equal([0], 1), sends)
     program = check(schedule)
     assert delivers(program)
     assert stepwise(program).sends.step.tolist() == [0, 1, 1, 2]
@@ -79,21 +75,12 @@ def test_each_transfer_goes_right_after_the_last_one_it_needs() -> None:
 def test_a_switch_that_keeps_nothing_gets_the_parts_of_a_sum_at_once() -> None:
     """GPU b waits for a; to a plain switch c sends a step later, to one that stores at once."""
     for stores, expected in ((False, [0, 1, 1, 2]), (True, [0, 0, 1, 2])):
-        builder = TopologyBuilder()
-        gpus = [builder.gpu(name) for name in "abc"]
-        switch = builder.switch("w", multicast=True, stores=stores)
-        for gpu in gpus:
-            builder.link(gpu, switch, 1)
-        builder.link(gpus[0], gpus[1], 1)
-        builder.gpu("d")
-        builder.link("d", switch, 1)
+        net = network_of(f"a b c [w*{'+' * stores}] d", "a b c d - w, a - b", "w")
         sends = [
             Send(0, 0, 0, 1, reduce=True),
             Send(1, 0, 1, 4, reduce=True),
             Send(0 if stores else 1, 0, 2, 4, reduce=True),
             Send(2, 0, 4, 3, reduce=True),
         ]
-        program = compile_program(
-            by_hand(builder.build("w"), "reduce", Chunks.equal([3], 1), sends)
-        )
+        program = compile_program(by_hand(net, "reduce", Chunks.equal([3], 1), sends))
         assert stepwise(program).sends.step.tolist() == expected

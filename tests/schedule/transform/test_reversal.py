@@ -30,7 +30,7 @@ from forestcoll.schedule.transform.reversal import (
     reversed_routes,
     transposed,
 )
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.made.hand import leaves4, rails2, star3
 from tests.schedule.transform.schedules import direct, line, on_spines, relay
 
@@ -170,11 +170,7 @@ def test_an_allreduce_is_not_turned_round() -> None:
 
 def test_transfers_that_ended_together_start_together() -> None:
     """Backwards the steps number the former ends."""
-    builder = TopologyBuilder()
-    hub, slow, fast = (builder.gpu(name) for name in ("hub", "slow", "fast"))
-    builder.link(hub, slow, 1)
-    builder.link(hub, fast, 2)
-    star = builder.build("star")
+    star = network_of("hub slow fast", "hub - slow, hub - fast: 2", "star")
     sends = Sends.of([Send(0, 0, 0, 1), Send(1, 0, 0, 2)])
     schedule = direct(star, "broadcast", Chunks.equal([0], whole=1), sends)
     start = np.array([0, 1], dtype=np.int64)

@@ -99,7 +99,7 @@ SPOILED: dict[str, tuple[Callable[[FlowSchedule], FlowSchedule], str]] = {
     ),
     "a price too few": (lambda made: replace(made, price=(1,)), "1 prices are claimed"),
     "a negative price": (lambda made: replace(made, price=(1, -1, 0, 0)), "not a whole number"),
-    "a price that is true": (lambda made: replace(made, price=(True, 0, 0, 0)), "not a whole number"),
+    "a price that is true": (lambda made: replace(made, price=(True, 0, 0, 0)), "not a whole"),
     "a price that is large": (lambda made: replace(made, price=(2**60, 0, 0, 0)), "not a whole"),
     "no price above 0": (lambda made: replace(made, price=(0,) * 4), "they prove nothing"),
 }

@@ -13,16 +13,14 @@ from forestcoll.schedule.verification.naming import (
     tree_name,
     walk,
 )
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.schedule.made.hand import leaves4, star3
 
 
 class Mixed:
     """A network whose switch is the first node: ranks are not positions."""
 
-    builder = TopologyBuilder()
-    builder.switch("w"), builder.gpu("a"), builder.gpu("b")
-    topology = builder.build("mixed")
+    topology = network_of("[w] a b", "", "mixed")
 
 
 def test_ranks_count_gpus_and_ends_go_on_with_the_others() -> None:

@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 from forestcoll.errors import ExportError
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from forestcoll.topology.exporters.astra_sim_dimensions import topology_astra_sim
 from forestcoll.topology.importers.networks.astra_sim_network import (
     KINDS,
@@ -14,6 +14,7 @@ from forestcoll.topology.importers.networks.astra_sim_network import (
     dimensions_topology,
     topology_from_astra_sim,
 )
+from tests.hand_networks import network_of
 from tests.topology.importers.small_files import ASTRA_SIM
 
 KIND_PAIRS = list(product(KINDS, repeat=2))
@@ -60,9 +61,7 @@ def test_other_networks_are_refused(spec: str) -> None:
 
 
 def test_a_single_gpu_and_numbers_that_are_no_decimals() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    assert "npus_count: [ 1 ]" in topology_astra_sim(builder.build("one"))
+    assert "npus_count: [ 1 ]" in topology_astra_sim(network_of("a", "", "one"))
     with pytest.raises(ExportError, match="1/3 GB/s is not a decimal"):
         topology_astra_sim(load_topology("ring:nodes=4,bandwidth=1/3"))
 

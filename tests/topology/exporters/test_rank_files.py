@@ -6,6 +6,7 @@ from forestcoll.errors import ExportError
 from forestcoll.topology import TopologyBuilder, load_topology
 from forestcoll.topology.exporters.rank_files import topology_environment, topology_rank_file
 from forestcoll.topology.model import Topology
+from tests.hand_networks import network_of
 
 
 def two_boxes(nics: tuple[str, ...] = (), orders: tuple[str, str] = ("10", "10")) -> Topology:
@@ -35,9 +36,7 @@ def test_the_environment_has_devices_and_nics() -> None:
 
 
 def test_what_does_not_follow_is_refused() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    loose = builder.build("n")
+    loose = network_of("a", "", "n")
     for make in (topology_rank_file, topology_environment):
         with pytest.raises(ExportError, match=r"a (is in no box|has no number in its box)"):
             make(loose)

@@ -8,8 +8,6 @@ import networkx as nx
 
 from forestcoll.topology import Topology
 
-__all__ = ["degrees", "diameter", "digraph", "pairs"]
-
 
 def pairs(topology: Topology) -> set[tuple[int, int]]:
     """Return the links as (from, to)."""

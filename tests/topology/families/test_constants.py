@@ -16,32 +16,28 @@ from forestcoll.topology.families.constants import (
 )
 
 
-def test_mi250_wiring_gives_every_gpu_seven_links_to_three_or_four_others():
-    """28 pairs: 8 in an OAM with 4 links, 4 with 2, 16 with 1; 16 x 7 link ends in all."""
+@pytest.mark.parametrize(
+    ("wiring", "pairs_by_links", "gpus", "links", "numbers_of_neighbours"),
+    [
+        # 8 pairs in an OAM with 4 links, 4 with 2, 16 with 1: 16 x 7 ends of links in all.
+        (MI250_XGMI_LINKS, {4: 8, 2: 4, 1: 16}, 16, 7, {3, 4}),
+        (DGX1_LINKS, {2: 8, 1: 8}, 8, 6, {4}),  # a GPU has 2 + 2 + 1 + 1
+    ],
+)
+def test_wirings_give_every_gpu_as_many_links(
+    wiring, pairs_by_links, gpus, links, numbers_of_neighbours
+):
+    """By pairs of GPUs, each written once, the lesser first."""
     ends: Counter[int] = Counter()
     neighbours: Counter[int] = Counter()
-    for count, pairs in MI250_XGMI_LINKS.items():
+    for count, pairs in wiring.items():
         for a, b in pairs:
             assert a < b
             ends.update({a: count, b: count})
             neighbours.update([a, b])
-    assert {count: len(pairs) for count, pairs in MI250_XGMI_LINKS.items()} == {4: 8, 2: 4, 1: 16}
-    assert ends == dict.fromkeys(range(16), 7)
-    assert set(neighbours.values()) == {3, 4}
-
-
-def test_dgx1_wiring_gives_every_gpu_six_nvlinks_to_four_others():
-    """16 pairs, 8 of them with 2 links: a GPU has 2 + 2 + 1 + 1."""
-    ends: Counter[int] = Counter()
-    neighbours: Counter[int] = Counter()
-    for count, pairs in DGX1_LINKS.items():
-        for a, b in pairs:
-            assert a < b
-            ends.update({a: count, b: count})
-            neighbours.update([a, b])
-    assert {count: len(pairs) for count, pairs in DGX1_LINKS.items()} == {2: 8, 1: 8}
-    assert ends == dict.fromkeys(range(8), 6)
-    assert neighbours == dict.fromkeys(range(8), 4)
+    assert {count: len(pairs) for count, pairs in wiring.items()} == pairs_by_links
+    assert ends == dict.fromkeys(range(gpus), links)
+    assert set(neighbours.values()) == numbers_of_neighbours
 
 
 def test_every_constant_has_a_unit_and_a_source():

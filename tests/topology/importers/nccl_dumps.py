@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 
-__all__ = ["NVSWITCH", "bridge", "cpu", "gpu", "nic", "system"]
-
 NVSWITCH = "0x068000"
 
 

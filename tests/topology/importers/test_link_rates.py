@@ -19,9 +19,12 @@ from forestcoll.topology.importers.link_rates import RATES, rate_table
         ("nvlink.sm_100", "50", "40.1"),
         ("xgmi.gfx90a", "50", "36"),
         ("xgmi.gfx942", "64", "48"),
-        ("pcie.gen3", "64/65", "3/4"),
+        ("pcie.gen1", "1/4", "15/80"),
+        ("pcie.gen2", "1/2", "30/80"),
+        ("pcie.gen3", "64/65", "60/80"),
         ("pcie.gen4", "128/65", "3/2"),
         ("pcie.gen5", "256/65", "3"),
+        ("pcie.gen6", "7.375", "6"),
     ],
 )
 def test_rates_are_those_of_the_sources(link: str, nominal: str, runtime: str) -> None:

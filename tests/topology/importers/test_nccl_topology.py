@@ -192,6 +192,7 @@ def test_the_link_of_two_sockets_is_that_of_the_first_with_devices() -> None:
 @pytest.mark.parametrize(
     ("vendor", "model", "link"),
     [("AuthenticAMD", 1, "amd"), ("GenuineIntel", 85, "intel_skylake"),
+     ("GenuineIntel", 106, "intel_skylake"), ("GenuineIntel", 143, "intel_sapphire_rapids"),
      ("GenuineIntel", 207, "intel_emerald_rapids"), ("GenuineIntel", 79, "intel_broadwell")],
 )  # fmt: skip
 def test_the_table_must_have_the_link_between_sockets(vendor: str, model: int, link: str) -> None:

@@ -21,6 +21,7 @@ from forestcoll.topology.symmetry.automorphism import (
     no_symmetry,
     orbits_under,
 )
+from tests.hand_networks import network_of
 from tests.lp.networks import line, one_way_detour, star, two_boxes
 from tests.random_topologies import KINDS, random_topology
 
@@ -163,12 +164,9 @@ def test_a_search_without_success_ends() -> None:
 
     Of a ring of 3 and one of 6 in one network the nodes all have one neighbour each way.
     """
-    builder = TopologyBuilder()
-    for size in (3, 6):
-        gpus = [builder.gpu(f"ring{size}.gpu{i}") for i in range(size)]
-        for i in range(size):
-            builder.link(gpus[i], gpus[(i + 1) % size], 1)
-    orbits = find_orbits(builder.build("two rings"))
+    links = [f"ring{n}.gpu{i} - ring{n}.gpu{(i + 1) % n}" for n in (3, 6) for i in range(n)]
+    net = network_of("ring3.gpu0..2 ring6.gpu0..5", ", ".join(links), "two rings")
+    orbits = find_orbits(net)
     assert orbits.node.tolist() == [0] * 3 + [1] * 6
     assert len(np.unique(orbits.link)) == 2
 

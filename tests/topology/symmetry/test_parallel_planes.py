@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from forestcoll import load_topology, optimum
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.symmetry.parallel_planes import Planes, merged_capacities, merged_planes
 from tests.hand_networks import network_of
 
@@ -76,26 +76,16 @@ def test_what_is_alone_stays_as_it_is() -> None:
 
 @pytest.mark.parametrize("copies", [(True, True), (True, False)])
 def test_only_switches_of_one_kind_are_merged(copies: tuple[bool, bool]) -> None:
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{rank}") for rank in range(3)]
-    for number, copy in enumerate(copies):
-        switch = builder.switch(f"s{number}", multicast=copy)
-        for gpu in gpus:
-            builder.link(gpu, switch, 10)
-    planes = merged_planes(builder.build("two planes"))
+    s, t = (f"[s{number}{'*' * copy}]" for number, copy in enumerate(copies))
+    planes = merged_planes(network_of(f"g0..2 {s} {t}", "g0..2 - s0 s1: 10", "two planes"))
     assert planes.is_trivial == (copies[0] != copies[1])
 
 
 @pytest.mark.parametrize("widths", [((10, 10), (10, 20)), ((10, 20), (20, 10))])
 def test_other_proportions_are_no_planes(widths: tuple[tuple[int, int], ...]) -> None:
     """10 and 10 GB/s beside 10 and 20: no factor carries one switch's links to the other's."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{rank}") for rank in range(2)]
-    for number, row in enumerate(widths):
-        switch = builder.switch(f"s{number}")
-        for gpu, width in zip(gpus, row, strict=True):
-            builder.link(gpu, switch, width)
-    assert merged_planes(builder.build("unlike")).is_trivial
+    links = [f"g{gpu} - s{s}: {row[gpu]}" for s, row in enumerate(widths) for gpu in range(2)]
+    assert merged_planes(network_of("g0 g1 [s0] [s1]", ", ".join(links), "unlike")).is_trivial
 
 
 def test_one_direction_in_other_proportions_is_no_plane() -> None:

@@ -47,16 +47,9 @@ from forestcoll.errors import DisconnectedError
 from forestcoll.topology.model import Node, Topology
 
 __all__ = [
-    "BUFFERING",
-    "CROSSINGS",
-    "EPOCHS",
-    "SWITCHES",
-    "Arc",
-    "Buffers",
-    "EpochNetwork",
-    "Group",
+    "BUFFERING", "CROSSINGS", "EPOCHS", "SWITCHES", "Arc", "Buffers", "EpochNetwork", "Group",
     "epoch_us",
-]
+]  # fmt: skip
 
 BUFFERING = ("passing", "kept")
 """Rules for the chunks that a node with limited buffers may send."""

@@ -29,13 +29,9 @@ from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import MOST_SECONDS, Limits
 
 __all__ = [
-    "MOST_TRANSFERS",
-    "TOLERANCE",
-    "Flow",
-    "fewest_epochs",
-    "least_epochs_of_flows",
+    "MOST_TRANSFERS", "TOLERANCE", "Flow", "fewest_epochs", "least_epochs_of_flows",
     "within_epochs",
-]
+]  # fmt: skip
 
 TOLERANCE = 1e-9
 """Row tolerance of :class:`forestcoll.solver.linear_program.Settings`."""

@@ -42,18 +42,9 @@ from baselines.synthesizers.teccl.instance.epochs import Buffers, EpochNetwork
 from forestcoll.errors import TimeLimitError
 
 __all__ = [
-    "NEVER",
-    "EpochProgram",
-    "Held",
-    "Row",
-    "Sent",
-    "VariablesByEpoch",
-    "arrivals",
-    "earliest",
-    "first_times",
-    "limit_loads",
-    "write",
-]
+    "NEVER", "EpochProgram", "Held", "Row", "Sent", "VariablesByEpoch", "arrivals", "earliest",
+    "first_times", "limit_loads", "write",
+]  # fmt: skip
 
 NEVER = 1 << 60
 """Epoch of unreachable nodes."""

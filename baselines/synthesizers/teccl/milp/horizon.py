@@ -33,16 +33,9 @@ from forestcoll.errors import DisconnectedError, InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 
 __all__ = [
-    "MOST_TRANSFERS",
-    "Found",
-    "Tell",
-    "check_found",
-    "fewest_epochs",
-    "least_epochs",
-    "nothing_found",
-    "within_epochs",
-    "without_repeats",
-]
+    "MOST_TRANSFERS", "Found", "Tell", "check_found", "fewest_epochs", "least_epochs",
+    "nothing_found", "within_epochs", "without_repeats",
+]  # fmt: skip
 
 _FIRST_WORK = 1.0
 """CP-SAT's deterministic seconds for the first try of a number of epochs."""

@@ -2,9 +2,9 @@
 // safe, not a flow.
 //
 // A violation of an unknown cut shows later: after some trees, one pass of flows over all nodes
-// decides whether the rest can still be packed. If not, the pass finds overdrawn cuts. They are known
-// from then on, and the trees since the first that overdrew one are taken back. So a pass serves
-// many trees, and in dense networks few cuts ever matter.
+// decides whether the rest can still be packed. If not, the pass finds overdrawn cuts. They are
+// known from then on, and the trees since the first that overdrew one are taken back. So a pass
+// serves many trees, and in dense networks few cuts ever matter.
 //
 // Invariant: the rest after the first `checked_` trees can be packed, and KnownCuts holds the
 // surplus of every known cut.

@@ -10,17 +10,9 @@ from forestcoll.runtimes.export_limits import Excess, first_broken
 from forestcoll.runtimes.msccl.algorithm import Algorithm
 
 __all__ = [
-    "BLOCK_STEPS",
-    "CHANNELS",
-    "CHANNEL_THREADBLOCKS",
-    "GPU_ELEMENTS",
-    "GPU_THREADBLOCKS",
-    "LAST_OFFSET",
-    "STEP_CHUNKS",
-    "Needs",
-    "check_limits",
-    "excess_of",
-]
+    "BLOCK_STEPS", "CHANNELS", "CHANNEL_THREADBLOCKS", "GPU_ELEMENTS", "GPU_THREADBLOCKS",
+    "LAST_OFFSET", "STEP_CHUNKS", "Needs", "check_limits", "excess_of",
+]  # fmt: skip
 
 BLOCK_STEPS = 64
 """Steps of a threadblock."""

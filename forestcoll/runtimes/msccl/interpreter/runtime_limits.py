@@ -22,15 +22,9 @@ from forestcoll.runtimes.msccl.interpreter.merged_steps import (
 )
 
 __all__ = [
-    "MOST_CHANNELS",
-    "MOST_ELEMENTS",
-    "MOST_OFFSET",
-    "MOST_PEERS",
-    "MOST_STEPS",
-    "check_connections",
-    "check_limits",
-    "check_steps",
-]
+    "MOST_CHANNELS", "MOST_ELEMENTS", "MOST_OFFSET", "MOST_PEERS", "MOST_STEPS",
+    "check_connections", "check_limits", "check_steps",
+]  # fmt: skip
 
 MOST_STEPS: Final = 64
 """Of a threadblock."""

@@ -8,14 +8,9 @@ from forestcoll.runtimes.export_limits import Excess, first_broken
 from forestcoll.runtimes.mscclpp.execution_plan import Plan
 
 __all__ = [
-    "BLOCK_CHANNELS",
-    "BLOCK_OPERATIONS",
-    "GPU_THREADBLOCKS",
-    "IDS",
-    "MOST_BUFFER_BYTES",
-    "SPANS",
+    "BLOCK_CHANNELS", "BLOCK_OPERATIONS", "GPU_THREADBLOCKS", "IDS", "MOST_BUFFER_BYTES", "SPANS",
     "excess_of",
-]
+]  # fmt: skip
 
 BLOCK_OPERATIONS = 64
 """Operations of a threadblock."""

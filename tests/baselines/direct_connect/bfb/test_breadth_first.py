@@ -9,8 +9,9 @@ from baselines.direct_connect.bfb.alike import Alike
 from baselines.direct_connect.bfb.breadth_first import broadcast, broadcast_times
 from baselines.direct_connect.bfb.broadcast_network import BroadcastNetwork
 from forestcoll.errors import CapacityOverflowError
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.direct_connect.bfb.networks import hops, random_network
+from tests.hand_networks import network_of
 
 
 def test_an_even_ring_s_last_step_is_half_as_long() -> None:
@@ -46,10 +47,6 @@ def test_the_pieces_of_the_longest_steps_are_enough(seed: int) -> None:
 
 
 def test_numbers_beyond_62_bits_are_refused() -> None:
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    for tail, head, bandwidth in (("a", "b", 2**61), ("b", "c", 1), ("c", "a", 3)):
-        builder.arc(tail, head, bandwidth)
+    net = network_of("a b c", f"a > b: {2**61}, b > c, c > a: 3", "wide")
     with pytest.raises(CapacityOverflowError):
-        broadcast(BroadcastNetwork.of(builder.build("wide")), Alike.none(3), 2**61)
+        broadcast(BroadcastNetwork.of(net), Alike.none(3), 2**61)

@@ -14,8 +14,9 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.schedule import Allreduce, Forest, cost, verify
-from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.single_root import least_max_flow, phases, verified
+from tests.hand_networks import network_of
 from tests.random_topologies import rounds
 from tests.strategies import topologies
 
@@ -157,14 +158,9 @@ def test_what_cannot_be_done_is_typed() -> None:
 
 def wired(ends: str) -> Topology:
     """Two GPUs a and b, switches s and t, and a link of 1 GB/s for each pair of letters."""
-    build = TopologyBuilder()
-    for name in "ab":
-        build.gpu(name)
-    for name in sorted(set("st") & set(ends)):
-        build.switch(name)
-    for tail, head in ends.split():
-        build.arc(tail, head, 1)
-    return build.build("wired")
+    switches = " ".join(f"[{name}]" for name in sorted(set("st") & set(ends)))
+    links = ", ".join(f"{tail} > {head}" for tail, head in ends.split())
+    return network_of(f"a b {switches}", links, "wired")
 
 
 @pytest.mark.parametrize("root", [None, "a"])

@@ -10,7 +10,7 @@ import pytest
 from baselines.synthesizers.multitree.tree_growth import CHILDREN, PORTS, Growth, grow_trees
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import Path
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, sized_topology
 from tests.reference import multitree as reference
@@ -136,11 +136,6 @@ def test_paths_are_those_that_were_taken() -> None:
 
 def test_a_tree_that_cannot_grow_is_refused() -> None:
     """A unit of 2 GB/s does not fit the link of 1 to b."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    switch = builder.switch("w")
-    builder.link(a, b, 1)
-    builder.link(a, switch, 9)
-    builder.link(c, switch, 9)
+    net = network_of("a b c [w]", "a - b, a c - w: 9", "beside")
     with pytest.raises(UnsupportedError, match=r"^unsupported: the tree of a cannot reach b"):
-        grow_trees(builder.build("beside"), Fraction(2), "next-number", "nearest")
+        grow_trees(net, Fraction(2), "next-number", "nearest")

@@ -9,8 +9,6 @@ from forestcoll.schedule import StepSchedule, synchronous
 from forestcoll.topology import Topology, load_topology
 from tests.baselines.dgx1 import dgx1
 
-__all__ = ["network_named", "pairs", "shard_rounds", "to_all"]
-
 
 def network_named(name: str) -> Topology:
     return dgx1() if name == "dgx1" else load_topology(name)

@@ -19,9 +19,10 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import StepSchedule, cost, synchronous, verify
-from forestcoll.topology import Node, NodeKind, Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Node, NodeKind, Topology, load_topology
 from tests.baselines.dgx1 import dgx1
 from tests.baselines.synthesizers.sccl.rounds import network_named, pairs, shard_rounds, to_all
+from tests.hand_networks import network_of
 from tests.schedule.mutations_of.steps import STEP_MUTATIONS
 
 
@@ -119,12 +120,7 @@ def test_a_step_over_wide_links_alone_costs_less_than_a_round() -> None:
 
     The unit is 10 GB/s: 1/2 + 1 rounds of 1/10 s per GB, where SCCL counts 2 rounds.
     """
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.link("a", "b", 20)
-    builder.link("b", "c", 10)
-    line = builder.build("line")
+    line = network_of("a b c", "a - b: 20, b - c: 10", "line")
     schedule = generate(line, "broadcast", steps=2, rounds=2, root="a")
     assert direct(line)[1] == 10
     assert synchronous(schedule).time_s_per_gb == Fraction(3, 20)
@@ -287,11 +283,7 @@ def apart() -> Topology:
 
 
 def one_way() -> Topology:
-    builder = TopologyBuilder()
-    for name in "ab":
-        builder.gpu(name)
-    builder.arc("a", "b", 1)
-    return builder.build("one way")
+    return network_of("a b", "a > b", "one way")
 
 
 @pytest.mark.parametrize(

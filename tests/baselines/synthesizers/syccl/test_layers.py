@@ -5,7 +5,8 @@ import pytest
 
 from baselines.synthesizers.syccl.layers import cluster_of
 from forestcoll.errors import UnsupportedError
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 
 
 def test_boxes_and_rails_of_two_boxes_by_hand() -> None:
@@ -53,11 +54,8 @@ def test_pairs_of_one_shift_are_images_of_each_other() -> None:
 
 
 def test_what_no_rotation_maps_is_refused() -> None:
-    builder = TopologyBuilder()
-    switch = builder.switch("s")
-    for box, number in ((0, 0), (0, 1), (1, 0)):
-        builder.link(builder.gpu(f"b{box}.gpu{number}", box, number), switch, 1)
+    net = network_of("[s] b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0", "s - b0.gpu0 b0.gpu1 b1.gpu0")
     with pytest.raises(UnsupportedError, match="boxes of 1 and of 2 GPUs"):
-        cluster_of(builder.build("uneven"))
+        cluster_of(net)
     with pytest.raises(UnsupportedError, match="outside boxes"):
         cluster_of(load_topology("ring:nodes=4"))

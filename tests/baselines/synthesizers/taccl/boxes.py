@@ -7,8 +7,6 @@ from fractions import Fraction
 from baselines.synthesizers.taccl.sketch import Sketch
 from forestcoll.topology import Topology, TopologyBuilder
 
-__all__ = ["random_boxes"]
-
 Arc = tuple[str, str]
 
 INSIDE = ("links", "a switch", "a switch and a link", "two switches")

@@ -13,7 +13,7 @@ from baselines.synthesizers.taccl.logical_network import LogicalLink, LogicalNet
 from baselines.synthesizers.taccl.sketch import Sketch
 from baselines.synthesizers.taccl.sketch_files import find_sketch
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.synthesizers.taccl.boxes import random_boxes
 from tests.hand_networks import network_of
 
@@ -177,12 +177,9 @@ class TestSharedNic:
 
 def test_what_a_box_sends_by_a_switch_shares_a_link_as_far_as_it_can_be_at_once() -> None:
     """GPUs 0 to 2 on one switch, 3 and 4 on another, 12 GB/s between: two cross at once, at 6."""
-    builder = TopologyBuilder()
-    sides = [builder.switch("left"), builder.switch("right")]
-    builder.link(*sides, 12)
-    for i in range(5):
-        builder.link(builder.gpu(f"gpu{i}", 0, i), sides[i // 3], 100)
-    network = LogicalNetwork.of(builder.build("two switches"), sketch(1, 5), KB)
+    nodes = "[left] [right] gpu0@0.0 gpu1@0.1 gpu2@0.2 gpu3@0.3 gpu4@0.4"
+    links = "left - right: 12, gpu0..2 - left: 100, gpu3 gpu4 - right: 100"
+    network = LogicalNetwork.of(network_of(nodes, links, "two switches"), sketch(1, 5), KB)
     for link in network.links:
         crossing = (link.tail < 3) != (link.head < 3)
         assert 1 / link.busy_us == (6 if crossing else 100)
@@ -389,9 +386,6 @@ def test_missing_links_are_refused(field: str, ends: str, asked: dict[str, objec
 
 
 def test_boxes_of_unlike_size_are_refused() -> None:
-    builder = TopologyBuilder()
-    builder.switch("net")
-    for box, i in ((0, 0), (0, 1), (1, 0)):
-        builder.link(builder.gpu(f"{box}.{i}", box, i), "net", 1)
+    net = network_of("[net] 0.0@0.0 0.1@0.1 1.0@1.0", "net - 0.0 0.1 1.0", "two and one")
     with pytest.raises(UnsupportedError, match="boxes of two and one differ in their number of G"):
-        LogicalNetwork.of(builder.build("two and one"), sketch(2, 2), KB)
+        LogicalNetwork.of(net, sketch(2, 2), KB)

@@ -257,8 +257,5 @@ def test_boxes_that_reach_no_others_have_no_sketch() -> None:
 
 def test_links_that_differ_by_less_than_a_tick_are_no_symmetry() -> None:
     """Costs are rounded for 1 KB, but not for all sizes: there an offset would be refused."""
-    builder = TopologyBuilder()
-    gpus = [builder.gpu(f"g{i}") for i in range(3)]
-    for i, bandwidth in enumerate((10, 10 + Fraction(1, 10**9), 10)):
-        builder.link(gpus[i], gpus[(i + 1) % 3], bandwidth, Fraction(1, 10007))
-    assert drawn(builder.build("nearly a ring")).symmetry == ()
+    links = f"g0 - g1 g2: 10 1/10007, g1 - g2: {10 + Fraction(1, 10**9)} 1/10007"
+    assert drawn(network_of("g0..2", links, "nearly a ring")).symmetry == ()

@@ -13,7 +13,7 @@ from forestcoll import load_topology
 from forestcoll.errors import InfeasibleError, InvalidParameterError, UnsupportedError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.topology import Topology, TopologyBuilder
+from forestcoll.topology import Topology
 from forestcoll.topology.files import read_topology
 from tests.baselines.dead_nics import without
 from tests.hand_networks import network_of
@@ -170,12 +170,9 @@ def test_what_it_does_not_do_is_unsupported() -> None:
 
 def pairs(local: int = 20, remote: int = 4) -> Topology:
     """Two boxes of two GPUs; GPU 1 of each sends to GPU 0 of the other."""
-    builder = TopologyBuilder()
-    names = [[builder.gpu(f"b{b}.g{i}", b, i) for i in range(2)] for b in range(2)]
-    for here, there in (names, names[::-1]):
-        builder.link(here[0], here[1], local)
-        builder.arc(here[1], there[0], remote)
-    return builder.build("pairs")
+    inside = f"b0.g0 - b0.g1: {local}, b1.g0 - b1.g1: {local}"
+    across = f"b0.g1 > b1.g0: {remote}, b1.g1 > b0.g0: {remote}"
+    return network_of("b0.g0@0.0 b0.g1@0.1 b1.g0@1.0 b1.g1@1.1", f"{inside}, {across}", "pairs")
 
 
 def test_a_sender_s_own_chunk_first_is_part_of_the_time(tmp_path: Path) -> None:
@@ -208,13 +205,10 @@ def test_any_size_has_a_schedule(latency: str, size_bytes: int) -> None:
 
 
 def test_speeds_without_a_common_tick_are_rounded_by_little() -> None:
-    builder = TopologyBuilder()
     primes = (7919, 7927, 9973, 10007, 10009, 10037)
-    for i in range(6):
-        builder.gpu(f"gpu{i}")
-    for i, prime in enumerate(primes):
-        builder.link(f"gpu{i}", f"gpu{(i + 1) % 6}", Fraction(prime, 100), Fraction(1, prime))
-    schedule, reported = found(builder.build("odd"), size_bytes=10**9, optima=0)
+    links = [f"gpu{i} - gpu{(i + 1) % 6}: {p}/100 1/{p}" for i, p in enumerate(primes)]
+    net = network_of("gpu0..5", ", ".join(links), "odd")
+    schedule, reported = found(net, size_bytes=10**9, optima=0)
     assert float(schedule.clock.finish_us) == reported["finish"].incumbent
 
 

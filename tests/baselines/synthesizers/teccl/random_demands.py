@@ -8,8 +8,6 @@ import random
 from forestcoll.problem.demand import Demand
 from forestcoll.topology import Topology, TopologyBuilder
 
-__all__ = ["BYTES", "random_demand", "random_network"]
-
 BYTES = 1000
 """Of a chunk: an epoch is 1 us on a link of 1 GB/s."""
 

@@ -7,17 +7,12 @@ import pytest
 from baselines.synthesizers.teccl.cleaning import needed
 from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests import hand_networks
 
 
-def star(**marks: bool) -> Topology:
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.switch("s", **marks)
-    for name in "abc":
-        builder.link(name, "s", 1)
-    return builder.build("star")
+def star(switch: str = "[s]") -> Topology:
+    return hand_networks.network_of(f"a b c {switch}", "a b c - s", "star")
 
 
 def network_of(topology: Topology) -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
@@ -34,7 +29,7 @@ def test_what_nobody_wants_is_dropped() -> None:
 
 
 def test_a_multicast_switch_needs_one_copy() -> None:
-    network, arc = network_of(star(multicast=True))
+    network, arc = network_of(star("[s*]"))
     demand = demand_of(3, "broadcast", 1, 1000)
     into = (0, arc[0, 3], 0)
     out = [(0, arc[3, 1], 1), (0, arc[3, 2], 1)]
@@ -59,14 +54,8 @@ def test_a_switch_that_does_not_copy_needs_one_for_each() -> None:
 
 def test_what_goes_round_in_no_time_is_left_out() -> None:
     """Plain switches s and t: a solution may go from s to t and back before it goes on to b."""
-    builder = TopologyBuilder()
-    for name in "ab":
-        builder.gpu(name)
-    for name in "st":
-        builder.switch(name)
-    for tail, head in (("a", "s"), ("t", "s"), ("s", "t"), ("s", "b"), ("b", "a")):
-        builder.arc(tail, head, 1)
-    network = EpochNetwork.of(builder.build("round"), Fraction(1), Fraction(1), "through")
+    net = hand_networks.network_of("a b [s] [t]", "a > s, s - t, s > b, b > a", "round")
+    network = EpochNetwork.of(net, Fraction(1), Fraction(1), "through")
     arc = {a.path: i for i, a in enumerate(network.arcs)}
     demand = demand_of(2, "broadcast", 1, 1000)
     for into in ((0, 2), (3, 2)):  # whichever comes first in the numbers
@@ -82,14 +71,8 @@ def test_what_goes_round_in_no_time_is_left_out() -> None:
 
 def test_a_switch_passes_on_first_what_comes_from_a_gpu() -> None:
     """A chunk goes to b over s and to c over t; that s and t exchange it as well serves nobody."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    for name in "st":
-        builder.switch(name)
-    for tail, head in (("s", "t"), ("t", "s"), ("a", "s"), ("a", "t"), ("s", "b"), ("t", "c")):
-        builder.arc(tail, head, 1)
-    network = EpochNetwork.of(builder.build("crossed"), Fraction(1), Fraction(1), "through")
+    net = hand_networks.network_of("a b c [s] [t]", "s - t, a > s t, s > b, t > c", "crossed")
+    network = EpochNetwork.of(net, Fraction(1), Fraction(1), "through")
     arc = {a.path: i for i, a in enumerate(network.arcs)}
     demand = demand_of(3, "broadcast", 1, 1000)
     sent = tuple((0, arc[a.path], 0) for a in network.arcs)

@@ -10,20 +10,16 @@ from baselines.synthesizers.teccl.instance.commodities import demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from forestcoll.errors import VerificationError
 from forestcoll.schedule import StepSchedule, verify
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 
 HALF = Fraction(1, 2)
 
 
 def through_a_switch(crossing: str, latency: Fraction) -> StepSchedule:
     """A broadcast of one chunk from a to b, epochs of 1 us."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.switch("s")
-    for name in "ab":
-        builder.link(name, "s", 1, latency)
+    net = network_of("a b [s]", f"a b - s: 1 {latency}", "pair")
     demand = demand_of(2, "broadcast", 1, 1000)
-    network = EpochNetwork.of(builder.build("pair"), Fraction(1), Fraction(1), crossing)
+    network = EpochNetwork.of(net, Fraction(1), Fraction(1), crossing)
     arc = {arc.path: i for i, arc in enumerate(network.arcs)}
     into, out = network.arcs[arc[0, 2]], network.arcs[arc[2, 1]]
     sent = ((0, arc[0, 2], 0), (0, arc[2, 1], into.span + out.offset))

@@ -21,12 +21,13 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule import StepSchedule, verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.synthesizers.teccl.random_demands import (
     BYTES,
     random_demand,
     random_network,
 )
+from tests.hand_networks import network_of
 from tests.random_topologies import seeds
 
 
@@ -190,10 +191,7 @@ def test_chunk_bytes_without_a_demand_are_refused() -> None:
 
 
 def test_a_demand_that_no_path_serves() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.arc("a", "b", 1)
-    topology = builder.build("one way")
+    topology = network_of("a b", "a > b", "one way")
     served, not_served = Demand.of_matrix([[0, 5], [0, 0]]), Demand.of_matrix([[0, 0], [5, 0]])
     verify(generate(topology, demand=served))
     for milp in (False, True):

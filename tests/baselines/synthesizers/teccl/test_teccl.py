@@ -21,9 +21,10 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from forestcoll.topology.groups import group
 from tests.baselines.once_each import every
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
 
 US = Fraction(1)
@@ -72,12 +73,9 @@ def test_two_chassis_of_dgx2_take_four_epochs() -> None:
 @pytest.mark.parametrize(("crossing", "epochs"), [("through", 1), ("rounded", 2), ("stored", 4)])
 def test_what_crossing_a_switch_costs(crossing: str, epochs: int) -> None:
     """A chunk from one GPU to another, over a switch with latencies of a tenth of an epoch."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.switch("s")
-    for name in "ab":
-        builder.link(name, "s", 1, Fraction(1, 10))
-    schedule = generate(builder.build("pair"), size_bytes=2000, crossing=crossing)
+    schedule = generate(
+        network_of("a b [s]", "a b - s: 1 1/10", "pair"), size_bytes=2000, crossing=crossing
+    )
     verify(schedule)
     assert schedule.clock is not None
     late = 0 if crossing == "stored" else Fraction(epochs, 10) * (2 if epochs == 1 else 1)
@@ -156,23 +154,18 @@ def test_parameters_out_of_their_range(asked: dict[str, Any], message: str) -> N
 
 
 def test_a_single_gpu_is_refused() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     with pytest.raises(UnsupportedError, match="GPU"):
-        generate(builder.build("alone"))
+        generate(network_of("alone", "", "alone"))
 
 
 def test_hyper_edges_over_two_switches_take_both() -> None:
     """Two chunks at once from a to b: each transfer names its way."""
-    builder = TopologyBuilder()
-    for name in "ab":
-        builder.gpu(name)
-    for switch in "st":
-        builder.switch(switch)
-        for name in "ab":
-            builder.link(name, switch, 1)
     schedule = generate(
-        builder.build("twins"), "broadcast", chunks=2, size_bytes=2000, switches="hyper-edges"
+        network_of("a b [s] [t]", "a b - s t", "twins"),
+        "broadcast",
+        chunks=2,
+        size_bytes=2000,
+        switches="hyper-edges",
     )
     assert verify(schedule).steps == 1
     assert schedule.clock is not None
@@ -182,12 +175,8 @@ def test_hyper_edges_over_two_switches_take_both() -> None:
 @pytest.mark.parametrize("collective", ["allgather", "broadcast", "all-to-all"])
 @pytest.mark.parametrize("epochs", [0, 3])
 def test_a_missing_path_is_reported(collective: str, epochs: int) -> None:
-    builder = TopologyBuilder()
-    for name in "ab":
-        builder.gpu(name)
-    builder.arc("b", "a", 1)
     with pytest.raises(DisconnectedError, match="from a to b; add links"):
-        generate(builder.build("one way"), collective, epochs=epochs)
+        generate(network_of("a b", "b > a", "one way"), collective, epochs=epochs)
 
 
 def test_an_allreduce_shares_its_time_between_its_phases(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,14 +266,7 @@ def test_reductions_over_leaves_and_a_spine_verify(collective: str) -> None:
 
 def test_sums_that_a_switch_would_add_are_refused() -> None:
     """A chunk that enters a multicast switch twice is two sums backwards, and the switch adds."""
-    builder = TopologyBuilder()
-    names = [builder.gpu(name) for name in "abc"]
-    builder.switch("s", multicast=True)
-    for name, latency in zip(names, ("1/20", "1/20", "0"), strict=True):
-        builder.arc(name, "s", 1, Fraction(latency))
-    for name in names:
-        builder.arc("s", name, 1)
-    topology = builder.build("star")
+    topology = network_of("a b c [s*]", "a b > s: 1 1/20, c - s, s > a b", "star")
     asked: dict[str, Any] = {"size_bytes": 6000, "chunks": 2, "crossing": "rounded"}
     verify(generate(topology, **asked))
     with pytest.raises(UnsupportedError, match="a switch would add what this schedule sends on"):
@@ -298,7 +280,5 @@ def test_gpus_outside_of_the_group_are_refused() -> None:
 
 
 def test_a_network_without_links_is_not_connected() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
     with pytest.raises(DisconnectedError, match="has no links"):
-        generate(builder.build("apart"))
+        generate(network_of("a b", "", "apart"))

@@ -10,7 +10,7 @@ from baselines.topology_finder import degraded
 from forestcoll.errors import TimeLimitError
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.topology import read_topology
-from tests.command_line import document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 FIND = ("topology", "find")
 
@@ -151,7 +151,4 @@ def test_edge_swaps_are_an_entry_of_their_own(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_refused_in_one_line(options: list[str], message: str) -> None:
-    refused = invoke(*FIND, *options)
-    assert refused.exit_code == 2
-    assert message in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    assert_refused(message, *FIND, *options)

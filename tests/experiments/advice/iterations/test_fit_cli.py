@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 
 @pytest.fixture
@@ -53,6 +53,4 @@ def test_measured_and_fitted_times_are_drawn(times: Path, tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("asked", ["1MB", "1MB:2", "x:2:1", "1MB:-1:1", "1MB:1:1:1", "1MB:a:1"])
 def test_wrong_predictions_are_refused(times: Path, asked: str) -> None:
-    refused = invoke("fit-times", times, "--predict", asked)
-    assert refused.exit_code == 2
-    assert "write SIZE:STEPS:SHARE" in refused.stderr
+    assert_refused("write SIZE:STEPS:SHARE", "fit-times", times, "--predict", asked)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.command_line import document, invoke
+from tests.command_line import assert_refused, document, invoke
 
 SMALL = ("iteration", "llama-3-8b", "dgx_a100:boxes=1", "--tokens", "512", "--context", "512")
 
@@ -70,7 +70,4 @@ def test_timelines_are_drawn(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_input_is_refused_in_one_line(arguments: list[str], message: str) -> None:
-    refused = invoke("iteration", *arguments)
-    assert refused.exit_code == 2, refused.output
-    assert message in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    assert_refused(message, "iteration", *arguments)

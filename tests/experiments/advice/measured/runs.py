@@ -2,8 +2,6 @@
 
 from collections.abc import Iterable
 
-__all__ = ["HEADER", "output", "row"]
-
 HEADER = """\
 #                                                              out-of-place                       in-place
 #       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong

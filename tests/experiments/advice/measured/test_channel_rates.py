@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.advice.measured import channel_rates as module
 from experiments.advice.measured.channel_rates import ChannelRate, channel_rates
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.topology import load_topology
@@ -58,6 +59,26 @@ def test_channels_share_the_data(tmp_path: Path) -> None:
     assert channel_rates(path, ring, "allgather") == [ChannelRate("rings", 2, Fraction(80, 3))]
 
 
+def test_copies_of_a_ring_change_no_rate(tmp_path: Path) -> None:
+    """NCCL repeats each ring; one of the three starts at another rank."""
+    path = tmp_path / "nccl.log"
+    path.write_text(log(["0 1 2 3", "2 3 0 1", "0 1 2 3"], {}), encoding="utf-8")
+    ring = load_topology("ring:nodes=4,bandwidth=10")
+    assert channel_rates(path, ring, "allgather") == [ChannelRate("rings", 3, Fraction(40, 3))]
+
+
+def test_too_many_trees_are_refused_before_they_are_made(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A ring of 4 GPUs is 4 trees of 4 parents."""
+    ring = load_topology("ring:nodes=4")
+    monkeypatch.setattr(module, "_MOST_PARENTS", 16)
+    assert channel_rates(file, ring, "allgather")
+    monkeypatch.setattr(module, "_MOST_PARENTS", 15)
+    with pytest.raises(UnsupportedError, match="1 different rings of 4 GPUs are too many; rate a"):
+        channel_rates(file, ring, "allgather")
+
+
 def test_what_is_of_other_ranks_is_refused(file: Path, tmp_path: Path) -> None:
     six = load_topology("ring:nodes=6")
     with pytest.raises(InvalidParameterError, match="ring 0 has 4 GPUs, and the network 6; name"):
@@ -81,3 +102,8 @@ def test_expected_has_a_row_for_them(file: Path) -> None:
     assert f"{'rings of the file (1)':30} {'13.3333':>9} {'10':>9}  50.0 %" in shown
     assert_refused("--channels is for one collective", *options[:4], "--channels", file,
                    "--demand", "sendrecv:size=1KB")  # fmt: skip
+
+
+def test_the_time_limit_holds_for_channels(file: Path) -> None:
+    assert_refused("no time is left", "expected", "ring:nodes=4", "--channels", file,
+                   "--time-limit", "0", code=3)  # fmt: skip

@@ -103,6 +103,8 @@ def test_the_ratio_of_both_bandwidths_shows_another_collective(tmp_path: Path) -
         (HEADER + f"{MB} {MB} float sum -1 5", "line 4: has 6 values for 13 columns; the file may"),
         (TEXT.replace("35.00", "fast"), "time is 'fast'; it must be a number"),
         (HEADER + row(0, 20, 1.75), "run.txt: has no size with a time above 0"),
+        ("# size count type redop root time", "line 1: the header has the columns time; it must"),
+        (HEADER.replace("algbw   busbw", "busbw"), "line 2: the header has the columns time busbw"),
         ("{}", "run.txt: results must be a list of measured sizes"),
         ('{"results": [{}]}', "results[0].size must be a number of bytes"),
         ('{"results": [{"size": true}]}', "results[0].size must be a number of bytes"),

@@ -12,7 +12,7 @@ import pytest
 
 from forestcoll.schedule import verify
 from forestcoll.schedule.files import read_schedule
-from tests.command_line import ROOT, document, invoke
+from tests.command_line import ROOT, assert_refused, document, invoke
 
 TRIED = ("direct", "ring", "bfb", "nccl-tree")
 
@@ -113,10 +113,7 @@ def test_methods_out_of_time_are_reported() -> None:
 )
 def test_bad_questions(options: list[str], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
-    failed = invoke("tune", "ring:nodes=4", *options)
-    assert failed.exit_code == 2
-    assert message in failed.stderr
-    assert failed.stderr.count("\n") == 1
+    assert_refused(message, "tune", "ring:nodes=4", *options)
 
 
 def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:

@@ -21,9 +21,10 @@ from forestcoll.runtimes.msccl.exporter.msccl_exporter import Draft
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.schedule import Chunks, Send, verify
 from forestcoll.schedule.program import Program
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.claims import CLAIMS, load, make
 from tests.baselines.once_each import others_slow
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, build_topology, random_topology
 from tests.schedule.made.programs import COLLECTIVES, by_hand, line
 from tests.schedule.made.run_msccl import RIGHT, carried_out
@@ -182,10 +183,8 @@ def test_the_nearest_of_many_tries_is_reported(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_nothing_to_send_is_refused() -> None:
-    builder = TopologyBuilder()
-    builder.gpu("alone")
     with pytest.raises(ExportError, match="nothing moves"):
-        to_msccl(compile_program(generate(builder.build("alone")).schedule))
+        to_msccl(compile_program(generate(network_of("alone", "", "alone")).schedule))
 
 
 def test_options_are_written() -> None:

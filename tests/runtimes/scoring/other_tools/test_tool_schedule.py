@@ -18,7 +18,7 @@ from forestcoll.schedule import Sends, verify
 from forestcoll.schedule.sends import Send
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, load_topology
-from forestcoll.topology.builder import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.runtimes.scoring.tool_documents import (
     ring_sentences,
     sccl,
@@ -104,16 +104,13 @@ def test_a_hop_that_the_network_does_not_have_is_refused() -> None:
     far = sccl(sccl_file(4, chunks, [[[0, 0, 2]]]))
     with pytest.raises(UnsupportedError, match="no path from gpu0 to gpu2 through switches"):
         tool_schedule(far, load_topology("ring:nodes=4"))
-    builder = TopologyBuilder()
-    for gpu in "ab":
-        builder.gpu(gpu)
-    builder.link("a", "b", 1)
+    net = network_of("a b", "a - b", "two")
     lines = [
         f"Chunk 0 from {s} traveled over {s}->{t} in epoch 0 via switches 0"
         for s, t in ((1, 2), (2, 1))
     ]
     with pytest.raises(UnsupportedError, match=r"no path from . to . through switches alone"):
-        tool_schedule(teccl(teccl_allgather(lines)), builder.build("two"))
+        tool_schedule(teccl(teccl_allgather(lines)), net)
 
 
 def test_a_message_has_the_file_s_names_too() -> None:
@@ -125,14 +122,8 @@ def test_a_message_has_the_file_s_names_too() -> None:
 
 def copying(*names: str, wide: int = 2) -> Topology:
     """GPUs a and b at switch s, c at t; of s and t those named copy."""
-    builder = TopologyBuilder()
-    for gpu in "abc":
-        builder.gpu(gpu)
-    for switch in "st":
-        builder.switch(switch, multicast=switch in names)
-    for one, other in (("a", "s"), ("b", "s"), ("s", "t"), ("t", "c")):
-        builder.link(one, other, wide)
-    return builder.build("two switches")
+    s, t = (f"[{switch}{'*' * (switch in names)}]" for switch in "st")
+    return network_of(f"a b c {s} {t}", f"a b t - s: {wide}, t - c: {wide}", "two switches")
 
 
 def cut(topology: Topology, *rows: Send) -> tuple[list[tuple[int, ...]], int]:

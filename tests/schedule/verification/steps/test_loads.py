@@ -29,7 +29,8 @@ from forestcoll.schedule import (
 )
 from forestcoll.schedule.cost_model import step_loads
 from forestcoll.schedule.verification.steps import loads as verify_step_loads
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 from tests.schedule.made.programs import by_hand
 
@@ -198,14 +199,11 @@ def test_times_beyond_64_bits_are_exact(slow: Fraction, fast: int) -> None:
 
     All data cross the slow link, so a gigabyte takes 1 / slow seconds, and as long in steps.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    builder.link(a, b, fast)
-    builder.link(b, c, slow)
+    line = network_of("a b c", f"a - b: {fast}, b - c: {slow}", "line")
     size, nobody = np.array([2**60, 2**60 - 1]), np.full(2, -1, dtype=np.int32)
     chunks = Chunks(size, whole=2**61 - 1, root=np.zeros(2, np.int32), target=nobody)
     sends = [Send(step, chunk, step, step + 1) for step in (0, 1) for chunk in (0, 1)]
-    verdict = verify(by_hand(builder.build("line"), "broadcast", chunks, sends))
+    verdict = verify(by_hand(line, "broadcast", chunks, sends))
     assert verdict.time_s_per_gb == 1 / slow
     assert verdict.synchronous_s_per_gb == 1 / slow + Fraction(1, fast)
     assert verdict.busiest_link == ("b", "c")

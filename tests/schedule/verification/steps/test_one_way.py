@@ -6,7 +6,8 @@ import pytest
 from forestcoll.schedule import Chunks, Send, StepSchedule, verify
 from forestcoll.schedule.verification.steps.one_way import held_sums, problem_of_sums
 from forestcoll.schedule.verification.steps.transfers import rows_of
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
 from tests.schedule.made.programs import by_hand, line
 
 
@@ -117,11 +118,8 @@ def test_the_chunk_of_which_a_unit_is_not_sent_is_named(short: int) -> None:
 
 def test_a_switch_that_keeps_what_comes_in_is_named() -> None:
     """GPUs 1 and 2 send their parts to a switch that stores, end 3; it sends none to GPU 0."""
-    builder = TopologyBuilder()
-    switch = builder.switch("w", multicast=True, stores=True)
-    for name in "abc":
-        builder.link(builder.gpu(name), switch, 1)
+    star = network_of("[w*+] a b c", "w - a b c", "star")
     sends = [Send(0, 0, 1, 3, True), Send(0, 0, 2, 3, True)]
-    found = problem(by_hand(builder.build("star"), "reduce", Chunks.equal([0], 1), sends))
+    found = problem(by_hand(star, "reduce", Chunks.equal([0], 1), sends))
     assert found is not None
     assert found.endswith("w does not send it on")

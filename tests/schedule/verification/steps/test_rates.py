@@ -86,11 +86,7 @@ def test_verify_adds_rates_up_as_the_definition_does() -> None:
 @pytest.mark.parametrize("tick", [Fraction(1, 2**61), Fraction(10**30)])
 def test_times_beyond_64_bits_are_added_up_exactly(tick: Fraction) -> None:
     """A byte on its way in parts of a tick that no 64 bits count."""
-    builder = TopologyBuilder()
-    builder.gpu("a")
-    builder.gpu("b")
-    builder.link("a", "b", 1, Fraction(1, 3**20))
-    net = builder.build("pair")
+    net = network_of("a b", f"a - b: 1 1/{3**20}", "pair")
     last = 2**62 if tick < 1 else 5
     size = int(last * tick * 1000) or 1
     rows = [TimedSend(0, last, 0, 0, 1)]

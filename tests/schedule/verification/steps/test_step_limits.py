@@ -18,7 +18,7 @@ from forestcoll.schedule import (
     synchronous,
     verify,
 )
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
 from tests.schedule.made.steps import broadcast, peak
@@ -75,11 +75,7 @@ def test_a_step_far_off_asks_for_no_memory() -> None:
 def test_what_is_not_there_is_missed_without_a_table_of_all(collective: str) -> None:
     """1500 GPUs and no transfer: no table of chunks times GPUs is made to see that."""
     gpus = 1500
-    builder = TopologyBuilder()
-    builder.switch("s")
-    for i in range(gpus):
-        builder.link(builder.gpu(f"g{i}"), "s", 1)
-    net = builder.build("many")
+    net = network_of(f"[s] g0..{gpus - 1}", f"s - g0..{gpus - 1}", "many")
     free, aimed = collective == "allreduce", collective == "all-to-all"
     root = np.full(1, -1) if free else np.arange(gpus)
     chunks = Chunks.equal(root, whole=1 if free else gpus)

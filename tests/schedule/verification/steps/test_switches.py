@@ -23,7 +23,6 @@ from forestcoll.schedule import (
     timed,
     verify,
 )
-from forestcoll.topology import TopologyBuilder
 from tests.hand_networks import network_of
 from tests.random_topologies import rounds
 from tests.schedule.literals import LITERALS, marked, reduce_over, star, two_switches
@@ -215,12 +214,7 @@ def _overlapping(seed: int, halves: bool) -> StepSchedule:
     """A broadcast of a chunk that goes into a plain switch several times at once, and out."""
     random = Random(seed)
     gpus = random.randint(2, 5)
-    builder = TopologyBuilder()
-    names = [builder.gpu(f"gpu{i}") for i in range(gpus + 1)]
-    builder.switch("switch")
-    for name in names:
-        builder.link(name, "switch", 100)
-    net = builder.build("wide star")
+    net = network_of(f"gpu0..{gpus} [switch]", f"gpu0..{gpus} - switch: 100", "wide star")
     units = [(0, 1), (1, 1)] if halves else [(0, 2)]
     rows = []
     for first, amount in units:

@@ -12,7 +12,7 @@ from forestcoll.schedule.verification.steps.transfers import (
     send_name,
     too_few,
 )
-from forestcoll.topology import TopologyBuilder, group, load_topology
+from forestcoll.topology import group, load_topology
 from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
 from tests.schedule.made.programs import by_hand, line
@@ -109,11 +109,8 @@ def test_gpus_keep_what_they_get_and_of_switches_those_that_store_and_copy() -> 
 
 def test_chunks_in_too_few_gpus_are_found_without_counting_switches() -> None:
     """Three GPUs and a switch, whose end is 3; chunk 1 is at GPU 0, twice, and at the switch."""
-    star = TopologyBuilder()
-    switch = star.switch("w")
-    for name in "abc":
-        star.link(star.gpu(name), switch, 1)
-    made = by_hand(star.build("star"), "broadcast", Chunks.equal([0, 0], 2), [Send(0, 0, 0, 3)])
+    star = network_of("[w] a b c", "w - a b c", "star")
+    made = by_hand(star, "broadcast", Chunks.equal([0, 0], 2), [Send(0, 0, 0, 3)])
     rows = rows_of(made)
     cells = np.array([0, 1, 4, 4, 7])
     assert too_few(rows, cells, 1) is None

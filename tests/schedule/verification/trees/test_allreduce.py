@@ -13,7 +13,7 @@ from forestcoll.errors import VerificationError
 from forestcoll.problem.allreduce_bound import AllreduceBound, Potential, PricedSet
 from forestcoll.schedule.pipelined import Flow
 from forestcoll.schedule.verification.trees.allreduce import check_bound
-from forestcoll.topology import TopologyBuilder
+from tests.hand_networks import network_of
 from tests.lp.networks import BETTER
 from tests.problem.adding_pair import adding_pair, prices_of_pair
 
@@ -235,12 +235,9 @@ def test_prices_for_weights_count_by_the_weights() -> None:
 
     Of 4 parts 3 are summed up at b, outside of the set: 3 / 4 of its price. 5 GB/s enter a.
     """
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, bandwidth in ((a, b, 2), (b, c, 3), (c, a, 5)):
-        builder.arc(tail, head, bandwidth)
+    ring = network_of("a b c", "a > b: 2, b > c: 3, c > a: 5", "ring")
     sets = (PricedSet((0,), ONE, Fraction(0)),)
-    claim = AllreduceBound(builder.build("ring"), Fraction(20, 3), sets, weights=(1, 3, 0))
+    claim = AllreduceBound(ring, Fraction(20, 3), sets, weights=(1, 3, 0))
     assert check_bound(claim) == Fraction(20, 3)
     with pytest.raises(VerificationError, match=r"claims 5 GB/s, but its prices prove 20/3$"):
         check_bound(replace(claim, algbw_gb_s=Fraction(5)))
@@ -266,10 +263,7 @@ def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> Non
 
 def test_the_busiest_link_is_reported_in_its_direction() -> None:
     """Links a -> b 8 GB/s, 2 back, b -> c 4, 6 back: both phases fill b -> a, 1/2 s per GB."""
-    builder = TopologyBuilder()
-    a, b, c = (builder.gpu(name) for name in "abc")
-    for tail, head, width in ((a, b, 8), (b, a, 2), (b, c, 4), (c, b, 6)):
-        builder.arc(tail, head, width)
-    verdict = verify(generate(builder.build("uneven line"), collective="allreduce").schedule)
+    net = network_of("a b c", "a > b: 8, b > a: 2, b > c: 4, c > b: 6", "uneven line")
+    verdict = verify(generate(net, collective="allreduce").schedule)
     assert verdict.busiest_link == ("b", "a")
     assert (verdict.time_s_per_gb, verdict.optimal) == (Fraction(1, 2), True)

@@ -8,29 +8,18 @@ import pytest
 from baselines.synthesizers.teccl.a_star import a_star
 from baselines.synthesizers.teccl.a_star.a_star import by_rounds, shortest_round
 from baselines.synthesizers.teccl.conversion import schedule_of
-from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.instance.commodities import Demand
+from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.horizon import fewest_epochs, least_epochs
 from baselines.synthesizers.teccl.milp.solvers import Answer, Outcome, solve
 from forestcoll.errors import InvalidParameterError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, TopologyBuilder
+from tests.baselines.synthesizers.teccl.instances import instance
 from tests.random_topologies import random_topology, seeds
 
 SIZE = 10**6
-
-
-def instance(
-    topology: Topology,
-    crossing: str = "through",
-    epoch: str = "fastest",
-    collective: str = "allgather",
-    size_bytes: int = SIZE,
-) -> tuple[EpochNetwork, Demand]:
-    demand = demand_of(topology.num_compute, collective, 1, size_bytes)
-    length = epoch_us(topology, demand.chunk_kb, epoch)
-    return EpochNetwork.of(topology, demand.chunk_kb, length, crossing), demand
 
 
 def epochs_by_rounds(network: EpochNetwork, demand: Demand, epochs: int, **asked: object) -> int:
@@ -61,7 +50,7 @@ def epochs_by_rounds(network: EpochNetwork, demand: Demand, epochs: int, **asked
 )
 def test_rounds_take_the_fewest_epochs_or_few_more(spec: str, short: int, most: int) -> None:
     """Never fewer; the fewest if one round has enough of them."""
-    network, demand = instance(load_topology(spec))
+    network, demand = instance(spec, "allgather")
     fewest = fewest_epochs(network, demand, "cp-sat", Limits())
     assert fewest.epochs == fewest.bound
     assert fewest.epochs <= epochs_by_rounds(network, demand, short) <= most
@@ -76,7 +65,7 @@ def test_rounds_take_the_fewest_epochs_or_few_more(spec: str, short: int, most: 
 )
 def test_two_chassis_come_close_to_the_milp(spec: str, epochs: int, taken: int) -> None:
     """1 GB; switches that multicast, then switches that do not."""
-    network, demand = instance(load_topology(spec), epoch="slowest", size_bytes=10**9)
+    network, demand = instance(spec, "allgather", epoch="slowest", size_bytes=10**9)
     assert taken <= epochs_by_rounds(network, demand, epochs) <= taken + 1
 
 
@@ -89,7 +78,7 @@ def test_random_networks_verify(seed: int, kind: str, monkeypatch: pytest.Monkey
     topology = with_latencies(random_topology(seed, kind), seed)
     crossing = ("through", "stored", "rounded")[seed % 3]
     for collective, epoch in (("broadcast", "fastest"), ("allgather", "slowest")):
-        network, demand = instance(topology, crossing, epoch, collective)
+        network, demand = instance(topology, collective, crossing=crossing, epoch=epoch)
         short = shortest_round(network)
         if short > 60:  # a link much slower than the fastest: seconds a round
             continue
@@ -114,12 +103,12 @@ def with_latencies(topology: Topology, seed: int) -> Topology:
 
 
 def test_highs_finds_rounds_too() -> None:
-    network, demand = instance(load_topology("hypercube:dimension=3"))
+    network, demand = instance("hypercube:dimension=3", "allgather")
     assert epochs_by_rounds(network, demand, 1, solver="highs", gap=0.3) == 3
 
 
 def test_an_all_to_all_by_rounds() -> None:
-    network, demand = instance(load_topology("ring:nodes=5"), collective="all-to-all")
+    network, demand = instance("ring:nodes=5", "all-to-all")
     fewest = fewest_epochs(network, demand, "cp-sat", Limits()).epochs
     assert epochs_by_rounds(network, demand, 2, collective="all-to-all") >= fewest
 
@@ -137,13 +126,13 @@ def test_a_round_without_progress_is_done_again(monkeypatch: pytest.MonkeyPatch)
         return Answer(Outcome.FOUND)
 
     monkeypatch.setattr(a_star, "solve", lazy)
-    network, demand = instance(load_topology("torus:dims=5,wrap=false"))
+    network, demand = instance("torus:dims=5,wrap=false", "allgather")
     assert epochs_by_rounds(network, demand, 1) >= 4
     assert set(forced) == {5}  # a window of one, and the four of the longest way
 
 
 def test_what_rounds_refuse() -> None:
-    network, demand = instance(load_topology("paper_example"))
+    network, demand = instance("paper_example", "allgather")
     with pytest.raises(InvalidParameterError, match="round_epochs is 9; it must be 10 or more"):
         by_rounds(network, demand, 9, "cp-sat", Limits())
     with pytest.raises(TimeLimitError, match="the round that begins with epoch 0 on paper"):

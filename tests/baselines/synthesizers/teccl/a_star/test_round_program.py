@@ -14,19 +14,17 @@ from baselines.synthesizers.teccl.milp.epoch_program import (
     write,
 )
 from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
-def line(bandwidth: Fraction = Fraction(1), latency: int = 0, **marks: bool) -> Topology:
+def line(
+    bandwidth: Fraction = Fraction(1), latency: int = 0, *, multicast: bool = False
+) -> Topology:
     """GPU a, switch s, GPU b, one way and back; the second link is slower or later."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.switch("s", **marks)
-    builder.link("a", "s", 1)
-    builder.link("s", "b", bandwidth, latency)
-    return builder.build("line")
+    links = f"a - s, s - b: {bandwidth} {latency}"
+    return network_of(f"a b [s{'*' * multicast}]", links, "line")
 
 
 def of_round(
@@ -102,14 +100,8 @@ def test_a_last_round_from_the_beginning_is_the_whole_program(seed: int, kind: s
 
 def star() -> tuple[EpochNetwork, dict[tuple[int, ...], int]]:
     """GPUs a, b, c on a switch, a chunk an epoch, two epochs of latency from it."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.switch("s")
-    for name in "abc":
-        builder.arc(name, "s", 1)
-        builder.arc("s", name, 1, 2)
-    network = EpochNetwork.of(builder.build("star"), Fraction(1), Fraction(1), "stored")
+    star = network_of("a b c [s]", "a b c > s, s > a b c: 1 2", "star")
+    network = EpochNetwork.of(star, Fraction(1), Fraction(1), "stored")
     return network, {arc.path: i for i, arc in enumerate(network.arcs)}
 
 

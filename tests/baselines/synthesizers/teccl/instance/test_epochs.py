@@ -31,20 +31,16 @@ from forestcoll.errors import (
 )
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
 from tests.baselines.once_each import in_turn
 from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
-def line(*links: tuple[Fraction | int, Fraction | int], **marks: bool) -> Topology:
+def line(*links: tuple[Fraction | int, Fraction | int]) -> Topology:
     """GPU a, switch s, GPU b: bandwidth and latency of both links."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.switch("s", **marks)
-    for name, link in zip("ab", links, strict=True):
-        builder.link(name, "s", *link)
-    return builder.build("line")
+    first, second = (f"{bandwidth} {latency}" for bandwidth, latency in links)
+    return network_of("a b [s]", f"a - s: {first}, b - s: {second}", "line")
 
 
 def test_epochs_of_the_fastest_and_the_slowest_link() -> None:
@@ -142,12 +138,8 @@ Held = tuple[frozenset[int], ...]
 
 
 def hub(leaves: int) -> Topology:
-    builder = TopologyBuilder()
-    builder.gpu("hub")
-    for leaf in "abc"[:leaves]:
-        builder.gpu(leaf)
-        builder.link("hub", leaf, 1)
-    return builder.build("hub")
+    near = " ".join("abc"[:leaves])
+    return network_of(f"hub {near}", f"hub - {near}", "hub")
 
 
 def instance(topology: Topology, few: Buffers | None, collective: str = "allgather"):
@@ -258,14 +250,9 @@ def test_fewer_slots_are_never_faster_and_many_are_as_good_as_any_number(
 @pytest.mark.parametrize("kept", [False, True])
 def test_slots_are_kept_where_switches_store(kept: bool, again: bool) -> None:
     """A switch that multicasts and stores has slots too; one without a buffer needs none."""
-    for marks in ({"multicast": True, "stores": True}, {"multicast": True}, {}):
-        builder = TopologyBuilder()
-        builder.switch("s", **marks)
-        for name in "abc":
-            builder.gpu(name)
-            builder.link(name, "s", 1)
+    for switch in ("[s*+]", "[s*]", "[s]"):
         few = Buffers(1, kept=kept, again=again)
-        network, demand = instance(builder.build("star"), few)
+        network, demand = instance(network_of(f"{switch} a b c", "a b c - s", "star"), few)
         found = fewest_epochs(network, demand, "cp-sat", Limits(seconds=60))
         assert found.epochs == found.bound
         check_slots(network, demand, few, list(found.kept))
@@ -273,11 +260,7 @@ def test_slots_are_kept_where_switches_store(kept: bool, again: bool) -> None:
 
 def test_repeats_go_where_they_need_not_be() -> None:
     """In a line the second gets a chunk twice, for itself and to pass it on."""
-    builder = TopologyBuilder()
-    for name in "abc":
-        builder.gpu(name)
-    builder.arc("a", "b", 1), builder.arc("b", "c", 1)
-    network, demand = instance(builder.build("line"), Buffers(1), "broadcast")
+    network, demand = instance(network_of("a b c", "a > b, b > c", "line"), Buffers(1), "broadcast")
     arc = {arc.path: i for i, arc in enumerate(network.arcs)}
     sent = ((0, arc[0, 1], 0), (0, arc[0, 1], 1), (0, arc[1, 2], 2))
     kept = needed(network, demand, sent)

@@ -25,8 +25,10 @@ from forestcoll.errors import SolverError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
 from forestcoll.solver.linear_program import Settings
-from forestcoll.topology import TopologyBuilder, load_topology
+from forestcoll.topology import load_topology
 from tests.baselines.once_each import in_turn
+from tests.baselines.synthesizers.teccl.instances import instance
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 SIZE = 10**6
@@ -34,11 +36,9 @@ SIZE = 10**6
 
 def two(bandwidth: Fraction | int, epoch: Fraction) -> tuple[EpochNetwork, Demand]:
     """GPUs a and b; half a chunk an epoch if its bandwidth is half of the size by the epoch."""
-    builder = TopologyBuilder()
-    builder.gpu("a"), builder.gpu("b")
-    builder.link("a", "b", bandwidth)
+    net = network_of("a b", f"a - b: {bandwidth}", "two")
     demand = demand_of(2, "all-to-all", 1, 2000)
-    return EpochNetwork.of(builder.build("two"), Fraction(1), epoch), demand
+    return EpochNetwork.of(net, Fraction(1), epoch), demand
 
 
 def both(
@@ -138,10 +138,7 @@ def test_schedules_verify_and_beat_no_optimum(
 
 
 def found(spec: str) -> tuple[EpochNetwork, Flow]:
-    topology = load_topology(spec)
-    demand = demand_of(topology.num_compute, "all-to-all", 1, 10**6)
-    epoch = epoch_us(topology, demand.chunk_kb, "fastest")
-    network = EpochNetwork.of(topology, demand.chunk_kb, epoch)
+    network, demand = instance(spec, "all-to-all")
     return network, fewest_epochs(network, demand, "highs", Limits())
 
 

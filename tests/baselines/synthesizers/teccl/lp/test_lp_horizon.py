@@ -2,8 +2,6 @@
 
 import pytest
 
-from baselines.synthesizers.teccl.instance.commodities import demand_of
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.lp.lp_horizon import (
     fewest_epochs,
     least_epochs_of_flows,
@@ -12,17 +10,9 @@ from baselines.synthesizers.teccl.lp.lp_horizon import (
 from baselines.synthesizers.teccl.milp import horizon
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
-from forestcoll.topology import Topology, load_topology
 from tests.baselines.once_each import every
+from tests.baselines.synthesizers.teccl.instances import instance
 from tests.random_topologies import random_topology
-
-
-def instance(
-    topology: Topology, crossing: str = "through", epoch: str = "fastest", size_bytes: int = 10**6
-):
-    demand = demand_of(topology.num_compute, "all-to-all", 1, size_bytes)
-    tau = epoch_us(topology, demand.chunk_kb, epoch)
-    return EpochNetwork.of(topology, demand.chunk_kb, tau, crossing), demand
 
 
 @pytest.mark.parametrize(
@@ -34,7 +24,7 @@ def instance(
     ],
 )
 def test_no_epochs_below_the_bandwidths(spec: str, epoch: str, least: int) -> None:
-    network, demand = instance(load_topology(spec), epoch=epoch, size_bytes=10**9)
+    network, demand = instance(spec, "all-to-all", epoch=epoch, size_bytes=10**9)
     assert least_epochs_of_flows(network, demand, Limits()) == least
 
 
@@ -42,7 +32,7 @@ def test_no_epochs_below_the_bandwidths(spec: str, epoch: str, least: int) -> No
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
 @pytest.mark.parametrize("seed", every(2, range(2)))
 def test_parts_take_no_more_epochs_than_whole_chunks(seed: int, kind: str, crossing: str) -> None:
-    network, demand = instance(random_topology(seed, kind), crossing)
+    network, demand = instance(random_topology(seed, kind), "all-to-all", crossing=crossing)
     found = fewest_epochs(network, demand, "highs", Limits())
     assert found.epochs == found.bound
     try:
@@ -56,7 +46,7 @@ def test_the_search_tries_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
     """From a bound that is too low: up by 1, 2, 4, then by halves."""
     import baselines.synthesizers.teccl.lp.lp_horizon as module
 
-    network, demand = instance(load_topology("ring:nodes=7,bidirectional=false"))
+    network, demand = instance("ring:nodes=7,bidirectional=false", "all-to-all")
     tried: list[int] = []
     real = module.write
 
@@ -72,14 +62,14 @@ def test_the_search_tries_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_number_of_epochs_that_is_given() -> None:
-    network, demand = instance(load_topology("ring:nodes=5"))
+    network, demand = instance("ring:nodes=5", "all-to-all")
     assert within_epochs(network, demand, 5, "highs", Limits()).epochs == 5
     with pytest.raises(InfeasibleError, match="2 epochs are too few on ring"):
         within_epochs(network, demand, 2, "highs", Limits())
 
 
 def test_when_the_time_is_up_the_bound_is_reported() -> None:
-    network, demand = instance(load_topology("ring:nodes=5"))
+    network, demand = instance("ring:nodes=5", "all-to-all")
     for limits, bound in ((Limits(seconds=0), 2), (Limits(seconds=1e-9), 2)):
         with pytest.raises(TimeLimitError) as caught:
             fewest_epochs(network, demand, "highs", limits)

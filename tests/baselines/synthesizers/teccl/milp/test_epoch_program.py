@@ -11,7 +11,8 @@ from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
 from baselines.synthesizers.teccl.instance.epochs import EpochNetwork
 from baselines.synthesizers.teccl.milp.epoch_program import EpochProgram, earliest, write
 from baselines.synthesizers.teccl.milp.solvers import Effort, Outcome, solve
-from forestcoll.topology import Topology, TopologyBuilder, load_topology
+from forestcoll.topology import Topology, load_topology
+from tests.hand_networks import network_of
 from tests.random_topologies import random_topology
 
 
@@ -73,11 +74,9 @@ def test_what_is_too_far_is_seen_without_a_solver() -> None:
 
 def test_parts_of_chunks_would_be_counted_twice() -> None:
     """Figure 4: without whole numbers d3 takes one half, from d1 and from d2, for a chunk."""
-    builder = TopologyBuilder()
-    s, a, d1, d2, d3 = (builder.gpu(name) for name in ("s", "a", "d1", "d2", "d3"))
-    for tail, head in ((s, a), (a, d1), (a, d2), (d1, d3), (d2, d3)):
-        builder.link(tail, head, 1)
-    network = EpochNetwork.of(builder.build("figure 4"), Fraction(1), Fraction(1))
+    network = EpochNetwork.of(
+        network_of("s a d1..3", "a d3 - d1 d2, s - a", "figure 4"), Fraction(1), Fraction(1)
+    )
     demand = demand_of(5, "broadcast", 2, 2000)
     assert solve(write(network, demand, 3), "cp-sat", Effort()).outcome is Outcome.INFEASIBLE
     assert solve(write(network, demand, 4), "cp-sat", Effort()).outcome is Outcome.FOUND

@@ -4,8 +4,6 @@ import time
 
 import pytest
 
-from baselines.synthesizers.teccl.instance.commodities import demand_of
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
 from baselines.synthesizers.teccl.milp import horizon
 from baselines.synthesizers.teccl.milp.epoch_program import write
 from baselines.synthesizers.teccl.milp.greedy import greedy_sends
@@ -19,15 +17,8 @@ from baselines.synthesizers.teccl.teccl import generate
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify
-from forestcoll.topology import load_topology
+from tests.baselines.synthesizers.teccl.instances import instance
 from tests.hand_networks import network_of
-
-
-def instance(spec: str, size_bytes: int = 10**6, collective: str = "allgather", chunks: int = 1):
-    topology = load_topology(spec)
-    demand = demand_of(topology.num_compute, collective, chunks, size_bytes)
-    epoch = epoch_us(topology, demand.chunk_kb, "fastest")
-    return EpochNetwork.of(topology, demand.chunk_kb, epoch), demand
 
 
 @pytest.mark.parametrize(
@@ -40,12 +31,12 @@ def instance(spec: str, size_bytes: int = 10**6, collective: str = "allgather", 
     ],
 )
 def test_no_epochs_below_the_cut_and_the_distances(spec: str, chunks: int, least: int) -> None:
-    assert least_epochs(*instance(spec, chunks=chunks)) == least
+    assert least_epochs(*instance(spec, "allgather", chunks=chunks)) == least
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=5", "hypercube:dimension=3", "dgx_h100:boxes=1"])
 def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str) -> None:
-    network, demand = instance(spec)
+    network, demand = instance(spec, "allgather")
     found = fewest_epochs(network, demand, "cp-sat", Limits())
     assert found.epochs == found.bound >= least_epochs(network, demand)
     with pytest.raises(InfeasibleError):
@@ -54,13 +45,13 @@ def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str)
 
 def test_when_the_time_is_up_the_bound_is_reported() -> None:
     with pytest.raises(TimeLimitError) as caught:
-        fewest_epochs(*instance("torus:dims=3x3"), "cp-sat", Limits(seconds=0))
+        fewest_epochs(*instance("torus:dims=3x3", "allgather"), "cp-sat", Limits(seconds=0))
     assert caught.value.bound == 2
 
 
 def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the least number stays open, more epochs are tried, then fewer of these."""
-    network, demand = instance("torus:dims=3x3", chunks=2)
+    network, demand = instance("torus:dims=3x3", "allgather", chunks=2)
     tried: list[int] = []
     real, hard = horizon.solve, 4
 
@@ -82,7 +73,7 @@ def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch
 
 def test_work_is_a_limit_that_gives_the_same_answer_every_time() -> None:
     """Without work, the greedy solution; every new incumbent and bound is reported."""
-    network, demand = instance("torus:dims=4x4", chunks=2)
+    network, demand = instance("torus:dims=4x4", "allgather", chunks=2)
     reported: list[tuple[int | None, int]] = []
     found = fewest_epochs(
         network, demand, "cp-sat", Limits(), lambda *known: reported.append(known), work=0
@@ -97,7 +88,7 @@ def test_work_is_a_limit_that_gives_the_same_answer_every_time() -> None:
 
 def test_programs_of_gigabytes_are_not_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is found greedily is returned, with the bound from distances and the cut."""
-    network, demand = instance("torus:dims=4x4", chunks=2)
+    network, demand = instance("torus:dims=4x4", "allgather", chunks=2)
     monkeypatch.setattr(horizon, "MOST_TRANSFERS", 100)
     found = fewest_epochs(network, demand, "cp-sat", Limits())
     assert found.bound == least_epochs(network, demand) <= found.epochs
@@ -114,13 +105,16 @@ def test_reductions_over_switches_that_get_more_than_they_send() -> None:
 
 
 def test_sizes_do_not_matter_without_latencies() -> None:
-    few = [least_epochs(*instance("mi250:boxes=1", size)) for size in (10**3, 10**9)]
+    few = [
+        least_epochs(*instance("mi250:boxes=1", "allgather", size_bytes=size))
+        for size in (10**3, 10**9)
+    ]
     assert few[0] == few[1]
 
 
 def test_a_large_program_is_not_written_down_beyond_the_time() -> None:
     """An 8 x 8 torus takes a second to write down; a tenth of that is given."""
-    network, demand = instance("torus:dims=8x8")
+    network, demand = instance("torus:dims=8x8", "allgather")
     with pytest.raises(TimeLimitError) as caught:
         fewest_epochs(network, demand, "cp-sat", Limits(seconds=0.1))
     assert caught.value.bound == 16
@@ -130,7 +124,7 @@ def test_a_large_program_is_not_written_down_beyond_the_time() -> None:
 
 def test_the_first_chunks_arrive_when_they_are_due() -> None:
     """Of three chunks in a ring of three, two in an epoch, or one of them in none."""
-    network, demand = instance("ring:nodes=3")
+    network, demand = instance("ring:nodes=3", "allgather")
     for due, outcome in (((1, 1), Outcome.FOUND), ((1, 0), Outcome.INFEASIBLE)):
         program = write(network, demand, 1, due=due)
         assert solve(program, "cp-sat", Effort()).outcome is outcome

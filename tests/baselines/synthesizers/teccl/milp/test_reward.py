@@ -5,23 +5,16 @@ from fractions import Fraction
 
 import pytest
 
-from baselines.synthesizers.teccl.instance.commodities import Demand, demand_of
-from baselines.synthesizers.teccl.instance.epochs import EpochNetwork, epoch_us
+from baselines.synthesizers.teccl.instance.commodities import Demand
 from baselines.synthesizers.teccl.milp.horizon import fewest_epochs
 from baselines.synthesizers.teccl.milp.reward import most_reward
 from baselines.synthesizers.teccl.milp.solvers import Status
 from forestcoll.errors import InfeasibleError, TimeLimitError
 from forestcoll.problem.limits import Limits
-from forestcoll.topology import Topology, load_topology
+from forestcoll.topology import Topology
+from tests.baselines.synthesizers.teccl.instances import instance
 
 State = frozenset[tuple[int, int]]
-
-
-def instance(spec: str, collective: str, chunks: int = 1) -> tuple[EpochNetwork, Demand]:
-    topology = load_topology(spec)
-    demand = demand_of(topology.num_compute, collective, chunks, 10**6)
-    epoch = epoch_us(topology, demand.chunk_kb, "fastest")
-    return EpochNetwork.of(topology, demand.chunk_kb, epoch), demand
 
 
 def most_by_trying(topology: Topology, demand: Demand, epochs: int) -> Fraction:
