@@ -16,8 +16,8 @@ from forestcoll.bounded_depth.depth_limit import rate_by_depth as rate_by_depth
 from forestcoll.certificate import certify as certify
 from forestcoll.core.fixed_k import FixedK as FixedK
 from forestcoll.core.fixed_k import fixed_k as fixed_k
-from forestcoll.cut_over_time.least_time import time_bound as time_bound
-from forestcoll.cut_over_time.least_time import time_bounds as time_bounds
+from forestcoll.cut_over_time.time_search import time_bound as time_bound
+from forestcoll.cut_over_time.time_search import time_bounds as time_bounds
 from forestcoll.generation import Generated as Generated
 from forestcoll.generation import generate as generate
 from forestcoll.generation import generate_factored as generate_factored

@@ -29,7 +29,7 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
-from forestcoll.cli.time_bounds import AlphaIfSized, LeastTimeOf, expect_size, time_facts
+from forestcoll.cli.sized_optima import AlphaIfSized, LeastTimeOf, expect_size, time_facts
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
 from forestcoll.problem.options import Options

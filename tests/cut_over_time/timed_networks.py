@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.cut_over_time.least_time import time_bound
+from forestcoll.cut_over_time.time_search import time_bound
 from forestcoll.problem.over_time.time_bound import TimeBound
 from forestcoll.topology import Topology
 from tests.core.any_network.networks import damaged_network

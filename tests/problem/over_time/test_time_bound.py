@@ -30,11 +30,10 @@ def test_a_reduction_in_words_runs_backwards():
 def test_the_amount_of_pairs_in_words():
     network = network_of("a b", "a - b: 2")
     for collective, words in [
-        ("all-to-all", "500 bytes of GPU a must reach GPU b"),
+        ("all-to-all", "500 bytes of GPU b must reach GPU a"),
         ("allreduce", "1000 bytes of GPU b must contribute to GPU a"),
     ]:
-        first = time_bound(network, collective, 1000, 1).in_words()[0]
-        assert first in (words, words.translate(str.maketrans("ab", "ba", ""))), first
+        assert time_bound(network, collective, 1000, 1).in_words()[0] == words
 
 
 def test_a_delayed_rate_in_words():

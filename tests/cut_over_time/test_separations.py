@@ -3,7 +3,7 @@
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.cut_over_time.sources import representatives, separations
+from forestcoll.cut_over_time.separations import representatives, separations
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of

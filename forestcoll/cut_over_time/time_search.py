@@ -22,7 +22,7 @@ from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.cut_over_time.delay import delay_us
 from forestcoll.cut_over_time.flow_over_time import FlowOverTime
 from forestcoll.cut_over_time.refinement import Classes, merged
-from forestcoll.cut_over_time.sources import Separation, separations
+from forestcoll.cut_over_time.separations import Separation, separations
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut

@@ -66,7 +66,7 @@ def time_facts(
     exact : bool
         Whether to add the size in bytes, and the label of each node.
     """
-    from forestcoll.cut_over_time.least_time import time_bound
+    from forestcoll.cut_over_time.time_search import time_bound
     from forestcoll.schedule.verification import verify_time_bound
 
     bound = time_bound(topology, collective, size, alpha, root=root, weights=weights)
