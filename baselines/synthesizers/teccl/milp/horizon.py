@@ -95,7 +95,7 @@ def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
     into, out = topology.ingress_gb_s, topology.egress_gb_s
     ports = _port_us(network, demand) if demand.parts or demand.after else Fraction(0)
     if any(out[switch] > into[switch] for switch in topology.switches):
-        # Such a switch may gain by copying, which the optimum of forwarding switches does not count.
+        # Such a switch may gain by copying, which the optimum of forwarding switches leaves out.
         return ports
     others = topology.num_compute - 1
     chunks = zip(demand.roots, demand.chunks.target.tolist(), demand.wants, strict=True)
