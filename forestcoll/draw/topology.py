@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Link, SharedCapacity, Topology
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["draw_topology"]
+__all__ = ["Marks", "draw_marked", "draw_topology"]
 
 Dash = tuple[float, tuple[float, ...]]
 
@@ -73,6 +73,46 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
     return canvas.figure
 
 
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is drawn over a network besides its links.
+
+    Parameters
+    ----------
+    lines : mapping
+        By (tail, head), a line in place of that of the link; the pair may have no link.
+    legend : sequence of (Line, str)
+    shaded : set of int
+        Nodes in colour.
+    unit : str
+        Of the capacities in the legend, in the plural.
+    placed_as : Topology, optional
+        A network with the same nodes whose links decide the places of nodes.
+    """
+
+    title: str
+    caption: str = ""
+    lines: Mapping[Pair, Line] = field(default_factory=dict)
+    legend: Sequence[tuple[Line, str]] = ()
+    shaded: frozenset[int] = frozenset()
+    unit: str = "GB/s"
+    placed_as: Topology | None = None
+
+
+def draw_marked(topology: Topology, marks: Marks) -> Figure:
+    """Draw every node of a network with marked links and nodes; nothing is folded."""
+    nodes = tuple(range(len(topology.nodes)))
+    whole = Folded(topology, nodes, dict(enumerate(nodes)), {}, {})
+    picture = _Picture(topology, None, whole, Damage({}, frozenset()), marks)
+    canvas = Canvas.of(picture.layout, picture.ways.values())
+    _draw_frames(canvas, picture, set(marks.shaded))
+    _draw_links(canvas, picture)
+    _draw_nodes(canvas, picture, set(marks.shaded))
+    entries = [*_speed_legend(picture), *(_entry(line, label) for line, label in marks.legend)]
+    canvas.write(marks.title, marks.caption, entries)
+    return canvas.figure
+
+
 @dataclass(frozen=True)
 class _Picture:
     """A network, the part to draw, and its damage."""
@@ -81,6 +121,7 @@ class _Picture:
     cut: Cut | None
     folded: Folded
     damage: Damage
+    marks: Marks | None = None
 
     @property
     def drawn(self) -> Topology:
@@ -88,12 +129,21 @@ class _Picture:
 
     @cached_property
     def layout(self) -> Layout:
-        return lay_out(self.drawn, self.dead)
+        as_in = self.marks.placed_as if self.marks else None
+        return lay_out(self.drawn if as_in is None else as_in, self.dead)
 
     @cached_property
     def lines(self) -> dict[Pair, Line]:
         """The style of each drawn link."""
-        return dict(_lines(self))
+        if self.marks is None:
+            return dict(_lines(self))
+        marked = self.marks.lines
+        plain = {
+            pair: line
+            for pair, line in _lines(self)
+            if pair not in marked and (line.head or pair[::-1] not in marked)
+        }
+        return plain | dict(marked)
 
     @cached_property
     def ways(self) -> dict[Pair, Route]:
@@ -298,15 +348,25 @@ def _cut_caption(cut: Cut) -> str:
 
 
 def _legend(picture: _Picture) -> list[Line2D | Patch]:
-    unit = "GB/s each direction" if picture.both_ways else "GB/s"
+    entries = [*_speed_legend(picture), *_shared_legend(picture)]
+    return entries + _damage_legend(picture.damage, picture.whole) + _cut_legend(picture.cut)
+
+
+def _speed_legend(picture: _Picture) -> list[Line2D | Patch]:
+    unit = picture.marks.unit if picture.marks else "GB/s"
+    each = " each direction" if picture.both_ways else ""
     speeds, most = picture.speeds, len(picture.styles)
     entries: list[Line2D | Patch] = []
     for rank, (width, colour) in enumerate(picture.styles[: len(speeds)]):
         low = f" to {decimal(speeds[-1])}" if rank == most - 1 and len(speeds) > most else ""
-        label = f"{decimal(speeds[rank])}{low} {unit}"
+        of = unit.removesuffix("s") if unit == "trees" and speeds[rank] == 1 and not low else unit
+        label = f"{decimal(speeds[rank])}{low} {of}{each}"
         entries.append(Line2D([], [], c=colour, lw=width, label=label))
-    entries += _shared_legend(picture)
-    return entries + _damage_legend(picture.damage, picture.whole) + _cut_legend(picture.cut)
+    return entries
+
+
+def _entry(line: Line, label: str) -> Line2D:
+    return Line2D([], [], c=line.colour, lw=line.width, ls=line.dash, label=label)
 
 
 def _shared_legend(picture: _Picture) -> list[Line2D | Patch]:
