@@ -1,9 +1,9 @@
 """Drawings: a topology with its cut, a tree, stages of the core, costs of failures, use of links.
 
 To read: ``topology``, ``tree``, ``core_stages``, ``outcomes`` and ``usage`` (the drawings).
-``damage`` and ``folding`` select what is drawn. ``layout`` and its parts ``blocks``, ``lattices``
-and ``springs`` place nodes, ``routes`` leads links, ``branches`` places a tree. ``places`` has
-their results, and ``canvas`` draws on matplotlib.
+``damage`` and ``folding`` select what is drawn, ``matrix`` draws dense networks. ``layout`` and its
+parts ``blocks``, ``lattices`` and ``springs`` place nodes, ``routes`` leads links, ``branches``
+places a tree. ``places`` has their results, and ``canvas`` draws on matplotlib.
 """
 
 from forestcoll.draw.canvas import check_format, save_figure, svg_text

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -18,7 +18,8 @@ from matplotlib.patches import Patch
 from forestcoll.draw.canvas import CROSSING, DEAD, INK, PLAIN, SLOW, Canvas, Line, gpu_label
 from forestcoll.draw.damage import Damage, damage
 from forestcoll.draw.folding import Folded, fold
-from forestcoll.draw.layout import lay_out
+from forestcoll.draw.layout import has_lattice, lay_out
+from forestcoll.draw.matrix import as_square, is_dense, matrix_canvas
 from forestcoll.draw.places import Layout, Pair
 from forestcoll.draw.routes import Route, routes
 from forestcoll.problem.cuts import Cut
@@ -55,7 +56,8 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
 
     One of many equal boxes is drawn, with their number. Links that are slower than others of their
     class, or dead in one direction, are dashed. So are links with a shared capacity, in a colour
-    for each kind; a link in several of them shows the tightest.
+    for each kind; a link in several of them shows the tightest. Many links between GPUs without an
+    order are drawn as a matrix.
 
     Parameters
     ----------
@@ -65,11 +67,16 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
     topology = as_topology(topology)
     inside = set(cut.nodes) if cut is not None else set()
     picture = _Picture(topology, cut, fold(topology, inside), damage(topology))
+    caption = _cut_caption(cut) if cut else ""
+    if is_dense(topology) and not has_lattice(topology):
+        canvas = matrix_canvas(topology, _each_way(picture), inside, _INSIDE_FRAME)
+        canvas.write(topology.name, caption, [as_square(entry) for entry in _legend(picture)])
+        return canvas.figure
     canvas = Canvas.of(picture.layout, picture.ways.values())
     _draw_frames(canvas, picture, inside)
     _draw_links(canvas, picture)
     _draw_nodes(canvas, picture, inside)
-    canvas.write(topology.name, _cut_caption(cut) if cut else "", _legend(picture))
+    canvas.write(topology.name, caption, _legend(picture))
     return canvas.figure
 
 
@@ -250,7 +257,20 @@ def _draw_frames(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
         members = {original[v] for v, node in enumerate(picture.drawn.nodes) if node.box == box}
         colour = _INSIDE_FRAME if members <= inside else _FRAME
         equal = picture.folded.boxes.get(box, ())
-        canvas.frame(frame, _box_label(box, equal), colour, stacked=bool(equal))
+        label = _group_label(picture.drawn, box) or _box_label(box, equal)
+        canvas.frame(frame, label, colour, stacked=bool(equal))
+
+
+def _group_label(topology: Topology, box: int) -> str | None:
+    """Return a name for GPUs below a leaf switch; None for a box, whose GPUs have other links."""
+    members = {v for v, node in enumerate(topology.nodes) if node.box == box}
+    switches = [v for v in members if not topology.nodes[v].is_gpu]
+    if len(switches) != 1:
+        return None
+    near = [e for e in topology.links if e.tail in members and topology.nodes[e.tail].is_gpu]
+    leaves = {e.tail in switches and e.head not in members for e in topology.links}
+    alone = all(link.head in switches for link in near) and True in leaves
+    return f"GPUs on {topology.nodes[switches[0]].name}" if alone else None
 
 
 def _box_label(box: int, equal: tuple[int, ...]) -> str:
@@ -324,6 +344,16 @@ def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
                     above=True,
                 ),
             )
+
+
+def _each_way(picture: _Picture) -> dict[Pair, Line]:
+    """Return the lines, and those of links that an arrow of the opposite link stands before."""
+    behind = {
+        (link.tail, link.head): replace(picture.look(link), head=True)
+        for link in picture.drawn.links
+        if (link.head, link.tail) in picture.exits
+    }
+    return behind | picture.lines
 
 
 def _draw_nodes(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
