@@ -54,8 +54,8 @@ def circle_layout(topology: Topology) -> Layout | None:
     if not 3 <= size <= _MOST_ON_A_CIRCLE:
         return None
     links = {(link.tail, link.head): link.bandwidth_gb_s for link in topology.links}
-    turned = {((a + 1) % size, (b + 1) % size): rate for (a, b), rate in links.items()}
-    if turned != links:
+    rotated = {((a + 1) % size, (b + 1) % size): rate for (a, b), rate in links.items()}
+    if rotated != links:
         return None
     radius = _ALONG * size / (2 * math.pi) + _ALONG
     angles = (2 * math.pi * v / size for v in range(size))
