@@ -126,3 +126,14 @@ def test_a_wrong_schedule_is_bad_input_not_a_difference(tmp_path: Path) -> None:
     assert text != right.read_text()
     assert_refused("wrong.json", "diff", right, wrong)
     assert invoke("diff", right, tmp_path / "none.json").exit_code == 2
+
+
+def test_a_stage_of_a_network_is_drawn(tmp_path: Path) -> None:
+    picture = tmp_path / "split.svg"
+    made = document("draw", "paper_example", "--stage", "split", "--number", 3, "-o", picture)
+    assert made == {"topology": "paper_example", "stage": "split", "file": str(picture)}
+    assert "split 3 of 20" in picture.read_text()
+    assert_refused(
+        "they are 0 to 19", "draw", "paper_example", "--stage", "split", "--number", 20,
+        "-o", picture,
+    )  # fmt: skip
