@@ -50,7 +50,7 @@ def test_every_picture_below_docs_has_its_command_and_its_page():
 
 
 @pytest.mark.parametrize(("command", "file"), [(command, file) for _, command, file, _ in DRAWN])
-def test_a_picture_is_what_its_command_draws(command, file, tmp_path):
+def test_pictures_equal_the_output_of_their_commands(command, file, tmp_path):
     """Byte for byte."""
     made = tmp_path / Path(file).name
     assert invoke(*shlex.split(command), "-o", made).exit_code == 0

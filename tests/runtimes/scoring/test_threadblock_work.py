@@ -52,7 +52,7 @@ def test_the_first_of_equals_is_reported() -> None:
     assert found.algbw_gb_s == Fraction(367, 5)
 
 
-def test_what_a_plan_writes_counts_or_what_it_reads_from_others() -> None:
+def test_work_of_a_plan_is_its_writes_or_remote_reads() -> None:
     """Of 8 chunks: 4 put to two GPUs are 1, 4 read of two GPUs and added are 1, a signal is 0."""
     put = Operation("put", (HERE, HERE), (THERE, THERE), "memory")
     add = Operation("rre", (HERE, THERE, THERE), (HERE,), "memory")
@@ -69,6 +69,6 @@ def test_a_group_shares_its_work_and_a_pipeline_has_inner_work() -> None:
     assert of_plan(Operation("pipeline", inner=(part, part))).share == Fraction(1, 4)
 
 
-def test_what_moves_nothing_has_no_limit() -> None:
+def test_plans_without_transfers_have_no_limit() -> None:
     found = of_plan()
     assert (found.share, found.algbw_gb_s) == (0, None)
