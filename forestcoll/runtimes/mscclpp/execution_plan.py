@@ -48,12 +48,13 @@ class Span:
     ----------
     where : str
         "i" (input), "o" (output) or "s" (scratch) of the GPU itself; "remote", a buffer of another
-        GPU; "switch", that of all GPUs of a switch channel.
+        GPU in reach of a memory channel; "port", one that port channels write; "switch", that of
+        all GPUs of a switch channel.
     index, size : int
         The first chunk, and the number of chunks.
     number : int
-        Index of the remote buffer or switch channel in the threadblock's list; 0 for a local
-        buffer.
+        Index of the remote buffer (of memory or of port channels) or switch channel in the
+        threadblock's list; 0 for a local buffer.
     """
 
     where: str

@@ -256,6 +256,11 @@ def _channels(
     for one in record.records("channels", required=True):
         kind = one.one_of("channel_type", _CHANNELS)
         if kind == "switch":
+            if one.has("buff") and not one.has("buffer_type"):
+                record.refuse(
+                    f"{one.at('buff')} is of an older format of MSCCL++, which the loader no "
+                    f"longer takes (now buffer_type); write the plan with a current version"
+                )
             buffer = one.one_of("buffer_type", _BUFFERS)
             groups += [_group(buffer, each) for each in one.records("rank_groups", required=True)]
         else:
@@ -368,5 +373,6 @@ def _span(record: _Record, channel_type: str) -> Span:
                     f"{record.at(key)} is given, but channel_type of its operation is "
                     f"{channel_type or 'missing'}; the loader does not take that"
                 )
-            return Span(where, index, size, record.whole(key))
+            reached = "port" if channel_type == "port" else where
+            return Span(reached, index, size, record.whole(key))
     return Span(record.one_of("type", _BUFFERS), index, size)

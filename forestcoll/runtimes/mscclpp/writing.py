@@ -122,6 +122,7 @@ def _operation(one: Operation) -> dict[str, Any]:
 def _span(one: Span) -> dict[str, Any]:
     place = {
         "remote": {"buffer_id": one.number},
+        "port": {"buffer_id": one.number},
         "switch": {"switch_channel_id": one.number},
     }.get(one.where, {"type": one.where})
     return {**place, "index": one.index, "size": one.size}

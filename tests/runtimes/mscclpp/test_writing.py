@@ -35,7 +35,7 @@ def test_plans_are_written_with_all_keys(path) -> None:  # type: ignore[no-untyp
 
 
 def test_everything_that_can_be_said_is_written_and_read_again() -> None:
-    put = Operation("put", (Span("i", 0, 2),), (Span("remote", 1, 2, 0),), "port", (0,))
+    put = Operation("put", (Span("i", 0, 2),), (Span("port", 1, 2, 0),), "port", (0,))
     inner = Operation("pipeline", loop=Loop(64, 2), inner=(put, Operation("nop")))
     operations = (
         Operation("barrier", barrier=3, meeting=2),

@@ -107,6 +107,12 @@ def _relaxed(rows: Rows, place: int, rng: random.Random) -> bool:
     return True
 
 
+def _late(rows: Rows, place: int, rng: random.Random) -> bool:
+    """A put that does not wait, or does not even signal."""
+    rows[place] = replace(rows[place], kind=rng.choice(("put", "pws")))
+    return True
+
+
 def _swapped(rows: Rows, place: int, rng: random.Random) -> bool:
     """Two operations in a row in each other's place."""
     if place + 1 == len(rows) or rows[place] == rows[place + 1]:
@@ -119,7 +125,8 @@ def _of(*kinds: str) -> Callable[[Operation], bool]:
     return lambda one: one.kind in kinds
 
 
-_DATA = _of("put", "copy", "re", "gstore", "glres")
+_PACKETS = ("cpkt", "upkt", "ppkt", "rppkt", "repkt", "respkt", "recpkt", "recspkt", "gstorepkt")
+_DATA = _of("put", "copy", "re", "gstore", "glres", "pws", "pwsf", "get", "rre", *_PACKETS)
 
 MSCCLPP_MUTATIONS: dict[str, tuple[Callable[[Operation], bool], Change]] = {
     "dropped nop": (_of("nop"), _dropped),
@@ -131,5 +138,6 @@ MSCCLPP_MUTATIONS: dict[str, tuple[Callable[[Operation], bool], Change]] = {
     "other index": (_DATA, _index),
     "other buffer": (_DATA, _buffer),
     "relaxed": (_of("signal", "wait"), _relaxed),
+    "not flushed": (_of("pwsf"), _late),
     "swapped": (lambda one: True, _swapped),
 }

@@ -1,9 +1,10 @@
 """MSCCL++ plan interpreter: execute any plan on the CPU and check it.
 
 To read: ``operand_rules`` (operands of operations), ``runtime_limits``, ``buffer_cells`` (cells of
-spans), ``nodes`` (events, in program order), ``synchronisation`` (edges by signals), ``deadlocks``;
-``data_transfers`` (reads and writes), ``races`` (also across launches); ``mscclpp_interpreter``,
-which runs all of them.
+spans), ``nodes`` (events), ``port_queues``, ``program_order`` (within threadblocks),
+``synchronisation`` (edges by signals), ``packet_flags`` (by packets), ``deadlocks``;
+``data_transfers`` (reads and writes), ``races`` (also across launches), ``packet_slots`` (the same,
+of packets); ``mscclpp_interpreter``, which runs all of them.
 """
 
 from forestcoll.runtimes.mscclpp.interpreter.mscclpp_interpreter import (

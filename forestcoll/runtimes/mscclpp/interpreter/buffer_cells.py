@@ -2,6 +2,10 @@
 
 Chunks are cut into parts so that each threadblock of a group, and each round of a pipeline, takes
 whole parts. Without groups and pipelines a chunk is one part.
+
+Packets have cells of their own behind those of the scratch: a packet is twice as large as its data,
+so packet chunk 1 lies where plain chunks 2 and 3 do. A plan that uses such chunks both ways is
+refused.
 """
 
 from __future__ import annotations
@@ -13,10 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.runtimes.interpretation.cells import Cells
+from forestcoll.runtimes.interpretation.cells import Bools, Cells, Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind, Place
-from forestcoll.runtimes.mscclpp.execution_plan import Plan, PlanThreadblock, Span
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import each_operation
+from forestcoll.runtimes.mscclpp.execution_plan import Operation, Plan, PlanThreadblock, Span
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import each_operation, packets_of
 
 __all__ = ["PlanCells", "Range", "check_bounds", "check_buffers", "plan_cells_of"]
 
@@ -38,32 +42,48 @@ class PlanCells:
         Cells, counted in parts.
     parts : int
         Parts of a chunk.
+    packets : ndarray (GPUs,)
+        The first cell of each GPU's packets, which end its cells.
     """
 
     plan: Plan
     cells: Cells
     parts: int
+    packets: Ints
 
     def owners(self, rank: int, block: PlanThreadblock, span: Span) -> list[tuple[int, str]]:
         """Return the buffers of a span: each GPU with the name of its buffer."""
         return _owners(self.plan, rank, block, span)
 
     def ranges(
-        self, rank: int, block: PlanThreadblock, span: Span, share: tuple[int, int]
+        self,
+        rank: int,
+        block: PlanThreadblock,
+        span: Span,
+        share: tuple[int, int],
+        *,
+        packets: bool = False,
     ) -> list[Range]:
         """Return the cells of a span, or of one part of it, at each of its GPUs."""
         part, many = share
         size = span.size * self.parts // many
         first = span.index * self.parts + part * size
-        return [
-            (int(self.cells.base[owner, _BUFFERS.index(buffer)]) + first, size)
+        starts = [
+            self.packets[owner] if packets else self.cells.base[owner, _BUFFERS.index(buffer)]
             for owner, buffer in self.owners(rank, block, span)
         ]
+        return [(int(start) + first, size) for start in starts]
+
+    def are_packets(self, cells: Ints) -> Bools:
+        """Return whether cells are those of packets."""
+        gpu = np.searchsorted(self.cells.base.min(axis=1), cells, side="right") - 1
+        return cells >= self.packets[gpu]
 
 
 def _owners(plan: Plan, rank: int, block: PlanThreadblock, span: Span) -> list[tuple[int, str]]:
-    if span.where == "remote":
-        remote = plan.gpus[rank].remote_buffers[block.memory_buffers[span.number]]
+    if span.where in ("remote", "port"):
+        known = block.memory_buffers if span.where == "remote" else block.port_buffers
+        remote = plan.gpus[rank].remote_buffers[known[span.number]]
         return [(remote.rank, remote.buffer)]
     if span.where == "switch":
         group = plan.gpus[rank].switch_channels[block.switch_channels[span.number]]
@@ -74,20 +94,59 @@ def _owners(plan: Plan, rank: int, block: PlanThreadblock, span: Span) -> list[t
 def plan_cells_of(plan: Plan, *, in_place: bool) -> PlanCells:
     """Lay out the buffers of a plan whose GPUs have inputs and outputs of equal size.
 
-    Raises UnsupportedError if groups of threadblocks or pipelines need more parts than the limit.
+    Raises UnsupportedError if groups of threadblocks or pipelines need more parts than the limit,
+    or if plain data and packets share scratch.
     """
     parts = _parts(plan)
     inputs, outputs = plan.gpus[0].input_chunks * parts, plan.gpus[0].output_chunks * parts
     scratch = np.array([gpu.scratch_chunks * parts for gpu in plan.gpus], dtype=np.int64)
+    packets = scratch if _check_apart(plan) else np.zeros_like(scratch)
     ranks = np.arange(scratch.size)
     user = max(inputs, outputs) if in_place else inputs + outputs
-    ends = np.cumsum(user + scratch)
-    start = ends - user - scratch
+    ends = np.cumsum(user + scratch + packets)
+    start = ends - user - scratch - packets
     shift = {"allgather": (inputs, 0), "reducescatter": (0, outputs)}.get(plan.collective, (0, 0))
     shift = shift if in_place else (0, 0)
     output = start + (0 if in_place else inputs)
     base = np.stack([start + shift[0] * ranks, output + shift[1] * ranks, start + user], axis=1)
-    return PlanCells(plan, Cells(base, int(ends[-1]), inputs, outputs), parts)
+    cells = Cells(base, int(ends[-1]), inputs, outputs)
+    return PlanCells(plan, cells, parts, ends - packets)
+
+
+def _check_apart(plan: Plan) -> bool:
+    """Return whether a plan has packets; refuse chunks of scratch that are used both ways."""
+    used: dict[bool, set[tuple[int, int]]] = {False: set(), True: set()}
+    for rank, block, _, one in _each_operation(plan):
+        for span, packets in _with_packets(one):
+            used[packets].update(
+                (owner, chunk)
+                for owner, buffer in _owners(plan, rank, block, span)
+                if packets or (buffer == "s" and one.kind != "flush")
+                for chunk in range(span.index, span.index + span.size)
+            )
+    for gpu, chunk in used[True]:
+        both = used[False].intersection({(gpu, 2 * chunk), (gpu, 2 * chunk + 1)})
+        if both:
+            raise UnsupportedError(
+                f"unsupported: packets of chunk {chunk} of the scratch of GPU {gpu} lie where its "
+                f"plain chunk {min(both)[1]} does; use other chunks"
+            )
+    return bool(used[True])
+
+
+def _each_operation(
+    plan: Plan,
+) -> Iterator[tuple[int, PlanThreadblock, tuple[int, str], Operation]]:
+    """Yield each operation with its GPU, its threadblock, and the numbers of its place."""
+    for rank, gpu in enumerate(plan.gpus):
+        for number, block in enumerate(gpu.threadblocks):
+            for place, one in each_operation(block):
+                yield rank, block, (number, place), one
+
+
+def _with_packets(one: Operation) -> list[tuple[Span, bool]]:
+    sources, targets = packets_of(one)
+    return [*zip(one.sources, sources, strict=True), *zip(one.targets, targets, strict=True)]
 
 
 def _parts(plan: Plan) -> int:
@@ -134,23 +193,33 @@ def check_buffers(plan: Plan, collective: str) -> Iterator[Finding]:
 
 
 def check_bounds(plan: Plan) -> Iterator[Finding]:
-    """Report chunks beyond a buffer, whose content is undefined."""
-    for rank, gpu in enumerate(plan.gpus):
-        for number, block in enumerate(gpu.threadblocks):
-            for place, one in each_operation(block):
-                for span in (*one.sources, *one.targets):
-                    for owner, buffer in _owners(plan, rank, block, span):
-                        there = plan.gpus[owner]
-                        most = {
-                            "i": there.input_chunks,
-                            "o": there.output_chunks,
-                            "s": there.scratch_chunks,
-                        }[buffer]
-                        if span.index + span.size > most:
-                            message = (
-                                f"{one.kind} of GPU {rank}, threadblock {number}, operation "
-                                f"{place}: chunk {span.index + span.size - 1} of the "
-                                f"{_WORDS[buffer]} of GPU {owner}, which has {most}"
-                            )
-                            step = int(place.split(".")[0])
-                            yield Finding.at(Kind.BOUNDS, message, Place(rank, number, step))
+    """Report chunks beyond a buffer, whose content is undefined.
+
+    Packets need twice the room, which only the protocol LL gives them.
+    """
+    for rank, block, (number, place), one in _each_operation(plan):
+        for span, packets in _with_packets(one):
+            for owner, buffer in _owners(plan, rank, block, span):
+                most = _most_chunks(plan, owner, buffer, packets)
+                if span.index + span.size > most:
+                    what = "packets" if packets else f"the {_WORDS[buffer]}"
+                    needs = "; packets need the protocol LL" if packets and _is_short(plan) else ""
+                    message = (
+                        f"{one.kind} of GPU {rank}, threadblock {number}, operation {place}: chunk "
+                        f"{span.index + span.size - 1} of {what} of GPU {owner}, which has "
+                        f"{most}{needs}"
+                    )
+                    step = int(place.split(".")[0])
+                    yield Finding.at(Kind.BOUNDS, message, Place(rank, number, step))
+
+
+def _most_chunks(plan: Plan, owner: int, buffer: str, packets: bool) -> int:
+    there = plan.gpus[owner]
+    if packets:
+        return there.scratch_chunks // (2 if _is_short(plan) else 1)
+    return {"i": there.input_chunks, "o": there.output_chunks, "s": there.scratch_chunks}[buffer]
+
+
+def _is_short(plan: Plan) -> bool:
+    """Whether the loader gives scratch no room for the flags of packets."""
+    return plan.protocol != "LL"

@@ -21,10 +21,12 @@ from forestcoll.runtimes.interpretation.one_run import Units
 from forestcoll.runtimes.mscclpp.execution_plan import Span
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells, Range
 from forestcoll.runtimes.mscclpp.interpreter.nodes import Data, PlanNodes
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import packets_of, positions_of
 
 __all__ = ["Accesses", "DataTransfers", "Touch", "data_moves_of"]
 
 _NOWHERE = -1
+_PAIRED = ("copy", "put", "pws", "pwsf", "get", "ppkt")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,11 @@ class Accesses:
 
 @dataclass(frozen=True, slots=True)
 class Touch:
-    """A data operation that accesses a buffer of another GPU."""
+    """A data operation that accesses a buffer outside the launch that holds it.
+
+    The buffer is of another GPU; or its own, if a port channel reads it after the operation.
+    Packets are no such accesses, since only readers of this plan look at them.
+    """
 
     data: int
     gpu: int
@@ -144,16 +150,26 @@ def data_moves_of(layout: PlanCells, nodes: PlanNodes, levels: Ints) -> DataTran
 
 def _rows_of(layout: PlanCells, number: int, data: Data, rows: _Rows) -> None:
     one = data.operation
-    if one.kind in ("copy", "put", "get"):
-        for place, (source, target) in enumerate(zip(one.sources, one.targets, strict=True)):
-            ((first, size),) = _ranges(layout, data, source)
-            ((start, _),) = _ranges(layout, data, target)
-            lane = place * layout.cells.size
+    packets = packets_of(one)
+    sources = [
+        each
+        for span, flag in zip(one.sources, packets[0], strict=True)
+        for each in _ranges(layout, data, span, flag)
+    ]
+    targets = [
+        each
+        for span, flag in zip(one.targets, packets[1], strict=True)
+        for each in _ranges(layout, data, span, flag)
+    ]
+    if one.kind in _PAIRED:
+        lanes = positions_of(one, len(sources), layout.cells.size)
+        for (first, size), (start, _), lane in zip(sources, targets, lanes, strict=True):
             rows.add(number, 0, (first, _NOWHERE), start, size, lane)
-        return
-    sources = [each for span in one.sources for each in _ranges(layout, data, span)]
-    targets = [each for span in one.targets for each in _ranges(layout, data, span)]
-    _sum(layout, number, sources, targets, rows)
+    elif targets:
+        _sum(layout, number, sources, targets, rows)
+    else:
+        for first, size in sources:  # it only waits for packets
+            rows.add(number, 0, (first, _NOWHERE), _NOWHERE, size, 0)
 
 
 def _sum(
@@ -177,24 +193,29 @@ def _sum(
         rows.add(number, turn + 1, (held, _NOWHERE), target, size, 0)
 
 
-def _ranges(layout: PlanCells, data: Data, span: Span) -> list[Range]:
+def _ranges(layout: PlanCells, data: Data, span: Span, packets: bool) -> list[Range]:
     one = data.operation
     block = layout.plan.gpus[data.rank].threadblocks[data.threadblock]
     if data.round < 0:
-        return layout.ranges(data.rank, block, span, (one.part, one.parts))
+        return layout.ranges(data.rank, block, span, (one.part, one.parts), packets=packets)
     whole = layout.ranges(data.rank, block, span, (0, 1))
     return [(start + data.round, 1) for start, _ in whole]
 
 
 def _touches(layout: PlanCells, number: int, data: Data) -> list[Touch]:
     block = layout.plan.gpus[data.rank].threadblocks[data.threadblock]
-    sides = ((data.operation.sources, False), (data.operation.targets, True))
+    packets = packets_of(data.operation)
+    sides = (
+        (data.operation.sources, packets[0], False),
+        (data.operation.targets, packets[1], True),
+    )
+    later = data.operation.channel_type == "port"
     found = {
         Touch(number, owner, writes)
-        for spans, writes in sides
-        for span in spans
+        for spans, flags, writes in sides
+        for span, are_packets in zip(spans, flags, strict=True)
         for owner, _ in layout.owners(data.rank, block, span)
-        if owner != data.rank
+        if (owner != data.rank or (later and not writes)) and not are_packets
     }
     return sorted(found, key=lambda one: (one.gpu, one.writes))
 

@@ -15,6 +15,7 @@ from forestcoll.runtimes.mscclpp.interpreter.synchronisation import Why
 __all__ = ["find_deadlocks"]
 
 _SHOWN = 8
+_OWN = (Why.PROGRAM, Why.THREAD)
 
 
 def find_deadlocks(nodes: PlanNodes, edges: Edges, levels: Ints) -> Iterator[Finding]:
@@ -26,16 +27,16 @@ def find_deadlocks(nodes: PlanNodes, edges: Edges, levels: Ints) -> Iterator[Fin
 
 
 def _lines(nodes: PlanNodes) -> set[int]:
-    """Return the lines of threadblocks: those with nops, but for launches."""
+    """Return the lines of threadblocks: those with nops, but for launches and port channels."""
     launches = {nodes.block[node] for node in nodes.end}
     loose = {block + 1 for block in launches}
-    return set(nodes.block) - launches - loose
+    return set(nodes.block) - launches - loose - nodes.queues
 
 
 def _finding(
     nodes: PlanNodes, edges: Edges, way: Sequence[tuple[int, int]], deadlocked: int
 ) -> Finding:
-    waits = [(node, edge) for node, edge in way if edges.reason[edge] != Why.PROGRAM]
+    waits = [(node, edge) for node, edge in way if edges.reason[edge] not in _OWN]
     words = [
         f"{nodes.name(node)} waits {_reason(nodes, edges, edge)}" for node, edge in waits[:_SHOWN]
     ]
@@ -51,5 +52,5 @@ def _reason(nodes: PlanNodes, edges: Edges, edge: int) -> str:
     if why is Why.BARRIER:
         other = nodes.name(tail) if tail >= 0 else "threadblocks that never come"
         return f"at its barrier for {other}"
-    what = "release" if why is Why.SEMAPHORE else "signal"
+    what = {Why.SEMAPHORE: "release", Why.PACKET: "packet"}.get(why, "signal")
     return f"for {nodes.name(tail)}" if tail >= 0 else f"for a {what} that never comes"

@@ -18,7 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from forestcoll.errors import InvalidParameterError, InvalidScheduleError, UnsupportedError
+from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.runtimes.interpretation.cells import MOST_CELLS
 from forestcoll.runtimes.interpretation.collective_results import (
     Promise,
@@ -40,8 +40,15 @@ from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import (
 )
 from forestcoll.runtimes.mscclpp.interpreter.data_transfers import DataTransfers, data_moves_of
 from forestcoll.runtimes.mscclpp.interpreter.deadlocks import find_deadlocks
-from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes, plan_nodes_of
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import refusals
+from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import (
+    as_executed,
+    refusals,
+    surprises,
+)
+from forestcoll.runtimes.mscclpp.interpreter.packet_flags import packet_flags_of
+from forestcoll.runtimes.mscclpp.interpreter.packet_slots import find_early_packets
+from forestcoll.runtimes.mscclpp.interpreter.program_order import plan_nodes_of
 from forestcoll.runtimes.mscclpp.interpreter.races import (
     Order,
     find_early_and_late,
@@ -90,6 +97,8 @@ def interpret_plan(
     """
     _check_supported(plan)
     report = Collected()
+    report.take(Finding(Kind.NOTE, message) for message in surprises(plan))
+    plan = as_executed(plan)
     report.take(first_of(check_limits(plan, most_blocks)))
     report.take(first_of(check_references(plan)))
     if Kind.REFERENCE not in report.kinds:
@@ -103,6 +112,7 @@ def interpret_plan(
     _check_size(plan, layout)
     nodes = plan_nodes_of(layout)
     links = links_of(plan, nodes)
+    flags = packet_flags_of(layout, nodes, links)
     report.take(first_of(links.findings))
     edges = _edges(nodes, links)
     levels = levels_of(edges, len(nodes.gpu))
@@ -110,9 +120,10 @@ def interpret_plan(
     moves = data_moves_of(layout, nodes, levels)
     order = Order.of(nodes, edges, levels)
     report.take(first_of(find_early_and_late(moves, order)))
-    report.take(first_of(find_plan_races(layout, moves, order)))
+    report.take(first_of(find_early_packets(flags, order, two_halves=plan.double_scratch)))
+    report.take(first_of(find_plan_races(layout, moves, order, flags)))
     # After a deadlock the data is incomplete in any case.
-    if (levels >= 0).all():
+    if (levels >= 0).all() and plan.collective in COLLECTIVES:
         report.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root), pairs))
     return report.findings((_run_in_words(plan, layout),), len(moves.touches))
 
@@ -122,14 +133,15 @@ def _check_supported(plan: Plan) -> None:
     if found:
         more = f" (and {len(found) - 1} more like it)" if len(found) > 1 else ""
         raise UnsupportedError(f"unsupported: {found[0]}{more}")
-    if plan.collective not in COLLECTIVES:
-        raise InvalidParameterError(
-            f"the collective is {plan.collective[:40]!r}, of which it is not known what is due; "
-            f"known are {', '.join(COLLECTIVES)}"
-        )
 
 
 def _notes(plan: Plan) -> Iterator[Finding]:
+    if plan.collective not in COLLECTIVES:
+        message = (
+            f"the collective is {plan.collective[:40]!r}, of which it is not known what is due, so "
+            f"results are not compared; known are {', '.join(COLLECTIVES)}"
+        )
+        yield Finding(Kind.NOTE, message)
     if plan.max_bytes < plan.min_bytes:
         message = f"min_message_size {plan.min_bytes} is above max_message_size {plan.max_bytes}"
         yield Finding(Kind.NOTE, f"{message}, so it is never taken")
@@ -158,10 +170,10 @@ def _beyond_offsets(plan: Plan) -> Iterator[Finding]:
 
 
 def _edges(nodes: PlanNodes, links: Links) -> Edges:
-    program = np.full(len(nodes.tail), Why.PROGRAM, dtype=np.int64)
-    tail = np.array([*nodes.tail, *links.tail], dtype=np.int64)
-    head = np.array([*nodes.head, *links.head], dtype=np.int64)
-    reason = np.concatenate([program, np.array(links.why, dtype=np.int64)])
+    own = [Why.PROGRAM] * len(nodes.tail) + [Why.THREAD] * len(nodes.thread_tail)
+    tail = np.array([*nodes.tail, *nodes.thread_tail, *links.tail], dtype=np.int64)
+    head = np.array([*nodes.head, *nodes.thread_head, *links.head], dtype=np.int64)
+    reason = np.array([*own, *links.why], dtype=np.int64)
     order = np.argsort(head, kind="stable")
     return Edges(tail[order], head[order], reason[order])
 

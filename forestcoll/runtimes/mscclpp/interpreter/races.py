@@ -23,9 +23,14 @@ from forestcoll.runtimes.interpretation.findings import Finding, Kind
 from forestcoll.runtimes.interpretation.happens_before import happens_before, neighbours
 from forestcoll.runtimes.interpretation.precedence import Edges
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells
-from forestcoll.runtimes.mscclpp.interpreter.data_transfers import DataTransfers, Touch
+from forestcoll.runtimes.mscclpp.interpreter.data_transfers import Accesses, DataTransfers, Touch
 from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes
+from forestcoll.runtimes.mscclpp.interpreter.packet_flags import PacketFlags
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import Why
+
+_RELAXED = (
+    "which order what is executed, not what is seen: signal and wait that are not relaxed would"
+)
 
 __all__ = ["Order", "find_early_and_late", "find_plan_races"]
 
@@ -68,12 +73,19 @@ class Order:
                 found[some] = self._within(inside, first[some], second[some], strong[some])
         return found
 
+    def are_over(self, first: Ints, second: Ints) -> Bools:
+        """Return whether the first node of each pair is over at the second, in any team."""
+        whole = np.ones(self.team.size, dtype=np.bool_)
+        return self._within(whole, first, second, np.zeros(first.size, dtype=np.bool_))
+
     def _within(self, inside: Bools, first: Ints, second: Ints, strong: Bools) -> Bools:
         """Test the pairs of a team, in a numbering of its nodes alone."""
         number = np.cumsum(inside) - 1
         edges = self.edges
         kept = inside[edges.tail] & inside[edges.head]
-        weak = edges.reason == Why.RELAXED
+        weak = (edges.reason == Why.RELAXED) | (edges.reason == Why.PACKET)
+        inside_order = edges.reason != Why.THREAD
+        kept &= inside_order
         found = np.zeros(first.size, dtype=np.bool_)
         for which, wanted in ((strong, kept & ~weak), (~strong, kept)):
             some = np.flatnonzero(which)
@@ -108,10 +120,15 @@ def _teams(nodes: PlanNodes, edges: Edges) -> Ints:
     return np.where(launches, -1, found)
 
 
-def find_plan_races(layout: PlanCells, moves: DataTransfers, order: Order) -> Iterator[Finding]:
+def find_plan_races(
+    layout: PlanCells, moves: DataTransfers, order: Order, flags: PacketFlags
+) -> Iterator[Finding]:
     """Report races, one for each pair of operations."""
     accesses = moves.accesses
     one, other = neighbours(accesses.cell, accesses.writes)
+    # The flags of packets order their reads; other checks are for their writes.
+    plain = ~layout.are_packets(accesses.cell[one])
+    one, other = one[plain], other[plain]
     both_write = accesses.writes[one] & accesses.writes[other]
     kept = ~both_write | (other == one + 1)
     one, other = one[kept], other[kept]
@@ -122,10 +139,27 @@ def find_plan_races(layout: PlanCells, moves: DataTransfers, order: Order) -> It
     racing = ~apart & (accesses.lane[one] != accesses.lane[other])
     asked = np.flatnonzero(apart)
     racing[asked] = ~order.are_before(after[first[asked]], before[second[asked]], strong[asked])
+    read_first = np.flatnonzero(racing & apart & ~strong)
+    racing[read_first] = [
+        not _is_on_the_way(accesses, flags, *pair)
+        for pair in zip(one[read_first].tolist(), other[read_first].tolist(), strict=True)
+    ]
     found = np.flatnonzero(racing)
     _, at = np.unique(first[found] * len(moves.nodes.data) + second[found], return_index=True)
-    for pair in found[at].tolist():
-        yield _finding(layout, moves, int(one[pair]), int(other[pair]))
+    shown = found[at]
+    relaxed = np.zeros(shown.size, dtype=np.bool_)
+    some = np.flatnonzero(apart[shown] & strong[shown])
+    which = shown[some]
+    weakly = np.zeros(some.size, dtype=np.bool_)
+    relaxed[some] = order.are_before(after[first[which]], before[second[which]], weakly)
+    for pair, only_relaxed in zip(shown.tolist(), relaxed.tolist(), strict=True):
+        yield _finding(layout, moves, int(one[pair]), int(other[pair]), only_relaxed)
+
+
+def _is_on_the_way(accesses: Accesses, flags: PacketFlags, read: int, write: int) -> bool:
+    """Whether what is written comes of a packet that was made of what is read."""
+    start, end = ((int(accesses.data[one]), int(accesses.lane[one])) for one in (read, write))
+    return end in flags.after(start)
 
 
 def _around(nodes: PlanNodes) -> tuple[Ints, Ints]:
@@ -134,7 +168,9 @@ def _around(nodes: PlanNodes) -> tuple[Ints, Ints]:
     return after, np.array([data.before for data in nodes.data], dtype=np.int64)
 
 
-def _finding(layout: PlanCells, moves: DataTransfers, one: int, other: int) -> Finding:
+def _finding(
+    layout: PlanCells, moves: DataTransfers, one: int, other: int, relaxed: bool
+) -> Finding:
     accesses, nodes = moves.accesses, moves.nodes
     data = [nodes.data[int(accesses.data[access])] for access in (one, other)]
     names = [nodes.name(each.node) for each in data]
@@ -145,6 +181,7 @@ def _finding(layout: PlanCells, moves: DataTransfers, one: int, other: int) -> F
     does = ["writes" if accesses.writes[access] else "reads" for access in (one, other)]
     same = data[0].before == data[1].before
     why = "with no nop between" if same else "in no order"
+    why = f"with only relaxed signals between, {_RELAXED}" if relaxed else why
     message = f"{names[0]} {does[0]} and {names[1]} {does[1]} {cell}, {why}"
     return Finding.at(Kind.RACE, message, *(nodes.place(each.node) for each in data))
 
@@ -176,16 +213,21 @@ def find_early_and_late(moves: DataTransfers, order: Order) -> Iterator[Finding]
     over = np.ones(data.size, dtype=np.bool_)
     over[there] = order.are_before(after[data[there]], end[there], writes[there])
     for number in np.flatnonzero(~in_time).tolist():
-        yield _outside(nodes, touches[number], "before its launch has begun")
-    for number in np.flatnonzero(~over).tolist():
-        yield _outside(nodes, touches[number], "after its launch is over")
+        yield _outside(nodes, touches[number], "before its launch has begun", relaxed=False)
+    late = np.flatnonzero(~over)
+    ordered = order.are_before(after[data[late]], end[late], np.zeros(late.size, dtype=np.bool_))
+    for number, relaxed in zip(late.tolist(), ordered.tolist(), strict=True):
+        yield _outside(nodes, touches[number], "after its launch is over", relaxed=relaxed)
 
 
-def _outside(nodes: PlanNodes, touch: Touch, when: str) -> Finding:
-    node = nodes.data[touch.data].node
+def _outside(nodes: PlanNodes, touch: Touch, when: str, *, relaxed: bool) -> Finding:
+    data = nodes.data[touch.data]
     does = "write" if touch.writes else "read"
-    message = (
-        f"{nodes.name(node)}: may {does} a buffer of GPU {touch.gpu} {when}; a signal must lead "
-        f"{'from' if 'begun' in when else 'to'} there"
-    )
-    return Finding.at(Kind.LAUNCH, message, nodes.place(node))
+    way = "from" if "begun" in when else "to"
+    remedy = f"a signal must lead {way} there"
+    if relaxed:
+        remedy = f"only relaxed signals lead there, {_RELAXED}"
+    elif data.rank == touch.gpu:
+        remedy = "wait for it with pwsf, or for a signal back from where it arrives"
+    message = f"{nodes.name(data.node)}: may {does} a buffer of GPU {touch.gpu} {when}; {remedy}"
+    return Finding.at(Kind.LAUNCH, message, nodes.place(data.node))

@@ -15,9 +15,15 @@ from forestcoll.runtimes.mscclpp.execution_plan import (
     Plan,
     PlanGpu,
     PlanThreadblock,
+    Span,
     SwitchGroup,
 )
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import check_operands, each_operation
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import (
+    check_operands,
+    each_operation,
+    packets_of,
+    shifted_faults,
+)
 
 __all__ = ["check_limits", "check_references"]
 
@@ -83,13 +89,48 @@ def check_references(plan: Plan) -> Iterator[Finding]:
         for message in _gpu_faults(rank, gpu, ranks):
             yield Finding.at(Kind.REFERENCE, f"GPU {rank}: {message}", Place(rank))
         for number, block in enumerate(gpu.threadblocks):
-            for message in _block_faults(gpu, block):
+            faults = list(_block_faults(gpu, block))
+            for message in faults:
                 where = f"GPU {rank}, threadblock {number}"
                 yield Finding.at(Kind.REFERENCE, f"{where}: {message}", Place(rank, number))
             for place, one in each_operation(block):
-                for message in (*_missing(gpu, block, one), *check_operands(one)):
+                wrong = [*_missing(gpu, block, one), *check_operands(one)]
+                if not wrong and not faults:
+                    wrong += _buffer_faults(plan, gpu, block, one)
+                for message in wrong:
                     yield _at(rank, number, place, one, message, Kind.REFERENCE)
     yield from _unlike_groups(plan)
+
+
+def _buffer_faults(
+    plan: Plan, gpu: PlanGpu, block: PlanThreadblock, one: Operation
+) -> Iterator[str]:
+    """Yield the errors of an operation in the buffers of other GPUs."""
+    buffers = [_remote_buffer(gpu, block, span) for span in one.targets]
+    if one.kind != "flush":
+        for span, (owner, _), number in zip(one.targets, buffers, one.channels, strict=False):
+            peer = gpu.port_channels[block.port_channels[number]] if span.where == "port" else owner
+            if peer != owner:
+                yield f"port channel {number} leads to GPU {peer}; its buffer is of GPU {owner}"
+    packets = packets_of(one)[1]
+    for (owner, buffer), are_packets in zip(buffers, packets, strict=True):
+        if owner >= -1 and are_packets and buffer != "s":
+            yield f"it writes packets to buffer {buffer}; they must be in scratch"
+    if plan.double_scratch:
+        read = [_remote_buffer(gpu, block, span) for span in one.sources]
+        others = [buffer for owner, buffer in (*read, *buffers) if owner >= -1]
+        yield from shifted_faults(one, tuple(others))
+
+
+def _remote_buffer(gpu: PlanGpu, block: PlanThreadblock, span: Span) -> tuple[int, str]:
+    """Return the GPU and the buffer of a span: -1 for all of a switch channel, -2 for its own."""
+    if span.where in ("remote", "port"):
+        known = block.memory_buffers if span.where == "remote" else block.port_buffers
+        remote = gpu.remote_buffers[known[span.number]]
+        return remote.rank, remote.buffer
+    if span.where == "switch":
+        return -1, gpu.switch_channels[block.switch_channels[span.number]].buffer
+    return -2, span.where
 
 
 def _gpu_faults(rank: int, gpu: PlanGpu, ranks: int) -> Iterator[str]:
@@ -126,9 +167,10 @@ def _block_faults(gpu: PlanGpu, block: PlanThreadblock) -> Iterator[str]:
                 yield f"names {what} {one}; its GPU has {there}"
         if len(set(named)) < len(named) and what != "remote buffer":
             yield f"names a {what} twice"
-    for one in block.memory_buffers:
-        if one < len(gpu.remote_buffers) and "memory" not in gpu.remote_buffers[one].access:
-            yield f"names remote buffer {one}, which is not for memory channels"
+    for kind, named in (("memory", block.memory_buffers), ("port", block.port_buffers)):
+        for one in named:
+            if one < len(gpu.remote_buffers) and kind not in gpu.remote_buffers[one].access:
+                yield f"names remote buffer {one}, which is not for {kind} channels"
 
 
 def _missing(gpu: PlanGpu, block: PlanThreadblock, one: Operation) -> Iterator[str]:
@@ -145,12 +187,13 @@ def _missing(gpu: PlanGpu, block: PlanThreadblock, one: Operation) -> Iterator[s
         if number >= len(gpu.semaphores):
             yield f"semaphore {number}; its GPU has {len(gpu.semaphores)}"
     for span in (*one.sources, *one.targets):
-        if span.where == "remote" and span.number >= len(block.memory_buffers):
-            yield f"remote buffer {span.number}; its threadblock names {len(block.memory_buffers)}"
+        known = block.memory_buffers if span.where == "remote" else block.port_buffers
+        if span.where in ("remote", "port") and span.number >= len(known):
+            yield f"remote buffer {span.number}; its threadblock names {len(known)}"
         if span.where == "switch" and span.number >= len(block.switch_channels):
             there = f"its threadblock names {len(block.switch_channels)}"
             yield f"switch channel {span.number}; {there}"
-    if one.kind in ("signal", "wait", "rlxsignal", "rlxwait") and not one.channels:
+    if one.kind in ("signal", "wait", "rlxsignal", "rlxwait", "flush") and not one.channels:
         yield "it names no channel"
     if one.kind in ("sem_acquire", "sem_release") and not one.semaphores:
         yield "it names no semaphore"

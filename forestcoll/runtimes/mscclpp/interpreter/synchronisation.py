@@ -22,12 +22,9 @@ from itertools import pairwise
 from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.interpretation.findings import Finding, Kind
 from forestcoll.runtimes.mscclpp.execution_plan import Plan
-from forestcoll.runtimes.mscclpp.interpreter.nodes import Meeting, PlanNodes, Sync
+from forestcoll.runtimes.mscclpp.interpreter.nodes import Channel, Meeting, PlanNodes, Sync
 
 __all__ = ["Links", "Why", "counterparts", "links_of"]
-
-_Side = tuple[int, int]
-"""A GPU, and a channel or semaphore of it."""
 
 
 class Why(IntEnum):
@@ -38,6 +35,10 @@ class Why(IntEnum):
     RELAXED = 2
     SEMAPHORE = 3
     BARRIER = 4
+    PACKET = 5
+    """The flag of a packet, which orders no data but its own."""
+    THREAD = 6
+    """The order of each thread alone, which orders no data."""
 
 
 @dataclass(slots=True)
@@ -56,16 +57,17 @@ class Links:
         self.why.append(why)
 
 
-def counterparts(plan: Plan) -> dict[_Side, _Side]:
-    """Return the other end of each memory channel that has one."""
-    place = defaultdict[tuple[int, int], list[int]](list)
+def counterparts(plan: Plan) -> dict[Channel, Channel]:
+    """Return the other end of each memory or port channel that has one."""
+    place = defaultdict[tuple[int, int, str], list[int]](list)
     for rank, gpu in enumerate(plan.gpus):
-        for number, peer in enumerate(gpu.memory_channels):
-            place[rank, peer].append(number)
+        for kind, peers in (("memory", gpu.memory_channels), ("port", gpu.port_channels)):
+            for number, peer in enumerate(peers):
+                place[rank, peer, kind].append(number)
     return {
-        (rank, one): (peer, other)
-        for (rank, peer), numbers in place.items()
-        for one, other in zip(numbers, place.get((peer, rank), []), strict=False)
+        (rank, kind, one): (peer, kind, other)
+        for (rank, peer, kind), numbers in place.items()
+        for one, other in zip(numbers, place.get((peer, rank, kind), []), strict=False)
     }
 
 
@@ -84,20 +86,30 @@ def links_of(plan: Plan, nodes: PlanNodes) -> Links:
 
 
 def _check_one_order(nodes: PlanNodes) -> None:
-    for what, sides in (
-        ("signal on channel", nodes.signals),
-        ("wait on channel", nodes.waits),
-        ("release semaphore", nodes.releases),
-        ("acquire semaphore", nodes.acquires),
-    ):
-        for (rank, number), each in sides.items():
-            for one, other in pairwise(each):
-                if not one.is_before(other):
-                    raise UnsupportedError(
-                        f"unsupported: {nodes.name(one.node)} and {nodes.name(other.node)} both "
-                        f"{what} {number} of GPU {rank}, in no order, so it is open which comes "
-                        f"first; give each its own"
-                    )
+    rows = [
+        *((f"signal on {_words(side)}", each) for side, each in nodes.signals.items()),
+        *((f"wait on {_words(side)}", each) for side, each in nodes.waits.items()),
+        *(
+            (f"release semaphore {number} of GPU {rank}", each)
+            for (rank, number), each in nodes.releases.items()
+        ),
+        *(
+            (f"acquire semaphore {number} of GPU {rank}", each)
+            for (rank, number), each in nodes.acquires.items()
+        ),
+    ]
+    for what, each in rows:
+        for one, other in pairwise(each):
+            if not one.is_before(other):
+                raise UnsupportedError(
+                    f"unsupported: {nodes.name(one.node)} and {nodes.name(other.node)} both "
+                    f"{what}, in no order, so it is open which comes first; give each its own"
+                )
+
+
+def _words(side: Channel) -> str:
+    rank, kind, number = side
+    return f"{'port ' if kind == 'port' else ''}channel {number} of GPU {rank}"
 
 
 def _channels(plan: Plan, nodes: PlanNodes, links: Links) -> None:
@@ -122,25 +134,26 @@ def _channels(plan: Plan, nodes: PlanNodes, links: Links) -> None:
 
 def _left_over(
     nodes: PlanNodes,
-    side: _Side,
+    side: Channel,
     signals: Sequence[Sync],
     waits: int,
-    ends: Mapping[_Side, _Side],
+    ends: Mapping[Channel, Channel],
 ) -> Finding:
     node = signals[waits].node
     there = "no channel back is tied to it"
     if side in ends:
         there = f"GPU {ends[side][0]} waits {waits} times"
-    channel = f"channel {side[1]} of GPU {side[0]}"
-    message = f"{nodes.name(node)}: signals {channel} for time {waits + 1} of a launch, but {there}"
+    message = (
+        f"{nodes.name(node)}: signals {_words(side)} for time {waits + 1} of a launch, but {there}"
+    )
     return Finding.at(Kind.BALANCE, message, nodes.place(node))
 
 
-def _in_vain(nodes: PlanNodes, side: _Side, waits: Sequence[Sync], signals: int) -> Finding:
+def _in_vain(nodes: PlanNodes, side: Channel, waits: Sequence[Sync], signals: int) -> Finding:
     node = waits[signals].node
     message = (
-        f"{nodes.name(node)}: waits on channel {side[1]} of GPU {side[0]} for time "
-        f"{signals + 1} of a launch, but it is signalled {signals} times"
+        f"{nodes.name(node)}: waits on {_words(side)} for time {signals + 1} of a launch, but it "
+        f"is signalled {signals} times"
     )
     return Finding.at(Kind.BALANCE, message, nodes.place(node))
 

@@ -12,7 +12,7 @@ from forestcoll.runtimes.mscclpp.interpreter.data_transfers import (
     Touch,
     data_moves_of,
 )
-from forestcoll.runtimes.mscclpp.interpreter.nodes import plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.program_order import plan_nodes_of
 from tests.runtimes.mscclpp.interpreter.hand_plans import (
     NOP,
     alone,

@@ -19,7 +19,7 @@ from forestcoll.errors import (
     UnsupportedError,
 )
 from forestcoll.runtimes.interpretation.findings import Kind
-from forestcoll.runtimes.mscclpp import Loop, Operation, Plan, read_plan, written_plan
+from forestcoll.runtimes.mscclpp import COLLECTIVES, Loop, Operation, Plan, read_plan, written_plan
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions, to_mscclpp
 from forestcoll.runtimes.mscclpp.interpreter import (
     interpret_calls,
@@ -37,6 +37,7 @@ from tests.runtimes.mscclpp.interpreter.hand_plans import (
     share,
     swap,
 )
+from tests.runtimes.mscclpp.interpreter.style_plans import STYLES
 from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, changed, document, dropped, plan_of
 from tests.schedule.made.run_mscclpp import RIGHT, carried_out
 from tests.schedule.mutations_of.mscclpp import MSCCLPP_MUTATIONS, plan_mutants
@@ -125,7 +126,6 @@ def test_a_pipeline_is_executed_round_by_round() -> None:
 @pytest.mark.parametrize(
     ("changes", "root", "message"),
     [
-        ({"collective": "mine"}, None, "the collective is 'mine', of which it is not known"),
         ({}, 0, "a root is given, but this is an allreduce; leave it out"),
         ({"collective": "reduce"}, 2, "the root is 2; it must be from 0 to 1"),
         ({"collective": "reduce"}, None, "0 of 2 GPUs send nothing, so the root of this reduce"),
@@ -138,6 +138,15 @@ def test_missing_or_needless_arguments_are_refused(
     plan = replace(pair(swap(), swap()), **changes)  # type: ignore[arg-type]
     with pytest.raises(InvalidParameterError, match=message):
         interpret_plan(plan, root=root)
+
+
+def test_an_unknown_collective_is_checked_but_for_its_results() -> None:
+    """Deadlocks and races are those of any; GPU 1 without its sum is not noticed."""
+    found = interpret_plan(replace(pair(swap(), swap()[:-1]), collective="mine"))
+    assert found.is_right
+    assert "the collective is 'mine', of which it is not known" in found.findings[0].message
+    late = replace(pair(swap(), swap()[1:]), collective="mine")
+    assert "deadlock" in kinds(interpret_plan(late))
 
 
 def test_notes_leave_it_right() -> None:
@@ -194,7 +203,8 @@ def test_every_mutant_that_the_slow_machine_finds_wrong_is_caught() -> None:
             except UnsupportedError:
                 caught = True
             assert caught or not wrong, (spec, collective, kind)
-    assert all(counts[kind, True] >= 4 for kind in MSCCLPP_MUTATIONS), counts
+    kinds_here = MSCCLPP_MUTATIONS.keys() - {"not flushed"}
+    assert all(counts[kind, True] >= 4 for kind in kinds_here), counts
     assert sum(many for (_, wrong), many in counts.items() if wrong) >= 110
 
 
@@ -234,13 +244,15 @@ def test_mutated_files_are_refused_or_judged() -> None:
         field_changed(data, rng)
         try:
             plan = plan_of(data)
+            if plan.collective not in COLLECTIVES:
+                continue  # its results are unknown
             right = interpret_plan(plan, root=0 if number % 4 == 3 else None).is_right
         except ForestCollError:
             counts["refused"] += 1
             continue
         counts["right" if right else "wrong"] += 1
         assert not right or carried_out(plan, launches=2) == RIGHT
-    assert min(counts.values()) >= 20, counts
+    assert min(counts.values()) >= 15, counts
 
 
 def test_many_gpus_take_seconds() -> None:
@@ -275,3 +287,47 @@ def test_the_number_of_concurrent_threadblocks_is_reported() -> None:
     plan = to_mscclpp(compile_program(generate("complete:nodes=6").schedule))
     (found,) = interpret_calls(plan, most_blocks=1)
     assert not found.is_right
+
+
+@pytest.mark.parametrize("name", STYLES)
+def test_port_channels_and_packets_are_right_and_each_operation_is_needed(name: str) -> None:
+    """Also in random orders of three launches; without an operation they are wrong.
+
+    Three nops are not needed: those between two operations on counters alone.
+    """
+    plan = STYLES[name]()
+    assert interpret_plan(plan).findings == ()
+    assert {carried_out(plan, seed=seed) for seed in range(10)} == {RIGHT}
+    for rank, number, place, fewer in without_one(plan):
+        kind = plan.gpus[rank].threadblocks[number].operations[place].kind
+        right = interpret_plan(fewer).is_right
+        assert not right or (kind == "nop" and name in ("port gather", "port signals"))
+        assert not right or carried_out(fewer) == RIGHT
+
+
+def without_one(plan: Plan) -> Iterator[tuple[int, int, int, Plan]]:
+    """Drop each operation in turn."""
+    for rank, gpu in enumerate(plan.gpus):
+        for number, block in enumerate(gpu.threadblocks):
+            for place in range(len(block.operations)):
+                rows = block.operations[:place] + block.operations[place + 1 :]
+                blocks = list(gpu.threadblocks)
+                blocks[number] = replace(block, operations=rows)
+                gpus = list(plan.gpus)
+                gpus[rank] = replace(gpu, threadblocks=tuple(blocks))
+                yield rank, number, place, replace(plan, gpus=tuple(gpus))
+
+
+def test_mutants_of_port_channels_and_packets_are_caught() -> None:
+    """What the slow machine gets wrong in some order is no right plan."""
+    counts: Counter[bool] = Counter()
+    for make in STYLES.values():
+        for kind, mutant in plan_mutants(make(), 2, seed=5):
+            wrong = any(carried_out(mutant, seed=seed) != RIGHT for seed in range(3))
+            counts[wrong] += 1
+            try:
+                caught = not interpret_plan(mutant).is_right
+            except UnsupportedError:
+                caught = True
+            assert caught or not wrong, (make, kind)
+    assert counts[True] >= 70, counts

@@ -1,70 +1,30 @@
-"""Operations as nodes, by hand."""
+"""Nodes, their edges and their names."""
 
-from forestcoll.runtimes.mscclpp import Loop, Operation, Plan
-from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
-from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes, plan_nodes_of
-from tests.runtimes.mscclpp.interpreter.hand_plans import NOP, alone, copy, meet, pair, share, tell
+from forestcoll.runtimes.interpretation.findings import Place
+from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes, Sync
 
 
-def nodes_of(plan: Plan) -> PlanNodes:
-    return plan_nodes_of(plan_cells_of(plan, in_place=False))
+def test_nodes_are_named_by_their_operations() -> None:
+    nodes = PlanNodes()
+    nodes.places.append(("copy of GPU 0", Place(0, 1, 2)))
+    one, other = nodes.add(0, 0, 0), nodes.add(3, 1)
+    nodes.join(one, other)
+    assert (nodes.tail, nodes.head) == ([0], [1])
+    assert (nodes.name(one), nodes.place(one)) == ("copy of GPU 0", Place(0, 1, 2))
+    assert (nodes.name(other), nodes.place(other)) == ("the launch", Place(3))
 
 
-def reached(nodes: PlanNodes, start: int, end: int) -> bool:
-    """Whether edges lead from one node to another."""
-    left, seen = [start], {start}
-    while left:
-        at = left.pop()
-        for tail, head in zip(nodes.tail, nodes.head, strict=True):
-            if tail == at and head not in seen:
-                seen.add(head)
-                left.append(head)
-    return end in seen
+def test_edges_of_threads_are_apart() -> None:
+    nodes = PlanNodes()
+    nodes.join_threads(0, 1)
+    assert (nodes.tail, nodes.thread_tail, nodes.thread_head) == ([], [0], [1])
 
 
-def test_only_a_nop_orders_data() -> None:
-    """The first two copies are in no order, the third comes after both."""
-    nodes = nodes_of(alone([copy("i0", "o0"), copy("i1", "o1"), NOP, copy("o0", "s0")]))
-    first, second, third = (data.node for data in nodes.data)
-    assert not reached(nodes, first, second)
-    assert reached(nodes, first, third)
-    assert reached(nodes, second, third)
-    assert nodes.data[0].after == [nodes.data[2].before]
-
-
-def test_a_thread_does_one_thing_after_another() -> None:
-    """Thread 0 waits on channel 0, then signals 1; thread 1, which signals 0, does not wait."""
-    nodes = nodes_of(pair([tell("wait", 0), tell("signal", 1, 0)], []))
-    (wait,) = nodes.waits[0, 0]
-    (late,), (early,) = nodes.signals[0, 1], nodes.signals[0, 0]
-    assert reached(nodes, wait.node, late.node)
-    assert not reached(nodes, wait.node, early.node)
-    assert wait.is_before(late)
-    assert not wait.is_before(early)
-
-
-def test_a_launch_is_around_everything() -> None:
-    nodes = nodes_of(pair([copy("i0", "o0")], [tell("signal", 0)]))
-    (data,), (signal,) = nodes.data, nodes.signals[1, 0]
-    for rank, node in ((0, data.node), (1, signal.node)):
-        assert reached(nodes, nodes.begin[rank], node)
-        assert reached(nodes, node, nodes.end[rank])
-        assert not reached(nodes, nodes.begin[1 - rank], node)
-
-
-def test_a_pipeline_goes_round_for_each_part_of_its_chunks() -> None:
-    """Two chunks of two parts: four rounds, each of a copy and a release."""
-    inner = (copy("i0", "o0", 2), NOP, share("sem_release", 0))
-    plan = alone([Operation("pipeline", loop=Loop(16, 2), inner=inner)], semaphores=1)
-    nodes = nodes_of(plan)
-    assert [data.round for data in nodes.data] == [0, 1, 2, 3]
-    assert len(nodes.releases[0, 0]) == 4
-    assert nodes.name(nodes.data[0].node) == "copy of GPU 0, threadblock 0, operation 0.0"
-    assert nodes.place(nodes.data[0].node).step == 0
-
-
-def test_a_barrier_of_one_is_a_nop() -> None:
-    nodes = nodes_of(alone([meet(0, 1), meet(1, 2)]))
-    assert list(nodes.meetings) == [(0, 1)]
-    assert nodes.name(nodes.begin[0]) == "the launch"
-    assert nodes.place(nodes.begin[0]).gpu == 0
+def test_program_order_is_by_nops_and_within_a_thread() -> None:
+    """Threads 0 and 1 before the nop, thread 0 twice; nothing of another threadblock."""
+    first, same, beside = Sync(0, 0, 0, 0, False), Sync(1, 0, 0, 0, False), Sync(2, 0, 0, 1, False)
+    later, elsewhere = Sync(3, 0, 1, 1, False), Sync(4, 1, 1, 0, False)
+    assert first.is_before(same)
+    assert not first.is_before(beside)
+    assert first.is_before(later)
+    assert not first.is_before(elsewhere)

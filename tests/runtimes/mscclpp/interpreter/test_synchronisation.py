@@ -9,7 +9,7 @@ from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
-from forestcoll.runtimes.mscclpp.interpreter.nodes import plan_nodes_of
+from forestcoll.runtimes.mscclpp.interpreter.program_order import plan_nodes_of
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import (
     Links,
     Why,
@@ -39,7 +39,17 @@ def test_the_nth_channel_there_is_tied_to_the_nth_back() -> None:
     plan = pair(swap(), swap())
     more = replace(plan.gpus[0], memory_channels=(1, 1, 1))
     ends = counterparts(replace(plan, gpus=(more, plan.gpus[1])))
-    assert ends == {(0, 0): (1, 0), (0, 1): (1, 1), (1, 0): (0, 0), (1, 1): (0, 1)}
+    sides = [((0, "memory", one), (1, "memory", one)) for one in (0, 1)]
+    assert ends == dict(sides) | {there: here for here, there in sides}
+
+
+def test_port_and_memory_channels_are_tied_apart() -> None:
+    """GPU 0 has one of each to GPU 1, which lists them in its own order."""
+    plan = pair(swap(), swap())
+    gpus = tuple(replace(gpu, port_channels=gpu.memory_channels[:1]) for gpu in plan.gpus)
+    ends = counterparts(replace(plan, gpus=gpus))
+    assert ends[0, "port", 0] == (1, "port", 0)
+    assert len(ends) == 6
 
 
 def test_a_wait_is_for_the_signal_of_its_number() -> None:
