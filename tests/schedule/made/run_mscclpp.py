@@ -4,7 +4,7 @@ Shares nothing with what exports or interprets. A chunk is a multiset of inputs;
 does between two nops happens in any order, chunk by chunk, but for what one thread does to
 counters. What is written to another GPU is seen there sometime, at the latest when the threadblock
 signals (not relaxed) or its launch ends. Some GPUs are slower than others. Each GPU begins its next
-launch whenever it likes; its buffers are filled then, with inputs of that launch, and looked at when
+launch whenever it likes; its buffers are filled then, with inputs of that launch, and checked when
 it ends.
 
 A port channel is a row of requests, of which the first is done sometime: it reads then, and writes.

@@ -24,6 +24,7 @@ from itertools import groupby
 from forestcoll.runtimes.export_limits import Excess, first_broken
 from forestcoll.runtimes.mscclpp.exporter.data_actions import Action
 from forestcoll.runtimes.mscclpp.exporter.loader_limits import BLOCK_CHANNELS
+from forestcoll.runtimes.mscclpp.exporter.port_transfers import Boxes, PortTransfers
 from forestcoll.runtimes.mscclpp.exporter.teams import Block
 
 __all__ = ["Channels", "Phase", "Wiring", "channels_of", "phases_of", "wired"]
@@ -93,6 +94,10 @@ class Wiring:
         For each threadblock, those that must report to it that their launch has begun.
     semaphores : dict
         The semaphore number of each pair of threadblocks of one GPU that signal each other.
+    boxes : Boxes
+        Which of the channels are port channels.
+    receivers : dict
+        For each put over a port channel, the threadblock at the other end of its channel.
     shared : dict
         Semaphores of each GPU, for one instance.
     """
@@ -103,20 +108,46 @@ class Wiring:
     greeted: dict[Block, list[Block]]
     semaphores: dict[tuple[Block, Block], int]
     shared: dict[int, int]
+    boxes: Boxes = field(default_factory=Boxes)
+    receivers: Mapping[Action, Block] = field(default_factory=dict)
+
+    def kind(self, block: Block, other: Block) -> str:
+        """Return the type of the channel between two threadblocks."""
+        return "port" if self.boxes.are_apart(block.gpu, other.gpu) else "memory"
 
     def excess(self, instances: int, most_threadblocks: int) -> Excess | None:
         """Return a broken limit that is known before operations are written, or None."""
         at = Counter(block.gpu for block in self.place)
-        channels = max(map(len, self.links.values()), default=0)
+        rows = self.links.items()
+        channels = {
+            kind: max(
+                (sum(self.kind(block, one) == kind for one in links) for block, links in rows),
+                default=0,
+            )
+            for kind in ("memory", "port")
+        }
         found = (
             Excess("threadblocks of a GPU", max(at.values()) * instances, most_threadblocks),
-            Excess("channels of a threadblock", channels, BLOCK_CHANNELS),
+            Excess("channels of a threadblock", channels["memory"], BLOCK_CHANNELS),
+            Excess("port channels of a threadblock", channels["port"], BLOCK_CHANNELS),
         )
         return first_broken(found)
 
 
-def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
-    """Assign channels and semaphores to pairs of threadblocks."""
+def wired(
+    phases: Mapping[Block, Mapping[int, Phase]],
+    transfers: PortTransfers | None = None,
+    block_of: Mapping[Action, Block] | None = None,
+) -> Wiring:
+    """Assign channels and semaphores to pairs of threadblocks.
+
+    Parameters
+    ----------
+    transfers : PortTransfers, optional
+        Those over port channels; by default there are none.
+    block_of : mapping
+        The threadblock of each action, if there are any.
+    """
     links = defaultdict[Block, set[Block]](set)
     greeted = defaultdict[Block, dict[int, Block]](dict)
     semaphores: dict[tuple[Block, Block], int] = {}
@@ -151,14 +182,26 @@ def wired(phases: Mapping[Block, Mapping[int, Phase]]) -> Wiring:
         {block: sorted(others.values()) for block, others in greeted.items()},
         semaphores,
         dict(many),
+        transfers.boxes if transfers else Boxes(),
+        _receivers(transfers, block_of or {}),
     )
+
+
+def _receivers(
+    transfers: PortTransfers | None, block_of: Mapping[Action, Block]
+) -> dict[Action, Block]:
+    arrivals = transfers.arrivals if transfers else {}
+    return {put: block_of[arrival] for put, arrival in arrivals.items()}
 
 
 @dataclass(slots=True)
 class Channels:
-    """The channels of each GPU with the GPU at the other end; and their users, by instance."""
+    """The channels of each GPU with the GPU at the other end; and their users, by instance.
 
-    peers: dict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    Channels are numbered by type, "memory" or "port".
+    """
+
+    peers: dict[tuple[int, str], list[int]] = field(default_factory=lambda: defaultdict(list))
     number: dict[tuple[int, Block, Block], int] = field(default_factory=dict)
 
 
@@ -170,6 +213,7 @@ def channels_of(wiring: Wiring, at: Mapping[int, Sequence[Block]], instances: in
         pairs.sort(key=lambda pair: (pair[1].gpu, min(pair), max(pair)))
         for instance in range(instances):
             for block, other in pairs:
-                found.number[instance, block, other] = len(found.peers[gpu])
-                found.peers[gpu].append(other.gpu)
+                peers = found.peers[gpu, wiring.kind(block, other)]
+                found.number[instance, block, other] = len(peers)
+                peers.append(other.gpu)
     return found

@@ -41,6 +41,7 @@ Where = Callable[[Slot, int], Place]
 """Where a slot lies in which instance."""
 
 _NOP = Operation("nop")
+_NO_CHANNEL = -1
 
 
 def gpus_of(
@@ -70,9 +71,15 @@ def gpus_of(
             PlanGpu(
                 *chunks,
                 tuple(blocks),
-                memory_channels=tuple(channels.peers[gpu]),
+                memory_channels=tuple(channels.peers[gpu, "memory"]),
+                port_channels=tuple(channels.peers[gpu, "port"]),
                 switch_channels=tuple(mine),
-                remote_buffers=tuple(RemoteBuffer(*one, ("memory",)) for one in names.remote),
+                remote_buffers=tuple(
+                    RemoteBuffer(
+                        *one, ("port" if wiring.boxes.are_apart(gpu, one[0]) else "memory",)
+                    )
+                    for one in names.remote
+                ),
                 semaphores=(0,) * many,
             )
         )
@@ -138,11 +145,13 @@ class _Writer:
         names: _Names,
     ) -> None:
         self.wiring, self.block, self.instance, self.names = wiring, block, instance, names
-        self.own_channels, self.own_buffers = _Numbers[int](), _Numbers[int]()
+        kinds = ("memory", "port")
+        self.own_channels = {kind: _Numbers[int]() for kind in kinds}
+        self.own_buffers = {kind: _Numbers[int]() for kind in kinds}
         self.own_switches = _Numbers[int]()
         self.done: list[Operation] = []
         self.mixed = False
-        self.touched = set[tuple[bool, str, int]]()
+        self.touched = set[tuple[str, str, int]]()
 
     def threadblock(self) -> PlanThreadblock:
         greets = [
@@ -162,9 +171,11 @@ class _Writer:
             self._signal(phase.signals)
         return PlanThreadblock(
             tuple(self.done),
-            memory_channels=self.own_channels.numbers,
+            memory_channels=self.own_channels["memory"].numbers,
+            port_channels=self.own_channels["port"].numbers,
             switch_channels=self.own_switches.numbers,
-            memory_buffers=self.own_buffers.numbers,
+            memory_buffers=self.own_buffers["memory"].numbers,
+            port_buffers=self.own_buffers["port"].numbers,
         )
 
     def _nop(self) -> None:
@@ -174,10 +185,9 @@ class _Writer:
             self.mixed = False
             self.touched.clear()
 
-    def _touch(self, kind: str, ids: Sequence[int]) -> None:
+    def _touch(self, counter: str, kind: str, ids: Sequence[int]) -> None:
         """Add a nop if another thread may have used the same counter since the last one."""
-        semaphore, way = kind.startswith("sem"), kind[-4:]
-        counters = {(semaphore, way, one) for one in ids}
+        counters = {(counter, kind[-4:], one) for one in ids}
         if counters & self.touched:
             self.mixed = True
             self._nop()
@@ -197,19 +207,28 @@ class _Writer:
         self._tell("signal", [one for one in others if one.gpu != self.block.gpu])
 
     def _tell(self, kind: str, others: Sequence[Block]) -> None:
-        ids = [
-            self.own_channels.of(self.names.channels.number[self.instance, self.block, other])
-            for other in others
-        ]
-        self._touch(kind, ids)
-        for some in _in_parts(ids, IDS):
-            self.done.append(Operation(kind, channel_type="memory", channels=tuple(some)))
-            self.mixed |= kind.endswith("wait")
+        for channel_type in ("memory", "port"):
+            ids = [
+                self._channel(other)
+                for other in others
+                if self.wiring.kind(self.block, other) == channel_type
+            ]
+            # Port channels have one kind of signal only.
+            said = kind.removeprefix("rlx") if channel_type == "port" else kind
+            self._touch(channel_type, said, ids)
+            for some in _in_parts(ids, IDS):
+                one = Operation(said, channel_type=channel_type, channels=tuple(some))
+                self.done.append(one)
+                self.mixed |= kind.endswith("wait")
+
+    def _channel(self, other: Block) -> int:
+        number = self.names.channels.number[self.instance, self.block, other]
+        return self.own_channels[self.wiring.kind(self.block, other)].of(number)
 
     def _share(self, kind: str, pairs: Sequence[tuple[Block, Block]]) -> None:
         many = self.wiring.shared.get(self.block.gpu, 0)
         ids = [self.wiring.semaphores[pair] + many * self.instance for pair in pairs]
-        self._touch(kind, ids)
+        self._touch("semaphore", kind, ids)
         for some in _in_parts(ids, IDS):
             self.done.append(Operation(kind, semaphores=tuple(some)))
             self.mixed |= kind == "sem_acquire"
@@ -217,14 +236,16 @@ class _Writer:
     def _data(self, actions: Sequence[Action]) -> Iterator[Operation]:
         """Write the data operations of a phase: neighbours as one span, spans by buffer."""
         rows = sorted((self._row(action) for action in actions), key=lambda row: row.key)
-        for kind, some in groupby(_merged(rows), key=lambda row: (row.kind, row.sources[0][0])):
+        for kind, some in groupby(_merged(rows), key=lambda row: row.key[:3]):
             if kind[0] == "put":
-                for part in _in_parts(list(some), SPANS):
+                # Over port channels, each thread has a channel.
+                for part in _in_parts(list(some), IDS if kind[1] else SPANS):
                     yield self._put(part)
             else:
                 yield from map(self._local, some)
 
     def _row(self, action: Action) -> _Row:
+        receivers = self.wiring.receivers
         return _Row(
             action.kind,
             action.target.gpu,
@@ -232,20 +253,24 @@ class _Writer:
             self.names.where(action.target, self.instance),
             action.target.size,
             _ranks(action),
+            self._channel(receivers[action]) if action in receivers else _NO_CHANNEL,
         )
 
     def _put(self, rows: Sequence[_Row]) -> Operation:
+        kind = "port" if rows[0].is_over_port else "memory"
+        where = "port" if rows[0].is_over_port else "remote"
         sources = [Span(*row.sources[0], row.size) for row in rows]
         targets = [
             Span(
-                "remote",
+                where,
                 row.target[1],
                 row.size,
-                self.own_buffers.of(self.names.remote.of((row.gpu, row.target[0]))),
+                self.own_buffers[kind].of(self.names.remote.of((row.gpu, row.target[0]))),
             )
             for row in rows
         ]
-        return Operation("put", tuple(sources), tuple(targets), "memory")
+        channels = tuple(row.channel for row in rows if row.is_over_port)
+        return Operation("put", tuple(sources), tuple(targets), kind, channels)
 
     def _local(self, row: _Row) -> Operation:
         sources = tuple(Span(*place, row.size) for place in row.sources)
@@ -262,7 +287,10 @@ class _Writer:
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """One data operation of one span; ``ranks`` are the GPUs of a switch channel."""
+    """One data operation of one span; ``ranks`` are the GPUs of a switch channel.
+
+    ``channel`` is a port channel of the threadblock.
+    """
 
     kind: str
     gpu: int
@@ -270,16 +298,22 @@ class _Row:
     target: Place
     size: int
     ranks: tuple[int, ...] = ()
+    channel: int = _NO_CHANNEL
+
+    @property
+    def is_over_port(self) -> bool:
+        return self.channel != _NO_CHANNEL
 
     @property
     def key(self) -> tuple[object, ...]:
         """Sort key that puts neighbours next to each other."""
-        return self.kind, self.sources[0][0], self.gpu, self.ranks, self.target, self.sources
+        where = self.kind, self.is_over_port, self.sources[0][0], self.channel
+        return *where, self.gpu, self.ranks, self.target, self.sources
 
     def joined(self, other: _Row) -> _Row | None:
         """Return both as one row if the other follows it at every place, else None."""
-        mine = (self.kind, self.gpu, self.ranks, len(self.sources))
-        if mine != (other.kind, other.gpu, other.ranks, len(other.sources)):
+        mine = (self.kind, self.channel, self.gpu, self.ranks, len(self.sources))
+        if mine != (other.kind, other.channel, other.gpu, other.ranks, len(other.sources)):
             return None
         pairs = [*zip(self.sources, other.sources, strict=True), (self.target, other.target)]
         if any(there != (here[0], here[1] + self.size) for here, there in pairs):

@@ -20,7 +20,7 @@ from forestcoll.errors import ExportError, UnsupportedError
 from forestcoll.runtimes.data_layout import Layout
 from forestcoll.runtimes.mscclpp.exporter.switch_pieces import Alike, Ways
 
-__all__ = ["Action", "Slot", "actions_of"]
+__all__ = ["Action", "Slot", "actions_of", "in_order", "set_levels"]
 
 OWN, DUE = -2, -1
 MOST_SUMMANDS = 9
@@ -113,17 +113,18 @@ def actions_of(ways: Ways, layout: Layout) -> list[Action]:
     actions: list[Action] = []
     for place in sorted(of_place):
         found = _Place(ways, of_place[place], layout).actions()
-        _set_levels(found)
+        set_levels(found)
         actions += found
     return actions + _own_copies(layout, {chunk for chunk, _ in of_place})
 
 
-def _set_levels(actions: Sequence[Action]) -> None:
-    for action in _sorted(actions):
+def set_levels(actions: Sequence[Action]) -> None:
+    """Set the level of each action, above those of its dependencies."""
+    for action in in_order(actions):
         action.level = 1 + max((need.level for need in action.needs), default=-1)
 
 
-def _sorted(actions: Sequence[Action]) -> list[Action]:
+def in_order(actions: Sequence[Action]) -> list[Action]:
     """Return actions in a topological order of their dependencies."""
     left = {action: len(action.needs) for action in actions}
     needed_by = defaultdict[Action, list[Action]](list)

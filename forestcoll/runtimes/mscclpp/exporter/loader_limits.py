@@ -49,7 +49,9 @@ def _of_blocks(plan: Plan) -> Iterator[Excess]:
     for what, most, needed in (
         ("operations", BLOCK_OPERATIONS, [len(one.operations) for one in blocks]),
         ("channels", BLOCK_CHANNELS, [len(one.memory_channels) for one in blocks]),
+        ("port channels", BLOCK_CHANNELS, [len(one.port_channels) for one in blocks]),
         ("switch channels", BLOCK_CHANNELS, [len(one.switch_channels) for one in blocks]),
         ("remote buffers", BLOCK_CHANNELS, [len(one.memory_buffers) for one in blocks]),
+        ("remote buffers of ports", BLOCK_CHANNELS, [len(one.port_buffers) for one in blocks]),
     ):
         yield Excess(f"{what} of a threadblock", max(needed, default=0), most)

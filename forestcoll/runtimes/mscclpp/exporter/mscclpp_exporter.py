@@ -30,13 +30,21 @@ from forestcoll.runtimes.mscclpp.exporter.loader_limits import (
     MOST_BUFFER_BYTES,
     excess_of,
 )
+from forestcoll.runtimes.mscclpp.exporter.port_transfers import (
+    Boxes,
+    PortTransfers,
+    with_arrivals,
+)
 from forestcoll.runtimes.mscclpp.exporter.switch_pieces import through_switches
 from forestcoll.runtimes.mscclpp.exporter.teams import Fullness, blocks_of
 from forestcoll.runtimes.mscclpp.writing import written_plan
 from forestcoll.runtimes.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.program import Program
 
-__all__ = ["MscclppOptions", "to_mscclpp"]
+__all__ = ["BETWEEN_BOXES", "MscclppOptions", "to_mscclpp"]
+
+BETWEEN_BOXES = ("port", "memory")
+"""Types of channels between GPUs of two boxes."""
 
 _TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the order to try them
 # Fuller threadblocks first: fewer of them must run at once.
@@ -61,6 +69,9 @@ class MscclppOptions:
     min_bytes, max_bytes : int
         The sizes for which the plan is meant; 0 is no limit except that of the runtime's offsets,
         some 4 GB in each buffer.
+    between_boxes : str
+        The channels between GPUs of two boxes: "port", of which a proxy on the CPU has the NIC move
+        data; or "memory", where NVLink joins the boxes.
     """
 
     threadblocks: int = GPU_THREADBLOCKS
@@ -68,9 +79,15 @@ class MscclppOptions:
     in_place: bool = False
     min_bytes: int = 0
     max_bytes: int = 0
+    between_boxes: str = "port"
 
     def __post_init__(self) -> None:
         check_options(self, "threadblocks", "instances")
+        if self.between_boxes not in BETWEEN_BOXES:
+            raise InvalidParameterError(
+                f"between_boxes is {self.between_boxes!r}; it must be one of "
+                f"{', '.join(BETWEEN_BOXES)}"
+            )
         if self.min_bytes >= 2**31:
             raise InvalidParameterError(
                 f"min_bytes is {self.min_bytes}; the runtime reads 31 bits, so at most 2^31 - 1"
@@ -101,7 +118,8 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     pieces = pieces_of(program)
     layout = layout_of(program, pieces, options.instances, options.in_place)
     ways = through_switches(in_units(pieces, layout.unit), program.topology)
-    draft = _Draft(program, options, layout, actions_of(ways, layout))
+    transfers = with_arrivals(actions_of(ways, layout), _boxes(program, options))
+    draft = _Draft(program, options, layout, transfers)
     broken: list[Excess] = []
     for teams, most in _tries(options):
         found = draft.plan(teams, most)
@@ -109,6 +127,13 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
             return _named(found)
         broken.append(found)
     raise _too_much(draft.name, broken)
+
+
+def _boxes(program: Program, options: MscclppOptions) -> Boxes:
+    topology = program.topology
+    if options.between_boxes == "memory":
+        return Boxes()
+    return Boxes(tuple(topology.nodes[position].box for position in topology.compute))
 
 
 def _named(plan: Plan) -> Plan:
@@ -139,7 +164,7 @@ class _Draft:
     program: Program
     options: MscclppOptions
     layout: Layout
-    actions: list[Action]
+    transfers: PortTransfers
 
     @property
     def name(self) -> str:
@@ -149,11 +174,13 @@ class _Draft:
     def plan(self, teams: int, most: Fullness) -> Plan | Excess:
         """Write the program with this many teams of each instance, or return the broken limit."""
         layout, options = self.layout, self.options
-        wiring = wired(phases_of(self.actions, blocks_of(self.actions, teams, most)))
+        actions = self.transfers.actions
+        blocks = blocks_of(actions, teams, most)
+        wiring = wired(phases_of(actions, blocks), self.transfers, blocks)
         excess = wiring.excess(options.instances, options.threadblocks)
         if excess is not None:
             return excess
-        scratch = _Scratch(self.actions, layout)
+        scratch = _Scratch(actions, layout)
         buffers = [
             (*self._chunks, scratch.many[gpu] * options.instances) for gpu in range(layout.gpus)
         ]
