@@ -141,12 +141,14 @@ def _plan_facts(plan: Plan) -> dict[str, Any]:
         "chunks": max(first.input_chunks, first.output_chunks),
         "scratch_chunks": max(gpu.scratch_chunks for gpu in plan.gpus),
         "channels": max(len(gpu.memory_channels) for gpu in plan.gpus),
+        "port_channels": max(len(gpu.port_channels) for gpu in plan.gpus),
         "switch_channels": max(len(gpu.switch_channels) for gpu in plan.gpus),
         "threadblocks": max(len(gpu.threadblocks) for gpu in plan.gpus),
         "operations": max(len(block.operations) for block in blocks),
         "in_place": plan.in_place,
         "min_bytes": plan.min_bytes,
         "max_bytes": plan.max_bytes,
+        "least_bytes": max(first.input_chunks, first.output_chunks) * plan.buffer_alignment,
     }
 
 

@@ -55,6 +55,15 @@ def export_schedule(
             "if not given.",
         ),
     ] = None,
+    between_boxes: Annotated[
+        str | None,
+        typer.Option(
+            "--between-boxes",
+            metavar="port|memory",
+            help="Channels between boxes, for mscclpp: of a proxy and the NICs (port, if not "
+            "given), or where NVLink joins the boxes (memory).",
+        ),
+    ] = None,
     in_place: Annotated[
         bool,
         typer.Option(
@@ -107,6 +116,7 @@ def export_schedule(
         "in_place": in_place or None,
         "min_bytes": _bytes("--min-size", least),
         "max_bytes": _bytes("--max-size", most),
+        "between_boxes": between_boxes,
         "size_bytes": _bytes("--size", size),
         "gamma_s_per_gb": None if gamma is None else AlphaBeta(gamma_s_per_gb=gamma).gamma,
     }

@@ -486,15 +486,17 @@ class Machine:
 
     def run(self) -> str:
         ranks = list(range(len(self.plan.gpus)))
-        moved = True
-        while moved and not self.wrong:
+        idle = 0
+        while idle < 3 and not self.wrong:
             moved = False
             self.chance.shuffle(ranks)
             for rank in ranks:
-                rests = self.chance.random() < self.rest[rank]
-                moved |= rests or self.turn(rank)
+                # In the last round before a deadlock is said, nobody rests.
+                if idle == 2 or self.chance.random() >= self.rest[rank]:
+                    moved |= self.turn(rank)
             moved |= self.serve()
             moved = moved or self.serve(all_of_it=True) or self.show_everything()
+            idle = 0 if moved else idle + 1
         if self.wrong:
             return self.wrong
         if any(self.blocks) or min(self.launch) < self.launches:

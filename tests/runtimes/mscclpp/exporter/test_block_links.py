@@ -26,7 +26,7 @@ def test_both_ways_are_one_channel() -> None:
     found = wiring(there_and_back())
     assert found.links == {FIRST: [SECOND], SECOND: [FIRST]}
     channels = channels_of(found, {0: [FIRST], 1: [SECOND]}, instances=2)
-    assert channels.peers == {0: [1, 1], 1: [0, 0]}
+    assert channels.peers == {(0, "memory"): [1, 1], (1, "memory"): [0, 0]}
     assert channels.number[1, FIRST, SECOND] == channels.number[1, SECOND, FIRST] == 1
 
 

@@ -63,13 +63,13 @@ def test_channels_of_two_gpus_are_of_the_same_threadblocks() -> None:
     )
     ends = counterparts(plan)
     user = {
-        (rank, channel): number
+        (rank, "memory", channel): number
         for rank, gpu in enumerate(plan.gpus)
         for number, block in enumerate(gpu.threadblocks)
         for channel in block.memory_channels
     }
     uses = Counter(
-        (rank, channel)
+        (rank, "memory", channel)
         for rank, gpu in enumerate(plan.gpus)
         for block in gpu.threadblocks
         for channel in block.memory_channels

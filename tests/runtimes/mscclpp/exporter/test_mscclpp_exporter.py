@@ -1,6 +1,8 @@
 """Programs exported, interpreted, and executed by a machine that shares nothing with either."""
 
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +28,7 @@ from tests.hand_networks import network_of
 from tests.random_topologies import build_topology
 from tests.schedule.made.programs import COLLECTIVES, by_hand
 from tests.schedule.made.run_mscclpp import RIGHT, carried_out
+from tests.schedule.mutations_of.mscclpp import plan_mutants
 
 SMALL = ("ring:nodes=7", "complete:nodes=6", "torus:dims=3x3", "dgx_a100:boxes=1", "paper_example")
 """Where methods are tried: the first that each claims."""
@@ -116,6 +119,47 @@ def test_any_network_comes_out_right(data: st.DataObject) -> None:
     check(program, options, launches=1)
 
 
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("between", ["port", "memory"])
+def test_boxes_are_joined_by_port_or_memory_channels(collective: str, between: str) -> None:
+    """Eight GPUs in two boxes: no memory channel leads to the other box, unless NVLink does."""
+    root = 0 if collective in ("broadcast", "reduce") else None
+    made = generate("paper_example", collective=collective, root=root)
+    for threadblocks in (2, 108):
+        options = MscclppOptions(threadblocks=threadblocks, between_boxes=between)
+        plan = check(compile_program(made.schedule), options)
+        for rank, gpu in enumerate(plan.gpus):
+            assert not any(peer // 4 == rank // 4 for peer in gpu.port_channels)
+            far = [peer for peer in gpu.memory_channels if peer // 4 != rank // 4]
+            assert not (gpu.port_channels if between == "memory" else far)
+    assert any(gpu.port_channels for gpu in plan.gpus) == (between == "port")
+
+
+def test_boxes_in_place_and_in_two_instances() -> None:
+    """What is read over a port channel is not written over before it has arrived."""
+    for collective in COLLECTIVES:
+        program = compile_program(generate("paper_example", collective=collective).schedule)
+        check(program, MscclppOptions(in_place=True, instances=2), launches=3)
+
+
+def test_mutants_of_plans_with_port_channels_are_caught() -> None:
+    """Each plan with one operation changed: what the slow machine gets wrong is not right."""
+    counts: Counter[bool] = Counter()
+    for collective in ("allgather", "allreduce"):
+        made = generate("rail_optimized:boxes=3,gpus_per_box=2", collective=collective)
+        plan = to_mscclpp(compile_program(made.schedule), MscclppOptions(threadblocks=2))
+        for kind, mutant in plan_mutants(plan, 3, seed=1):
+            try:
+                caught = not interpret_plan(mutant).is_right
+            except UnsupportedError:
+                caught = True
+            counts[caught] += 1
+            if not caught:
+                said = {carried_out(mutant, launches=2, seed=seed) for seed in range(3)}
+                assert said == {RIGHT}, (collective, kind)
+    assert counts[True] >= 25, counts
+
+
 def test_limits_that_cannot_be_met_are_reported() -> None:
     """A ring of 30 that gathers by one threadblock: 15 phases of five operations."""
     program = compile_program(generate("ring:nodes=30").schedule)
@@ -181,9 +225,10 @@ def test_all_to_alls_on_paths_are_written(spec: str) -> None:
         ({"instances": 0}, "instances is 0"),
         ({"min_bytes": 2**31}, "the runtime reads 31 bits"),
         ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
+        ({"between_boxes": "switch"}, "between_boxes is 'switch'; it must be one of port, memory"),
     ],
 )
-def test_options_are_checked(options: dict[str, int], expected: str) -> None:
+def test_options_are_checked(options: dict[str, Any], expected: str) -> None:
     with pytest.raises(InvalidParameterError, match=expected):
         MscclppOptions(**options)
 
