@@ -44,8 +44,8 @@ _SHIFT = 16.0
 # A parameter is dropped if the error without it is at most this multiple of that with it, or below
 # a tenth of a per cent.
 _NEXT_TO_NOTHING, _NOISE = 1.05, 1e-3
-# Costs before alpha: with one pipeline chunk they act alike.
-_DROPPED = ("message_cost_us", "chunk_cost_us", "gamma_s_per_gb", "constant_us", "loss", "alpha_us")
+_COSTS = ("message_cost_us", "chunk_cost_us")
+_DROPPED = (*_COSTS, "gamma_s_per_gb", "constant_us", "loss", "alpha_us")
 _REDUCING = ("reduce", "reduce-scatter", "allreduce")
 
 
@@ -136,7 +136,7 @@ def fit_simulation(
     for window, chunk_bytes in pairs:
         if tried and time.monotonic() - began > seconds:
             break
-        found = problem.fitted(problem.free, window, chunk_bytes)
+        found = problem.best(window, chunk_bytes)
         best = found if best is None or found[0] < best[0] else best
         tried += 1
         progress(tried, len(pairs))
@@ -172,7 +172,17 @@ class _Problem:
         self.simulators = simulators
         self._fitted = fitted
         reduces = any(one.curve.collective in _REDUCING for one in fitted)
-        self.free = tuple(name for name in PARAMETERS if reduces or name != "gamma_s_per_gb")
+        self._free = tuple(name for name in PARAMETERS if reduces or name != "gamma_s_per_gb")
+
+    def best(self, window: Window, chunk_bytes: int | None) -> tuple[float, Settings]:
+        """Return the fit of all parameters, or that without costs if it is as good.
+
+        Costs and alpha act much alike, so a fit of all of them may end off the best values.
+        """
+        few = [name for name in self._free if name not in _COSTS]
+        simple = self.fitted(few, window, chunk_bytes)
+        every = self.fitted(self._free, window, chunk_bytes)
+        return simple if simple[0] <= max(_NEXT_TO_NOTHING * every[0], _NOISE) else every
 
     def fitted(
         self, free: Sequence[str], window: Window, chunk_bytes: int | None
