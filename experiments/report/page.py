@@ -17,7 +17,7 @@ from experiments.figures.plotly_renderer import Entry, template
 from experiments.figures.styles import palette_of
 from experiments.report.charts import charts_of
 from experiments.report.legend import button
-from experiments.report.packing import packed, packed_json
+from experiments.report.packed_text import packed, packed_json
 from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from experiments.report.packing import unpacked
+from experiments.report.packed_text import unpacked
 from experiments.report.page import Section, facts, page, write_report
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status

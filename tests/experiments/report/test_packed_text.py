@@ -3,7 +3,7 @@
 import json
 import random
 
-from experiments.report.packing import packed, packed_json, unpacked
+from experiments.report.packed_text import packed, packed_json, unpacked
 
 
 def test_texts_of_any_length_come_out_again() -> None:
