@@ -16,6 +16,8 @@ from forestcoll.bounded_depth.depth_limit import rate_by_depth as rate_by_depth
 from forestcoll.certificate import certify as certify
 from forestcoll.core.fixed_k import FixedK as FixedK
 from forestcoll.core.fixed_k import fixed_k as fixed_k
+from forestcoll.cut_over_time.time_search import time_bound as time_bound
+from forestcoll.cut_over_time.time_search import time_bounds as time_bounds
 from forestcoll.generation import Generated as Generated
 from forestcoll.generation import generate as generate
 from forestcoll.generation import generate_factored as generate_factored
@@ -27,6 +29,7 @@ from forestcoll.problem.certificate_document import read_certificate as read_cer
 from forestcoll.problem.certificate_document import write_certificate as write_certificate
 from forestcoll.problem.optimum import Optimum as Optimum
 from forestcoll.problem.options import Options as Options
+from forestcoll.problem.over_time.time_bound import TimeBound as TimeBound
 from forestcoll.schedule.allreduce import Allreduce as Allreduce
 from forestcoll.schedule.factored import FactoredForest as FactoredForest
 from forestcoll.schedule.files import read_schedule as read_schedule
@@ -34,6 +37,7 @@ from forestcoll.schedule.forest import Forest as Forest
 from forestcoll.schedule.multicast import MulticastForest as MulticastForest
 from forestcoll.schedule.program import Program as Program
 from forestcoll.schedule.verification import verify_certificate as verify_certificate
+from forestcoll.schedule.verification import verify_time_bound as verify_time_bound
 from forestcoll.topology import Topology as Topology
 from forestcoll.topology import group as group
 from forestcoll.topology import load_topology as load_topology

@@ -2,9 +2,9 @@
 
 To read: this and ``shell`` (commands, loaded when called; errors as one line and an exit code).
 Then what commands share: ``options``, ``changed``, ``demands`` (input), ``output``, ``facts``.
-Then the commands: ``networks``, ``importing``, ``nccl_channels``, ``optima``, ``what_if``,
-``generation``, ``depths``, ``replan``, ``inspection``, ``simulation``, ``schemas``, and
-``runtime_files/``.
+Then the commands: ``networks``, ``importing``, ``nccl_channels``, ``optima``, ``sized_optima``,
+``what_if``, ``generation``, ``depths``, ``replan``, ``inspection``, ``simulation``, ``schemas``,
+and ``runtime_files/``.
 
 Exit codes: 0 done, 1 a check failed, 2 bad input or an unwritable file, 3 a limit was reached or
 the problem is infeasible, 130 interrupted.

@@ -29,6 +29,7 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
+from forestcoll.cli.sized_optima import AlphaIfSized, LeastTimeOf, expect_size, time_facts
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
 from forestcoll.problem.options import Options
@@ -53,11 +54,25 @@ def show_optimum(
     k: Trees = None,
     demand: DemandText = None,
     seconds: AllToAllSeconds = 60.0,
+    size: LeastTimeOf = None,
+    alpha: AlphaIfSized = None,
     json_: Json = False,
 ) -> None:
     """Find the throughput optimum of a network, with its proof."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
+    if expect_size(size, alpha, {"demand": demand, "k": k}):
+        facts = time_facts(
+            topology,
+            collective,
+            str(size),
+            alpha or "10",
+            root=root_of(topology, root),
+            weights=read_if_given(weights),
+            exact=json_,
+        )
+        report({**idle_fact(members, idle), **facts}, json_)
+        return
     if check_all_to_all(collective, demand, {"root": root, "weights": weights, "k": k}):
         facts = optimum_facts(topology, demand, seconds)
         report({**idle_fact(members, idle), **facts}, json_)

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         AllToAllCertificateVerdict,
         CertificateVerdict,
         verify_certificate,
+        verify_time_bound,
     )
 
 __all__ = [
@@ -56,7 +57,8 @@ __all__ = [
     "StepSchedule", "StepVerdict", "Steps", "TimedSend", "Tree", "Verdict", "Walks", "by_shards",
     "certificate_schema", "cost", "is_certificate", "lockstep", "makespan_s_per_gb",
     "read_certificate", "read_schedule", "sequential", "stepwise", "synchronous", "time_reversed",
-    "timed", "verify", "verify_certificate", "write_certificate", "write_schedule",
+    "timed", "verify", "verify_certificate", "verify_time_bound", "write_certificate",
+    "write_schedule",
 ]  # fmt: skip
 
 _DOCUMENTS = "forestcoll.problem.certificate_document"
@@ -76,6 +78,7 @@ __getattr__, __dir__ = attach(
         "is_certificate": _DOCUMENTS,
         "read_certificate": _DOCUMENTS,
         "verify_certificate": _PROOFS,
+        "verify_time_bound": _PROOFS,
         "write_certificate": _DOCUMENTS,
     },
 )

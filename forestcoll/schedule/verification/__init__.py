@@ -3,8 +3,8 @@
 To read: ``dispatch`` (:func:`verify` of any schedule) and ``verdict``. Then the proofs: ``trees/``
 (forests of every form, and allreduces of two), ``steps/`` (step schedules) and ``flows``. They
 share ``arrays`` and ``demand_form`` (forms), ``paths`` (physical paths and link loads), ``prices``
-and ``pair_prices`` (bounds by prices) and ``naming`` (names in counter-examples).
-``certificates/`` proves certificates.
+and ``pair_prices`` (bounds by prices) and ``naming`` (names in counter-examples). ``time_bounds``
+proves bounds on time, ``certificates/`` certificates.
 """
 
 from __future__ import annotations
@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from forestcoll.schedule.verification.certificates.demand_prices import (
         AllToAllCertificateVerdict,
     )
+    from forestcoll.schedule.verification.time_bounds import verify_time_bound
 
 __all__ = [
     "AllToAllCertificateVerdict", "AllreduceCertificateVerdict", "AllreduceVerdict",
     "CertificateVerdict", "FlowVerdict", "StepVerdict", "Verdict", "verify", "verify_certificate",
+    "verify_time_bound",
 ]  # fmt: skip
 
 _CERTIFICATES = f"{__name__}.certificates"
@@ -44,5 +46,6 @@ __getattr__, __dir__ = attach(
         "AllreduceCertificateVerdict": f"{_CERTIFICATES}.allreduce_certificate",
         "CertificateVerdict": f"{_CERTIFICATES}.certificate",
         "verify_certificate": f"{_CERTIFICATES}.certificate",
+        "verify_time_bound": f"{__name__}.time_bounds",
     },
 )

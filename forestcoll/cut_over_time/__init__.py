@@ -1,0 +1,6 @@
+"""The least time of a collective at a size: search for the bottleneck cut over time.
+
+To read: ``time_search`` (the public functions), ``separations`` (which GPUs to separate),
+``refinement`` (nodes that a flow cannot tell apart), ``flow_over_time`` (the flow and its cut),
+``delay`` (what latencies cost every schedule of any rate).
+"""

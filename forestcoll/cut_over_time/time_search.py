@@ -1,0 +1,306 @@
+"""The proved least time of a collective at a size.
+
+Problem: T* = max over sources A and sinks v of the least T at which a flow over time brings the
+         data of A to v; and delta + M / rate for a bound on the rate.
+Input:   a topology, a collective, sizes, alpha.
+Output:  the time, exactly, with labels of a cut over time or a delayed rate as proof.
+Cost:    one flow over time for each pair of sources and sinks, on classes of symmetric nodes; all
+         sizes share them.
+Source:  Ford and Fulkerson 1958; see docs/mathematics/time-bound.md. Checked by
+         :mod:`forestcoll.schedule.verification.time_bounds`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+
+import numpy as np
+
+from forestcoll.core.optimality import SECONDS, narrowest_cut, rate_bound
+from forestcoll.core.partition_bound import best_known_bound
+from forestcoll.cut_over_time.delay import delay_us
+from forestcoll.cut_over_time.flow_over_time import FlowOverTime
+from forestcoll.cut_over_time.refinement import Classes, merged
+from forestcoll.cut_over_time.separations import Separation, separations
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.over_time.timed_links import REDUCTIONS, TimedLinks, read_alpha
+from forestcoll.problem.rate_bound import RateBound
+from forestcoll.problem.sizes import read_size
+from forestcoll.problem.weights import Weights, rank_of_root, weights_for
+from forestcoll.topology.model import Topology
+from forestcoll.topology.numbers import Exact
+from forestcoll.topology.spec import Network, as_topology
+from forestcoll.topology.validation import COLLECTIVES, validate
+
+__all__ = ["time_bound", "time_bounds"]
+
+_ALL_TO_ALL = "all-to-all"
+_MOST_LINKS = 400_000  # of all flows together, which limits the work on networks without symmetry
+_MOST_CUTS = 4
+_MOST_CLASSES = 16
+_ROUNDS = 4
+
+
+def time_bound(
+    topology: Network,
+    collective: str = "allgather",
+    size: int | str = "1MB",
+    alpha_us: Exact = 10,
+    *,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    seconds: float = SECONDS,
+) -> TimeBound:
+    """Find a proved least time of a collective at a size, latencies included.
+
+    The model is that of simulations, without their further costs: data are fluid, a link carries
+    its bandwidth, and what starts on it arrives after its latency, plus alpha if a GPU sends.
+
+    Parameters
+    ----------
+    topology : Topology, or its specification, path or networkx graph
+    collective : str
+        "allgather", "reduce-scatter", "broadcast", "reduce", "allreduce" or "all-to-all".
+    size : int or str
+        As nccl-tests counts it, in bytes or as "4MB" (1 MB is 2^20): all shards together; what one
+        GPU sends in an all-to-all.
+    alpha_us : int, Fraction or str
+        Microseconds of a hop from GPU to GPU; "800ns" is understood, too.
+    root : str or int, optional
+        Root of a broadcast or reduce, by name or rank.
+    weights : mapping or sequence, optional
+        How much of the data each GPU has, in an allgather or reduce-scatter.
+    seconds : float
+        Time limit of the program for the rate of networks that need one.
+
+    Returns
+    -------
+    TimeBound
+
+    Raises
+    ------
+    UnsupportedError
+        For a single GPU, and for an unknown collective.
+    InvalidParameterError
+        For a wrong size, alpha, root or weights.
+    InvalidTopologyError, CapacityOverflowError
+        As :func:`forestcoll.optimum`.
+
+    Examples
+    --------
+    >>> bound = time_bound("dgx_a100:boxes=2", size=4_000_000)
+    >>> bound.time_us, float(bound.share_of_rate)
+    (Fraction(115, 4), 0.4013377926421405)
+    """
+    return time_bounds(
+        topology, collective, [size], alpha_us, root=root, weights=weights, seconds=seconds
+    )[0]
+
+
+def time_bounds(
+    topology: Network,
+    collective: str,
+    sizes: Iterable[int | str],
+    alpha_us: Exact = 10,
+    *,
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    seconds: float = SECONDS,
+) -> list[TimeBound]:
+    """Find the least times of several sizes, which share their work.
+
+    Parameters and errors are those of :func:`time_bound`.
+    """
+    network = as_topology(topology)
+    known = (*COLLECTIVES, _ALL_TO_ALL)
+    if collective not in known:
+        raise UnsupportedError(
+            f"collective is {collective!r}; it must be one of {', '.join(known)}"
+        )
+    if network.num_compute == 1:
+        raise UnsupportedError(f"{network.name} has a single GPU: nothing moves, so no time passes")
+    whole, rank = _weights_of(network, collective, root, weights)
+    search = _Search(network, collective, rank, whole, read_alpha(alpha_us), seconds)
+    return [search.bound(_size_of(size)) for size in sizes]
+
+
+def _size_of(size: int | str) -> int:
+    try:
+        return read_size(size)
+    except ValueError as error:
+        raise InvalidParameterError(f"the size {error}") from None
+
+
+def _weights_of(
+    topology: Topology, collective: str, root: str | int | None, weights: Weights | None
+) -> tuple[tuple[int, ...], int | None]:
+    if collective in (_ALL_TO_ALL, "allreduce"):
+        if root is not None or weights is not None:
+            raise InvalidParameterError(
+                f"the bound of {collective} holds for all roots and weights; leave them out"
+            )
+        return (1,) * topology.num_compute, None
+    whole = weights_for(topology, collective, root=root, weights=weights)
+    return whole, None if root is None else rank_of_root(topology, root)
+
+
+class _Search:
+    """The search for the largest bound; flows are kept for the next size."""
+
+    def __init__(
+        self,
+        topology: Topology,
+        collective: str,
+        root: int | None,
+        weights: tuple[int, ...],
+        alpha_us: Fraction,
+        seconds: float,
+    ) -> None:
+        self._topology, self._collective = topology, collective
+        self._root, self._weights, self._alpha_us = root, weights, alpha_us
+        reduction = collective in REDUCTIONS
+        self._rate = _rate_bound(topology, collective, weights, seconds)
+        self._delay_us = delay_us(topology, alpha_us)
+        self._links = TimedLinks.of(topology, alpha_us, reduction=reduction)
+        self._flows: dict[Separation, tuple[Classes, FlowOverTime]] = {}
+        self._work = 0
+        cuts = _cuts(topology, self._rate)
+        self._first = list(separations(topology, collective, self._links, weights, cuts))
+
+    def bound(self, size_bytes: int) -> TimeBound:
+        """Return the largest bound found for a size."""
+        time, labels = self._cut(size_bytes)
+        proof: TimeCut | DelayedRate = TimeCut(labels)
+        by_rate = None
+        if self._rate is not None:
+            by_rate = size_bytes / (1000 * self._rate.algbw_gb_s)
+            if by_rate + self._delay_us > time:
+                time, proof = by_rate + self._delay_us, DelayedRate(self._rate, self._delay_us)
+        return TimeBound(
+            topology=self._topology,
+            collective=self._collective,
+            root=self._root,
+            weights=self._weights,
+            size_bytes=size_bytes,
+            alpha_us=self._alpha_us,
+            time_us=time,
+            proof=proof,
+            by_rate_us=by_rate,
+        )
+
+    def _cut(self, size: int) -> tuple[Fraction, tuple[Fraction, ...]]:
+        best, time = self._first[0], Fraction(-1)
+        for one in self._first:
+            found = self._time(one, size)
+            if found is not None and found > time:
+                best, time = one, found
+        for _ in range(_ROUNDS):
+            for one in self._near(best, size):
+                found = self._time(one, size)
+                if found is not None and found > time:
+                    best, time = one, found
+                    break
+            else:
+                break
+        return self._solved(best, size)
+
+    def _near(self, one: Separation, size: int) -> Iterator[Separation]:
+        """Yield sources and sinks near those given: by their own labels, and a class more or less.
+
+        What the labels already put on a side costs nothing there, and adds data.
+        """
+        if self._collective == "allreduce":
+            return
+        time, labels = self._solved(one, size)
+        gpus = self._topology.compute
+        sources = one.sources.union(v for v in gpus if labels[v] == 0)
+        sinks = one.sinks
+        if self._collective == _ALL_TO_ALL:
+            sinks = sinks.union(v for v in gpus if labels[v] == time)
+        sources -= sinks
+        if (sources, sinks) != (one.sources, one.sinks):
+            yield Separation(sources, sinks)
+        of_node = self._flow(one)[0].of_node.tolist()
+        classes: dict[int, set[int]] = {}
+        for gpu in gpus:
+            if gpu not in sinks:
+                classes.setdefault(of_node[gpu], set()).add(gpu)
+        for alike in list(classes.values())[:_MOST_CLASSES]:
+            changed = sources - alike if alike <= sources else sources | alike
+            if any(self._weights[self._topology.rank_of[v]] for v in changed):
+                yield Separation(changed, sinks)
+
+    def _time(self, one: Separation, size: int) -> Fraction | None:
+        """Return the time of a separation; None if too much work was done to try another."""
+        if one not in self._flows and self._flows and self._work > _MOST_LINKS:
+            return None
+        found = self._flow(one)[1].least_time(self._amount(one, size))
+        return None if found is None else found[0]
+
+    def _solved(self, one: Separation, size: int) -> tuple[Fraction, tuple[Fraction, ...]]:
+        classes, flow = self._flow(one)
+        found = flow.least_time(self._amount(one, size))
+        assert found is not None  # a valid network leads from every GPU to every other
+        time, labels = found
+        unit = self._links.ticks_per_us
+        of_class = [label / unit for label in labels]
+        return time / unit, tuple(of_class[c] for c in classes.of_node.tolist())
+
+    def _flow(self, one: Separation) -> tuple[Classes, FlowOverTime]:
+        if one not in self._flows:
+            colours = np.zeros(self._links.nodes, dtype=np.int64)
+            # GPUs of different weight, and all switches, stay apart, so that classes have one kind.
+            for gpu, weight in zip(self._topology.compute, self._weights, strict=True):
+                colours[gpu] = 3 + weight
+            colours[list(one.sources)] = 1
+            colours[list(one.sinks)] = 2
+            classes = merged(self._links, colours)
+            ends = [{int(classes.of_node[v]) for v in side} for side in (one.sources, one.sinks)]
+            self._flows[one] = classes, FlowOverTime(classes.links, *ends)
+            self._work += len(classes.links.tail)
+        return self._flows[one]
+
+    def _amount(self, one: Separation, size: int) -> Fraction:
+        """Return how much must cross, in units of capacity times ticks."""
+        gpus = self._topology.num_compute
+        part = Fraction(1)
+        if self._collective == _ALL_TO_ALL:
+            part = Fraction(len(one.sources) * len(one.sinks), gpus)
+        elif self._collective != "allreduce":
+            weight = sum(self._weights[self._topology.rank_of[v]] for v in one.sources)
+            part = Fraction(weight, sum(self._weights))
+        return self._links.amount(size * part)
+
+
+def _rate_bound(
+    topology: Topology, collective: str, weights: tuple[int, ...], seconds: float
+) -> RateBound | AllreduceBound | None:
+    """Return a bound on the rate that holds for switches as they are marked."""
+    multicast = any(node.multicast for node in topology.nodes)
+    if collective == _ALL_TO_ALL:
+        validate(topology, "allgather")
+        return None
+    if collective == "allreduce":
+        validate(topology, "allreduce")
+        return best_known_bound(topology, multicast=multicast)
+    return rate_bound(
+        topology,
+        weights=weights,
+        reduction=collective in REDUCTIONS,
+        multicast=multicast,
+        seconds=seconds,
+    )
+
+
+def _cuts(topology: Topology, found: RateBound | AllreduceBound | None) -> list[tuple[int, ...]]:
+    """Return node sets that bound the rate, those of the highest prices first."""
+    if isinstance(found, RateBound):
+        ordered = sorted(found.cuts, key=lambda one: (-one.price, one.nodes))
+        return [one.nodes for one in ordered[:_MOST_CUTS]]
+    if isinstance(found, AllreduceBound):
+        return []
+    _, _, cut = narrowest_cut(topology, (1,) * topology.num_compute)
+    return [tuple(np.flatnonzero(cut).tolist())]

@@ -1,0 +1,190 @@
+"""Lower bounds on the time of a collective at a size, with labels or a rate as proof.
+
+Problem: before which time can no schedule end a collective?
+Input:   a topology, a collective, a size, alpha, and the proof that a search found.
+Output:  the bound in us, exactly, and its proof in words.
+Cost:    linear in the links.
+Source:  the minimum cuts over time of Ford and Fulkerson, see docs/mathematics/time-bound.md.
+
+A cut over time gives each node a label from 0 to T: the time from which on the node is on the side
+of the sources. A link (t, h) with bandwidth b and latency l carries at most
+b max(0, label_h - label_t - l) across it. GPUs with the label 0 are sources, those with the label T
+are sinks. If the data that sources have and sinks need are as much as all links carry, no schedule
+ends before T.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from forestcoll.problem.allreduce_bound import AllreduceBound
+from forestcoll.problem.over_time.timed_links import REDUCTIONS
+from forestcoll.problem.rate_bound import RateBound
+from forestcoll.topology.describe import counted, decimal, link_groups, nodes_in_words
+from forestcoll.topology.graph import Link
+from forestcoll.topology.in_brief import InBrief
+from forestcoll.topology.model import Topology
+
+__all__ = ["DelayedRate", "TimeBound", "TimeCut"]
+
+_GROUPS_SHOWN = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TimeCut:
+    """A cut over time.
+
+    Parameters
+    ----------
+    labels_us : tuple of Fraction
+        The label of each node, from 0 to T, in the order of the nodes. In a reduction they are of
+        the reversed network.
+    """
+
+    labels_us: tuple[Fraction, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class DelayedRate:
+    """A bound on the rate, which no schedule attains during the first and last microseconds.
+
+    Parameters
+    ----------
+    bound : RateBound or AllreduceBound
+    delay_us : Fraction
+        The time in which links carry no data of use: before any data arrive at their tails, or
+        too late for any GPU.
+    """
+
+    bound: RateBound | AllreduceBound = field(repr=False)
+    delay_us: Fraction
+
+
+@dataclass(frozen=True, repr=False)
+class TimeBound(InBrief):
+    """No schedule of a collective ends earlier than this.
+
+    Parameters
+    ----------
+    root : int, optional
+        Rank of the root of a broadcast or reduce.
+    weights : tuple of int
+        The weight of each rank.
+    size_bytes : int
+        As nccl-tests counts it: all shards together, or what one GPU sends in an all-to-all.
+    alpha_us : Fraction
+        Latency of a hop from GPU to GPU, beside those of its links.
+    time_us : Fraction
+        The bound.
+    proof : TimeCut or DelayedRate
+    by_rate_us : Fraction, optional
+        The time for this size at the best known bound on the rate, without latencies. None if no
+        such bound is computed: for an all-to-all, or if its program took too long.
+    """
+
+    topology: Topology
+    collective: str
+    root: int | None
+    weights: tuple[int, ...]
+    size_bytes: int
+    alpha_us: Fraction
+    time_us: Fraction
+    proof: TimeCut | DelayedRate
+    by_rate_us: Fraction | None = None
+
+    @property
+    def reduction(self) -> bool:
+        """Whether the labels are of the reversed network."""
+        return self.collective in REDUCTIONS
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """Upper bound on the algorithmic bandwidth at this size, in GB/s."""
+        return self.size_bytes / (1000 * self.time_us)
+
+    @property
+    def share_of_rate(self) -> Fraction | None:
+        """How much of the bound on the rate is possible at this size; None without one."""
+        return None if self.by_rate_us is None else self.by_rate_us / self.time_us
+
+    def in_words(self) -> list[str]:
+        """Return the proof in words."""
+        if isinstance(self.proof, DelayedRate):
+            return [
+                f"links carry nothing of use for {decimal(self.proof.delay_us)} us, and data for "
+                f"{decimal(self.time_us - self.proof.delay_us)} us at "
+                f"{decimal(self.proof.bound.algbw_gb_s)} GB/s at most"
+            ]
+        labels = self.proof.labels_us
+        sources = self._gpus_labelled(labels, Fraction(0))
+        sinks = self._gpus_labelled(labels, self.time_us)
+        verb = "contribute to" if self.collective in (*REDUCTIONS, "allreduce") else "reach"
+        near, far = (sinks, sources) if self.reduction else (sources, sinks)
+        due = self._due(sources, sinks)
+        amount = str(due) if due.denominator == 1 else decimal(due)
+        return [
+            f"{amount} bytes of {nodes_in_words(self.topology, near)} must {verb} "
+            f"{nodes_in_words(self.topology, far)}",
+            *self._turns(labels),
+            *self._crossings(labels),
+        ]
+
+    def _gpus_labelled(self, labels: tuple[Fraction, ...], label: Fraction) -> list[int]:
+        return [v for v in self.topology.compute if labels[v] == label]
+
+    def _due(self, sources: list[int], sinks: list[int]) -> Fraction:
+        """Return the bytes that must cross the cut."""
+        size = Fraction(self.size_bytes)
+        if self.collective == "allreduce":
+            return size
+        if self.collective == "all-to-all":
+            return size * len(sources) * len(sinks) / self.topology.num_compute
+        weight = sum(self.weights[self.topology.rank_of[v]] for v in sources)
+        return size * weight / sum(self.weights)
+
+    def _turns(self, labels: tuple[Fraction, ...]) -> list[str]:
+        """Say when nodes turn to the side of the sources; in a reduction, in reversed time."""
+        turning: dict[Fraction, list[int]] = defaultdict(list)
+        for node, label in enumerate(labels):
+            turning[label].append(node)
+        when = "before the end" if self.reduction else "from the start"
+        return [
+            f"{decimal(label)} us {when}: {nodes_in_words(self.topology, turning[label])}"
+            for label in sorted(turning)[:_GROUPS_SHOWN]
+        ]
+
+    def _crossings(self, labels: tuple[Fraction, ...]) -> list[str]:
+        """Say what links carry across the cut, and for how long."""
+        links: dict[Fraction, list[Link]] = defaultdict(list)
+        for link in self.topology.links:
+            near, far = (link.head, link.tail) if self.reduction else (link.tail, link.head)
+            sends = not self.topology.nodes[link.tail].is_switch
+            late = link.latency_us + (self.alpha_us if sends else 0)
+            if (open_us := labels[far] - labels[near] - late) > 0:
+                links[open_us].append(link)
+        lines = []
+        for open_us in sorted(links, reverse=True):
+            for alike in link_groups(self.topology, links[open_us]):
+                each = f"{counted(len(alike), 'link')} of {decimal(alike[0].bandwidth_gb_s)} GB/s"
+                tails = nodes_in_words(self.topology, (link.tail for link in alike))
+                heads = nodes_in_words(self.topology, (link.head for link in alike))
+                lines.append(f"{each} for {decimal(open_us)} us, from {tails} to {heads}")
+        return lines[:_GROUPS_SHOWN]
+
+    def in_a_line(self) -> str:
+        """Return collective, network, size and time in a line."""
+        name = f"{self.collective} on {self.topology.name}"
+        return f"{name}, {self.size_bytes} bytes: at least {decimal(self.time_us)} us"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the proof."""
+        return {
+            "topology": self.topology.name,
+            "collective": self.collective,
+            "size": f"{self.size_bytes} bytes",
+            "alpha": f"{decimal(self.alpha_us)} us",
+            "at least": f"{decimal(self.time_us)} us",
+            "what binds": self.in_words(),
+        }

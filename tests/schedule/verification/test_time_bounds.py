@@ -1,0 +1,207 @@
+"""Labels and delays added up again; changed ones are refused."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from forestcoll import time_bound
+from forestcoll.errors import VerificationError
+from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.schedule import verify_time_bound
+from forestcoll.topology import load_topology
+from tests.hand_networks import network_of
+
+SIZE = 4_000_000
+FAN = network_of("r a b c [s]", "r > s: 1 1, s > a b c: 1 1")
+
+
+def of_boxes(collective: str = "allgather") -> TimeBound:
+    return time_bound("dgx_a100:boxes=2", collective, SIZE)
+
+
+def of_the_fan() -> TimeBound:
+    return time_bound(FAN, "broadcast", 10_000, 2, root="r")
+
+
+def of_rings() -> TimeBound:
+    """A large allreduce, whose partition bound is the sharper one."""
+    return time_bound("torus:dims=3x3", "allreduce", 10**9)
+
+
+def refused(bound: TimeBound, message: str) -> None:
+    with pytest.raises(VerificationError, match=message):
+        verify_time_bound(bound)
+
+
+def relabelled(bound: TimeBound, change: Callable[[list[Fraction]], None]) -> TimeBound:
+    assert isinstance(bound.proof, TimeCut)
+    labels = list(bound.proof.labels_us)
+    change(labels)
+    return replace(bound, proof=TimeCut(tuple(labels)))
+
+
+def test_labels_by_hand():
+    """2 of 4 MB come into box 0: 8 NICs for 8.75 us, and that of GPU 0 for 10 us more."""
+    assert 25_000 * (8 * Fraction("8.75") + 10) == 2_000_000
+    assert verify_time_bound(of_boxes()) == Fraction("28.75")
+    assert verify_time_bound(of_boxes("reduce-scatter")) == Fraction("28.75")
+
+
+def test_delays_by_hand():
+    """30 000 bytes over r -> s, in vain for 1 + 2 us before s and 1 us behind it."""
+    assert verify_time_bound(of_the_fan()) == 34
+
+
+def test_a_partition_bound_with_its_delay():
+    bound = of_rings()
+    assert isinstance(bound.proof, DelayedRate)
+    assert verify_time_bound(bound) == bound.time_us
+
+
+@pytest.mark.parametrize("node", range(19))
+def test_a_label_that_moves_is_refused_or_still_proves(node: int):
+    """Earlier or later by 1 us: the links carry more, or less must cross."""
+    bound = of_boxes()
+    kept = 0
+    for step in (-1, 1):
+
+        def move(labels: list[Fraction], step: int = step) -> None:
+            labels[node] = min(max(labels[node] + step, Fraction(0)), bound.time_us)
+
+        try:
+            kept += verify_time_bound(relabelled(bound, move)) == bound.time_us
+        except VerificationError:
+            continue
+    assert kept < 2
+
+
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
+def test_a_later_time_is_refused(collective: str):
+    """With the labels stretched, or with those of the sinks alone moved."""
+    bound = of_boxes(collective)
+    assert isinstance(bound.proof, TimeCut)
+    stretch = Fraction(1001, 1000)
+    late = replace(bound, time_us=bound.time_us * stretch)
+    longer = TimeCut(tuple(label * stretch for label in bound.proof.labels_us))
+    refused(replace(late, proof=longer), "more than the")
+    moved = tuple(late.time_us if t == bound.time_us else t for t in bound.proof.labels_us)
+    refused(replace(late, proof=TimeCut(moved)), "more than the")
+    refused(late, "needs a GPU with the label 0")
+
+
+def test_an_earlier_time_is_proved_by_shorter_labels():
+    bound = of_boxes()
+    assert isinstance(bound.proof, TimeCut)
+    half = TimeCut(tuple(label / 2 for label in bound.proof.labels_us))
+    assert verify_time_bound(replace(bound, time_us=bound.time_us / 2, proof=half)) == Fraction(
+        "14.375"
+    )
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_random_labels_prove_no_more_than_the_search_finds(seed: int):
+    """Labels that the checker accepts give a valid bound; the search found the largest."""
+    chance = random.Random(seed)
+    network = load_topology("ring:nodes=4") if seed % 2 else FAN
+    given = {"collective": "broadcast", "root": 0} if network is FAN else {}
+    bound = time_bound(network, size=8000, alpha_us=1, **given)
+    later = bound.time_us * Fraction(chance.randint(1001, 1300), 1000)
+    ticks = [Fraction(0), later, *(later * chance.randint(0, 8) / 8 for _ in range(4))]
+    labels = tuple(chance.choice(ticks) for _ in network.nodes)
+    with pytest.raises(VerificationError):
+        verify_time_bound(replace(bound, time_us=later, proof=TimeCut(labels)))
+
+
+def first(value: Any) -> Callable[[list[Any]], None]:
+    def change(labels: list[Any]) -> None:
+        labels[0] = value
+
+    return change
+
+
+MUTANTS: dict[str, tuple[Callable[[], TimeBound], str]] = {
+    "short": (lambda: relabelled(of_boxes(), lambda labels: labels.pop() and None), "labels; the"),
+    "float": (lambda: relabelled(of_boxes(), first(28.75)), "must be a Fraction"),
+    "negative": (lambda: relabelled(of_boxes(), first(Fraction(-1))), "must be a Fraction"),
+    "beyond": (lambda: relabelled(of_boxes(), first(Fraction(29))), "must be a Fraction"),
+    "no sink": (lambda: relabelled(of_boxes(), first(Fraction(1))), "needs a GPU"),
+    "smaller size": (lambda: replace(of_boxes(), size_bytes=SIZE - 1), "more than the"),
+    "no size": (lambda: replace(of_boxes(), size_bytes=0), "whole number"),
+    "less alpha": (lambda: replace(of_boxes(), alpha_us=Fraction(9)), "more than the"),
+    "no alpha": (lambda: replace(of_boxes(), alpha_us=Fraction(-1)), "from 0 up"),
+    "float time": (lambda: replace(of_boxes(), time_us=28.75), "must be a Fraction"),
+    "collective": (lambda: replace(of_boxes(), collective="gossip"), "no known"),
+    "backwards": (lambda: replace(of_boxes(), collective="reduce-scatter"), "more than the"),
+    "no weights": (lambda: replace(of_boxes(), weights=(0,) * 16), "all 0"),
+    "few weights": (lambda: replace(of_boxes(), weights=(1,) * 15), "a weight from 0 up"),
+    "weights of pairs": (
+        lambda: replace(of_boxes("all-to-all"), weights=(2, *[1] * 15)),
+        "all must be 1",
+    ),
+    "root": (lambda: replace(of_the_fan(), root=1), "1 at its root"),
+    "no data": (
+        lambda: relabelled(replace(of_boxes(), weights=(1, *[0] * 15)), lambda labels: None),
+        "no data must cross",
+    ),
+    "network": (
+        lambda: replace(of_boxes(), topology=load_topology("dgx_h100:boxes=2")),
+        "more than the|labels; the",
+    ),
+    "late rate": (lambda: replace(of_the_fan(), time_us=Fraction(35)), "prove 34"),
+    "long delay": (
+        lambda: replace(of_the_fan(), proof=replace(delayed(of_the_fan()), delay_us=Fraction(5))),
+        "claims a delay",
+    ),
+    "rate of another network": (
+        lambda: replace(
+            of_the_fan(), topology=load_topology("dgx_a100:boxes=2"), weights=(1, *[0] * 15)
+        ),
+        "another topology",
+    ),
+    "rate the other way": (
+        lambda: replace(of_the_fan(), collective="reduce"),
+        "another collective",
+    ),
+    "rate of trees": (
+        lambda: replace(of_the_fan(), collective="allreduce", weights=(1,) * 4),
+        "trees one way",
+    ),
+    "rate of pairs": (lambda: replace(of_rings(), collective="allgather"), "of an allreduce"),
+    "rate at roots": (
+        lambda: replace(
+            of_rings(),
+            proof=replace(
+                delayed(of_rings()), bound=replace(delayed(of_rings()).bound, weights=(1,) * 9)
+            ),
+        ),
+        "it must allow all",
+    ),
+    "rate without copies": (
+        lambda: copying_switch(),
+        "may copy and add",
+    ),
+}
+
+
+def delayed(bound: TimeBound) -> DelayedRate:
+    assert isinstance(bound.proof, DelayedRate)
+    return bound.proof
+
+
+def copying_switch() -> TimeBound:
+    """The fan's proof, with a switch that multicasts."""
+    bound = of_the_fan()
+    nodes = tuple(replace(node, multicast=node.is_switch) for node in FAN.nodes)
+    network = replace(FAN, nodes=nodes)
+    rate = replace(delayed(bound).bound, topology=network)
+    return replace(bound, topology=network, proof=replace(delayed(bound), bound=rate))
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_changed_bound_is_refused(name: str):
+    make, message = MUTANTS[name]
+    refused(make(), message)
