@@ -21,7 +21,7 @@ from forestcoll.forest_over_time.timed_trees import Column
 
 __all__ = ["exact_width"]
 
-_UNIT = 2**20  # parts of a unit of capacity
+_UNIT = 720_720  # parts of a unit of capacity; halves to sixteenths are whole
 _LESS = 1 - 1e-7  # programs may miss a row by less
 _MOST = 2**62
 
@@ -39,17 +39,35 @@ def exact_width(
     upper = [Fraction(limit) * _UNIT for limit in limits.upper.tolist()]
     if max(upper) * len(plan.moves) >= _MOST:
         return None
+    amounts = [amount * _UNIT for _, _, amount in plan.moves]
+    # Solutions of small programs are simple fractions, which are met exactly if rounded.
+    for whole in ([round(one) for one in amounts], [int(_LESS * one) for one in amounts]):
+        if _fits(plan, whole, columns, limits, upper):
+            return _width(plan, whole, due)
+    return None
+
+
+def _fits(
+    plan: SlotPlan,
+    whole: Sequence[int],
+    columns: Sequence[Column],
+    limits: Limits,
+    upper: Sequence[Fraction],
+) -> bool:
     loads = np.zeros((plan.slots, len(upper)), dtype=np.int64)
-    carried = [0] * len(columns)
-    for place, at, amount in plan.moves:
-        whole = int(amount * _LESS * _UNIT)
-        carried[place] += whole
+    for (place, at, _), amount in zip(plan.moves, whole, strict=True):
         of_depths = limits.rows(columns[place].of_depths.T).T.astype(np.int64)
         for slot, of_depth in zip(at, of_depths, strict=True):
-            loads[slot] += whole * of_depth
+            loads[slot] += amount * of_depth
     most = loads.max(axis=0).tolist()
-    if any(load > limit for load, limit in zip(most, upper, strict=True)):
+    return all(load <= limit for load, limit in zip(most, upper, strict=True))
+
+
+def _width(plan: SlotPlan, whole: Sequence[int], due: Sequence[Fraction]) -> Fraction | None:
+    carried = [0] * len(due)
+    for (place, _, _), amount in zip(plan.moves, whole, strict=True):
+        carried[place] += amount
+    pairs = [(amount, sent) for amount, sent in zip(due, carried, strict=True) if amount]
+    if not all(sent for _, sent in pairs):
         return None
-    if any(amount and not whole for amount, whole in zip(due, carried, strict=True)):
-        return None
-    return max(amount * _UNIT / whole for amount, whole in zip(due, carried, strict=True) if amount)
+    return max(amount * _UNIT / sent for amount, sent in pairs)

@@ -52,6 +52,7 @@ _MOST_TREES = 512  # of the core's forest, to begin with
 _MOST_COLUMNS = 24  # of a slot program; of more, only those in use
 _MOST_SLOTS, _MORE_SLOTS, _FEW_CLASSES = 16, 24, 4  # more of them for few link classes
 _MOST_ROWS = 512
+_LONG = 32  # hops: in a longer time so few slots are too wide to be of use
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,8 @@ class ForestsOfPhase:
         made = self._at_rates(rates, amount)
         if made is not None:
             found.append(self._whole(made, size_bytes))
-        if min(one.time_us for one in found) > good_us:
+        least_us = min(one.time_us for one in found)
+        if least_us > good_us and rates.time < _LONG * self._pool.slowest_hop:
             found.extend(self._in_slots(rates, amount))
         return min(found, key=lambda one: one.time_us)
 
