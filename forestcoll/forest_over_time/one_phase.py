@@ -27,7 +27,7 @@ from forestcoll.forest_over_time.rate_program import Limits
 from forestcoll.forest_over_time.repeated_time import repeated_time_us
 from forestcoll.forest_over_time.rotations import Orbit, root_orbits
 from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram
-from forestcoll.forest_over_time.time_minimum import Pool, TimedRates
+from forestcoll.forest_over_time.time_minimum import Pool, Report, TimedRates
 from forestcoll.forest_over_time.timed_trees import Column, TimedTree, trees_of
 from forestcoll.forest_over_time.whole_shares import whole_shares
 from forestcoll.forest_over_time.written_forest import written_forest
@@ -120,23 +120,27 @@ class ForestsOfPhase:
         )
         self._slots: tuple[int, SlotProgram] | None = None
 
-    def at(self, size_bytes: int, good_us: Fraction = Fraction(0)) -> TimedForest:
+    def at(
+        self, size_bytes: int, good_us: Fraction = Fraction(0), report: Report | None = None
+    ) -> TimedForest:
         """Return the forest of least time found for a size.
 
         Parameters
         ----------
         good_us : Fraction
             No better time is searched for with slots if constant rates take no longer.
+        report : callable, optional
+            Called with (done, total) now and then; may raise to stop.
         """
         amount = self._links.amount(Fraction(size_bytes, sum(self._request.weights)))
-        rates = self._pool.least_time(float(amount))
+        rates = self._pool.least_time(float(amount), report)
         found = [self._whole(self._core, size_bytes)]
         made = self._at_rates(rates, amount)
         if made is not None:
             found.append(self._whole(made, size_bytes))
         least_us = min(one.time_us for one in found)
         if least_us > good_us and rates.time < _LONG * self._pool.slowest_hop:
-            found.extend(self._in_slots(rates, amount))
+            found.extend(self._in_slots(rates, amount, report))
         return min(found, key=lambda one: one.time_us)
 
     def _whole(self, forest: Forest, size_bytes: int) -> TimedForest:
@@ -188,13 +192,15 @@ class ForestsOfPhase:
                 return forest
         return None
 
-    def _in_slots(self, rates: TimedRates, amount: Fraction) -> Iterator[TimedForest]:
+    def _in_slots(
+        self, rates: TimedRates, amount: Fraction, report: Report | None
+    ) -> Iterator[TimedForest]:
         program = self._slot_program(rates)
         if program is None:
             return
         late = self._pool.slowest_hop
         columns = program.columns
-        for plan in _finest(program, late, float(amount)):
+        for plan in _finest(program, late, float(amount), report):
             made, counts = self._of_plan(plan, columns, amount)
             if made is None:
                 continue
@@ -268,7 +274,9 @@ class ForestsOfPhase:
             yield column.tree.moved(nodes, self._rank_of)
 
 
-def _finest(program: SlotProgram, late: int, amount: float) -> Iterator[SlotPlan]:
+def _finest(
+    program: SlotProgram, late: int, amount: float, report: Report | None
+) -> Iterator[SlotPlan]:
     """Yield the plans of the best numbers of slots, for hops of one slot and of two.
 
     Many slots waste less time at the ends. But a slot, or two, must be as wide as a hop is late.
@@ -279,6 +287,8 @@ def _finest(program: SlotProgram, late: int, amount: float) -> Iterator[SlotPlan
 
         def time(slots: int, gap: int = gap, found: dict[int, SlotPlan | None] = found) -> float:
             if slots not in found:
+                if report is not None:
+                    report(len(found), most)
                 found[slots] = program.solved(slots, gap)
             plan = found[slots]
             if plan is None:

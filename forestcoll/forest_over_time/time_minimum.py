@@ -13,7 +13,7 @@ Source:  ours; docs/mathematics/forests-over-time.md. Newton's method on T: with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -24,7 +24,10 @@ from forestcoll.forest_over_time.rate_program import Limits, Rates, best_rates
 from forestcoll.forest_over_time.rotations import Orbit
 from forestcoll.forest_over_time.timed_trees import Column, TimedTree, column_of
 
-__all__ = ["Pool", "TimedRates"]
+__all__ = ["Pool", "Report", "TimedRates"]
+
+Report = Callable[[int, int], None]
+"""Called with (done, total) now and then; may raise to stop the work."""
 
 _ROUNDS = 30  # of prices for one amount
 _LATENCIES = 8  # limits beyond the least latency
@@ -74,11 +77,16 @@ class Pool:
         for place, tree in trees:
             self._add(place, tree)
 
-    def least_time(self, amount: float) -> TimedRates:
-        """Find rates for an amount per unit of weight, in units of capacity times ticks."""
+    def least_time(self, amount: float, report: Report | None = None) -> TimedRates:
+        """Find rates for an amount per unit of weight, in units of capacity times ticks.
+
+        ``report`` is called with (rounds done, rounds at most); it may raise to stop.
+        """
         time, rates = self._first(amount)
         idle = 0
-        for _ in range(_ROUNDS):
+        for number in range(_ROUNDS):
+            if report is not None:
+                report(number, _ROUNDS)
             before = time
             time, rates = self._newton(amount, time, rates)
             idle = idle + 1 if time > before * (1 - _PROGRESS) else 0

@@ -114,7 +114,7 @@ class TimedForests:
         # Half of an allreduce's bound is no bound of a phase; there slots are always tried.
         good = Fraction(0) if request.collective == "allreduce" else _GOOD * bound.time_us
         found = self._clock.run(
-            STAGE, lambda _: [phase.at(size_bytes, good) for phase in self._phases]
+            STAGE, lambda report: [phase.at(size_bytes, good, report) for phase in self._phases]
         )
         schedule: Forest | Allreduce[Forest] = found[-1].forest
         if request.collective == "allreduce":

@@ -38,7 +38,7 @@ def test_a_hop_of_two_slots_waits_that_long():
 
 
 def test_waiting_trees_are_found_by_their_prices():
-    """The middle alone would send in any slot; with the ends, four slots bring 2, not 4 / 3 + ..."""
+    """No link is ever idle but in the first and the last slot: four slots bring 2."""
     parts, columns = columns_of_path()
     plan = SlotProgram(columns, parts.limits).solved(4, 1)
     assert plan is not None

@@ -57,7 +57,8 @@ def test_the_phases_of_an_allreduce_add_up():
     both, one = (
         generate(network, collective=name, size=size).timed for name in ("allreduce", "allgather")
     )
-    assert both is not None and one is not None
+    assert both is not None
+    assert one is not None
     assert isinstance(both.schedule, Allreduce)
     assert both.time_us == 2 * one.time_us
     rooted_sum = generate(network, collective="allreduce", root=3, size=size)
@@ -77,7 +78,7 @@ def test_small_sizes_are_as_simulated():
     assert simulate(made, 256_000).time_s * 1e6 == pytest.approx(float(made.timed.time_us))
 
 
-@pytest.mark.parametrize("seed", seeds(300, 12))
+@pytest.mark.parametrize("seed", seeds(800, 24))
 def test_never_below_the_bound_on_random_networks(seed: int):
     """Latencies, shared capacities, weights; the schedule is proved, its time above the bound."""
     made = timed_network(seed)

@@ -21,6 +21,7 @@ from experiments.advice.tuning.exchanges import (
 from experiments.advice.tuning.recipe import Recipe, recipes
 from experiments.advice.tuning.schedule_search import AtSize, Entrant, search
 from experiments.advice.tuning.shallow_forests import ShallowForests
+from experiments.advice.tuning.sized_forests import SizedForests
 from experiments.advice.tuning.switching import Range, ranges, refined, usable
 from experiments.config.points import ROOTED
 from experiments.measures.bounds import ALL, UpperBound, upper_bound
@@ -194,8 +195,8 @@ def tune(
     if collective == ALL_TO_ALL:
         tried = exchanges(methods, demand, model)
     else:
-        tried = recipes(topology, methods, collective, rank)
-    found = _all_made(tried, topology, collective, rank, seconds, tell)
+        tried = recipes(topology, methods, collective, rank, asked)
+    found = _all_made(tried, topology, collective, rank, model, seconds, tell)
     start = rank if collective in ROOTED else None
     bounds = Bounds(
         least_latency_s(topology, collective, model, start, demand=demand),
@@ -342,18 +343,20 @@ def _all_made(
     topology: Topology,
     collective: str,
     rank: int | None,
+    model: AlphaBeta,
     seconds: float,
     tell: Progress,
 ) -> list[Made]:
     found: list[Made] = []
-    low = None
+    low = sized = None
     if collective in COLLECTIVES:
         low = ShallowForests(topology, collective, rank, program_seconds(seconds))
+        sized = SizedForests(topology, collective, rank, model.alpha)
     for place, recipe in enumerate(tried):
         tell("methods", place, len(tried))
         # A depth limit that the optimal forests satisfy would only make the same forests again.
         if low is None or recipe.depth is None or not low.is_settled(recipe.depth):
-            found.append(made(recipe, topology, collective, rank, seconds, found, low))
+            found.append(made(recipe, topology, collective, rank, seconds, found, low, sized))
     tell("methods", len(tried), len(tried))
     if not any(one.simulator for one in found):
         raise _none_made(found, topology, collective)
