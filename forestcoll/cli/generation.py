@@ -134,6 +134,8 @@ def generate_schedule(
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
+    if size is not None and max_k is not None:
+        raise InvalidParameterError("--size chooses its trees itself; leave out --best-k")
     # Changes name nodes of the whole network, so they come before the group.
     whole = changed_network(spec, without, scale, links)
     topology = in_group(whole, members, idle)
