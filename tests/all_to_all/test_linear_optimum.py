@@ -178,7 +178,7 @@ def test_amounts_may_be_in_any_unit(unit: float) -> None:
 
 @pytest.mark.parametrize("method", ["highs", "highs-ipm", "glop"])
 @pytest.mark.parametrize("tolerance", [1e-9, 1e-4])
-def test_the_rate_is_what_the_flow_delivers(method: str, tolerance: float) -> None:
+def test_the_flow_delivers_the_rate(method: str, tolerance: float) -> None:
     """However coarse the tolerance: link by link and node by node, for all sources."""
     settings = Settings(seconds=60, method=method, tolerance=tolerance)
     for seed in range(4):

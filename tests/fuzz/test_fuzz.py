@@ -127,7 +127,7 @@ def test_more_than_half_of_a_run_is_large() -> None:
     assert min(sizes) == 2
 
 
-def test_what_fails_is_reported_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_reported_with_their_command(monkeypatch: pytest.MonkeyPatch) -> None:
     """A check that does not hold becomes the outcome, whatever it raises."""
 
     def nothing_is_right(*forms: object) -> None:
@@ -199,7 +199,7 @@ def test_a_path_that_is_slower_or_slow_is_found(monkeypatch: pytest.MonkeyPatch)
     assert outcome.failure.startswith("AssertionError: slow: 0.0 s on the path 'usual'")
 
 
-def test_shortcuts_are_open_again_whatever_happens() -> None:
+def test_blocked_shortcuts_are_restored_after_an_error() -> None:
     """On a ring of 64, all trees of a root are turned to the others: two a root, not one."""
     ring = load_topology("ring:nodes=64")
     turned = generate(ring, factored=True).schedule

@@ -158,7 +158,7 @@ def test_the_mouse_shows_a_point(page: Any) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_follows_what_the_reader_prefers(page: Any, scheme: str) -> None:
+def test_the_page_follows_the_preferred_colour_scheme(page: Any, scheme: str) -> None:
     """Ground and figures, while the page is open."""
     page.emulate_media(color_scheme=scheme)
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")

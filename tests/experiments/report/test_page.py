@@ -91,7 +91,7 @@ def test_many_panels_are_folded_away() -> None:
     assert made(rows).count("<summary>2 more panels</summary>") == 3
 
 
-def test_what_had_no_result_is_reported_in_words() -> None:
+def test_points_without_results_are_counted_and_listed() -> None:
     """Points are counted and listed; without any figure a line says why."""
     lost = [replace(row, status=Status.FAILED, reason="crash") for row in clusters_of_rows()]
     text = made(lost)
@@ -193,7 +193,7 @@ def test_rows_without_any_success_have_no_panel() -> None:
     assert one.data()["panels"] == []
 
 
-def test_facts_are_how_points_ended_where_when_and_by_which_code() -> None:
+def test_facts_count_statuses_machines_commits_and_dates() -> None:
     assert facts([*rings_of_rows(), *ROWS[:1]]) == {
         "Rows": "5: 3 ok, 2 unsupported",
         "Machines": "here (2 processors); unknown",

@@ -48,7 +48,7 @@ def test_headings_are_buttons_that_say_how_they_sort() -> None:
     assert '<td title="no"><span class="status unsupported">unsupported</span>' in text
 
 
-def test_repetitions_and_experiments_have_columns_where_there_are_several() -> None:
+def test_several_repetitions_or_experiments_have_columns() -> None:
     """The place distinguishes experiments of one name."""
     alone = heads(source(rings_of_rows((1.0, 2.0))))
     assert "run" in alone
@@ -59,7 +59,7 @@ def test_repetitions_and_experiments_have_columns_where_there_are_several() -> N
     assert two.choices["experiment"] == ["toy (a)", "toy (b)"]
 
 
-def test_filters_offer_what_there_is() -> None:
+def test_filters_offer_the_values_of_the_rows() -> None:
     rows = [replace(row, status=Status.FAILED, reason="x") for row in rings_of_rows()]
     assert RowsTable([source(rows)]).choices["status"] == ["failed"]
     text = page([source(rows)], "", "Toys")

@@ -86,7 +86,7 @@ def test_hops_are_counted_as_lockstep_writes_them(
     assert synchronous(forest).steps == 15
 
 
-def test_what_has_no_route_has_no_cost() -> None:
+def test_transfers_without_a_route_have_no_cost() -> None:
     """It is not charged to another link."""
     made = LITERALS["BFB on K(2,2)"].make()
     head = made.sends.head.copy()

@@ -188,7 +188,7 @@ def spoiled(function: Callable[..., Any]) -> Callable[..., Any]:
     return lie
 
 
-def test_verify_is_right_where_cost_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_verify_is_independent_of_cost(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that cost adds up with is spoiled; verify does not ask it.
 
     Rings of 4 GPUs: an allgather takes 3/4 M over links of 1 GB/s in one direction.
