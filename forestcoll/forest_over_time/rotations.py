@@ -83,7 +83,8 @@ def _free_generators(generators: Sequence[Ints], gpus: Sequence[int]) -> list[In
     elements = _elements(generators)
     if elements is None:
         return []
-    wanted, taken, group = _orbit_count(elements, gpus), [], elements[:1]
+    taken: list[Ints] = []
+    wanted, group = _orbit_count(elements, gpus), elements[:1]
     for element in elements[1:]:
         larger = _elements([*taken, element]) or []
         is_free = all((one[gpus] != gpus).all() for one in larger[1:])
