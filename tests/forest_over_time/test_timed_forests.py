@@ -78,7 +78,7 @@ def test_small_sizes_are_as_simulated():
     assert simulate(made, 256_000).time_s * 1e6 == pytest.approx(float(made.timed.time_us))
 
 
-@pytest.mark.parametrize("seed", seeds(800, 24))
+@pytest.mark.parametrize("seed", seeds(900, 24))
 def test_never_below_the_bound_on_random_networks(seed: int):
     """Latencies, shared capacities, weights; the schedule is proved, its time above the bound."""
     made = timed_network(seed)
