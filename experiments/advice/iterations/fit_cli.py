@@ -11,6 +11,7 @@ from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json
 from forestcoll.cli.output import expect_drawable, progress_bars
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from experiments.figures.figure import Figure
@@ -53,7 +54,7 @@ def fit_times(
     ] = None,
     seconds: Annotated[
         float,
-        typer.Option("--seconds", min=0, help="Time limit of a fit of the simulator."),
+        typer.Option("--seconds", min=0, max=MOST_SECONDS, help="Time limit of a fit."),
     ] = 300,
     json_: Json = False,
 ) -> None:
