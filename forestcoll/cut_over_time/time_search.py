@@ -17,16 +17,23 @@ from fractions import Fraction
 
 import numpy as np
 
+from forestcoll.all_to_all.best_flow import best_flow
 from forestcoll.core.optimality import SECONDS, narrowest_cut, rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.cut_over_time.delay import delay_us
 from forestcoll.cut_over_time.flow_over_time import FlowOverTime
 from forestcoll.cut_over_time.refinement import Classes, merged
 from forestcoll.cut_over_time.separations import Separation, separations
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
 from forestcoll.problem.over_time.timed_links import REDUCTIONS, TimedLinks, read_alpha
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
@@ -42,6 +49,7 @@ _MOST_LINKS = 400_000  # of all flows together, which limits the work on network
 _MOST_CUTS = 4
 _MOST_CLASSES = 16
 _ROUNDS = 4
+_LEAST_SECONDS = 0.001
 
 
 def time_bound(
@@ -176,9 +184,10 @@ class _Search:
         proof: TimeCut | DelayedRate = TimeCut(labels)
         by_rate = None
         if self._rate is not None:
-            by_rate = size_bytes / (1000 * self._rate.algbw_gb_s)
+            delayed = DelayedRate(self._rate, self._delay_us)
+            by_rate = size_bytes / (1000 * delayed.algbw_gb_s)
             if by_rate + self._delay_us > time:
-                time, proof = by_rate + self._delay_us, DelayedRate(self._rate, self._delay_us)
+                time, proof = by_rate + self._delay_us, delayed
         return TimeBound(
             topology=self._topology,
             collective=self._collective,
@@ -277,12 +286,12 @@ class _Search:
 
 def _rate_bound(
     topology: Topology, collective: str, weights: tuple[int, ...], seconds: float
-) -> RateBound | AllreduceBound | None:
+) -> RateBound | AllreduceBound | PriceBound | None:
     """Return a bound on the rate that holds for switches as they are marked."""
     copying = any(node.multicast for node in topology.nodes)
     if collective == _ALL_TO_ALL:
         validate(topology, "allgather")
-        return None
+        return _pair_bound(topology, seconds)
     if collective == "allreduce":
         validate(topology, "allreduce")
         return best_known_bound(topology, copying=copying)
@@ -295,7 +304,20 @@ def _rate_bound(
     )
 
 
-def _cuts(topology: Topology, found: RateBound | AllreduceBound | None) -> list[tuple[int, ...]]:
+def _pair_bound(topology: Topology, seconds: float) -> PriceBound | None:
+    """Return the bound of the best paths of all pairs; None if they are not found in time."""
+    if seconds < _LEAST_SECONDS:
+        return None
+    try:
+        made = best_flow(topology, seconds=seconds)
+    except (SolverError, TimeLimitError):
+        return None
+    return PriceBound.of(topology, None, made.price)
+
+
+def _cuts(
+    topology: Topology, found: RateBound | AllreduceBound | PriceBound | None
+) -> list[tuple[int, ...]]:
     """Return node sets that bound the rate, those of the highest prices first."""
     if isinstance(found, RateBound):
         ordered = sorted(found.cuts, key=lambda one: (-one.price, one.nodes))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 
@@ -26,7 +26,7 @@ from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Link, SharedCapacity, Topology
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["draw_topology"]
+__all__ = ["Marking", "draw_marked", "draw_topology", "marking_of_cut"]
 
 Dash = tuple[float, tuple[float, ...]]
 
@@ -63,14 +63,53 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """
     topology = as_topology(topology)
-    inside = set(cut.nodes) if cut is not None else set()
-    picture = _Picture(topology, cut, fold(topology, inside), damage(topology))
+    return draw_marked(topology, Marking() if cut is None else marking_of_cut(cut))
+
+
+@dataclass(frozen=True)
+class Marking:
+    """What a drawing of a network shows of a proof.
+
+    Parameters
+    ----------
+    colours : dict
+        Fill of nodes, by position; nodes of different colours are not folded into one.
+    framed : set of int
+        Boxes whose nodes are all among these have a coloured frame.
+    crossing : set of (int, int)
+        Ends of links to highlight.
+    caption : str
+    legend : sequence of handles
+        What the colours mean.
+    """
+
+    colours: Mapping[int, str] = field(default_factory=dict)
+    framed: frozenset[int] = frozenset()
+    crossing: frozenset[Pair] = frozenset()
+    caption: str = ""
+    legend: Sequence[Line2D | Patch] = ()
+
+
+def draw_marked(topology: Topology, marking: Marking) -> Figure:
+    """Draw a network with coloured nodes and highlighted links, as :func:`draw_topology` does."""
+    picture = _Picture(topology, marking, fold(topology, marking.colours), damage(topology))
     canvas = Canvas.of(picture.layout, picture.ways.values())
-    _draw_frames(canvas, picture, inside)
+    _draw_frames(canvas, picture)
     _draw_links(canvas, picture)
-    _draw_nodes(canvas, picture, inside)
-    canvas.write(topology.name, _cut_caption(cut) if cut else "", _legend(picture))
+    _draw_nodes(canvas, picture)
+    canvas.write(topology.name, marking.caption, _legend(picture))
     return canvas.figure
+
+
+def marking_of_cut(cut: Cut) -> Marking:
+    """Return the marking of a cut: its nodes, the links that leave it, its bound."""
+    return Marking(
+        colours=dict.fromkeys(cut.nodes, _INSIDE),
+        framed=frozenset(cut.nodes),
+        crossing=frozenset((link.tail, link.head) for link in cut.exit_links),
+        caption=_cut_caption(cut),
+        legend=_cut_legend(cut),
+    )
 
 
 @dataclass(frozen=True)
@@ -78,7 +117,7 @@ class _Picture:
     """A network, the part to draw, and its damage."""
 
     whole: Topology
-    cut: Cut | None
+    marking: Marking
     folded: Folded
     damage: Damage
 
@@ -110,9 +149,8 @@ class _Picture:
 
     @cached_property
     def exits(self) -> frozenset[Pair]:
-        """Links that leave the cut, as drawn."""
-        leaving = {(e.tail, e.head) for e in self.cut.exit_links} if self.cut else set()
-        return self._as_drawn(leaving)
+        """Highlighted links, as drawn."""
+        return self._as_drawn(self.marking.crossing)
 
     @cached_property
     def slow(self) -> frozenset[Pair]:
@@ -150,7 +188,7 @@ class _Picture:
         return alone <= len(self.whole.links) / 4
 
     def look(self, link: Link) -> Line:
-        """Return the style of an undamaged link that does not leave the cut."""
+        """Return the style of an undamaged link that is not highlighted."""
         rank = sum(speed > link.bandwidth_gb_s for speed in self.speeds)
         width, colour = self.styles[min(rank, len(self.styles) - 1)]
         shared = self.shared_look.get((link.tail, link.head))
@@ -194,11 +232,11 @@ def _kinds_of_shared(topology: Topology) -> tuple[_Shared, ...]:
     return tuple(found)
 
 
-def _draw_frames(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
+def _draw_frames(canvas: Canvas, picture: _Picture) -> None:
     original = picture.folded.original
     for box, frame in picture.layout.frames.items():
         members = {original[v] for v, node in enumerate(picture.drawn.nodes) if node.box == box}
-        colour = _INSIDE_FRAME if members <= inside else _FRAME
+        colour = _INSIDE_FRAME if members <= picture.marking.framed else _FRAME
         equal = picture.folded.boxes.get(box, ())
         canvas.frame(frame, _box_label(box, equal), colour, stacked=bool(equal))
 
@@ -276,17 +314,17 @@ def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
             )
 
 
-def _draw_nodes(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
+def _draw_nodes(canvas: Canvas, picture: _Picture) -> None:
     topology, layout = picture.drawn, picture.layout
     for v, node in enumerate(topology.nodes):
-        place, within = layout.places[v], picture.folded.original[v] in inside
+        place, colour = layout.places[v], picture.marking.colours.get(picture.folded.original[v])
         if not node.is_gpu:
             label = node.name.rpartition(".")[2] if node.box in layout.frames else node.name
-            canvas.switch(place, _INSIDE if within else _SWITCH, label)
+            canvas.switch(place, colour or _SWITCH, label)
         else:
             label = gpu_label(topology, v, boxed=bool(layout.frames))
             plain = _RELAY if node.is_switch else PLAIN
-            canvas.gpu(place, _INSIDE if within else plain, label)
+            canvas.gpu(place, colour or plain, label)
 
 
 def _cut_caption(cut: Cut) -> str:
@@ -306,7 +344,8 @@ def _legend(picture: _Picture) -> list[Line2D | Patch]:
         label = f"{decimal(speeds[rank])}{low} {unit}"
         entries.append(Line2D([], [], c=colour, lw=width, label=label))
     entries += _shared_legend(picture)
-    return entries + _damage_legend(picture.damage, picture.whole) + _cut_legend(picture.cut)
+    entries += _damage_legend(picture.damage, picture.whole)
+    return [*entries, *picture.marking.legend]
 
 
 def _shared_legend(picture: _Picture) -> list[Line2D | Patch]:
@@ -344,9 +383,7 @@ def _slowest(slow: Mapping[Pair, Fraction], topology: Topology) -> str:
     return one if len(set(shares.values())) == 1 else f"{one} at worst"
 
 
-def _cut_legend(cut: Cut | None) -> list[Line2D | Patch]:
-    if cut is None:
-        return []
+def _cut_legend(cut: Cut) -> list[Line2D | Patch]:
     count = f"inside the cut: {len(cut.compute)} of {cut.topology.num_compute} GPUs"
     way = "entry" if cut.reduction else "exit"
     exits = f"{way} links: {decimal(cut.exit_gb_s)} GB/s in all"
