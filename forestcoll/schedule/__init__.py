@@ -33,8 +33,8 @@ from forestcoll.schedule.verification import (
 )
 
 if TYPE_CHECKING:
-    from forestcoll.problem.allreduce_certificate import AllreduceCertificate
     from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
+    from forestcoll.problem.allreduce_certificate import AllreduceCertificate
     from forestcoll.problem.certificate_document import (
         Certificate,
         certificate_schema,
@@ -58,10 +58,10 @@ __all__ = [
     "Chunks", "Clock", "Cost", "FactoredForest", "FlowSchedule", "FlowVerdict", "Forest",
     "Intervals", "MulticastForest", "Path", "PhysicalTree", "Routes", "Send", "Sends",
     "StepSchedule", "StepVerdict", "Steps", "TimeCertificate", "TimeCertificateVerdict",
-    "TimedSend", "Tree", "Verdict", "Walks", "by_shards", "certificate_schema", "cost", "is_certificate", "lockstep", "makespan_s_per_gb",
-    "read_certificate", "read_schedule", "sequential", "stepwise", "synchronous", "time_reversed",
-    "timed", "verify", "verify_certificate", "verify_time_bound", "write_certificate",
-    "write_schedule",
+    "TimedSend", "Tree", "Verdict", "Walks", "by_shards", "certificate_schema", "cost",
+    "is_certificate", "lockstep", "makespan_s_per_gb", "read_certificate", "read_schedule",
+    "sequential", "stepwise", "synchronous", "time_reversed", "timed", "verify",
+    "verify_certificate", "verify_time_bound", "write_certificate", "write_schedule",
 ]  # fmt: skip
 
 _DOCUMENTS = "forestcoll.problem.certificate_document"
