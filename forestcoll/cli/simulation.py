@@ -123,10 +123,8 @@ class _Bound:
             return
         from forestcoll.cut_over_time.simulated_bound import SimulatedBound
 
-        rooted = program.collective in ("broadcast", "reduce")
-        root = next(rank for rank, w in enumerate(program.weights) if w) if rooted else None
         self._bound = SimulatedBound(
-            program.topology, program.collective, model, root, program.weights
+            program.topology, program.collective, model, weights=program.weights
         )
 
     def least_s(self, size_bytes: int) -> float | None:

@@ -32,9 +32,9 @@ class SimulatedBound:
     model : AlphaBeta
         Its alpha; all its other costs make schedules slower.
     root : int, optional
-        Rank of the root of a broadcast or reduce.
+        Rank of the root of a broadcast or reduce; the rank with a weight, or 0, if not given.
     weights : sequence of int, optional
-        Relative shard sizes of an allgather or reduce-scatter, by rank.
+        Relative shard sizes of an allgather or reduce-scatter, by rank; equal if not given.
     rate_gb_s : Fraction, optional
         A bound on the rate of any schedule.
     """
@@ -49,7 +49,10 @@ class SimulatedBound:
         rate_gb_s: Fraction | None = None,
     ) -> None:
         self._topology, self._collective, self._alpha_us = topology, collective, model.alpha
-        self._root = root if collective in ("broadcast", "reduce") else None
+        self._root = None
+        if collective in ("broadcast", "reduce"):
+            holders = [rank for rank, weight in enumerate(weights or ()) if weight]
+            self._root = holders[0] if root is None and holders else root or 0
         self._weights = weights if collective in ("allgather", "reduce-scatter") else None
         self._rate_gb_s = rate_gb_s
 

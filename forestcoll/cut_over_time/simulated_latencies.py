@@ -5,7 +5,7 @@ Problem: a simulated transfer waits for the latency of its whole path, then uses
 Input:   a topology, alpha.
 Output:  a topology: the link that a GPU sends on has the least latency, alpha included, of a path
          over it to another GPU; links behind it have none.
-Cost:    a shortest path search.
+Cost:    a search for the two nearest GPUs of each node.
 Source:  ours. What leaves a GPU over such a link is on all further links that much later, at
          least. Where all paths behind a switch take equally long, nothing changes but the place at
          which latencies are paid: bounds stay the same. Else they are lower.
@@ -13,14 +13,16 @@ Source:  ours. What leaves a GPU over such a link is on all further links that m
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import replace
 from fractions import Fraction
 
-from forestcoll.cut_over_time.delay import least_latencies
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology.model import NodeKind, Topology
 
 __all__ = ["simulated_latencies"]
+
+_NEAREST = 2  # one of them is not the GPU that sends
 
 
 def simulated_latencies(topology: Topology, alpha_us: Fraction) -> Topology:
@@ -34,22 +36,14 @@ def simulated_latencies(topology: Topology, alpha_us: Fraction) -> Topology:
     [Fraction(0, 1), Fraction(10, 1)]
     """
     links = TimedLinks.of(topology, alpha_us, reduction=False)
-    # To the next GPU of the group: a transfer ends there.
     sending = set(topology.compute)
-    behind = [i for i, tail in enumerate(links.tail) if tail not in sending]
-    rest = least_latencies(
-        links.nodes,
-        [links.head[i] for i in behind],
-        [links.tail[i] for i in behind],
-        [links.latency[i] for i in behind],
-        topology.compute,
-    )
+    after = _two_nearest(links, sending)
     paid = []
-    for place, link in enumerate(topology.links):
-        after = rest[link.head]
-        # A link that leads to no GPU is of no use, whatever its latency.
-        own = links.latency[place] + (after or 0) if link.tail in sending else 0
-        paid.append(replace(link, latency_us=Fraction(own, links.ticks_per_us)))
+    for link, own in zip(topology.links, links.latency, strict=True):
+        # A link that leads to no other GPU is of no use, whatever its latency.
+        rest = min((away for gpu, away in after[link.head].items() if gpu != link.tail), default=0)
+        ticks = own + rest if link.tail in sending else 0
+        paid.append(replace(link, latency_us=Fraction(ticks, links.ticks_per_us)))
     return replace(
         topology,
         links=tuple(paid),
@@ -58,3 +52,21 @@ def simulated_latencies(topology: Topology, alpha_us: Fraction) -> Topology:
             for node in topology.nodes
         ),
     )
+
+
+def _two_nearest(links: TimedLinks, ends: set[int]) -> list[dict[int, int]]:
+    """Return the two ends with the least latency from each node, over nodes that are no ends."""
+    entering: list[list[tuple[int, int]]] = [[] for _ in range(links.nodes)]
+    for tail, head, latency in zip(links.tail, links.head, links.latency, strict=True):
+        if tail not in ends:
+            entering[head].append((tail, latency))
+    found: list[dict[int, int]] = [{} for _ in range(links.nodes)]
+    heap = [(0, end, end) for end in sorted(ends)]
+    while heap:
+        away, node, end = heapq.heappop(heap)
+        if end in found[node] or len(found[node]) == _NEAREST:
+            continue
+        found[node][end] = away
+        for tail, latency in entering[node]:
+            heapq.heappush(heap, (away + latency, tail, end))
+    return found

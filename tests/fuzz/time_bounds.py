@@ -13,10 +13,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from baselines.registry import METHODS
 from forestcoll import certificate_of_time, time_bounds, verify_time_bound
 from forestcoll.compilation import compile_program
 from forestcoll.cut_over_time.simulated_bound import SimulatedBound
-from forestcoll.errors import TimeLimitError, UnsupportedError
+from forestcoll.errors import InvalidParameterError, TimeLimitError, UnsupportedError
+from forestcoll.problem.limits import Limits
 from forestcoll.schedule import verify_certificate
 from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator
 from forestcoll.topology import Topology
@@ -51,13 +53,25 @@ def schedules(
     ways: list[tuple[str, Callable[[], Any]]] = []
     if collective != "all-to-all":
         ways += [way for way in contest._ours(topology, collective, root) if way[0] in OURS]
-    if not root or root["root"] == 0:  # the root of baselines
-        ways += contest._theirs(topology, collective)
+    ways += _theirs(topology, collective, root)
     for name, make in ways:
         try:
             yield name, Simulator(compile_program(make()))
-        except contest.NOT_HERE:
+        except (*contest.NOT_HERE, InvalidParameterError):  # the last: it takes no root
             continue
+
+
+def _theirs(
+    topology: Topology, collective: str, root: dict[str, Any]
+) -> Iterator[tuple[str, Callable[[], Any]]]:
+    """Name all baselines that know the collective; some choose a root if none is given."""
+    limits = Limits(seconds=contest.SEARCH_S)
+    for name, method in METHODS.items():
+        if collective in method.collectives and (name != "sccl" or topology.num_compute <= 4):
+            yield (
+                name,
+                lambda method=method: method.run(topology, collective, root, limits=limits),
+            )
 
 
 def compare(topology: Topology, chance: random.Random) -> tuple[str, Counter[str]]:
@@ -71,7 +85,7 @@ def compare(topology: Topology, chance: random.Random) -> tuple[str, Counter[str
     collective = chance.choice([*contest.COLLECTIVES, "all-to-all"])
     root = {}
     if collective in ("broadcast", "reduce"):
-        root["root"] = chance.choice([0, 0, topology.num_compute - 1])
+        root["root"] = chance.randrange(topology.num_compute)
     alpha = Fraction(chance.choice(["0", "1/2", "3", "10"]))
     sizes = [int(10 ** chance.uniform(0, 9)) for _ in range(SIZES)]
     bounds = {}

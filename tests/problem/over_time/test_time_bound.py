@@ -49,7 +49,8 @@ def test_rates_and_shares():
     assert bound.algbw_gb_s == 4000 / Fraction("28.75")
     assert bound.share_of_rate == Fraction(150, 13) / Fraction("28.75")
     assert not bound.reduction
-    assert time_bound("ring:nodes=3", "all-to-all", 1).share_of_rate is None
+    pairs = time_bound("ring:nodes=3", "all-to-all", 3_000_000)
+    assert pairs.share_of_rate == Fraction(1000, 1010)  # 1 MB over each link, and 10 us
 
 
 def test_it_is_shown_in_brief():
