@@ -66,7 +66,7 @@ def test_in_lockstep_one_piece_takes_the_time_synchronous() -> None:
 
 
 def test_the_bound_is_of_latencies_and_rate_together() -> None:
-    """2 hops of 10 us to the other side, for 250 bytes over 2 links; 1 hop and 8/3 GB/s for 1 GB."""
+    """2 hops of 10 us, for 250 bytes over 2 links; a hop of 10 us and 8/3 GB/s for 1 GB."""
     found = simulated()
     assert found.least_s(1000) == pytest.approx(20.125e-6)
     assert found.least_s(10**9) == pytest.approx(0.375010)
