@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from forestcoll import time_bound
+from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import VerificationError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
@@ -290,6 +291,7 @@ def test_the_delay_of_shared_capacities_by_hand(held: tuple[tuple[int, int], ...
         bound, time_us=500 + Fraction(delay), proof=replace(proof, delay_us=Fraction(delay))
     )
     assert verify_time_bound(right) == 500 + delay
+    refused(replace(right, time_us=right.time_us + Fraction(1, 1000)), "rate and the delay prove")
     over = replace(proof, delay_us=Fraction(delay) + Fraction(1, 1000))
     refused(replace(right, proof=over), f"links are of no use for {delay}")
 
@@ -305,3 +307,32 @@ def test_links_of_gpus_outside_the_group_cost_alpha():
     bound = time_bound(line, "broadcast", 1000, 3, root="a")
     assert verify_time_bound(bound) == 9
     refused(replace(bound, alpha_us=Fraction(2)), "more than the")
+
+
+def test_parts_of_a_byte_cross_too():
+    """One byte of 16 GPUs: half of it must come into a box."""
+    bound = time_bound("dgx_a100:boxes=2", "allgather", 1)
+    assert verify_time_bound(bound) == bound.time_us
+
+
+def test_sums_where_switches_only_forward_are_no_proof_where_some_add():
+    """The partition bound of a torus, with a switch beside it that may add."""
+    names = " ".join(f"g{i}" for i in range(3))
+    network = network_of(f"{names} [s]", "g0 - g1, g1 - g2, g2 - g0, g0 - s")
+    bound = best_known_bound(network)
+    assert bound is not None
+    nodes = tuple(replace(node, multicast=node.is_switch) for node in network.nodes)
+    marked = replace(network, nodes=nodes)
+    claim = TimeBound(
+        topology=marked,
+        collective="allreduce",
+        root=None,
+        weights=(1, 1, 1),
+        size_bytes=1000,
+        alpha_us=Fraction(0),
+        time_us=Fraction(1, 1000),
+        proof=DelayedRate(replace(bound, topology=marked, copying=False), Fraction(0)),
+    )
+    refused(claim, "some may copy and add")
+    copying = replace(bound, topology=marked, copying=True, potentials=())
+    assert verify_time_bound(replace(claim, proof=DelayedRate(copying, Fraction(0)))) > 0

@@ -248,8 +248,8 @@ def _bound(
     """Return the bound on the rate, whose claims are yet to be proved."""
     prices = proof.prices
     if isinstance(prices, PairPrices):
-        pairs = Fraction(topology.num_compute) / proof.algbw_gb_s
-        return PriceBound(topology, None, _whole_prices(prices, topology, place), pairs)
+        unproved = Fraction(0)  # the prices alone count
+        return PriceBound(topology, None, _whole_prices(prices, topology, place), unproved)
     shared = tuple(SharedPrice(one.name, one.price) for one in prices.shared)
     if isinstance(prices, SumPrices):
         sets = (PricedSet(_set(one.nodes, place), one.gather, one.reduce) for one in prices.sets)
@@ -276,7 +276,7 @@ def _bound(
 
 
 def _set(names: list[str], place: dict[str, int]) -> tuple[int, ...]:
-    return tuple(sorted(_of(place, name) for name in names))
+    return tuple(_of(place, name) for name in names)
 
 
 def _whole_prices(prices: PairPrices, topology: Topology, place: dict[str, int]) -> tuple[int, ...]:

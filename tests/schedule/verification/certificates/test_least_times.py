@@ -143,6 +143,8 @@ CHANGES: dict[str, tuple[str, Callable[[dict[str, Any]], Any]]] = {
         "trees",
         lambda c: (c.update(time_us="64"), c["proof"].update(algbw_gb_s="1/6")),
     ),
+    "another rate alone": ("trees", lambda c: c["proof"].update(algbw_gb_s="1/6")),
+    "another rate of pairs": ("pairs", lambda c: c["proof"].update(algbw_gb_s="2")),
     "a wider link after a delay": (
         "trees",
         lambda c: [e.update(bandwidth_gb_s="2") for e in c["links"]],
@@ -224,6 +226,8 @@ def test_both_add_up_what_the_search_finds(collective: str, seed: int, tmp_path:
     """On random networks with shared capacities; small and large data."""
     network = shared(random.Random(seed))
     root = {"root": 0} if collective in ("broadcast", "reduce") else {}
+    if root:
+        root["root"] = network.num_compute - 1
     for size in (100, 10**7):
         bound = time_bound(network, collective, size, 3, **root)
         made, path = certificate_of_time(bound), tmp_path / "certificate.json"
@@ -258,10 +262,23 @@ def test_what_takes_too_long_to_add_up_is_refused_soon(monkeypatch: pytest.Monke
         link["latency_us"] = f"1/{10**60 + 2 * place + 1}"
     with pytest.raises(VerificationError, match="common denominator of over 2000 bits"):
         verify_certificate(TimeCertificate.model_validate(odd))
+    held = [{"from": "b0.gpu0", "to": "ib"}]
+    limits = [
+        {"name": f"w{i}", "links": held, "bandwidth_gb_s": f"1/{10**60 + 2 * i + 1}"}
+        for i in range(30)
+    ]
+    with pytest.raises(VerificationError, match="common denominator of over 2000 bits"):
+        verify_certificate(TimeCertificate.model_validate({**cut(), "shared": limits}))
     monkeypatch.setattr(least_times, "_MOST_WORK", 7)
     many = of_trees()  # 4 links, a cut and a switch
     with pytest.raises(VerificationError, match="too many to check"):
         verify_certificate(TimeCertificate.model_validate(many))
+
+
+def test_one_gpu_alone_is_named() -> None:
+    alone = {**cut(), "gpus": [{"name": "b0.gpu0", "weight": 1}]}
+    with pytest.raises(VerificationError, match="1 GPU has no other GPU"):
+        verify_certificate(TimeCertificate.model_validate(alone))
 
 
 def test_equal_numbers_in_another_form_are_as_good() -> None:
