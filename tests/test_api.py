@@ -70,7 +70,7 @@ def test_every_function_of_a_schedule_takes_its_result_too(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("network", [3, None, ["dgx_a100:boxes=2"], {}])
-def test_what_is_no_network_is_refused_with_what_is(network: object) -> None:
+def test_other_types_than_networks_are_refused_with_the_accepted_ones(network: object) -> None:
     for function in (forestcoll.optimum, forestcoll.generate, forestcoll.certify):
         with pytest.raises(InvalidTopologyError, match=r"give a Topology, a specification such as"):
             function(network)  # type: ignore[operator]

@@ -44,7 +44,7 @@ def test_a_file_is_there_when_it_is_complete(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt(), ValueError("no")])
-def test_an_interruption_leaves_what_was_there(interruption: BaseException, tmp_path: Path) -> None:
+def test_an_interruption_keeps_the_old_file(interruption: BaseException, tmp_path: Path) -> None:
     """And goes on to whoever called."""
     path = tmp_path / "file"
     path.write_text("old")
@@ -90,7 +90,7 @@ write_whole(Path(sys.argv[1]), write)
 """
 
 
-def test_the_next_run_removes_what_a_killed_one_has_left(tmp_path: Path) -> None:
+def test_the_next_run_removes_drafts_of_a_killed_one(tmp_path: Path) -> None:
     """A draft of the same file, and of no other; one that is being written stays."""
     path, other = tmp_path / "file", tmp_path / "file.2"
     for each in (path, path, other):
@@ -161,7 +161,7 @@ def test_a_draft_that_another_thread_began_after_the_rename_stays(
     assert sorted(one.read_text() for one in tmp_path.iterdir()) == ["of another thread", "own"]
 
 
-def test_what_is_no_draft_of_ours_stays(tmp_path: Path) -> None:
+def test_foreign_files_with_similar_names_stay(tmp_path: Path) -> None:
     """A link of such a name, which is not followed, and names that are like it."""
     names = [".file.x.tmp", ".file.1.tmp.old", "file.1.tmp", ".other.1.tmp"]
     for name in names:

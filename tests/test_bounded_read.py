@@ -63,7 +63,7 @@ def test_a_file_without_a_known_size_is_read_to_its_end() -> None:
         read_at_most(file, 9, InvalidScheduleError)
 
 
-def test_whatever_is_no_regular_file_is_refused_without_blocking(tmp_path: Path) -> None:
+def test_irregular_files_are_refused_without_blocking(tmp_path: Path) -> None:
     """A pipe without a writer would block whoever opens it; zeros have no end."""
     pipe, link, folder = tmp_path / "pipe", tmp_path / "link", tmp_path / "folder"
     os.mkfifo(pipe)
@@ -94,7 +94,7 @@ def test_a_name_with_a_nul_byte_is_refused() -> None:
         read_at_most(Path("a\0b"), 9, InvalidTopologyError)
 
 
-def test_what_fails_while_a_file_is_read_is_reported_with_its_name(tmp_path: Path) -> None:
+def test_read_errors_are_reported_with_the_file_name(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"1")
     with (
@@ -124,7 +124,7 @@ def test_a_mark_is_found_across_blocks_and_up_to_the_limit(tmp_path: Path) -> No
         assert not contains(opened, re.compile(b"none"), 2**30)
 
 
-def test_too_much_is_refused_with_what_may_help() -> None:
+def test_oversized_content_is_refused_with_advice() -> None:
     expect_at_most(b"12", 2, "it", InvalidScheduleError)
     with pytest.raises(InvalidScheduleError, match=r"^it: has over 0 MB.*the right file, or pray$"):
         expect_at_most(b"123", 2, "it", InvalidScheduleError, "pray")

@@ -23,7 +23,9 @@ from tests.strategies import topologies
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_verify_and_the_script_accept_what_the_command_writes(name: str, tmp_path: Path) -> None:
+def test_verify_and_the_script_accept_certificates_of_the_command(
+    name: str, tmp_path: Path
+) -> None:
     """They agree on the time, which is that of a generated schedule; the file is in the schema."""
     path = tmp_path / "certificate.json"
     made = certificate_of(name, path)
@@ -68,7 +70,7 @@ def test_the_cut_that_limits_k_is_certified() -> None:
     )
 
 
-def test_prices_limit_k_where_no_cut_does() -> None:
+def test_prices_limit_k_if_no_cut_does() -> None:
     """No trees at U = 1, though all flows pass there: the price of the switch proves U = 2."""
     certificate = certify(overdrawn(spare=False), k=1)
     assert isinstance(certificate.fixed_k, PricedLimitOfK)

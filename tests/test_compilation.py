@@ -122,7 +122,7 @@ def test_reversed_schedules_of_baselines_deliver(name: str) -> None:
 
 
 @pytest.mark.parametrize("found", [None, 3, Forest, Allreduce(None, None)])
-def test_what_is_no_schedule_is_refused_by_its_type(found: object) -> None:
+def test_other_types_than_schedules_are_refused(found: object) -> None:
     with pytest.raises(
         UnsupportedError, match=r"^unsupported: compile_program takes a schedule, not "
     ):

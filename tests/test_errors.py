@@ -31,7 +31,7 @@ def test_codes_are_those_that_the_command_line_explains(name: str) -> None:
     assert FAMILY[name]("what, where, remedy").exit_code == codes.get(name, 2)
 
 
-def test_who_ran_out_of_time_hands_over_what_there_is() -> None:
+def test_time_limit_errors_hold_the_incumbent_bound_and_proof() -> None:
     """The best answer, a bound and its proof; none of them is needed."""
     error = TimeLimitError("out of time", incumbent="tree", bound=3, proof=("cut",))
     assert (str(error), error.incumbent, error.bound, error.proof) == (

@@ -127,7 +127,7 @@ def test_random_forests_attain_the_worst_of_all_cuts(kind, seed):
 
 @settings(max_examples=rounds(300), deadline=None)
 @given(topologies())
-def test_whatever_hypothesis_finds_attains_the_worst_of_all_cuts(topology):
+def test_networks_of_hypothesis_attain_the_worst_of_all_cuts(topology):
     """The same, shrinking."""
     forest = proves_optimal(topology)
     assert forest.time_s_per_gb * topology.num_compute == enumerate_optimum(topology)[0]
@@ -249,14 +249,14 @@ def test_keywords_are_the_options_and_no_other_is_taken() -> None:
             generate(ring, **{option: 1})
 
 
-def test_a_result_is_equal_whatever_the_time_it_took() -> None:
+def test_equality_of_results_ignores_seconds() -> None:
     """The seconds of two runs differ."""
     ring = load_topology("ring:nodes=3")
     assert generate(ring) == generate(ring)
     assert generate(ring) != generate(ring, k=1)
 
 
-def test_a_forest_is_given_to_those_who_asked_for_one() -> None:
+def test_the_forest_attribute_is_for_forests_only() -> None:
     """An allreduce or a factored forest is none, and the message says where it is."""
     assert isinstance(generate("ring:nodes=3").forest, Forest)
     for options in (Options(collective="allreduce"), Options(factored=True)):
@@ -264,7 +264,7 @@ def test_a_forest_is_given_to_those_who_asked_for_one() -> None:
             _ = generate("ring:nodes=3", options).forest
 
 
-def test_paths_are_a_stage_where_they_are_asked_for() -> None:
+def test_requested_paths_are_a_timed_stage() -> None:
     """Else they are found when they are first looked at."""
     assert "routing" not in generate("ring:nodes=3").seconds
     assert list(generate("ring:nodes=3", routed=True).seconds)[-1] == "routing"

@@ -65,7 +65,8 @@ ACROSS = {
     "test_contest": "tests/fuzz/contest.py",
     "test_any_network": "tests/fuzz/any_network.py",
     "test_all_to_alls": "tests/fuzz/all_to_alls.py",
-    "test_time_bounds": "tests/fuzz/time_bounds.py",
+    "test_time_bounds": "tests/fuzz/over_time/time_bounds.py",
+    "test_registered": "tests/fuzz/registered.py",
     "test_reference": "tests/reference itself",
     "test_literals": "schedules of baselines by hand",
     "test_operations": "every operation on every type",
@@ -92,7 +93,7 @@ NOTHING_TO_RUN = {
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=lambda room: str(room.relative_to(ROOT)))
-def test_a_package_says_what_is_in_it(room: Path) -> None:
+def test_packages_name_their_modules(room: Path) -> None:
     """In at most ten lines; where there is more than one module, each is named."""
     text = ast.get_docstring(ast.parse((room / "__init__.py").read_text(encoding="utf-8"))) or ""
     assert 1 <= len(text.splitlines()) <= 10
@@ -125,7 +126,7 @@ def test_modules_of_one_name_are_of_one_thing() -> None:
     assert {stem for stem, paths in places.items() if len(paths) > 1} <= SAME_THING
 
 
-def test_tests_stand_where_their_sources_do() -> None:
+def test_tests_mirror_the_places_of_their_sources() -> None:
     """At the same place below tests, named after the module or its package; others say why not."""
     lost = []
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
@@ -157,7 +158,7 @@ def test_every_module_has_its_tests() -> None:
     assert not needless, "take them off the list"
 
 
-def test_what_a_release_leaves_out_is_not_inside_a_package() -> None:
+def test_exclusions_of_a_release_match_nothing_inside_packages() -> None:
     """A pattern without a slash holds at any depth: "results" would drop experiments/results."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     build = project["tool"]["scikit-build"]

@@ -29,7 +29,7 @@ def test_two_mi250_boxes_take_nine_of_nine():
     assert tried == best_k(load_topology("mi250:boxes=2"), 9)
 
 
-def test_of_equal_rates_the_fewest_trees_win():
+def test_the_fewest_trees_win_among_equal_rates():
     """Four A100 boxes: every k attains the optimum, and k = 1 dominates them all."""
     tried = best_k(load_topology("dgx_a100:boxes=4"), 4)
     assert {choice.algbw_gb_s for choice in tried.choices} == {Fraction(800, 3)}

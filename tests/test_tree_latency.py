@@ -120,7 +120,7 @@ def by_walks(forest: MulticastForest) -> tuple[int, Fraction, int]:
 
 @settings(deadline=None, max_examples=20)  # programs may run
 @given(topology=topologies(("bidirectional",)))
-def test_trees_in_which_switches_copy_are_measured_and_bounded(topology: Topology) -> None:
+def test_multicast_trees_are_measured_and_bounded(topology: Topology) -> None:
     """Every switch copies; hops lead from one node that copies to the next."""
     copying = marked(topology, {node.name for node in topology.nodes if node.is_switch})
     both = multicast(generate(copying, collective="allreduce").schedule)
@@ -202,7 +202,7 @@ def test_a_bottleneck_cut_rules_height_one_out() -> None:
     assert least_latency(unclaimed).depth == 1
 
 
-def test_boxes_are_cuts_where_the_bottleneck_gives_no_bound() -> None:
+def test_boxes_bound_the_depth_if_the_bottleneck_does_not() -> None:
     """H100 is limited by the ingress of single GPUs; that trees cross boxes once shows in boxes."""
     forest = generate(load_topology("dgx_h100:boxes=4")).schedule
     assert forest.optimum is not None
@@ -334,7 +334,7 @@ def test_the_command_line_reports_figures_and_bounds(tmp_path: Path) -> None:
     assert copied["at_least"]["depth"] == 1
 
 
-def test_of_equally_fast_numbers_of_trees_the_lowest_may_be_had(tmp_path: Path) -> None:
+def test_the_lowest_of_equally_fast_forests_can_be_chosen(tmp_path: Path) -> None:
     """A broadcast at a switch: one tree is a chain of 7 hops, four are as fast and lower."""
     network = "fat_tree:leaves=2,hosts=4,spines=1"
     options = ["generate", network, "--collective", "broadcast", "--root", 0, "--best-k", 4]

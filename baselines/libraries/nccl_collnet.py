@@ -34,7 +34,7 @@ from baselines.building.equal_trees import forest_of
 from baselines.interface.method import Method
 from baselines.interface.supported import check_supported
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.marked_switches import copying, joining, on_paths, router_by_switches
+from baselines.networks.marked_switches import joining, marked_only, on_paths, router_by_switches
 from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
@@ -93,7 +93,7 @@ def _best(method: str, topology: Topology, collective: str, rails: int | None) -
     boxes = gpus_by_box(topology)
     if len(boxes) == 1:
         raise UnsupportedError(f"unsupported: {method} on {topology.name}, which is a single box")
-    network = copying(topology, set(topology.switches) - _inside(topology, boxes))
+    network = marked_only(topology, set(topology.switches) - _inside(topology, boxes))
     choices = rails_of(boxes, find_nic_attachments(router_of(topology), boxes), rails)
     made = [
         _on(

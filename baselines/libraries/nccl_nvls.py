@@ -44,7 +44,7 @@ from baselines.interface.method import Method
 from baselines.interface.parameters import check_choice
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.networks.boxes import gpus_by_box
-from baselines.networks.marked_switches import copying, joining, on_paths, router_by_switches
+from baselines.networks.marked_switches import joining, marked_only, on_paths, router_by_switches
 from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.rails import Starts, rails_of
 from baselines.networks.switch_paths import Router, check_size, router_of
@@ -146,7 +146,7 @@ def _best(
         raise InvalidParameterError(f"rails is {rails}; it takes at least one")
     boxes = gpus_by_box(topology)
     inside = _inside(topology, boxes)
-    network = copying(topology, inside | set(topology.switches if sharp else ()))
+    network = marked_only(topology, inside | set(topology.switches if sharp else ()))
 
     def spread(network: Topology, starts: Starts) -> Forest:
         router = router_by_switches(network)

@@ -15,7 +15,7 @@ from baselines.networks.switch_paths import Router, router_of
 from baselines.networks.switched import switched
 from forestcoll.topology.model import Topology
 
-__all__ = ["copying", "joining", "on_paths", "router_by_switches"]
+__all__ = ["joining", "marked_only", "on_paths", "router_by_switches"]
 
 
 def router_by_switches(network: Topology) -> Router:
@@ -23,7 +23,7 @@ def router_by_switches(network: Topology) -> Router:
     return router_of(switched(network, needless=True)[-1])
 
 
-def copying(topology: Topology, used: Collection[int]) -> Topology:
+def marked_only(topology: Topology, used: Collection[int]) -> Topology:
     """Return the network on which, of the marked switches, only these positions are marked."""
     nodes = tuple(
         replace(node, multicast=node.multicast and position in used)

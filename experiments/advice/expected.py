@@ -346,7 +346,7 @@ def _made(topology: Topology, asked: Options) -> AnySchedule:
     if asked.collective != "allreduce":
         made = generate(topology, asked).schedule
         claim = made.optimum if isinstance(made, FactoredForest) else None
-        if claim is not None and claim.bound.copying:
+        if claim is not None and claim.bound.multicast:
             return made
     return generate(topology, replace(asked, factored=False, multicast=True)).schedule
 

@@ -97,7 +97,7 @@ def upper_bound(
             topology,
             weights=weights,
             reduction=reduction,
-            copying=True,
+            multicast=True,
             seconds=_left(deadline, SECONDS),
         )
         by = "the bottleneck cut" if best.is_single_cut else "prices of cuts"
@@ -113,20 +113,20 @@ def _of_allreduce(
     topology: Topology, reached: Fraction, proof: AllreduceBound | None, deadline: float
 ) -> UpperBound:
     """Return the bound by partitions and cuts if it is attained; else try the program, too."""
-    copying = any(node.multicast for node in topology.nodes)
+    multicast = any(node.multicast for node in topology.nodes)
     phases = (
         rate_bound(topology, reduction=reduction, seconds=_left(deadline, SECONDS)).algbw_gb_s
         for reduction in (True, False)
     )
     attained = max(reached, 1 / sum((1 / rate for rate in phases), start=Fraction(0)))
-    known = best_known_bound(topology, copying=copying, least=attained)
+    known = best_known_bound(topology, multicast=multicast, least=attained)
     assert known is not None  # there are two GPUs
     best, remark = proof, ""
     if known.algbw_gb_s > attained and proof is None:
         from forestcoll.allreduce.allreduce_program import proved
 
         left = _left(deadline, LP_TIME_LIMIT_S)
-        found = proved(topology, None, copying=copying, seconds=left)
+        found = proved(topology, None, multicast=multicast, seconds=left)
         best, remark = found.bound, found.remark
     if best is None or best.algbw_gb_s >= known.algbw_gb_s:
         return UpperBound(known.algbw_gb_s, "a partition or cut")

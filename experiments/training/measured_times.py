@@ -62,7 +62,7 @@ class Fit:
     us_per_byte : float
         1 / B.
     measured : tuple of Measured
-    told_apart : bool
+    distinguishable : bool
         Whether the measurements have several numbers of steps, so that alpha and epsilon are known
         one by one; else alpha has all of the latency.
     """
@@ -71,7 +71,7 @@ class Fit:
     epsilon_us: float
     us_per_byte: float
     measured: tuple[Measured, ...]
-    told_apart: bool
+    distinguishable: bool
 
     @property
     def bandwidth_gb_s(self) -> float:
@@ -106,16 +106,16 @@ def fit(measured: Sequence[Measured]) -> Fit:
             "measurements of two sizes at least are needed: small ones for the latency, large ones "
             "for the bandwidth"
         )
-    told_apart = len({one.steps for one in measured}) > 1
+    distinguishable = len({one.steps for one in measured}) > 1
     rows = np.array(
-        [(one.steps, float(told_apart), one.size_bytes * one.share) for one in measured]
+        [(one.steps, float(distinguishable), one.size_bytes * one.share) for one in measured]
     )
     times = np.array([one.time_us for one in measured])
     scale = np.abs(rows).max(axis=0)
     scale[scale == 0] = 1
     found, _ = nnls(rows / scale / times[:, None], np.ones(len(times)))
     alpha, epsilon, per_byte = (found / scale).tolist()
-    return Fit(alpha, epsilon, per_byte, tuple(measured), told_apart)
+    return Fit(alpha, epsilon, per_byte, tuple(measured), distinguishable)
 
 
 def read_measured(

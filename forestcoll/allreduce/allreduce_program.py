@@ -59,7 +59,7 @@ def improved(
     weights: tuple[int, ...] | None,
     *,
     seconds: float,
-    copying: bool = False,
+    multicast: bool = False,
     build: Build = _packed,
 ) -> Improved:
     """Solve the allreduce program and build its schedule.
@@ -72,7 +72,7 @@ def improved(
         Weight of each rank as a root; free roots if not given.
     seconds : float
         Time limit for everything together.
-    copying : bool
+    multicast : bool
         Whether switches marked ``multicast`` multicast and reduce in the program of the bound.
     build : callable
         Builds the schedule; it may raise the errors of :func:`.rounding.allreduce_forest` and
@@ -85,7 +85,7 @@ def improved(
     """
     deadline = time.monotonic() + seconds
     orbits = _orbits(topology, weights, seconds)
-    found = _proved(topology, weights, orbits, copying, seconds, deadline)
+    found = _proved(topology, weights, orbits, multicast, seconds, deadline)
     if isinstance(found, Improved):
         return found
     try:
@@ -98,7 +98,7 @@ def improved(
 
 
 def proved(
-    topology: Topology, weights: tuple[int, ...] | None, *, copying: bool, seconds: float
+    topology: Topology, weights: tuple[int, ...] | None, *, multicast: bool, seconds: float
 ) -> Improved:
     """Solve the program as :func:`improved` does, for its bound only.
 
@@ -109,7 +109,7 @@ def proved(
     """
     deadline = time.monotonic() + seconds
     orbits = _orbits(topology, weights, seconds)
-    found = _proved(topology, weights, orbits, copying, seconds, deadline)
+    found = _proved(topology, weights, orbits, multicast, seconds, deadline)
     return found if isinstance(found, Improved) else Improved(None, found.exact)
 
 
@@ -129,13 +129,13 @@ def _proved(
     topology: Topology,
     weights: tuple[int, ...] | None,
     orbits: Orbits,
-    copying: bool,
+    multicast: bool,
     seconds: float,
     deadline: float,
 ) -> AllreduceOptimum | Improved:
     """Return the solution of the program, or the partial results without it."""
     try:
-        return _solved(topology, weights, orbits, copying, deadline)
+        return _solved(topology, weights, orbits, multicast, deadline)
     except TimeLimitError as error:
         # Weak duality: prices of any earlier program are a valid bound, finished or not.
         proof = error.proof if isinstance(error.proof, AllreduceBound) else None
@@ -150,7 +150,7 @@ def _solved(
     topology: Topology,
     weights: tuple[int, ...] | None,
     orbits: Orbits,
-    copying: bool,
+    multicast: bool,
     deadline: float,
 ) -> AllreduceOptimum:
     classes = int(orbits.link.max()) + 1
@@ -166,6 +166,6 @@ def _solved(
         topology,
         Settings(seconds=left),
         orbits=orbits,
-        roles=Roles.of(topology, copying=copying, weights=weights or ()),
+        roles=Roles.of(topology, multicast=multicast, weights=weights or ()),
         scale_gb_s=rate_scale(topology),
     )

@@ -57,7 +57,7 @@ def best_allreduce(
     combination: Allreduce[F],
     families: Iterable[Parts] = (),
     *,
-    copying: bool = False,
+    multicast: bool = False,
     program: Callable[[], Improved] | None = None,
     hold: Callable[[Any], F] = lambda forest: forest,
 ) -> Allreduce[F]:
@@ -70,7 +70,7 @@ def best_allreduce(
     families : iterable of sets of ranks
         Partitions of the GPUs that may prove the combination optimal; single GPUs and boxes are
         tried too.
-    copying : bool
+    multicast : bool
         Whether switches marked ``multicast`` multicast and reduce.
     program : callable, optional
         Runs the allreduce program within its time limit; None: it does not run.
@@ -86,7 +86,7 @@ def best_allreduce(
     bound = best_known_bound(
         combination.topology,
         families,
-        copying=copying,
+        multicast=multicast,
         least=1 / sequential if sequential else sequential,
     )
     if bound is None:  # a single GPU

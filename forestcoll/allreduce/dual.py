@@ -96,7 +96,7 @@ def _bound(
         topology,
         [one for one in priced if one.gather or one.reduce],
         [one for one in held if one.gather or one.reduce],
-        copying=bool(copies) and copies.isdisjoint(program.roles.forwarding),
+        multicast=bool(copies) and copies.isdisjoint(program.roles.forwarding),
         weights=program.roles.weights,
         shared=[SharedPrice(name, near(g)) for name, g in charges if near(g)],
     )

@@ -73,9 +73,9 @@ class Roles:
     weights: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, topology: Topology, *, copying: bool, weights: tuple[int, ...] = ()) -> Roles:
+    def of(cls, topology: Topology, *, multicast: bool, weights: tuple[int, ...] = ()) -> Roles:
         """Roles of GPUs and switches; multicast switches do not forward, but may be roots."""
-        copies = [v for v in topology.switches if copying and topology.nodes[v].multicast]
+        copies = [v for v in topology.switches if multicast and topology.nodes[v].multicast]
         roots = topology.compute if weights else (*topology.compute, *copies)
         forwarding = tuple(v for v in topology.switches if v not in copies)
         return cls(tuple(roots), topology.compute, forwarding, weights)
@@ -106,7 +106,7 @@ class CutProgram:
     ) -> None:
         self.topology = topology
         self.orbits = orbits
-        self.roles = Roles.of(topology, copying=False) if roles is None else roles
+        self.roles = Roles.of(topology, multicast=False) if roles is None else roles
         self.scale_gb_s = rate_scale(topology) if scale_gb_s is None else scale_gb_s
         self._tail = np.array([link.tail for link in topology.links], dtype=np.int64)
         self._head = np.array([link.head for link in topology.links], dtype=np.int64)

@@ -10,16 +10,16 @@ from typing import Annotated
 import typer
 
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import Json, Output
+from forestcoll.cli.options import Json, Output, rate_of
 from forestcoll.cli.output import expect_writable, report
-from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.errors import InvalidParameterError
+from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
 from forestcoll.topology import validate, write_topology
 from forestcoll.topology.importers.import_files import import_files
-from forestcoll.topology.importers.link_rates import RATES, rate_table
+from forestcoll.topology.importers.link_rates import RATES, LinkRate, rate_table
 from forestcoll.topology.importers.machines.gpu_models import gpu_kind
 from forestcoll.topology.importers.supplied import Supplied
 from forestcoll.topology.numbers import exact_text
-from forestcoll.topology.reading.units import bandwidth_gb_s
 
 __all__ = ["import_network", "show_rates"]
 
@@ -110,8 +110,8 @@ def import_network(
         machines,
         Supplied(
             gpu=None if gpu is None else gpu_kind(gpu),
-            nic_gb_s=_rate("--nic-speed", nic_speed),
-            uplink_gb_s=_rate("--uplink", uplink),
+            nic_gb_s=rate_of("--nic-speed", nic_speed),
+            uplink_gb_s=rate_of("--uplink", uplink),
         ),
     )
     topology = found.topology
@@ -138,21 +138,9 @@ def _named(text: str) -> tuple[str | None, Path]:
     return None, Path(text)
 
 
-def _rate(option: str, text: str | None) -> Fraction | None:
-    """Return the bandwidth that an option gives, in GB/s."""
-    if text is None:
-        return None
-    try:
-        rate = bandwidth_gb_s(text)
-    except InvalidTopologyError as error:
-        raise InvalidParameterError(f"{option} {error}") from None
-    if rate <= 0:
-        raise InvalidParameterError(f"{option} is {text}; it must be above 0")
-    return rate
-
-
 def show_rates(json_: Json = False) -> None:
-    """Print the bandwidths that imports count NVLinks, xGMI and PCIe at, with their sources."""
+    """Print the rates of NVLinks, xGMI and PCIe in imports, and of threadblocks, with sources."""
+    rates = (*RATES.values(), *_threadblock_rates())
     if json_:
         typer.echo(
             as_json(
@@ -165,12 +153,12 @@ def show_rates(json_: Json = False) -> None:
                         "runtime_gb_s": _number(rate.runtime),
                         "runtime_source": rate.runtime_source,
                     }
-                    for rate in RATES.values()
+                    for rate in rates
                 ]
             )
         )
         return
-    for rate in RATES.values():
+    for rate in rates:
         typer.echo(f"{rate.link} (GB/s a {rate.per}, per direction)")
         for name, value, source in (
             ("nominal", rate.nominal, rate.nominal_source),
@@ -181,3 +169,12 @@ def show_rates(json_: Json = False) -> None:
 
 def _number(gb_s: Fraction | None) -> str | None:
     return None if gb_s is None else exact_text(gb_s)
+
+
+def _threadblock_rates() -> list[LinkRate]:
+    """Return the rates of threadblocks in the form of link rates; vendors print none."""
+    return [
+        LinkRate(f"threadblock.{one.machine}", "threadblock", None, "no data sheet has one",
+                 one.simple.value, f"{one.simple.source} ({one.simple.confidence})")
+        for one in THREADBLOCK_RATES.values()
+    ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Commands on schedule files: verify one, compare two, draw one."""
+"""Commands on schedule files: verify one, compare two, draw one, or how it comes about."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from forestcoll.topology import Topology
 from forestcoll.topology.describe import counted
 from forestcoll.topology.differences import differences
 
-__all__ = ["Phase", "compare_schedules", "draw_one_tree", "verify_schedule"]
+__all__ = ["Phase", "Stage", "compare_schedules", "draw_one_tree", "verify_schedule"]
 
 
 class Phase(StrEnum):
@@ -41,6 +41,17 @@ class Phase(StrEnum):
 
     REDUCE = "reduce"
     GATHER = "gather"
+
+
+class Stage(StrEnum):
+    """The stages of the core, as drawn on a network."""
+
+    SCALED = "scaled"
+    SPLIT = "split"
+    AUXILIARY = "auxiliary"
+    LOGICAL = "logical"
+    TREE = "tree"
+    PATHS = "paths"
 
 
 def verify_schedule(
@@ -143,18 +154,41 @@ def _verified(file: Path) -> AnySchedule:
 
 
 def draw_one_tree(
-    file: ScheduleFile,
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="A schedule file; with --stage, a TOPOLOGY."),
+    ],
     output: Output,
     tree: Annotated[
         int, typer.Option("--tree", min=0, max=MOST_TREES, help="Number of the tree, from 0.")
     ] = 0,
     phase: Annotated[Phase, typer.Option("--phase", help="Phase of an allreduce.")] = Phase.REDUCE,
+    stage: Annotated[
+        Stage | None,
+        typer.Option(
+            "--stage", help="Draw a stage of an allgather's generation on a small network instead."
+        ),
+    ] = None,
+    number: Annotated[
+        int,
+        typer.Option(
+            "--number",
+            min=0,
+            max=MOST_TREES,
+            help="With --stage split, auxiliary, tree or paths: number of the split, the tree or "
+            "the logical link, from 0.",
+        ),
+    ] = 0,
     json_: Json = False,
 ) -> None:
-    """Verify a schedule file and draw one of its trees, as .png, .pdf or .svg."""
-    from forestcoll.draw import draw_tree, save_figure  # loads matplotlib
+    """Draw one tree of a verified schedule, or a stage of its generation, as .png, .pdf or .svg."""
+    from forestcoll.draw import draw_stage, draw_tree, save_figure  # loads matplotlib
 
     expect_drawable(output)
+    if stage is not None:
+        save_figure(draw_stage(file, stage, number), output)
+        report({"topology": file, "stage": stage, "file": output}, json_)
+        return
     schedule = read_schedule(file)
     verify(schedule)
     forest: Any = schedule

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, InvalidTopologyError
 from forestcoll.problem.options import MOST_TREES
 from forestcoll.problem.sizes import read_sizes
 from forestcoll.problem.weights import Weights, read_weights
 from forestcoll.topology import Topology, group, members_from_text
 from forestcoll.topology.groups import IDLE
+from forestcoll.topology.reading.units import bandwidth_gb_s
 from forestcoll.topology.validation import COLLECTIVES
 
 __all__ = [
     "MOST", "Alpha", "CollectiveName", "Gamma", "Group", "Idle", "Json", "MaxDepth", "Output",
     "Root", "ScheduleFile", "Spec", "Trees", "WeightsFile", "idle_fact", "idle_of", "idle_words",
-    "in_group", "read_if_given", "root_of", "sizes_of",
+    "in_group", "rate_of", "read_if_given", "root_of", "sizes_of",
 ]  # fmt: skip
 
 MOST = 1_000_000
@@ -148,3 +150,16 @@ def sizes_of(text: str | None, option: str = "--sizes") -> list[int]:
         return read_sizes([part.strip() for part in text.split(",")])
     except ValueError as error:
         raise InvalidParameterError(f"{option} {error}") from None
+
+
+def rate_of(option: str, text: str | None) -> Fraction | None:
+    """Return the bandwidth that an option gives, in GB/s."""
+    if text is None:
+        return None
+    try:
+        rate = bandwidth_gb_s(text)
+    except InvalidTopologyError as error:
+        raise InvalidParameterError(f"{option} {error}") from None
+    if rate <= 0:
+        raise InvalidParameterError(f"{option} is {text}; it must be above 0")
+    return rate

@@ -78,6 +78,7 @@ def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | 
     with _Refusal():
         expansion = _expansion(forest)
         if expansion.is_one_packing:
+            # One set: its batches are the trees, and their parents need not be copied.
             root, multiplicity, batch = expansion.take_batches(progress)
             parent = _of_one_packing(forest, batch)
         else:
@@ -148,6 +149,7 @@ def blocks(forest: FactoredForest, at_a_time: int) -> Iterator[Forest]:
         with _Refusal():
             root, multiplicity, parent = expansion.take(at_a_time)
         yield _explicit(forest, root, multiplicity, parent)
+        # Only a short block, perhaps an empty one, shows that the core found nothing left over.
         if len(root) < at_a_time:
             return
 

@@ -88,6 +88,8 @@ def remove_switches(
         tail=rank[tail],
         head=rank[head],
         capacity=logical,
+        # A split never widens a cut, and condition (C) keeps tight ones from narrowing: sets stay
+        # tight.
         sets=TightSets(sets.set_of[rank >= 0], sets.parent),
         splits=Splits(via, from_node, to_node, amount),
     )

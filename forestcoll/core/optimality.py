@@ -111,7 +111,7 @@ def rate_bound(
     *,
     weights: Weights | None = None,
     reduction: bool = False,
-    copying: bool = False,
+    multicast: bool = False,
     threads: int = 1,
     seconds: float = SECONDS,
 ) -> RateBound:
@@ -121,7 +121,7 @@ def rate_bound(
 
     Parameters
     ----------
-    copying : bool
+    multicast : bool
         Whether the bound must also hold where switches marked ``multicast`` multicast and reduce.
         Such schedules need not attain it.
     topology, weights, reduction, threads, seconds
@@ -135,10 +135,10 @@ def rate_bound(
     whole = whole_weights(topology, weights)
     roots = [rank for rank, weight in enumerate(whole) if weight]
     validate(topology, collective_of(whole, reduction), roots)
-    if not uses_all_bandwidth(topology, reduction, copying=copying):
+    if not uses_all_bandwidth(topology, reduction, multicast=multicast):
         from forestcoll.core.any_network.optimum import bound_by_program
 
-        return bound_by_program(topology, whole, reduction, seconds, copying=copying)
+        return bound_by_program(topology, whole, reduction, seconds, multicast=multicast)
     _, _, cut = narrowest_cut(topology, whole, reduction, threads)
     return RateBound.of_cut(topology, np.flatnonzero(cut).tolist(), whole, reduction)
 

@@ -35,7 +35,7 @@ def best_known_bound(
     topology: Topology,
     families: Iterable[Parts] = (),
     *,
-    copying: bool = False,
+    multicast: bool = False,
     least: Fraction = Fraction(0),
 ) -> AllreduceBound | None:
     """Return the least of the bounds by partitions and by cuts around their sets.
@@ -44,7 +44,7 @@ def best_known_bound(
     ----------
     families : iterable of sets of ranks
         Tried first; single GPUs and boxes follow.
-    copying : bool
+    multicast : bool
         Whether switches marked ``multicast`` multicast and reduce.
     least : Fraction
         An attained rate in GB/s; the search ends when a bound meets it.
@@ -61,28 +61,30 @@ def best_known_bound(
     for parts in chain(families, [[[rank] for rank in ranks]], box_parts(topology)):
         if len(parts) > 1:
             tried.append(closed(topology, parts))
-            rate = _partition_rate(topology, tried[-1], copying)
+            rate = _partition_rate(topology, tried[-1], multicast)
             # The first family of those with the least rate.
             best = min(filter(None, (best, (rate, len(tried) - 1))))
             if rate <= least:
                 break
     assert best is not None  # single GPUs are always tried
     rate, which = best
-    cuts = [] if rate <= least else _cuts(topology, tried, copying)
+    cuts = [] if rate <= least else _cuts(topology, tried, multicast)
     narrow = min(cuts, key=lambda one: one.algbw_gb_s, default=None)
     if narrow is not None and narrow.algbw_gb_s < rate:
         return narrow
-    return partition_bound(topology, tried[which], copying=copying)
+    return partition_bound(topology, tried[which], multicast=multicast)
 
 
-def _partition_rate(topology: Topology, parts: Sequence[Sequence[int]], copying: bool) -> Fraction:
+def _partition_rate(
+    topology: Topology, parts: Sequence[Sequence[int]], multicast: bool
+) -> Fraction:
     """Return the rate that :func:`partition_bound` would prove, in less time."""
     links = topology.integer_capacities
     place = np.full(len(topology.nodes), -1)
     for number, part in enumerate(parts):
         place[list(part)] = number
     height = np.where(place < 0, 1, 0)  # twice the potential, which is 0 in the sets
-    if copying:
+    if multicast:
         height[[node.multicast for node in topology.nodes]] = 0
     tail, head = place[links.tail], place[links.head]
     rise = height[links.head] - height[links.tail]
@@ -96,7 +98,7 @@ def partition_bound(
     topology: Topology,
     parts: Sequence[Sequence[int]],
     *,
-    copying: bool = False,
+    multicast: bool = False,
 ) -> AllreduceBound:
     """Bound allreduces by the bandwidth into and out of disjoint node sets, each at price 1.
 
@@ -104,7 +106,7 @@ def partition_bound(
     ----------
     parts : sequences of node positions
         Two or more, disjoint, each with a GPU.
-    copying : bool
+    multicast : bool
         As for :class:`forestcoll.problem.allreduce_bound.AllreduceBound`.
     """
     one, half = Fraction(1), Fraction(1, 2)
@@ -112,10 +114,10 @@ def partition_bound(
     outside = [
         Potential(switch, half, half)
         for switch in topology.switches
-        if switch not in held and not (copying and topology.nodes[switch].multicast)
+        if switch not in held and not (multicast and topology.nodes[switch].multicast)
     ]
     sets = [PricedSet(tuple(sorted(part)), gather=one, reduce=one) for part in parts]
-    return AllreduceBound.of(topology, sets, outside, copying=copying)
+    return AllreduceBound.of(topology, sets, outside, multicast=multicast)
 
 
 def families_of(forest: FactoredForest) -> Iterator[Parts]:
@@ -187,7 +189,7 @@ def _joined(beside: Mapping[int, set[int]]) -> Iterator[set[int]]:
 
 
 def _cuts(
-    topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], copying: bool
+    topology: Topology, partitions: Iterable[Iterable[Iterable[int]]], multicast: bool
 ) -> list[AllreduceBound]:
     """Return the narrowest cut around a set of the partitions, in each direction."""
     touching: list[list[Link]] = [[] for _ in topology.nodes]
@@ -203,6 +205,6 @@ def _cuts(
             found = sum(wide, start=Fraction(0)), sorted(part)
             best[into] = min(best.get(into, found), found)
     return [
-        AllreduceBound.of_cut(topology, part, into=into, copying=copying)
+        AllreduceBound.of_cut(topology, part, into=into, multicast=multicast)
         for into, (_, part) in best.items()
     ]

@@ -156,6 +156,8 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
     plan = clock.run("optimality", lambda report: _planned(phase, report))
     planes, problem = _merged(plan.problem)
     threads, trees = phase.request.threads, problem.trees
+    # Tight sets come first: switches are removed and trees packed set by set, and equal sets share
+    # one packing.
     parts = clock.run(
         "tight sets", lambda report: decompose(problem, threads=threads, progress=report)
     )
@@ -182,6 +184,7 @@ def _by_the_core(phase: _Phase, clock: Stopwatch) -> FactoredForest:
         shapes=packing.shapes,
         links=packing.links,
         routes=Routes.later(
+            # The splits were made from the trimmed capacities, so paths are found in these.
             lambda: paths_over_planes(find_routes(parts.problem, logical, packing.links), planes)
         ),
         optimum=plan.claim,

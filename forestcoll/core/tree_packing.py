@@ -66,6 +66,8 @@ def pack_trees(
         thorough,
         progress,
     )
+    # Shapes are those of distinct sets only: the packing of a set depends on its contracted
+    # capacities and on the trees that start in each item or enter it.
     return Packing(
         Sets(logical.sets.set_of, logical.sets.parent, shape),
         Shapes(items, batches, root, multiplicity, parent),

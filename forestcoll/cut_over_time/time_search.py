@@ -312,18 +312,18 @@ def _rate_bound(
     topology: Topology, collective: str, weights: tuple[int, ...], seconds: float
 ) -> RateBound | AllreduceBound | PriceBound | None:
     """Return a bound on the rate that holds for switches as they are marked."""
-    copying = any(node.multicast for node in topology.nodes)
+    multicast = any(node.multicast for node in topology.nodes)
     if collective == _ALL_TO_ALL:
         validate(topology, "allgather")
         return _pair_bound(topology, seconds)
     if collective == "allreduce":
         validate(topology, "allreduce")
-        return best_known_bound(topology, copying=copying)
+        return best_known_bound(topology, multicast=multicast)
     return rate_bound(
         topology,
         weights=weights,
         reduction=collective in REDUCTIONS,
-        copying=copying,
+        multicast=multicast,
         seconds=seconds,
     )
 

@@ -1,7 +1,8 @@
 """Detection of damaged links: slower than others of their class, or missing.
 
 Links of a class join the same kinds of nodes, or the same GPUs of each box if there are three or
-more boxes. The usual bandwidth is that of three in four of the class.
+more boxes. The usual bandwidth is that of three in four of the class. A link between a GPU and a
+switch outside its box is missing, too, if three in four GPUs have one to this switch.
 """
 
 from __future__ import annotations
@@ -44,7 +45,12 @@ def damage(topology: Topology) -> Damage:
         for link in links
         if link.bandwidth_gb_s < usual
     }
-    return Damage(slow, frozenset({*_one_way(topology, classes), *_missing(topology, classes)}))
+    dead = {
+        *_one_way(topology, classes),
+        *_missing(topology, classes),
+        *_missing_at_switches(topology),
+    }
+    return Damage(slow, frozenset(dead))
 
 
 def _classes(topology: Topology, link: Link) -> Iterator[Hashable]:
@@ -111,6 +117,24 @@ def _missing(topology: Topology, classes: Mapping[Hashable, list[Link]]) -> Iter
                 pair = _ends(name, members[box])
                 if pair is not None and pair not in topology.link_between:
                     yield pair
+
+
+def _missing_at_switches(topology: Topology) -> Iterator[_Pair]:
+    """Yield missing links between GPUs and a switch outside that three in four GPUs have.
+
+    The GPU of the same number in another box has it, so that GPUs which are meant to be without one
+    are not taken for damaged.
+    """
+    gpus = {v: n for v, n in enumerate(topology.nodes) if n.is_gpu and n.box is not None}
+    outside = [v for v, n in enumerate(topology.nodes) if not n.is_gpu and n.box is None]
+    for switch in outside:
+        for outwards in (True, False):
+            pairs = {v: (v, switch) if outwards else (switch, v) for v in gpus}
+            without = [v for v in gpus if pairs[v] not in topology.link_between]
+            having = [v for v in gpus if pairs[v] in topology.link_between]
+            if len(having) >= _LEAST_MEMBERS and len(having) >= _MOST * len(gpus):
+                numbers = {gpus[v].index for v in having}
+                yield from (pairs[v] for v in without if gpus[v].index in numbers)
 
 
 def _ends(name: tuple[Hashable, ...], its: Mapping[Hashable, int]) -> _Pair | None:

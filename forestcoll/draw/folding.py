@@ -16,7 +16,7 @@ __all__ = ["Folded", "fold"]
 
 _MOST_BOXES = 4  # up to so many boxes are all drawn
 _LEAST_EQUAL = 3  # from so many equal boxes on, they are folded
-_LEAST_RAILS = 3
+_LEAST_RAILS = 13  # fewer are all drawn
 _LEAST_TWINS = 5  # fewer switches with the same neighbours are all drawn
 
 _Marks = Mapping[int, object]

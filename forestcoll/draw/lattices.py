@@ -1,19 +1,23 @@
-"""Layout of lattices: tori on their grid, hypercubes with GPUs at corners."""
+"""Layout of lattices: tori on their grid, hypercubes at corners, circulants on a circle."""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 
 from forestcoll.draw.places import Layout, Pair, Place, Point
 from forestcoll.topology.model import Topology
 
-__all__ = ["cube_layout", "torus_layout"]
+__all__ = ["circle_layout", "cube_layout", "torus_layout"]
 
 _PITCH = 1.2  # between neighbours on a grid of two dimensions
 _BEHIND = 0.5  # from plane to plane of a third, along both axes
 _LANE = {2: 0.34, 3: 0.25}
 """Distance of a wrap-around link from its row, by the number of dimensions."""
+
+_MOST_ON_A_CIRCLE = 96
+_ALONG = 0.5  # between neighbours on a circle
 
 _STEPS = ((1.1, 0.0), (0.0, 1.1), (0.45, 0.4), (2.0, -0.45), (-1.0, -2.0), (4.85, -2.51))
 """Vectors from a corner of a cube to the next, by dimension; no link meets a third corner."""
@@ -42,6 +46,22 @@ def cube_layout(topology: Topology) -> Layout | None:
     if between != {1 << bit for bit in range(dimension)}:
         return None
     return Layout({v: _corner(v) for v in range(size)})
+
+
+def circle_layout(topology: Topology) -> Layout | None:
+    """Put the GPUs of a circulant on a circle: those whose links turn with their numbers."""
+    size = len(topology.nodes)
+    if not 3 <= size <= _MOST_ON_A_CIRCLE:
+        return None
+    links = {(link.tail, link.head): link.bandwidth_gb_s for link in topology.links}
+    rotated = {((a + 1) % size, (b + 1) % size): rate for (a, b), rate in links.items()}
+    if rotated != links:
+        return None
+    radius = _ALONG * size / (2 * math.pi) + _ALONG
+    angles = (2 * math.pi * v / size for v in range(size))
+    return Layout(
+        {v: Place(radius * math.sin(a), radius * math.cos(a)) for v, a in enumerate(angles)}
+    )
 
 
 def _corner(number: int) -> Place:

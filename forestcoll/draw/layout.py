@@ -1,7 +1,7 @@
 """Layout of a topology: places of nodes, frames of boxes and lanes of links, in inches.
 
-Boxes stand in rows beside their scale-out switches, lattices on their grid. Force-directed places,
-for GPUs joined directly, take cubic time.
+Boxes stand in rows beside their scale-out switches, lattices on their grid, circulants on a circle.
+Force-directed places, for other GPUs joined directly, take cubic time.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from forestcoll.draw.blocks import MARGIN, TIER, Block, along_row, blocks, free_places, tiers
-from forestcoll.draw.lattices import cube_layout, torus_layout
+from forestcoll.draw.lattices import circle_layout, cube_layout, torus_layout
 from forestcoll.draw.places import Frame, Layout, Pair, Place, Point
 from forestcoll.topology.model import Topology
 
-__all__ = ["lay_out"]
+__all__ = ["has_lattice", "lay_out"]
 
 _GAP = 0.3  # between frames side by side
 _STREET = 0.5  # between rows of frames
@@ -35,8 +35,16 @@ def lay_out(topology: Topology, also: Iterable[Pair] = ()) -> Layout:
     if any(not node.is_gpu or node.box is not None for node in topology.nodes):
         pairs = {(link.tail, link.head) for link in topology.links}
         return _machines(topology, pairs.union(also))
-    lattice = torus_layout(topology) or cube_layout(topology)
-    return lattice or Layout(free_places(topology, range(len(topology.nodes))))
+    return _lattice(topology) or Layout(free_places(topology, range(len(topology.nodes))))
+
+
+def has_lattice(topology: Topology) -> bool:
+    """Whether GPUs that are joined directly have an order to be drawn in."""
+    return _lattice(topology) is not None
+
+
+def _lattice(topology: Topology) -> Layout | None:
+    return torus_layout(topology) or cube_layout(topology) or circle_layout(topology)
 
 
 def _machines(topology: Topology, pairs: Iterable[Pair]) -> Layout:

@@ -49,8 +49,9 @@ def draw_outcomes(failing: Sequence[Outcome], better: Sequence[Outcome]) -> Figu
     before = panels[0][0].before
     for axes, part in zip(rows[:, 0], panels, strict=True):
         _panel(axes, part)
-    largest = max(float(one.algbw_gb_s or 0) for part in panels for one in part)
-    rows[0, 0].set_xlim(0, 1.25 * max(largest, float(before.algbw_gb_s)))  # room for the numbers
+    rates = [float(one.algbw_gb_s or 0) for part in panels for one in part]
+    largest = max(*rates, float(before.algbw_gb_s))
+    rows[0, 0].set_xlim(0, largest)
     figure.suptitle(
         f"{before.topology.name}, {before.collective}", color=INK, fontsize=11, parse_math=False
     )
@@ -71,14 +72,15 @@ def _panel(axes: Axes, outcomes: Sequence[Outcome]) -> None:
         text = (
             "stops" if one.algbw_gb_s is None else f"{value:.4g} ({100 * float(one.gain):+.1f} %)"
         )
-        axes.annotate(
+        axes.annotate(  # beside the panel, where no bar and no line ends
             text,
-            (value, place),
-            xytext=(3, 0),
+            (1.0, place),
+            xytext=(6, 0),
+            xycoords=("axes fraction", "data"),
             textcoords="offset points",
             va="center",
             fontsize=7,
-            bbox={"fc": "white", "ec": "none", "pad": 1.0},
+            annotation_clip=False,
         )
     axes.set_yticks(list(places), [one.parts.in_words(every=one.every) for one in outcomes])
     for label in axes.get_yticklabels():

@@ -17,7 +17,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from forestcoll.draw.canvas import CROSSING, INK
-from forestcoll.draw.topology import Marking, draw_marked, marking_of_cut
+from forestcoll.draw.topology import Colouring, colouring_of, draw_coloured
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology.describe import counted, decimal
@@ -33,26 +33,27 @@ _MOST_ENTRIES = 6
 def draw_time_bound(bound: TimeBound) -> Figure:
     """Draw the network of a bound, each node coloured by its label."""
     if not isinstance(bound.proof, TimeCut):
-        return draw_marked(bound.topology, _of_rate(bound, bound.proof))
+        return draw_coloured(bound.topology, _of_rate(bound, bound.proof))
     labels = bound.proof.labels_us
     steps = sorted(set(labels))
     shade = {label: _shade(rank, len(steps)) for rank, label in enumerate(steps)}
     crossing = {(link.tail, link.head): open_us for link, open_us in bound.crossing}
-    marking = Marking(
+    colouring = Colouring(
         colours={v: shade[label] for v, label in enumerate(labels)},
+        framed=frozenset(v for v, label in enumerate(labels) if label == 0),
         crossing=frozenset(crossing),
         caption=f"{bound.in_a_line()}\n{bound.in_words()[0]}",
         legend=[*_turns(bound, steps, shade), _crossing_entry(list(crossing.values()))],
     )
-    return draw_marked(bound.topology, marking)
+    return draw_coloured(bound.topology, colouring)
 
 
-def _of_rate(bound: TimeBound, proof: DelayedRate) -> Marking:
+def _of_rate(bound: TimeBound, proof: DelayedRate) -> Colouring:
     """Mark the widest cut of the bound on the rate, where it has cuts."""
     words = "\n".join((bound.in_a_line(), *bound.in_words()))
     if not isinstance(proof.bound, RateBound):
-        return Marking(caption=words)
-    return replace(marking_of_cut(proof.bound.widest), caption=words)
+        return Colouring(caption=words)
+    return replace(colouring_of(proof.bound.widest), caption=words)
 
 
 def _shade(rank: int, steps: int) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 
@@ -18,7 +18,8 @@ from matplotlib.patches import Patch
 from forestcoll.draw.canvas import CROSSING, DEAD, INK, PLAIN, SLOW, Canvas, Line, gpu_label
 from forestcoll.draw.damage import Damage, damage
 from forestcoll.draw.folding import Folded, fold
-from forestcoll.draw.layout import lay_out
+from forestcoll.draw.layout import has_lattice, lay_out
+from forestcoll.draw.matrix import as_square, is_dense, matrix_canvas
 from forestcoll.draw.places import Layout, Pair
 from forestcoll.draw.routes import Route, routes
 from forestcoll.problem.cuts import Cut
@@ -26,7 +27,7 @@ from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Link, SharedCapacity, Topology
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["Marking", "draw_marked", "draw_topology", "marking_of_cut"]
+__all__ = ["Colouring", "Marks", "colouring_of", "draw_coloured", "draw_marked", "draw_topology"]
 
 Dash = tuple[float, tuple[float, ...]]
 
@@ -55,7 +56,8 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
 
     One of many equal boxes is drawn, with their number. Links that are slower than others of their
     class, or dead in one direction, are dashed. So are links with a shared capacity, in a colour
-    for each kind; a link in several of them shows the tightest.
+    for each kind; a link in several of them shows the tightest. Many links between GPUs without an
+    order are drawn as a matrix.
 
     Parameters
     ----------
@@ -63,22 +65,21 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """
     topology = as_topology(topology)
-    return draw_marked(topology, Marking() if cut is None else marking_of_cut(cut))
+    return draw_coloured(topology, Colouring() if cut is None else colouring_of(cut))
 
 
-@dataclass(frozen=True)
-class Marking:
+@dataclass(frozen=True, slots=True)
+class Colouring:
     """What a drawing of a network shows of a proof.
 
     Parameters
     ----------
-    colours : dict
+    colours : mapping
         Fill of nodes, by position; nodes of different colours are not folded into one.
     framed : set of int
-        Boxes whose nodes are all among these have a coloured frame.
+        Boxes whose nodes are all among these have a coloured frame; of a matrix, their rows.
     crossing : set of (int, int)
         Ends of links to highlight.
-    caption : str
     legend : sequence of handles
         What the colours mean.
     """
@@ -90,20 +91,9 @@ class Marking:
     legend: Sequence[Line2D | Patch] = ()
 
 
-def draw_marked(topology: Topology, marking: Marking) -> Figure:
-    """Draw a network with coloured nodes and highlighted links, as :func:`draw_topology` does."""
-    picture = _Picture(topology, marking, fold(topology, marking.colours), damage(topology))
-    canvas = Canvas.of(picture.layout, picture.ways.values())
-    _draw_frames(canvas, picture)
-    _draw_links(canvas, picture)
-    _draw_nodes(canvas, picture)
-    canvas.write(topology.name, marking.caption, _legend(picture))
-    return canvas.figure
-
-
-def marking_of_cut(cut: Cut) -> Marking:
-    """Return the marking of a cut: its nodes, the links that leave it, its bound."""
-    return Marking(
+def colouring_of(cut: Cut) -> Colouring:
+    """Return the colouring of a cut: its nodes, the links that leave it, its bound."""
+    return Colouring(
         colours=dict.fromkeys(cut.nodes, _INSIDE),
         framed=frozenset(cut.nodes),
         crossing=frozenset((link.tail, link.head) for link in cut.exit_links),
@@ -112,14 +102,72 @@ def marking_of_cut(cut: Cut) -> Marking:
     )
 
 
+def draw_coloured(topology: Topology, colouring: Colouring) -> Figure:
+    """Draw a network with coloured nodes and highlighted links, as :func:`draw_topology` does."""
+    picture = _Picture(topology, colouring, fold(topology, colouring.colours), damage(topology))
+    if is_dense(topology) and not has_lattice(topology):
+        canvas = matrix_canvas(topology, _each_way(picture), colouring.framed, _INSIDE_FRAME)
+        entries = [as_square(entry) for entry in _legend(picture)]
+        canvas.write(topology.name, colouring.caption, entries)
+        return canvas.figure
+    canvas = Canvas.of(picture.layout, picture.ways.values())
+    _draw_frames(canvas, picture)
+    _draw_links(canvas, picture)
+    _draw_nodes(canvas, picture)
+    canvas.write(topology.name, colouring.caption, _legend(picture))
+    return canvas.figure
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What is drawn over a network besides its links.
+
+    Parameters
+    ----------
+    lines : mapping
+        By (tail, head), a line in place of that of the link; the pair may have no link.
+    legend : sequence of (Line, str)
+    shaded : set of int
+        Nodes in colour.
+    unit : str
+        Of the capacities in the legend, in the plural.
+    placed_as : Topology, optional
+        A network with the same nodes whose links decide the places of nodes.
+    """
+
+    title: str
+    caption: str = ""
+    lines: Mapping[Pair, Line] = field(default_factory=dict)
+    legend: Sequence[tuple[Line, str]] = ()
+    shaded: frozenset[int] = frozenset()
+    unit: str = "GB/s"
+    placed_as: Topology | None = None
+
+
+def draw_marked(topology: Topology, marks: Marks) -> Figure:
+    """Draw every node of a network with marked links and nodes; nothing is folded."""
+    nodes = tuple(range(len(topology.nodes)))
+    whole = Folded(topology, nodes, dict(enumerate(nodes)), {}, {})
+    shaded = Colouring(dict.fromkeys(marks.shaded, _INSIDE), frozenset(marks.shaded))
+    picture = _Picture(topology, shaded, whole, Damage({}, frozenset()), marks)
+    canvas = Canvas.of(picture.layout, picture.ways.values())
+    _draw_frames(canvas, picture)
+    _draw_links(canvas, picture)
+    _draw_nodes(canvas, picture)
+    entries = [*_speed_legend(picture), *(_entry(line, label) for line, label in marks.legend)]
+    canvas.write(marks.title, marks.caption, entries)
+    return canvas.figure
+
+
 @dataclass(frozen=True)
 class _Picture:
     """A network, the part to draw, and its damage."""
 
     whole: Topology
-    marking: Marking
+    colouring: Colouring
     folded: Folded
     damage: Damage
+    marks: Marks | None = None
 
     @property
     def drawn(self) -> Topology:
@@ -127,12 +175,21 @@ class _Picture:
 
     @cached_property
     def layout(self) -> Layout:
-        return lay_out(self.drawn, self.dead)
+        as_in = self.marks.placed_as if self.marks else None
+        return lay_out(self.drawn if as_in is None else as_in, self.dead)
 
     @cached_property
     def lines(self) -> dict[Pair, Line]:
         """The style of each drawn link."""
-        return dict(_lines(self))
+        if self.marks is None:
+            return dict(_lines(self))
+        marked = self.marks.lines
+        plain = {
+            pair: line
+            for pair, line in _lines(self)
+            if pair not in marked and (line.head or pair[::-1] not in marked)
+        }
+        return plain | dict(marked)
 
     @cached_property
     def ways(self) -> dict[Pair, Route]:
@@ -150,7 +207,7 @@ class _Picture:
     @cached_property
     def exits(self) -> frozenset[Pair]:
         """Highlighted links, as drawn."""
-        return self._as_drawn(self.marking.crossing)
+        return self._as_drawn(self.colouring.crossing)
 
     @cached_property
     def slow(self) -> frozenset[Pair]:
@@ -236,9 +293,22 @@ def _draw_frames(canvas: Canvas, picture: _Picture) -> None:
     original = picture.folded.original
     for box, frame in picture.layout.frames.items():
         members = {original[v] for v, node in enumerate(picture.drawn.nodes) if node.box == box}
-        colour = _INSIDE_FRAME if members <= picture.marking.framed else _FRAME
+        colour = _INSIDE_FRAME if members <= picture.colouring.framed else _FRAME
         equal = picture.folded.boxes.get(box, ())
-        canvas.frame(frame, _box_label(box, equal), colour, stacked=bool(equal))
+        label = _group_label(picture.drawn, box) or _box_label(box, equal)
+        canvas.frame(frame, label, colour, stacked=bool(equal))
+
+
+def _group_label(topology: Topology, box: int) -> str | None:
+    """Return a name for GPUs below a leaf switch; None for a box, whose GPUs have other links."""
+    members = {v for v, node in enumerate(topology.nodes) if node.box == box}
+    switches = [v for v in members if not topology.nodes[v].is_gpu]
+    if len(switches) != 1:
+        return None
+    near = [e for e in topology.links if e.tail in members and topology.nodes[e.tail].is_gpu]
+    leaves = {e.tail in switches and e.head not in members for e in topology.links}
+    alone = all(link.head in switches for link in near) and True in leaves
+    return f"GPUs on {topology.nodes[switches[0]].name}" if alone else None
 
 
 def _box_label(box: int, equal: tuple[int, ...]) -> str:
@@ -314,10 +384,20 @@ def _lines(picture: _Picture) -> Iterable[tuple[Pair, Line]]:
             )
 
 
+def _each_way(picture: _Picture) -> dict[Pair, Line]:
+    """Return the lines, and those of links that an arrow of the opposite link stands before."""
+    behind = {
+        (link.tail, link.head): replace(picture.look(link), head=True)
+        for link in picture.drawn.links
+        if (link.head, link.tail) in picture.exits
+    }
+    return behind | picture.lines
+
+
 def _draw_nodes(canvas: Canvas, picture: _Picture) -> None:
     topology, layout = picture.drawn, picture.layout
     for v, node in enumerate(topology.nodes):
-        place, colour = layout.places[v], picture.marking.colours.get(picture.folded.original[v])
+        place, colour = layout.places[v], picture.colouring.colours.get(picture.folded.original[v])
         if not node.is_gpu:
             label = node.name.rpartition(".")[2] if node.box in layout.frames else node.name
             canvas.switch(place, colour or _SWITCH, label)
@@ -336,16 +416,26 @@ def _cut_caption(cut: Cut) -> str:
 
 
 def _legend(picture: _Picture) -> list[Line2D | Patch]:
-    unit = "GB/s each direction" if picture.both_ways else "GB/s"
+    entries = [*_speed_legend(picture), *_shared_legend(picture)]
+    entries += _damage_legend(picture.damage, picture.whole)
+    return [*entries, *picture.colouring.legend]
+
+
+def _speed_legend(picture: _Picture) -> list[Line2D | Patch]:
+    unit = picture.marks.unit if picture.marks else "GB/s"
+    each = " each direction" if picture.both_ways else ""
     speeds, most = picture.speeds, len(picture.styles)
     entries: list[Line2D | Patch] = []
     for rank, (width, colour) in enumerate(picture.styles[: len(speeds)]):
         low = f" to {decimal(speeds[-1])}" if rank == most - 1 and len(speeds) > most else ""
-        label = f"{decimal(speeds[rank])}{low} {unit}"
+        of = unit.removesuffix("s") if unit == "trees" and speeds[rank] == 1 and not low else unit
+        label = f"{decimal(speeds[rank])}{low} {of}{each}"
         entries.append(Line2D([], [], c=colour, lw=width, label=label))
-    entries += _shared_legend(picture)
-    entries += _damage_legend(picture.damage, picture.whole)
-    return [*entries, *picture.marking.legend]
+    return entries
+
+
+def _entry(line: Line, label: str) -> Line2D:
+    return Line2D([], [], c=line.colour, lw=line.width, ls=line.dash, label=label)
 
 
 def _shared_legend(picture: _Picture) -> list[Line2D | Patch]:

@@ -75,8 +75,8 @@ def in_network(request: Request, progress: Progress | None = None) -> InNetwork:
     seconds = {**clock.seconds, MULTICAST_STAGE: time.perf_counter() - began}
     if isinstance(plain, Forest):
         assert isinstance(made, MulticastForest)
-        copying = any(node.multicast for node in request.topology.nodes)
-        single = _fastest_one_way(made, request, progress) if copying else made
+        marked = any(node.multicast for node in request.topology.nodes)
+        single = _fastest_one_way(made, request, progress) if marked else made
         seconds[MULTICAST_STAGE] = time.perf_counter() - began
         return InNetwork(
             single, seconds, {"traffic": traffic(plain, made)} if single is made else {}
@@ -131,7 +131,7 @@ def _fastest_one_way(
     sends more than it receives, it may; then trees that span the multicast switches compete.
     """
     claim = pruned.optimum
-    if claim is not None and claim.bound.copying:
+    if claim is not None and claim.bound.multicast:
         return pruned
     network = as_gpus(request.topology)
     weight = dict(zip(request.topology.compute, request.weights, strict=True))
@@ -156,7 +156,7 @@ def _fastest_one_way(
 def _claimed(forest: MulticastForest) -> MulticastForest:
     """Add the optimum, if the forest attains the bound for multicast switches."""
     bound = rate_bound(
-        forest.topology, weights=forest.weights, reduction=forest.reduction, copying=True
+        forest.topology, weights=forest.weights, reduction=forest.reduction, multicast=True
     )
     if forest.congestion != forest.k * bound.inverse_rate:
         return forest
@@ -199,7 +199,7 @@ def _best(
     allowed = request.options.lp_time_limit_s if request.is_free else 0.0
     deadline = time.monotonic() + allowed
     best = best_allreduce(
-        both, copying=True, program=partial(_improved, request, allowed) if allowed > 0 else None
+        both, multicast=True, program=partial(_improved, request, allowed) if allowed > 0 else None
     )
     others = _others(request, deadline, progress)
     while not best.optimal and time.monotonic() < deadline:

@@ -47,7 +47,7 @@ def improved_by_multicast(
     Improved
         The results at the time limit.
     """
-    return improved(topology, weights, seconds=seconds, copying=True, build=_mixed)
+    return improved(topology, weights, seconds=seconds, multicast=True, build=_mixed)
 
 
 def _mixed(

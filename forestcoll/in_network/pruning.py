@@ -89,8 +89,8 @@ def multicast(
     if isinstance(schedule, Allreduce):
         gather = _multicast(schedule.gather)
         both = mirrored(gather) if _are_mirrored(schedule) else _multicast(schedule.reduce), gather
-        copying = any(node.multicast for node in schedule.topology.nodes)
-        return Allreduce(*both, None if copying else schedule.bound, schedule.remark)
+        marked = any(node.multicast for node in schedule.topology.nodes)
+        return Allreduce(*both, None if marked else schedule.bound, schedule.remark)
     return _multicast(schedule)
 
 
@@ -132,7 +132,7 @@ def _multicast(forest: Forest) -> MulticastForest:
 def _claim(forest: Forest) -> Optimum | None:
     """Return the optimum claimed, unless its prices are those of marked switches that forward."""
     claim = forest.optimum
-    return claim if claim is not None and claim.bound.copying else None
+    return claim if claim is not None and claim.bound.multicast else None
 
 
 class _Pieces:

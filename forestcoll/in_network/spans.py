@@ -64,9 +64,9 @@ def spans_of(topology: Topology, orbits: Orbits) -> Iterator[tuple[Span, ...]]:
     orbits : Orbits
         Of its nodes and links, with generators.
     """
-    copying = [v for v, node in enumerate(topology.nodes) if node.multicast]
+    marked = [v for v, node in enumerate(topology.nodes) if node.multicast]
     classes: dict[int, list[int]] = {}
-    for v in copying:
+    for v in marked:
         classes.setdefault(int(orbits.node[v]), []).append(v)
     unions = list(_unions(list(classes.values())))
     still = (np.arange(len(topology.nodes)),)

@@ -24,9 +24,9 @@ Source:  weak duality. Let a piece of the data be summed up at a root outside X,
          through it.
 
 Models. A root is a GPU: every piece is summed up at one GPU and copied from there; switches only
-forward. With ``copying``, switches marked ``multicast`` multicast and reduce instead: they have no
-potential, and may be roots, too. Any allreduce at all, with or without roots, must carry M over
-every cut between GPUs, each way (:meth:`AllreduceBound.of_cut`).
+forward. With ``multicast``, marked switches multicast and reduce instead: they have no potential,
+and may be roots, too. Any allreduce at all, with or without roots, must carry M over every cut
+between GPUs, each way (:meth:`AllreduceBound.of_cut`).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class AllreduceBound:
         The bound that the numbers below prove.
     potentials : tuple of Potential
         Potentials of switches; those not named have none.
-    copying : bool
+    multicast : bool
         Whether switches marked ``multicast`` multicast and reduce.
     weights : tuple of int
         The proportions, by rank, in which GPUs sum up the data; empty if roots are free.
@@ -106,7 +106,7 @@ class AllreduceBound:
     algbw_gb_s: Fraction
     sets: tuple[PricedSet, ...] = field(repr=False)
     potentials: tuple[Potential, ...] = field(default=(), repr=False)
-    copying: bool = False
+    multicast: bool = False
     weights: tuple[int, ...] = ()
     shared: tuple[SharedPrice, ...] = field(default=(), repr=False)
 
@@ -117,7 +117,7 @@ class AllreduceBound:
         sets: Iterable[PricedSet],
         potentials: Iterable[Potential] = (),
         *,
-        copying: bool = False,
+        multicast: bool = False,
         weights: tuple[int, ...] = (),
         shared: Iterable[SharedPrice] = (),
     ) -> AllreduceBound:
@@ -126,15 +126,15 @@ class AllreduceBound:
         Raises ValueError if they prove nothing, because some root is in every set that has a price.
         """
         held, potentials, shared = tuple(sets), tuple(potentials), tuple(shared)
-        least = _least_cover(topology, held, copying, weights)
+        least = _least_cover(topology, held, multicast, weights)
         if least <= 0:
             raise ValueError("some root is in every priced set, so these prices prove nothing")
         total = _paid(topology, held, potentials, shared)
-        return cls(topology, total / least, held, potentials, copying, weights, shared)
+        return cls(topology, total / least, held, potentials, multicast, weights, shared)
 
     @classmethod
     def of_cut(
-        cls, topology: Topology, nodes: Iterable[int], *, into: bool, copying: bool = False
+        cls, topology: Topology, nodes: Iterable[int], *, into: bool, multicast: bool = False
     ) -> AllreduceBound:
         """Bound every allreduce by the bandwidth into, or out of, a set with some GPUs but not all.
 
@@ -146,7 +146,7 @@ class AllreduceBound:
         near, far = (outside, inside) if into else (inside, outside)
         one, none = Fraction(1), Fraction(0)
         sets = (PricedSet(far, gather=one, reduce=none), PricedSet(near, gather=none, reduce=one))
-        return cls.of(topology, sets, copying=copying)
+        return cls.of(topology, sets, multicast=multicast)
 
     def over_planes(self, planes: Planes) -> AllreduceBound:
         """Return the bound of a network with merged planes as a bound of the real network.
@@ -172,14 +172,14 @@ class AllreduceBound:
     @property
     def model(self) -> str:
         """Return in words which allreduces it bounds."""
-        at = "one GPU or switch that adds" if self.copying else "one GPU"
-        switches = "marked switches copy and add" if self.copying else "switches only forward"
+        at = "one GPU or switch that adds" if self.multicast else "one GPU"
+        switches = "marked switches copy and add" if self.multicast else "switches only forward"
         where = f"{at}, in the proportions of the weights" if self.weights else at
         return f"each piece summed up at {where}; {switches}"
 
 
 def _least_cover(
-    topology: Topology, sets: tuple[PricedSet, ...], copying: bool, weights: tuple[int, ...]
+    topology: Topology, sets: tuple[PricedSet, ...], multicast: bool, weights: tuple[int, ...]
 ) -> Fraction:
     """Return c: the least sum, over all roots, of the prices of the sets without that root."""
     unit = math.lcm(*{p.denominator for one in sets for p in (one.gather, one.reduce)})
@@ -194,7 +194,7 @@ def _least_cover(
         within = sum(inside[v] * w for v, w in shares)
         return Fraction(whole * sum(weights) - within, unit * sum(weights))
     roots = [
-        v for v, n in enumerate(topology.nodes) if not n.is_switch or (copying and n.multicast)
+        v for v, n in enumerate(topology.nodes) if not n.is_switch or (multicast and n.multicast)
     ]
     return Fraction(whole - max(inside[v] for v in roots), unit)
 

@@ -176,7 +176,7 @@ class RateBound:
         return len(self.cuts) == 1 and not self.switches and not self.shared
 
     @property
-    def copying(self) -> bool:
+    def multicast(self) -> bool:
         """Whether it also holds where switches marked ``multicast`` multicast and reduce."""
         return not any(self.topology.nodes[one.switch].multicast for one in self.switches)
 
@@ -186,7 +186,7 @@ class RateBound:
         if not self.switches:
             return "any schedule"
         marked = any(node.multicast for node in self.topology.nodes)
-        if marked and self.copying:
+        if marked and self.multicast:
             return "switches only forward, but for those marked multicast"
         return "switches only forward"
 

@@ -101,10 +101,10 @@ def check_balanced(topology: Topology, collective: str = "allgather") -> None:
             raise _unbalanced(topology, name, collective, into, out)
 
 
-def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = False) -> bool:
+def uses_all_bandwidth(topology: Topology, reduction: bool, *, multicast: bool = False) -> bool:
     """Whether trees can fill all links: no switch sends more than it receives, no limit is shared.
 
-    In a reduction: no switch receives more than it sends. With ``copying``, switches marked
+    In a reduction: no switch receives more than it sends. With ``multicast``, switches marked
     ``multicast`` may do either.
 
     Raises
@@ -118,7 +118,7 @@ def uses_all_bandwidth(topology: Topology, reduction: bool, *, copying: bool = F
     excess = np.zeros(len(topology.nodes), dtype=np.int64)
     np.add.at(excess, links.tail, links.capacity)
     np.subtract.at(excess, links.head, links.capacity)
-    switches = [v for v in topology.switches if not (copying and topology.nodes[v].multicast)]
+    switches = [v for v in topology.switches if not (multicast and topology.nodes[v].multicast)]
     sent_too_much = -excess[switches] if reduction else excess[switches]
     return not bool((sent_too_much > 0).any())
 

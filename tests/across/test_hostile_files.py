@@ -173,7 +173,7 @@ SAMPLED = [(reader, (LONG[turn % len(LONG)],)) for turn, reader in enumerate(REA
     ("reader", "long"),
     [*SAMPLED, *(pytest.param(reader, LONG, marks=pytest.mark.slow) for reader in READERS)],
 )
-def test_what_is_no_file_of_a_format(
+def test_invalid_files_of_every_format_are_refused_in_one_line(
     reader: str, long: tuple[str, ...], process: Process, tmp_path: Path
 ) -> None:
     """No pipe blocks, no device is read, nothing is parsed of what is too long."""

@@ -23,7 +23,7 @@ def examples() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("command", "printed"), examples(), ids=lambda text: text.split("\n")[0])
-def test_a_command_prints_what_the_page_says(command: str, printed: str) -> None:
+def test_documented_commands_print_the_documented_output(command: str, printed: str) -> None:
     name, *arguments = shlex.split(command)
     assert name == "forestcoll"
     result = invoke(*arguments)
@@ -37,7 +37,9 @@ def programs() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("code", "printed"), programs(), ids=lambda text: text.split("\n")[0])
-def test_a_program_prints_what_the_page_says(code: str, printed: str, tmp_path: Path) -> None:
+def test_documented_programs_print_the_documented_output(
+    code: str, printed: str, tmp_path: Path
+) -> None:
     """In a folder of its own, since some programs write files."""
     command = [sys.executable, "-c", code]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)

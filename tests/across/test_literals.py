@@ -12,7 +12,7 @@ NAMES = list(LITERALS)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_literal_is_proved_and_takes_what_its_source_says(name: str) -> None:
+def test_literals_are_proved_with_the_times_of_their_sources(name: str) -> None:
     """Steps, both times and the finish are those worked out by hand."""
     literal = LITERALS[name]
     made = literal.make()
@@ -48,7 +48,7 @@ def test_a_literal_with_any_row_changed_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_hands_out_sums_up_backwards_in_time(name: str) -> None:
+def test_time_reversed_literals_are_proved_with_equal_times(name: str) -> None:
     """Through switches of every kind, with and without a clock: the mirror image is proved too."""
     made = LITERALS[name].make()
     if made.reduction:

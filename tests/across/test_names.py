@@ -18,7 +18,7 @@ LAZY = [(package, name) for package in (forestcoll, lp) for name in homes(packag
 
 
 @pytest.mark.parametrize("package", [forestcoll, lp], ids=["forestcoll", "lp"])
-def test_the_stub_that_type_checkers_read_is_the_list(package: ModuleType) -> None:
+def test_the_stub_of_type_checkers_equals_the_list(package: ModuleType) -> None:
     """Parsed as Python, it imports each name once, under its own name, and nothing else."""
     stub = Path(str(package.__file__)).with_suffix(".pyi")
     seen = [
@@ -33,7 +33,7 @@ def test_the_stub_that_type_checkers_read_is_the_list(package: ModuleType) -> No
 
 
 @pytest.mark.parametrize(("package", "name"), LAZY, ids=lambda one: getattr(one, "__name__", one))
-def test_each_name_is_what_its_home_has(package: ModuleType, name: str) -> None:
+def test_lazy_names_are_the_objects_of_their_modules(package: ModuleType, name: str) -> None:
     home = importlib.import_module(homes(package.__name__)[name])
     assert getattr(package, name) is getattr(home, name)
 
@@ -99,7 +99,7 @@ def test_a_function_of_a_modules_name_would_be_found(monkeypatch: pytest.MonkeyP
         ("forestcoll.topology.validation", "validate"),
     ],
 )
-def test_what_functions_used_to_hide_is_imported_by_its_path(path: str, name: str) -> None:
+def test_modules_once_hidden_by_functions_are_imported_by_their_path(path: str, name: str) -> None:
     scope: dict[str, object] = {}
     exec(f"import {path} as module\nvalue = module.{name}", scope)
     assert callable(scope["value"])

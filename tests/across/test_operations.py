@@ -266,7 +266,7 @@ NO_SCHEDULES = [
 
 
 @pytest.mark.parametrize(("operation", "found"), NO_SCHEDULES)
-def test_what_is_no_schedule_is_refused_by_its_type(operation: str, found: object) -> None:
+def test_operations_refuse_other_types_than_schedules(operation: str, found: object) -> None:
     kind = type(found).__name__
     message = f"^unsupported: {operation} takes (a schedule|forests).*, not {kind}$"
     assert refused(lambda: CALLS[operation](found), UnsupportedError, message)

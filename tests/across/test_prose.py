@@ -408,7 +408,7 @@ def sizes_on_h100(coverage: Coverage) -> list[str]:
         ("own-figures.md", generation),
     ],
 )
-def test_the_page_says_what_the_rows_say(
+def test_sentences_of_the_page_follow_from_the_rows(
     page: str, sentences: Callable[[Coverage], list[str]], coverage: Coverage
 ) -> None:
     text = " ".join((PAGES / page).read_text(encoding="utf-8").split())

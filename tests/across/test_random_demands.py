@@ -55,7 +55,7 @@ def random_demand(gpus: int, kind: str) -> Demand:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("name", NETWORKS)
-def test_everybody_gets_what_it_needs_and_no_bound_is_beaten(name: str, kind: str) -> None:
+def test_every_method_meets_random_demands_and_beats_no_bound(name: str, kind: str) -> None:
     planner = AllToAllPlanner(load(name))
     demand = random_demand(planner.topology.num_compute, kind)
     least = planner.least_us(demand)

@@ -17,7 +17,7 @@ from tests.reference.flow import integer_graph
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_are_what_their_kind_says(kind: str) -> None:
+def test_random_topologies_have_the_properties_of_their_kind(kind: str) -> None:
     """All reach all; in >= out at switches, in = out everywhere where the kind promises it."""
     for seed in range(100):
         topology = random_topology(seed, kind)

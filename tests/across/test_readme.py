@@ -1,13 +1,20 @@
 """The README and the pages with examples show what really happens."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests.command_line import invoke
+
 FOLDER = Path(__file__).parents[2]
+PAGES = [FOLDER / "README.md", *sorted((FOLDER / "docs").rglob("*.md"))]
+PICTURE = re.compile(r"<!-- drawn: forestcoll (.*) -o (\S+) -->\n!\[[^\]]+\]\(([^)]+)\)")
+DRAWN = [(page, *found) for page in PAGES for found in PICTURE.findall(page.read_text("utf-8"))]
+"""Page, command, file and link of each picture that has a command."""
 
 
 @pytest.mark.parametrize(
@@ -21,7 +28,7 @@ FOLDER = Path(__file__).parents[2]
         ("docs/baselines.md", "allreduce.json"),
     ],
 )
-def test_example_prints_what_the_page_says(page, written, tmp_path):
+def test_example_prints_the_documented_output(page, written, tmp_path):
     """The Python example, run as it stands, prints the block below it and writes its file."""
     code, printed = re.search(
         r"```python\n(.*?)```\n\nprints\n\n```\n(.*?)```",
@@ -33,3 +40,18 @@ def test_example_prints_what_the_page_says(page, written, tmp_path):
     )
     assert result.stdout == printed
     assert (tmp_path / written).is_file()
+
+
+def test_every_picture_below_docs_has_its_command_and_its_page():
+    files = {str(path.relative_to(FOLDER)) for path in (FOLDER / "docs" / "images").iterdir()}
+    assert {file for _, _, file, _ in DRAWN} == files
+    for page, _, file, link in DRAWN:
+        assert (page.parent / link).resolve() == FOLDER / file
+
+
+@pytest.mark.parametrize(("command", "file"), [(command, file) for _, command, file, _ in DRAWN])
+def test_pictures_equal_the_output_of_their_commands(command, file, tmp_path):
+    """Byte for byte."""
+    made = tmp_path / Path(file).name
+    assert invoke(*shlex.split(command), "-o", made).exit_code == 0
+    assert made.read_bytes() == (FOLDER / file).read_bytes()

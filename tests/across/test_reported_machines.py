@@ -60,7 +60,7 @@ def test_one_gpu_of_each_box(idle: Literal["absent", "forward"], busbw_gb_s: int
     assert busbw(found) == {Fraction(busbw_gb_s)}
 
 
-def test_whoever_is_absent_by_default() -> None:
+def test_idle_gpus_are_absent_by_default_in_expected_only() -> None:
     """``expected`` is of libraries, so idle GPUs are absent; without a group nobody is."""
     network = load_topology("dgx_h100:boxes=2")
     assert expected(network, members=["b0.gpu0", "b1.gpu0"]).idle == "absent"

@@ -208,7 +208,7 @@ def clocked(seed: int) -> StepSchedule:
     )
 
 
-def test_clocks_are_refused_where_a_group_is_asked_for_too_much() -> None:
+def test_clocks_that_overload_a_group_are_refused() -> None:
     """Verify and the definition accept and refuse the same ones; groups alone refuse some."""
     found = {True: 0, False: 0}
     by_group = 0
@@ -272,7 +272,7 @@ def test_first_come_first_served_over_a_shared_bus() -> None:
     assert Simulator(compile_program(free)).run(GB, model).time_s == pytest.approx(2 / 3)
 
 
-def test_the_use_of_links_counts_what_they_have_themselves() -> None:
+def test_usage_of_links_counts_their_own_bandwidth() -> None:
     """Links of 2 GB/s that together get 3 of 6: each is used to one half at most."""
     star = star3()
     group = SharedCapacity("up", ((0, 3), (1, 3), (2, 3)), Fraction(3))

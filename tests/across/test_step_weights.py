@@ -76,7 +76,7 @@ def test_one_gpu_with_all_of_the_data_is_still_an_allgather() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
-def test_weights_are_in_files_where_they_say_something(suffix: str, tmp_path: Path) -> None:
+def test_files_name_weights_only_if_they_are_unequal(suffix: str, tmp_path: Path) -> None:
     path = tmp_path / f"steps.{suffix}"
     for made in (weighted(), weighted("reduce-scatter"), lockstep(generate(ring()).schedule)):
         write_schedule(made, path)

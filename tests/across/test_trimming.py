@@ -114,7 +114,7 @@ def test_loose_boxes_become_tight(topology: Topology) -> None:
         assert any(nodes & gpus == of_box for nodes in tight), f"box {box} is not tight"
 
 
-def test_the_check_refuses_what_takes_too_much() -> None:
+def test_the_check_refuses_excessive_trimming_and_growth() -> None:
     """One tree less over any link of a bottleneck box breaks (C); one more than given is seen."""
     topology = load_topology("dgx_a100:boxes=4")
     check(topology, trimmed)
@@ -141,7 +141,7 @@ def test_the_check_refuses_what_takes_too_much() -> None:
             check(topology, changed_by(amount))
 
 
-def test_trimming_raises_no_capacity_where_a_gpu_has_lost_more_than_it_could_spare() -> None:
+def test_trimming_after_excessive_losses_raises_no_capacity() -> None:
     topology = build("bidirectional", 1000378)
     best = optimum(topology)
     capacity = tree_capacities(topology, best.congestion)

@@ -10,7 +10,7 @@ from forestcoll.problem.price_bound import PriceBound
 from forestcoll.schedule import verify
 
 
-def test_congestion_is_what_verify_measures() -> None:
+def test_congestion_equals_that_of_verify() -> None:
     """Of equal parts in parts of a pair, of a demand in bytes."""
     for demand in (None, Demand.of_matrix([[0, 5, 0], [1, 0, 7], [2, 2, 0]])):
         made = best_flow("ring:nodes=3", demand)

@@ -190,7 +190,7 @@ def test_large_networks_get_bounds_that_approach_each_other(
     assert verdict.bound_gb_s * Fraction(98, 100) <= verdict.algbw_gb_s <= verdict.bound_gb_s
 
 
-def test_what_cannot_be_planned_is_a_line() -> None:
+def test_impossible_plans_are_refused_in_one_line() -> None:
     ring = load_topology("ring:nodes=3")
     mute = network_of("a b c", "a - b, a > c", "mute")
     skewed = Demand.of_matrix([[0, 10**13, 1], [1, 0, 0], [0, 0, 0]], "skewed")
@@ -234,7 +234,7 @@ def test_a_zipf_matrix_on_64_gpus_takes_milliseconds() -> None:
 
 
 @pytest.mark.parametrize("kind", ["directed", "bidirectional", "unbalanced"])
-def test_what_a_program_finds_is_exact(kind: str) -> None:
+def test_flows_of_the_program_are_exactly_optimal(kind: str) -> None:
     """Rounding to parts of full links removes the solver's tolerance: 20 networks, any amounts."""
     draw = np.random.default_rng(7)
     for seed in range(rounds(20)):

@@ -32,7 +32,7 @@ def test_chunks_for_several_gpus_have_the_bound_of_their_cuts() -> None:
     assert made.chunks[0].head == ["gpu1", "gpu2", "gpu3"]
 
 
-def test_members_of_a_group_and_what_forwards_are_named() -> None:
+def test_certificates_name_gpus_and_forwarding_nodes() -> None:
     network = load_topology("dgx_a100:boxes=2")
     made = certify_demand(network)
     assert made.gpus[:2] == ["b0.gpu0", "b0.gpu1"]

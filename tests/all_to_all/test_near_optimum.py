@@ -56,7 +56,7 @@ def test_one_source_of_each_orbit_is_approximated(monkeypatch: pytest.MonkeyPatc
     assert float(1 / verdict.congestion) == pytest.approx(found.rate_gb_s, rel=1e-3)
 
 
-def test_where_orbits_do_not_bring_the_bounds_together_all_sources_do(
+def test_a_gap_left_by_orbits_is_closed_by_all_sources(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     topology = load_topology("generalized_kautz:degree=3,nodes=20")

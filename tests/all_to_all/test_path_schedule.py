@@ -38,7 +38,7 @@ def test_shares_are_rounded_to_the_whole(shares, weights) -> None:
 
 
 @pytest.mark.parametrize("whole", [1, 3, 10])
-def test_a_coarse_whole_costs_what_the_schedule_says(whole: int) -> None:
+def test_schedules_of_a_coarse_whole_have_its_higher_cost(whole: int) -> None:
     """A square of 4 has two ways across: 1/2 each, which only even wholes divide."""
     found = optimum(load_topology("ring:nodes=4"))
     verdict = verify(schedule_of(found, whole=whole))

@@ -43,7 +43,7 @@ def test_paths_of_a_pair_keep_their_order() -> None:
     assert loads_of(two, [one]) == loads_of_routes(two, made)
 
 
-def test_loads_that_do_not_fit_are_left_to_whoever_needs_them() -> None:
+def test_loads_beyond_64_bits_are_left_out() -> None:
     assert loads_of(RING, [family(((0, 1), 2**61), ((0, 1, 2), 2**61))]) is None
 
 

@@ -43,7 +43,7 @@ def paths(made: FlowSchedule) -> dict[str, int]:
     }
 
 
-def test_what_exceeds_the_own_port_goes_over_another() -> None:
+def test_amounts_beyond_the_own_port_go_over_another() -> None:
     """g0 has 6 bytes for g2 and 1 for g1: 3 leave by each port, and 3 enter by each."""
     demand = Demand.of_matrix([[0, 1, 6, 0], [0] * 4, [0] * 4, [0] * 4])
     made = flow(BOXES, demand)
@@ -60,7 +60,7 @@ def test_what_exceeds_the_own_port_goes_over_another() -> None:
     assert bound == PriceBound.of(BOXES, demand, bound.price)
 
 
-def test_own_ports_are_kept_where_all_are_equal() -> None:
+def test_equal_demands_use_own_ports_only() -> None:
     """An all-to-all of one unit: no path between boxes visits a box's switch."""
     made = router(BOXES).flow(1 - np.eye(4, dtype=np.int64))
     assert made is not None
@@ -152,7 +152,7 @@ def test_hubs_in_other_proportions_are_left_to_the_program() -> None:
 
 
 @pytest.mark.parametrize("link", ["b0.gpu0 - rail0", "b0.gpu0 -> rail0", "rail0 -> b0.gpu0"])
-def test_rails_of_which_one_lacks_a_nic_meet_the_cut(link: str) -> None:
+def test_rails_without_one_nic_meet_the_cut(link: str) -> None:
     """The box sends (receives) all by its other NICs, and the others fill the rail."""
     rails = load_topology("rail_optimized:boxes=3,gpus_per_box=3").without(link)
     draw = np.random.default_rng(2)

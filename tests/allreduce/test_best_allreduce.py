@@ -66,7 +66,7 @@ def test_two_optimal_phases_make_no_optimal_allreduce() -> None:
 
 @pytest.mark.usefixtures("no_program")
 @pytest.mark.parametrize("spec", CLUSTERS)
-def test_where_the_cuts_of_the_phases_prove_it_no_program_is_asked(spec: str) -> None:
+def test_cuts_of_both_phases_prove_the_optimum_without_a_program(spec: str) -> None:
     """ForestColl section 5.7: half of the allgather's rate; the bound is a partition."""
     topology = load_topology(spec)
     for factored in (False, True):
@@ -95,7 +95,7 @@ def test_the_phases_of_links_in_equal_pairs_mirror_each_other() -> None:
     assert both.reduce.routes.paths() == alone.routes.paths()
 
 
-def test_at_the_limit_the_combination_is_what_there_is() -> None:
+def test_at_the_time_limit_the_combination_remains() -> None:
     """It says so, and what is known: 3/2 GB/s, at most 2 by a cut."""
     schedule = generate(one_way_detour(), collective="allreduce", lp_time_limit_s=1e-9).schedule
     assert "did not finish in 1e-09 s" in schedule.remark
@@ -115,7 +115,7 @@ def test_a_slower_program_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.usefixtures("no_program")
-def test_where_a_cut_proves_both_phases_at_once_no_program_is_asked() -> None:
+def test_one_cut_proves_simultaneous_phases_without_a_program() -> None:
     """The star of 1, 1 and 2 GB/s: 1 GB/s at once, as the cut around a GPU of 1 GB/s admits."""
     schedule = generate(BETTER[0][0], collective="allreduce").schedule
     assert schedule.algbw_gb_s == 1 != 1 / schedule.sequential_s_per_gb
@@ -146,7 +146,7 @@ def test_without_seconds_no_program_is_asked() -> None:
         (Fraction(3, 2), "it gave up", "optimal by the bound of the allreduce program"),
     ],
 )
-def test_the_remark_says_what_the_program_proved(
+def test_the_remark_states_the_result_of_the_program(
     rate: Fraction, text: str, why: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The combination makes 3/2 GB/s. A bound of 3/2 proves it, one of 2 does not."""

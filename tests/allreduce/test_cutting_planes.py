@@ -63,7 +63,7 @@ def test_combinations_below_optimum(topology: Topology, best: Fraction, combined
         "torus:dims=3x3",
     ],
 )
-def test_the_combination_is_optimal_where_the_paper_says_so(spec: str) -> None:
+def test_the_combination_is_optimal_on_the_networks_of_the_paper(spec: str) -> None:
     """ForestColl section 5.7: in all topologies evaluated; sum of x_v = N x* / 2."""
     topology = load_topology(spec)
     found = allreduce_optimum(topology, SETTINGS)
@@ -206,7 +206,7 @@ def test_a_limit_after_some_rounds_leaves_a_proof(monkeypatch: pytest.MonkeyPatc
         proof = caught.value.proof
         assert isinstance(proof, AllreduceBound)
         assert check_bound(proof) >= 32
-        found = improved(topology, None, copying=False, seconds=9.0)
+        found = improved(topology, None, multicast=False, seconds=9.0)
         assert found.schedule is None
         assert "did not finish" in found.remark
 

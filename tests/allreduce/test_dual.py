@@ -60,7 +60,7 @@ def test_orbits_of_unequal_size_share_their_prices_alike(symmetric: bool) -> Non
     assert check_bound(bound) == 1
 
 
-def test_switches_have_potentials_where_they_forward() -> None:
+def test_forwarding_switches_have_potentials() -> None:
     """Two boxes of 2 and 6 GPUs: the link between them alone, 1 GB/s, is the bound."""
     topology = two_boxes(2, 6)
     left = [topology.position_of[name] for name in ("left", "left0", "left1")]

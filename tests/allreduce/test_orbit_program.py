@@ -22,7 +22,7 @@ def pair(*, symmetric: bool = False, roles: Roles | None = None) -> CutProgram:
     return CutProgram(topology, orbits, roles)
 
 
-def test_what_is_rooted_inside_leaves_over_the_gathering_and_enters_over_the_reduction() -> None:
+def test_data_rooted_inside_a_cut_crosses_it_in_both_phases() -> None:
     """Columns x0, x1; g01, g10; r01, r10: g01 - x0 >= 0 and r10 - x0 >= 0."""
     program = pair()
     assert program.add(GATHER, FIRST)
@@ -76,7 +76,7 @@ def test_weights_fix_the_proportions() -> None:
     assert program.point(found.x).part == pytest.approx([0.375, 0.125])
 
 
-def test_a_switch_sends_what_it_gets_and_in_the_reduction_the_reverse() -> None:
+def test_rows_of_a_switch_balance_both_phases() -> None:
     """A row for either phase: 1 for links in and -1 for links out, then the other way round."""
     topology = star(1, 1)
     program = CutProgram(topology, no_symmetry(topology))
@@ -105,10 +105,10 @@ def test_switches_that_copy_may_be_roots_and_forward_nothing() -> None:
     topology = load_topology("dgx_h100:boxes=2")
     copies = tuple(v for v in topology.switches if topology.nodes[v].multicast)
     others = tuple(v for v in topology.switches if v not in copies)
-    plain, copying = (Roles.of(topology, copying=copying) for copying in (False, True))
+    plain, multicast = (Roles.of(topology, multicast=multicast) for multicast in (False, True))
     assert (plain.roots, plain.forwarding) == (topology.compute, topology.switches)
-    assert (copying.roots, copying.forwarding) == ((*topology.compute, *copies), others)
+    assert (multicast.roots, multicast.forwarding) == ((*topology.compute, *copies), others)
     assert copies
     assert others
-    weighted = Roles.of(topology, copying=True, weights=(1,) * 16)
+    weighted = Roles.of(topology, multicast=True, weights=(1,) * 16)
     assert weighted.roots == topology.compute

@@ -77,7 +77,7 @@ def test_shares_lowered_at_switches_stay_within_the_network() -> None:
     assert cost(schedule).algbw_gb_s < found.algbw_gb_s
 
 
-def test_what_cannot_be_rounded_is_refused() -> None:
+def test_shares_without_a_rounding_are_refused() -> None:
     """Shares of logical links; parts or shares that round to nothing."""
     with pytest.raises(SolverError, match="logical links only"):
         rounded(allreduce_reference(star(1, 1, 2), SETTINGS))

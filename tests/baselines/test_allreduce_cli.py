@@ -25,7 +25,7 @@ def test_the_rows_are_lines() -> None:
     ("settings", "words"),
     [("buffer=3", "has no parameter 'buffer'"), ("chunks=x", "chunks is 'x'"), ("chunks", "NAME=")],
 )
-def test_what_is_wrong_is_one_line(settings: str, words: str) -> None:
+def test_invalid_settings_are_refused_in_one_line(settings: str, words: str) -> None:
     result = invoke(*COMMAND, "ring:nodes=4", "--set", settings)
     assert result.exit_code == 2
     assert words in result.output

@@ -75,7 +75,7 @@ def test_every_measure_is_reported() -> None:
         assert f"\n{label}" in text
 
 
-def test_what_a_search_knows_is_reported() -> None:
+def test_searches_report_status_incumbent_bound_and_gap() -> None:
     """TE-CCL on a ring of 3, a chunk of 1 MB each: the fewest epochs are found and proved.
 
     Every GPU sends its chunk to both neighbours at once, so each stage ends "optimal" with a gap of

@@ -56,7 +56,7 @@ def test_every_method_has_a_row_for_each_of_its_collectives() -> None:
             assert {*claim.does, *claim.untried} <= set(TOPOLOGIES)
 
 
-def test_what_runs_by_default_has_every_method_on_every_network_and_every_collective() -> None:
+def test_default_tests_cover_every_method_on_every_network_and_collective() -> None:
     """``make test-all`` runs the other rows too."""
     for rows in (DONE, IN_PLANES, EXAMPLES):
         chosen = once_each(rows)
@@ -138,7 +138,7 @@ def _optimum(name: str, weights: tuple[int, ...], reduction: bool) -> Fraction:
 
 
 @pytest.mark.parametrize(("method", "collective"), KINDS)
-def test_what_is_not_claimed_is_refused(method: str, collective: str) -> None:
+def test_unclaimed_cases_are_refused(method: str, collective: str) -> None:
     """With a reason, not a wrong schedule or another error; on all other topologies."""
     for name in CLAIMS[method][collective].refuses:
         with pytest.raises(UnsupportedError, match=r"^unsupported: \w+"):
@@ -313,7 +313,7 @@ def mesh_with_a_gpu_in_the_middle() -> Topology:
         ),
     ],
 )
-def test_what_a_baseline_cannot_do_is_typed(
+def test_unsupported_cases_raise_typed_errors(
     name: str,
     topology: Callable[[], Topology],
     parameters: dict[str, int],

@@ -149,7 +149,7 @@ REFUSED: list[tuple[str, Callable[[], Topology] | str, str]] = [
 
 
 @pytest.mark.parametrize(("name", "topology", "message"), REFUSED)
-def test_what_they_cannot_do_is_typed(
+def test_unsupported_networks_raise_typed_errors(
     name: str, topology: Callable[[], Topology] | str, message: str
 ) -> None:
     """The message begins with "unsupported:" and says why."""

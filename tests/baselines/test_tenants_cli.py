@@ -43,7 +43,7 @@ def test_the_facts_are_lines() -> None:
         (("--tenant", "a:collective=reduce"), "tenant 'a', has no reduce"),
     ],
 )
-def test_what_is_wrong_is_one_line(arguments: tuple[str, ...], words: str) -> None:
+def test_invalid_tenants_are_refused_in_one_line(arguments: tuple[str, ...], words: str) -> None:
     result = invoke(*RING, *arguments)
     assert result.exit_code == 2
     assert words in result.output

@@ -14,7 +14,7 @@ from tests.random_topologies import rounds
 from tests.strategies import topologies
 
 
-def test_of_a_box_every_gpu_gets_what_no_neighbour_can_pass_on() -> None:
+def test_the_bound_counts_shards_that_no_neighbour_in_the_box_can_forward() -> None:
     """Height 1: 8 GPUs of a box take 8 shards each over its 8 x 25 GB/s, 8 * 8 / 200; a GPU sends
     8 shards beside its box over one link of 25 and 7 inside over one of 300, 15 / 325; pairs the
     same. At depth 2 one GPU of a box passes on to 7: 8 / 200.

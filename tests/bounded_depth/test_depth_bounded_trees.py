@@ -31,7 +31,7 @@ def test_trees_are_proved_within_depth(topology: Topology, k: int, slack: int, c
     assert np.array_equal(made.parent, again.parent)
 
 
-def test_what_attains_the_optimum_claims_it() -> None:
+def test_trees_that_attain_the_optimum_claim_it() -> None:
     torus = load_topology("torus:dims=4x4")
     best = optimum(torus)
     begin = Seeds.of(generate(torus).schedule)

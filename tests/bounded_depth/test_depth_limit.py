@@ -50,7 +50,7 @@ def test_the_limit_is_kept(topology: Topology, slack: int, collective: str) -> N
     assert verify(schedule).time_s_per_gb == schedule.time_s_per_gb
 
 
-def test_where_the_optimum_is_as_low_it_is_that() -> None:
+def test_an_optimal_forest_within_the_limit_is_kept() -> None:
     within = generate("dgx_a100:boxes=4", max_depth=2).schedule
     assert verify(within).optimal
     assert within == generate("dgx_a100:boxes=4").schedule

@@ -229,7 +229,7 @@ def test_ctrl_c_while_the_command_line_loads_is_130(moment: str) -> None:
     assert_one_line(done.stderr, "interrupted")
 
 
-def test_a_reader_who_leaves_is_no_error() -> None:
+def test_a_closed_pipe_is_no_error() -> None:
     """`forestcoll topology list | true`: quiet."""
     reading, writing = os.pipe()
     os.close(reading)
@@ -273,7 +273,7 @@ def test_a_full_disk_behind_stdout_is_one_line() -> None:
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
-def test_a_command_loads_only_what_it_uses(arguments: list[str], without: set[str]) -> None:
+def test_a_command_loads_only_its_own_modules(arguments: list[str], without: set[str]) -> None:
     """Nothing of what the others use; none of them what takes a second and more to import."""
     heavy = {"matplotlib", "pandas", "pyarrow", "ortools", "highspy", "cvxpy", "scipy"}
     code = (

@@ -130,7 +130,7 @@ def test_a_chunk_for_several_is_refused_with_the_method_that_takes_it(tmp_path: 
     assert_refused("see the method teccl", *asked)
 
 
-def test_whether_an_all_to_all_is_asked_for() -> None:
+def test_check_all_to_all_detects_requests_and_refuses_tree_options() -> None:
     assert not check_all_to_all("allgather", None, {"root": "gpu1"})
     assert check_all_to_all("allgather", "sendrecv", {"root": None, "low": False})
     assert check_all_to_all("all-to-all", None, {})

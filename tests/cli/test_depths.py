@@ -38,7 +38,7 @@ def test_generate_keeps_to_a_height(tmp_path: Path) -> None:
     assert invoke("verify", file).exit_code == 0
 
 
-def test_what_is_too_low_does_not_exist(tmp_path: Path) -> None:
+def test_depths_below_the_eccentricity_are_refused(tmp_path: Path) -> None:
     refused = invoke("generate", "ring:nodes=8", "--max-depth", 2, "-o", tmp_path / "none.json")
     assert refused.exit_code == 3
     assert_one_line(refused.stderr, "give a depth of 4 or more")

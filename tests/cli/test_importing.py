@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
 from forestcoll.topology import load_topology
 from forestcoll.topology.importers.link_rates import RATES
 from tests.command_line import assert_refused, document, invoke
@@ -40,7 +41,7 @@ def test_notes_are_printed(dump: Path, tmp_path: Path) -> None:
     assert "Without a network between machines, NICs are left out." in result.stdout
 
 
-def test_what_cannot_be_imported_is_refused(dump: Path, tmp_path: Path) -> None:
+def test_invalid_imports_are_refused(dump: Path, tmp_path: Path) -> None:
     out = ("-o", tmp_path / "a.yaml")
     assert_refused("counts links", "topology", "import", dump, *out)
     both = ("--network", dump, "--fabric", "rails")
@@ -53,7 +54,8 @@ def test_what_cannot_be_imported_is_refused(dump: Path, tmp_path: Path) -> None:
 
 def test_every_rate_is_printed_with_its_source() -> None:
     listed = document("topology", "rates")
-    assert [rate["link"] for rate in listed] == list(RATES)
+    blocks = [f"threadblock.{machine}" for machine in THREADBLOCK_RATES]
+    assert [rate["link"] for rate in listed] == [*RATES, *blocks]
     assert {"link": "nvlink.sm_90", "per": "link", "nominal_gb_s": "25"}.items() <= next(
         rate for rate in listed if rate["link"] == "nvlink.sm_90"
     ).items()
@@ -61,9 +63,11 @@ def test_every_rate_is_printed_with_its_source() -> None:
     assert "nvlink.sm_90 (GB/s a link, per direction)\n  nominal  25: H100 data sheet" in text
     assert "  runtime  20.6: NVIDIA/nccl src/graph/topo.h, SM90_NVLINK_BW" in text
     assert "  nominal  none: depends on how many links the board has" in text
+    assert "threadblock.mi300x (GB/s a threadblock, per direction)" in text
+    assert "  runtime  12: ROCm/rccl src/graph/paths.cc: 4 channels" in text
 
 
-def test_what_files_lack_is_supplied(tmp_path: Path) -> None:
+def test_options_supply_values_missing_in_files(tmp_path: Path) -> None:
     """Four H100s on NVSwitches, on two leaves of Slurm's."""
     topo, tree, made = tmp_path / "topo.txt", tmp_path / "topology.conf", tmp_path / "a.yaml"
     topo.write_text(TOPO_SWITCHED, encoding="utf-8")

@@ -43,7 +43,7 @@ def test_one_tree_of_a_schedule_is_drawn(schedule: Path, tmp_path: Path) -> None
     assert_refused("trees are 0 to 7", "draw", schedule, "--tree", 8, "-o", path)
 
 
-def test_trees_in_which_switches_copy_are_drawn(tmp_path: Path) -> None:
+def test_multicast_trees_are_drawn(tmp_path: Path) -> None:
     """Of an allreduce either phase."""
     file, picture = tmp_path / "schedule.json", tmp_path / "tree.png"
     options = ("dgx_h100:boxes=1", "--multicast", "--collective", "allreduce")
@@ -105,7 +105,7 @@ def test_two_files_of_a_schedule_are_the_same(tmp_path: Path) -> None:
     assert same["shared_trees"]["only_first"] == same["shared_trees"]["only_second"] == 0
 
 
-def test_what_differs_is_reported_with_exit_code_1(tmp_path: Path) -> None:
+def test_differences_are_reported_with_exit_code_1(tmp_path: Path) -> None:
     whole, damaged = tmp_path / "whole.npz", tmp_path / "damaged.npz"
     document("generate", "dgx_a100:boxes=4", "-o", whole)
     document("replan", whole, "-o", damaged, "--without", "b1.gpu3 - ib")
@@ -126,3 +126,14 @@ def test_a_wrong_schedule_is_bad_input_not_a_difference(tmp_path: Path) -> None:
     assert text != right.read_text()
     assert_refused("wrong.json", "diff", right, wrong)
     assert invoke("diff", right, tmp_path / "none.json").exit_code == 2
+
+
+def test_a_stage_of_a_network_is_drawn(tmp_path: Path) -> None:
+    picture = tmp_path / "split.svg"
+    made = document("draw", "paper_example", "--stage", "split", "--number", 3, "-o", picture)
+    assert made == {"topology": "paper_example", "stage": "split", "file": str(picture)}
+    assert "split 3 of 20" in picture.read_text()
+    assert_refused(
+        "they are 0 to 19", "draw", "paper_example", "--stage", "split", "--number", 20,
+        "-o", picture,
+    )  # fmt: skip

@@ -26,7 +26,7 @@ def test_optimum_prints_exact_numbers_and_the_cut_in_words() -> None:
     ]
 
 
-def test_what_binds_together_is_named_with_its_model(tmp_path: Path) -> None:
+def test_binding_parts_are_named_with_the_model(tmp_path: Path) -> None:
     """Two boxes, a NIC dead one way: 375 of 400 GB/s reach ib, whose price assumes no copies."""
     found = document("optimum", "dgx_a100:boxes=2", "--without", "b0.gpu0 -> ib")
     assert found["model"] == "switches only forward"
@@ -56,7 +56,7 @@ def test_fractions_in_json_stand_beside_their_decimals() -> None:
         (["ring:nodes=3", "--collective", "reduce"], "reduce needs a root"),
     ],
 )
-def test_what_cannot_be_certified_is_refused(
+def test_requests_without_a_certificate_are_refused(
     options: list[str], message: str, tmp_path: Path
 ) -> None:
     """Exit code 2, one line, no file."""

@@ -1,10 +1,12 @@
 """Options that commands share."""
 
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from forestcoll.cli.options import in_group, read_if_given, root_of
+from forestcoll.cli.options import in_group, rate_of, read_if_given, root_of
+from forestcoll.errors import InvalidParameterError
 from forestcoll.topology import load_topology
 from tests.command_line import assert_refused, document, invoke
 from tests.hand_networks import network_of
@@ -72,7 +74,7 @@ def test_a_number_is_a_rank_unless_a_node_is_called_so() -> None:
     assert root_of(net, None) is None
 
 
-def test_those_who_take_no_part_are_marked(tmp_path: Path) -> None:
+def test_only_gpus_of_the_group_stay_compute_nodes(tmp_path: Path) -> None:
     """All of it, or some GPUs; weights are read where a file is given."""
     ring = load_topology("ring:nodes=4")
     assert in_group(ring, None) is ring
@@ -117,3 +119,13 @@ def test_idle_gpus_are_named_in_text() -> None:
         assert invoke(command, *pair, "--idle", "absent").stdout.startswith(words)
     tuned = invoke("tune", *pair, "--sizes", "1KB", "--method", "ring", "--idle", "forward")
     assert tuned.stdout.startswith("GPUs outside the group forward\n")
+
+
+def test_a_rate_is_a_positive_bandwidth_or_absent() -> None:
+    """400 Gb/s are 50 GB/s; a number alone is in GB/s."""
+    assert [rate_of("--rate", text) for text in ("400 Gb/s", "12.5", None)] == [
+        50, Fraction(25, 2), None,
+    ]  # fmt: skip
+    for text, message in (("0", "--rate is 0; it must be above 0"), ("5 Gbps", "--rate ")):
+        with pytest.raises(InvalidParameterError, match=message):
+            rate_of("--rate", text)

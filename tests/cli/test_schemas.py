@@ -43,7 +43,7 @@ def test_the_installed_ones_are_preferred(tmp_path: Path, monkeypatch: pytest.Mo
     assert schemas.shipped() == tmp_path / "shipped"
 
 
-def test_a_release_has_what_the_list_names() -> None:
+def test_releases_contain_the_listed_documents() -> None:
     """CMake installs the same files of docs/ into the package."""
     text = (DOCS.parent / "CMakeLists.txt").read_text(encoding="utf-8")
     found = re.findall(r"install\((?:DIRECTORY|FILES) (.*?) DESTINATION forestcoll/shipped\)", text)

@@ -33,7 +33,7 @@ def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
     ]
 
 
-def test_the_document_has_what_the_library_finds(schedule: Path) -> None:
+def test_the_document_has_the_results_of_the_library(schedule: Path) -> None:
     """Model and sizes; gamma and fifo are taken as they are given."""
     options = ("--size", "1KB,1MB", "--alpha", "2.5", "--sharing", "fifo", "--pipeline-chunks", "3")
     found = document("simulate", schedule, *options)

@@ -7,7 +7,7 @@ from tests.command_line import assert_refused, document, invoke
 BOXES = ("optimum", "dgx_a100:boxes=2")
 
 
-def test_the_least_time_and_what_binds_are_printed() -> None:
+def test_the_least_time_and_the_binding_cut_are_printed() -> None:
     result = invoke(*BOXES, "--size", "4MB", "--alpha", "10us")
     assert result.exit_code == 0, result.output
     lines = result.stdout.splitlines()

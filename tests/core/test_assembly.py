@@ -16,7 +16,7 @@ from tests.schedule.mutations_of.multicast import star
 
 
 @pytest.mark.parametrize("name", [*CLUSTERS, *RANDOM[::5]])
-def test_streams_are_what_expansion_writes_out(name: str) -> None:
+def test_streamed_trees_equal_the_expanded_forest(name: str) -> None:
     """Heights and trees come out the same without keeping them."""
     forest = factored(name)
     explicit = expand(forest)

@@ -84,7 +84,7 @@ def test_one_switch_is_trimmed_exactly_when_it_can_be(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_is_returned_is_balanced_and_wide_enough(kind):
+def test_balanced_capacities_satisfy_every_cut(kind):
     """With up to four switches, one behind the other: nothing raised, no cut violated."""
     trimmed = 0
     for seed in range(rounds(200, 150)):

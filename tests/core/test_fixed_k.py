@@ -164,7 +164,7 @@ def test_a_switch_that_cannot_be_trimmed_has_a_price():
     assert not verdict.optimal
 
 
-def test_a_switch_is_trimmed_where_a_flow_does_not_need_it():
+def test_a_switch_is_trimmed_on_links_that_no_flow_needs():
     """With a spare link into c, w need not send to c: U = 1 is attained."""
     topology = overdrawn(spare=True)
     found = fixed_k(topology, 1)
@@ -232,7 +232,7 @@ def test_multiples_of_the_optimal_k_attain_the_optimum(topology, times):
 
 @settings(max_examples=rounds(200), deadline=None)
 @given(topologies(), st.integers(1, 6))
-def test_forests_attain_what_was_found(topology, k):
+def test_forests_attain_the_congestion_found(topology, k):
     """They verify; no load is beyond the congestion, none below the bound; claims are true."""
     found = fixed_k(topology, k)
     forest = generate(topology, k=k).schedule
@@ -319,7 +319,7 @@ def test_a_wrong_k_is_refused(k):
         generate(topology, k=k)
 
 
-def test_what_does_not_fit_64_bits_is_refused():
+def test_numbers_of_trees_beyond_64_bits_are_refused():
     """Trees in all, or trees over all links, beyond 2^62."""
     with pytest.raises(CapacityOverflowError, match="trees per unit of weight"):
         fixed_k(load_topology("ring:nodes=3"), 10**15, weights=[5000, 1, 1])
@@ -378,7 +378,7 @@ def test_whole_capacities_are_found_by_doubling_and_bisection(monkeypatch):
     assert len(tried) < len([u for u in below if u < threshold]) / 5
 
 
-def test_no_linear_program_runs_where_links_are_equal_both_ways(monkeypatch):
+def test_no_linear_program_runs_on_symmetric_links(monkeypatch):
     """Then cuts and trimming alone decide (appendix E.4)."""
 
     def unused(*_):

@@ -86,7 +86,7 @@ def test_theorem_1_optimum_equals_the_worst_of_all_cuts(kind, seed):
 
 @settings(max_examples=rounds(300))
 @given(topologies())
-def test_theorem_1_on_whatever_hypothesis_finds(topology):
+def test_theorem_1_on_networks_of_hypothesis(topology):
     """The same, shrinking; and the paper's bisection agrees on k and U."""
     best, paper = optimum(topology), optimum_reference(topology)
     assert best.inverse_rate == enumerate_optimum(topology)[0] == best.certificate()
@@ -179,7 +179,7 @@ def test_a_bound_is_the_optimum_unless_switches_may_copy():
     nodes = tuple(replace(node, multicast=node.is_switch) for node in fan().nodes)
     marked = replace(fan(), nodes=nodes)
     assert rate_bound(marked, weights=(1, 0, 0, 0)).algbw_gb_s == Fraction(1, 3)
-    assert rate_bound(marked, weights=(1, 0, 0, 0), copying=True).algbw_gb_s == 1
+    assert rate_bound(marked, weights=(1, 0, 0, 0), multicast=True).algbw_gb_s == 1
 
 
 def test_a_balanced_network_is_bounded_by_a_cut_alone():

@@ -36,7 +36,7 @@ def test_a_star_of_equal_gpus() -> None:
     assert verify(generate(topology, collective="allreduce").schedule).bound_gb_s == Fraction(2, 3)
 
 
-def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
+def test_the_quick_rate_of_a_partition_equals_that_of_its_prices() -> None:
     """Two ways to add up the same."""
     for spec in (
         "mi250:boxes=2",
@@ -46,17 +46,17 @@ def test_the_quick_rate_of_a_partition_is_what_its_prices_prove() -> None:
     ):
         topology = load_topology(spec)
         families = list(families_of(generate(topology, factored=True).schedule))
-        for copying in (False, True):
+        for multicast in (False, True):
             for parts in [[[rank] for rank in range(topology.num_compute)], *families]:
                 nodes = closed(topology, parts)
-                quick = allreduce_partition._partition_rate(topology, nodes, copying)
-                assert quick == partition_bound(topology, nodes, copying=copying).algbw_gb_s
+                quick = allreduce_partition._partition_rate(topology, nodes, multicast)
+                assert quick == partition_bound(topology, nodes, multicast=multicast).algbw_gb_s
 
 
 def test_the_bound_of_switches_that_forward_is_not_that_of_such_as_copy() -> None:
     """1 x H100: 1800/7 GB/s is at most where switches forward only."""
     topology = load_topology("dgx_h100:boxes=1")
-    bounds = [best_known_bound(topology, copying=copying) for copying in (False, True)]
+    bounds = [best_known_bound(topology, multicast=multicast) for multicast in (False, True)]
     assert [bound.algbw_gb_s for bound in bounds if bound] == [Fraction(1800, 7), 450]
 
 
@@ -92,7 +92,7 @@ def test_a_cut_around_one_gpu_may_be_narrower_than_a_partition() -> None:
     assert len(bound.sets) == 2
 
 
-def test_the_search_ends_where_a_rate_is_attained() -> None:
+def test_the_search_ends_once_the_rate_is_proved() -> None:
     """Of a ring of four, single GPUs prove 4/3 GB/s, which is what there is; families are first."""
     ring = load_topology("ring:nodes=4")
     bound = best_known_bound(ring, least=Fraction(4, 3))

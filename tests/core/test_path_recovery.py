@@ -49,7 +49,7 @@ def assert_walkable(topology: Topology, share: int = 1) -> None:
     assert all(trees <= room[hop] for hop, trees in over.items())
 
 
-def test_two_rails_take_what_they_can() -> None:
+def test_two_rails_carry_trees_by_their_bandwidth() -> None:
     """Switches s and t of 1 and 2 GB/s between two GPUs: one tree and two, each way."""
     *_, routes = routed(rails2().topology)
     found = {link: set(paths) for link, paths in routes.paths().items()}

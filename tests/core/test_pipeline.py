@@ -189,7 +189,7 @@ def test_roots_alone_must_reach_the_others() -> None:
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
-def test_the_papers_algorithms_agree_where_all_weights_are_equal(collective: str) -> None:
+def test_the_papers_algorithms_agree_for_equal_weights(collective: str) -> None:
     """Times are the same; a root is refused by name."""
     topology = load_topology("mi250:boxes=1,gpus_per_box=8")
     if collective in ("broadcast", "reduce"):

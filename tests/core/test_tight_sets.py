@@ -159,7 +159,7 @@ def test_boxes_of_a100_are_tight() -> None:
 
 
 @pytest.mark.parametrize(("groups", "apart"), [(9, 0), (120, 235)])
-def test_routers_with_one_host_each_fall_apart_where_they_are_many(groups: int, apart: int) -> None:
+def test_many_routers_with_one_host_each_become_separate_sets(groups: int, apart: int) -> None:
     """All but a few of the 240 routers of dragonfly 120 x 2 x 1 become a set with their host.
 
     A router has a link of 1 to its host and 60 or 61 to others, so nearly all of it is surplus.

@@ -39,7 +39,7 @@ def test_two_paths_by_hand():
     assert carried(links, labels) == 10
 
 
-def test_the_flow_changes_its_way_where_that_carries_more():
+def test_the_flow_is_rerouted_to_carry_more():
     """The shortest path 0 -> 2 -> 3 -> 1 blocks both others, which use one link of it each."""
     links = links_of((0, 2, 1, 0), (2, 3, 1, 0), (3, 1, 1, 0), (0, 3, 1, 2), (2, 1, 1, 2))
     flow = FlowOverTime(links, [0], [1])
@@ -52,7 +52,7 @@ def test_the_flow_changes_its_way_where_that_carries_more():
     assert carried(links, labels) == 16
 
 
-def test_nothing_arrives_where_no_link_leads():
+def test_a_sink_without_links_has_no_time():
     assert FlowOverTime(links_of((0, 1, 1, 1)), [1], [0]).least_time(Fraction(1)) is None
 
 

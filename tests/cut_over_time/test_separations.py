@@ -43,7 +43,7 @@ def test_all_others_and_those_from_each_distance_on():
     assert tried(line, "allgather", (0, 0, 1)) == {"c>a", "c>b"}
 
 
-def test_what_is_outside_of_the_box():
+def test_sources_are_all_others_or_those_outside_the_box():
     boxes = network_of("a@0 b@0 c@1 d@1 [s]", "a b c d - s")
     assert tried(boxes, "allgather") == {"bcd>a", "cd>a"}
 

@@ -10,7 +10,7 @@ from forestcoll.compilation import compile_program
 from forestcoll.cut_over_time.simulated_latencies import simulated_latencies
 from forestcoll.schedule.simulate import AlphaBeta, Simulator
 from forestcoll.topology import Topology, group, load_topology
-from tests.fuzz import time_bounds as fuzz
+from tests.fuzz.over_time import time_bounds as fuzz
 from tests.hand_networks import network_of
 
 

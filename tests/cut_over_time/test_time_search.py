@@ -119,7 +119,7 @@ def test_large_messages_tend_to_the_optimum(collective: str, seed: int):
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_reduction_takes_what_the_reversed_network_does(seed: int):
+def test_a_reduction_takes_the_time_of_the_reversed_network(seed: int):
     """Link by link with the latency it has; alpha is 0, as the reversed links have other tails."""
     network = random_topology(seed, "directed")
     direct = replace(
@@ -134,7 +134,7 @@ def test_a_reduction_takes_what_the_reversed_network_does(seed: int):
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-def test_both_directions_take_the_same_time_where_links_are_alike(collective: str):
+def test_both_directions_take_equal_time_on_symmetric_links(collective: str):
     bounds = time_bounds("dgx_a100:boxes=2", collective, [1, "4MB", "1GB"], 10)
     there = time_bounds("dgx_a100:boxes=2", "allgather", [1, "4MB", "1GB"], 10)
     assert [proved(one) for one in bounds] == [proved(one) for one in there]
@@ -229,7 +229,7 @@ def test_wrong_questions_are_refused(given: dict[str, Any], message: str):
         time_bound("ring:nodes=4", **given)
 
 
-def test_what_has_no_least_time_is_refused():
+def test_collectives_without_a_least_time_are_refused():
     with pytest.raises(UnsupportedError, match="must be one of"):
         time_bound("ring:nodes=4", "gossip")
     with pytest.raises(UnsupportedError, match="single GPU"):

@@ -53,7 +53,7 @@ def test_deep_trees_have_lower_rows() -> None:
         assert found.places[0].y - found.places[1].y == pytest.approx(step)
 
 
-def test_pieces_are_what_hangs_together_in_a_box() -> None:
+def test_pieces_are_connected_parts_within_a_box() -> None:
     """0, 1 in box 0; 2, 3 in box 1; 4 in box 0 again, reached from box 1; 5 in no box."""
     parents = {1: 0, 2: 1, 3: 2, 4: 3, 5: 0}
     members, above = pieces(0, parents, [0, 0, 1, 1, 0, None])

@@ -28,11 +28,23 @@ def test_a_direction_without_its_reverse_is_dead(spec: str) -> None:
 
 
 def test_a_link_that_the_other_boxes_have_is_dead() -> None:
-    """Of four boxes one lacks GPU 2's; of two boxes it is unknown which is right."""
+    """Of four boxes one lacks GPU 2's; of two boxes the other GPUs show that it should be there."""
     gone = {"b1.gpu2 ib": None, "ib b1.gpu2": None}
-    four, two = (damaged(f"dgx_a100:boxes={n}", gone) for n in (4, 2))
-    assert names(four, damage(four).dead) == set(gone)
-    assert not damage(two).dead
+    for boxes in (4, 2):
+        topology = damaged(f"dgx_a100:boxes={boxes}", gone)
+        assert names(topology, damage(topology).dead) == set(gone)
+
+
+def test_a_link_that_the_same_gpu_of_no_box_has_is_not_dead() -> None:
+    """GPU 0 of both boxes has no NIC; or five GPUs of a box have none, which is no exception."""
+    planned = {
+        f"{a} {b}": None for n in (0, 1) for a, b in [("ib", f"b{n}.gpu0"), (f"b{n}.gpu0", "ib")]
+    }
+    assert not damage(damaged("dgx_a100:boxes=2", planned)).dead
+    half = {
+        f"{a} {b}": None for n in range(5) for a, b in [("ib", f"b1.gpu{n}"), (f"b1.gpu{n}", "ib")]
+    }
+    assert not damage(damaged("dgx_a100:boxes=2", half)).dead
 
 
 def test_a_link_slower_than_others_of_its_class_is_slow() -> None:

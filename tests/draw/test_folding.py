@@ -35,7 +35,7 @@ def test_marked_boxes_are_not_equal_to_others() -> None:
     assert fold(topology, dict.fromkeys(inside, "in")).boxes == {0: (0, 1, 2), 3: (3, 4, 5, 6, 7)}
 
 
-def test_what_is_drawn_is_known_by_its_place_in_the_whole() -> None:
+def test_drawn_nodes_map_to_the_original_ones() -> None:
     """And what is left out is not."""
     topology = load_topology("dgx_a100:boxes=6")
     folded = fold(topology)
@@ -54,17 +54,22 @@ def test_boxes_joined_to_each_other_are_not_folded() -> None:
 
 @pytest.mark.parametrize("harm", [{}, {"b1.gpu2 rail2": None, "rail2 b1.gpu2": None}])
 def test_rails_become_a_bundle_even_if_a_link_is_dead(harm: dict[str, None]) -> None:
-    """Eight switches are one, eight links to a spine one line; each GPU keeps its own."""
-    topology = damaged("rail_optimized:boxes=3,spines=2", harm)
+    """Sixteen switches are one, 16 links to a spine one line; each GPU keeps its own."""
+    topology = damaged("rail_optimized:boxes=3,gpus_per_box=16,spines=2", harm)
     folded = fold(topology)
     names = [node.name for node in folded.topology.nodes if node.box is None]
-    assert names == ["rail0 to rail7, one for each GPU of a box", "spine0", "spine1"]
+    assert names == ["rail0 to rail15, one for each GPU of a box", "spine0", "spine1"]
     rail = folded.topology.position_of[names[0]]
     assert folded.drawn[topology.position_of["rail5"]] == rail
-    assert set(folded.bundled.values()) == {8}
+    assert set(folded.bundled.values()) == {16}
     assert len(folded.bundled) == 4
     joined = [link for link in folded.topology.links if link.head == rail]
-    assert len(joined) == 24 + 2 - len(harm) // 2
+    assert len(joined) == 48 + 2 - len(harm) // 2
+
+
+def test_eight_rails_are_all_drawn() -> None:
+    topology = load_topology("rail_optimized:boxes=3,spines=2")
+    assert fold(topology).topology == topology
 
 
 def test_two_switches_or_one_are_no_rails() -> None:

@@ -1,8 +1,11 @@
 """Tori and cubes, as one draws them."""
 
+import math
+
 import pytest
 
-from forestcoll.draw.lattices import cube_layout, torus_layout
+from forestcoll.draw.lattices import circle_layout, cube_layout, torus_layout
+from forestcoll.draw.places import GPU_RADIUS
 from forestcoll.topology import load_topology
 
 
@@ -59,3 +62,21 @@ def test_other_networks_are_no_lattices(spec: str) -> None:
     topology = load_topology(spec)
     assert cube_layout(topology) is None
     assert torus_layout(topology) is None
+
+
+def test_circulants_stand_on_a_circle_and_other_graphs_do_not() -> None:
+    """In the order of their numbers, equally far apart; a chord passes no third GPU."""
+    layout = circle_layout(load_topology("circulant:nodes=32,offsets=1+5+9"))
+    assert layout is not None
+    places = [layout.places[v] for v in range(32)]
+    radii = {round(math.hypot(place.x, place.y), 9) for place in places}
+    steps = {
+        round(math.dist((a.x, a.y), (b.x, b.y)), 9)
+        for a, b in zip(places, places[1:] + places[:1], strict=True)
+    }
+    assert (len(radii), len(steps)) == (1, 1)
+    assert steps.pop() > 2 * GPU_RADIUS
+    for other in ("kautz:degree=2,length=3", "ring:nodes=2", "ring:nodes=128"):
+        assert circle_layout(load_topology(other)) is None
+    slow = load_topology("ring:nodes=8").scaled("gpu0 - gpu1", "1/2")
+    assert circle_layout(slow) is None

@@ -25,7 +25,7 @@ def test_no_link_is_drawn_behind_a_node(spec: str) -> None:
     assert min(clearance(route, pair, layout.places) for pair, route in found.items()) > 0
 
 
-def test_a_link_goes_round_what_is_in_its_way_and_else_straight() -> None:
+def test_links_curve_around_nodes_and_are_straight_otherwise() -> None:
     """Three GPUs in a row: the ends are joined by a curve, neighbours by a line of two points."""
     layout = Layout({0: Place(0, 0), 1: Place(1, 0), 2: Place(2, 0)})
     found = routes(layout, [(0, 2), (0, 1)])

@@ -35,7 +35,7 @@ def test_rings_and_cliques_stand_on_a_circle(spec: str) -> None:
     assert places.min(axis=0).tolist() == [0, 0]
 
 
-def test_what_is_not_joined_stands_on_a_circle() -> None:
+def test_disconnected_networks_stand_on_a_circle() -> None:
     """Two triangles with a tail, of different GPUs, and a lone GPU: springs would fly apart."""
     net = wired("ab", "bc", "ca", "cd", "ef", "fg", "ge", "gh", alone="i")
     assert on_a_circle(spring_places(net, net.compute, pitch=1))

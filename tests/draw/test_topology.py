@@ -111,10 +111,10 @@ def test_the_edge_of_a_cut_keeps_a_box_out_of_the_stack() -> None:
 
 
 def test_links_of_a_bundle_are_counted() -> None:
-    """Eight rails on each of two spines."""
-    figure = draw_topology(load_topology("rail_optimized:boxes=4,spines=2"))
-    assert texts(figure).count("x 8") == 2
-    assert "rail0 to rail7, one for each GPU of a box" in texts(figure)
+    """Sixteen rails on each of two spines."""
+    figure = draw_topology(load_topology("rail_optimized:boxes=4,gpus_per_box=16,spines=2"))
+    assert texts(figure).count("x 16") == 2
+    assert "rail0 to rail15, one for each GPU of a box" in texts(figure)
 
 
 def test_no_line_of_a_drawing_leaves_it() -> None:
@@ -201,3 +201,11 @@ def test_boxes_with_different_shared_capacities_are_not_folded_into_one() -> Non
     written = texts(draw_topology(limited))
     assert "box 3" in written
     assert "boxes 0-2, 4-5 (x 5)" in written
+
+
+def test_gpus_on_a_leaf_are_no_box() -> None:
+    """Frames of a fat tree have the names of the leaves, those of machines their numbers."""
+    leaves = texts(draw_topology(load_topology("fat_tree:leaves=3,hosts=4,spines=2")))
+    assert {"GPUs on leaf0", "GPUs on leaf1", "GPUs on leaf2"} <= set(leaves)
+    assert "box 0" in texts(draw_topology(load_topology("dgx_a100:boxes=2")))
+    assert "box 0" in texts(draw_topology(load_topology("dgx_a100:boxes=1")))

@@ -33,7 +33,7 @@ def test_links_that_are_used_alike_are_one_row() -> None:
     )
 
 
-def test_of_many_links_those_that_carry_most_are_shown() -> None:
+def test_the_busiest_of_many_links_are_shown() -> None:
     """How many are left out is said below."""
     topology = load_topology("mi250:boxes=2")
     found = Simulator(compile_program(generate(topology).schedule)).run(

@@ -46,7 +46,7 @@ def test_times_are_sizes_over_bandwidths() -> None:
     assert row.sizes["1073741824"] == {"time_pipelined_s": expected, "time_synchronous_s": expected}
 
 
-def test_without_sizes_a_row_is_what_it_was() -> None:
+def test_rows_without_sizes_have_no_further_columns() -> None:
     """No column more, in no form of the row."""
     row = a_row(a_point(sizes=()))
     asked = {name for name in RARE if name not in MEASURES or name in SIZED}
@@ -70,7 +70,7 @@ def test_a_row_comes_back_with_its_sizes(tmp_path: Path) -> None:
     assert "makespan_s" not in lines[0]
 
 
-def test_a_row_lacks_what_has_no_value() -> None:
+def test_failed_rows_have_no_sizes() -> None:
     """One that failed has no sizes, and stays one row."""
     row = replace(a_row(a_point()), status=Status.TIMEOUT, sizes={})
     assert row.by_size() == [row]
@@ -142,7 +142,7 @@ def test_simulations_are_kept_by_size(tmp_path: Path) -> None:
     assert lines[0]["simulated"] == row.simulated
 
 
-def test_what_cannot_be_lowered_keeps_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_without_a_program_keep_their_row(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without simulated values, with a remark."""
 
     def refuses(_: object) -> None:

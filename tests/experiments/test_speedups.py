@@ -80,7 +80,7 @@ def test_tables_stand_between_their_marks() -> None:
     assert updated(page, {"fit": ["a", "b"]}) == f"before\n{mark}\n\na\nb\n\n<!-- end -->\nafter"
 
 
-def test_the_page_says_what_the_rows_say() -> None:
+def test_the_page_equals_the_tables_of_the_rows() -> None:
     """As ``python -m experiments.speedups`` writes it."""
     page = PAGE.read_text(encoding="utf-8")
     tables = page_tables(PAGE.parents[2] / "results", ALPHA_US)

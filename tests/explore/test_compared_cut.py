@@ -11,7 +11,7 @@ from forestcoll.what_if.tightest_cuts import tightest_cuts
 BOXES = load_topology("dgx_a100:boxes=2")
 
 
-def test_a_cut_is_named_by_what_it_leaves_out() -> None:
+def test_a_cut_is_named_by_the_nodes_outside() -> None:
     seen = compare_cut(BOXES, ["b0.gpu0", "b0.gpu1"], count=2)
     inside = [v for v, node in enumerate(BOXES.nodes) if node.name not in ("b0.gpu0", "b0.gpu1")]
     assert seen.cut == Cut(BOXES, inside)
@@ -33,7 +33,7 @@ def test_it_reads_as_a_table_and_shows_a_picture() -> None:
     assert "<?xml" not in page
 
 
-def test_what_is_no_cut_is_refused() -> None:
+def test_selections_that_are_no_cut_are_refused() -> None:
     with pytest.raises(InvalidTopologyError, match="b9"):
         compare_cut(BOXES, "b9.*")
     with pytest.raises(InvalidTopologyError, match="holds 0 of 16 GPUs"):

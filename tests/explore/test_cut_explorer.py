@@ -35,7 +35,7 @@ def test_a_file_of_ones_own_is_a_network(tmp_path: Path) -> None:
     assert len(explorer.speeds) == 4
 
 
-def test_what_cannot_be_is_said_and_can_be_mended() -> None:
+def test_errors_are_shown_and_can_be_corrected() -> None:
     explorer = CutExplorer("dgx_a100:boxes=2", "b0.*")
     before = explorer.comparison
     explorer.network.value = "nothing"
@@ -49,7 +49,7 @@ def test_what_cannot_be_is_said_and_can_be_mended() -> None:
         CutExplorer("nothing")
 
 
-def test_where_widgets_do_not_run_the_comparison_stands() -> None:
+def test_the_comparison_is_shown_without_widgets() -> None:
     explorer = CutExplorer("dgx_a100:boxes=2", "b0.*")
     bundle = explorer._repr_mimebundle_()
     assert bundle["text/html"] == explorer.comparison._repr_html_()

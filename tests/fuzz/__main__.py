@@ -13,9 +13,9 @@ is called a bound or optimal (:mod:`tests.fuzz.contest`). With ``--any-network``
 than they receive, or links share capacities (:mod:`tests.fuzz.any_network`). With ``--all-to-alls``
 the best paths of demands of any amounts meet the linear program (:mod:`tests.fuzz.all_to_alls`).
 With ``--time-bounds`` simulations of every method meet the bound of their size
-(:mod:`tests.fuzz.time_bounds`). A run's seed decides which networks it meets and in which order,
-and the minutes, or their number, only how many. Exit code 0 if all is well, 1 if anything failed,
-130 if interrupted (what was found till then is shown).
+(:mod:`tests.fuzz.over_time.time_bounds`). A run's seed decides which networks it meets and in which
+order, and the minutes, or their number, only how many. Exit code 0 if all is well, 1 if anything
+failed, 130 if interrupted (what was found till then is shown).
 """
 
 import argparse
@@ -27,9 +27,10 @@ from collections.abc import Iterable, Iterator
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tests.fuzz import all_to_alls, any_network, contest, time_bounds
+from tests.fuzz import all_to_alls, any_network, contest
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.families import FAMILIES
+from tests.fuzz.over_time import time_bounds
 from tests.fuzz.pool import Pool
 from tests.fuzz.table import summary
 

@@ -234,7 +234,7 @@ class Limit:
 
     name: str
     rate: Fraction
-    copying: bool
+    multicast: bool
 
 
 def _limits(
@@ -245,27 +245,29 @@ def _limits(
     if collective != "allreduce":
         reduction = collective in ("reduce-scatter", "reduce")
         best = optimum(topology, weights=first.weights, reduction=reduction)
-        yield Limit("optimum", best.algbw_gb_s, copying=best.bound.copying)
-        given = rate_bound(topology, weights=first.weights, reduction=reduction, copying=True)
-        yield Limit("bound with copies", given.algbw_gb_s, copying=True)
+        yield Limit("optimum", best.algbw_gb_s, multicast=best.bound.multicast)
+        given = rate_bound(topology, weights=first.weights, reduction=reduction, multicast=True)
+        yield Limit("bound with copies", given.algbw_gb_s, multicast=True)
         return
     marks = any(node.multicast for node in topology.nodes)
     weights = first.gather.weights if demand else None
     bounds: list[AllreduceBound | None] = [
         *(one.schedule.bound for one in entries if isinstance(one.schedule, Allreduce)),
-        *(best_known_bound(topology, copying=copying) for copying in (False, marks)),
-        *(proved(topology, None, copying=c, seconds=20).bound for c in (False, marks)),
-        proved(topology, weights, copying=False, seconds=20).bound,
+        *(best_known_bound(topology, multicast=way) for way in (False, marks)),
+        *(proved(topology, None, multicast=c, seconds=20).bound for c in (False, marks)),
+        proved(topology, weights, multicast=False, seconds=20).bound,
         *(AllreduceBound.of_cut(topology, [gpu], into=True) for gpu in topology.compute),
     ]
     for bound in bounds:
         if bound is not None and (demand or not bound.weights):
-            yield Limit(bound.model, bound.algbw_gb_s, copying=bound.copying or not marks)
+            yield Limit(bound.model, bound.algbw_gb_s, multicast=bound.multicast or not marks)
     anybody = bound_of(topology, "allreduce")
     if anybody is not None:
-        yield Limit("any allreduce", anybody.algbw_gb_s, copying=not marks)
+        yield Limit("any allreduce", anybody.algbw_gb_s, multicast=not marks)
     slowest = min(entries, key=lambda one: one.rate).rate
-    yield Limit("experiments", upper_bound(topology, collective, slowest).algbw_gb_s, copying=True)
+    yield Limit(
+        "experiments", upper_bound(topology, collective, slowest).algbw_gb_s, multicast=True
+    )
 
 
 # --- the contest ---------------------------------------------------------------------------------
@@ -284,7 +286,7 @@ def contest(topology: Topology, collective: str, demand: dict[str, Any]) -> int:
         return 0
     for limit in _limits(topology, collective, demand, entries):
         for one in entries:
-            if limit.copying or not one.copies:
+            if limit.multicast or not one.copies:
                 assert one.rate <= limit.rate, f"{one.name} beats {limit}: {one.rate}"
     for best in entries:
         called = best.optimal or best.name in ("generate", "generate_multicast")

@@ -14,7 +14,7 @@ BLOCKS, SEEDS = 10, 20
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
-def test_what_is_claimed_of_any_network_holds(block: int) -> None:
+def test_claims_about_any_network_are_true(block: int) -> None:
     """Optimum, schedule, fixed k, certificate; less bandwidth is never faster."""
     kinds = list(any_network.KINDS)
     for number in range(block * SEEDS, (block + 1) * SEEDS):

@@ -68,7 +68,9 @@ def test_no_method_beats_a_bound_on_clusters(spec: str, collective: str) -> None
         for topology, *_ in BETTER
     ],
 )
-def test_no_method_beats_a_bound_where_the_combination_is_slower(topology: Topology) -> None:
+def test_no_method_beats_the_bound_of_networks_with_a_slower_combination(
+    topology: Topology,
+) -> None:
     assert contest.contest(topology, "allreduce", {}) >= 8
 
 

@@ -51,7 +51,7 @@ def uneven_nics() -> Topology:
     return network_of("[ib*] [nv*] g0..2", "g0 g1 - ib: 2, g0..2 - nv: 6, g2 - ib", "uneven NICs")
 
 
-def test_sums_at_one_gpu_are_tried_where_switches_copy() -> None:
+def test_sums_at_one_gpu_are_tried_with_multicast_switches() -> None:
     """A GPU has 7 GB/s each way, a cut; trees that must reach both switches make 6."""
     verdict = verify(generate(uneven_nics(), collective="allreduce", multicast=True).schedule)
     assert (verdict.algbw_gb_s, verdict.bound_gb_s, verdict.optimal) == (7, 7, True)
@@ -124,7 +124,7 @@ def test_servers_that_add_behind_plain_switches_are_shared_out(network: Topology
     assert verdict.optimal
 
 
-def test_a_narrow_server_sums_up_what_it_can_and_the_hosts_the_rest() -> None:
+def test_a_narrow_server_sums_a_part_and_the_hosts_the_rest() -> None:
     """12.5 GB/s at the server are 3.125 of sums for 4 hosts; 9.375 each way are left at the hosts.
 
     A ring of theirs sends each piece 3/4 times in either phase: 9.375 / 1.5 = 6.25, in all 9.375.
@@ -168,7 +168,7 @@ def nvl72(racks: int) -> Topology:
     return load_topology(f"nvl72:racks={racks}")
 
 
-def test_what_is_saved_is_reported_of_the_real_links() -> None:
+def test_savings_are_reported_for_the_real_links() -> None:
     """4 GPUs on 3 planes of 50 GB/s: 3 sums of each pass a switch once; 3 links, not one of 150."""
     made = generate(
         load_topology("nvl72:gpus_per_rack=4,planes=3"),

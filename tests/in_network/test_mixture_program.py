@@ -47,7 +47,7 @@ def test_symmetry_is_a_saving_only() -> None:
     assert rates(topology)[-1] == pytest.approx(rates(topology, symmetry=False)[-1])
 
 
-def test_what_spans_contribute_fits_the_links_and_adds_up() -> None:
+def test_contributions_of_spans_fit_the_links_and_add_up() -> None:
     topology = servers(4, ("12.5",) * 4, leaves=2)
     orbits = find_orbits(topology)
     program = MixtureProgram(topology, orbits)

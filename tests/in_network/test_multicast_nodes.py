@@ -22,7 +22,7 @@ def spanning(net: Topology, edges: list[tuple[int, int]], paths: list[str]) -> F
     return replace(made, weights=(1, *[0] * (as_gpus(net).num_compute - 1)))
 
 
-def test_marked_switches_become_gpus_where_they_stand() -> None:
+def test_marked_switches_become_gpus_in_place() -> None:
     """The NVSwitches of two H100 boxes; InfiniBand stays what it is, and so do all links."""
     net = load_topology("dgx_h100:boxes=2")
     found = as_gpus(net)

@@ -13,7 +13,7 @@ from tests.in_network.multicast_switches import walks
 from tests.schedule.made import hand
 
 
-def test_batches_are_cut_where_their_paths_change() -> None:
+def test_batches_are_cut_at_changes_of_paths() -> None:
     """Three trees each way over paths of 1 and 2: batches of 1 and 2."""
     forest = hand.rails2()
     choice = PathChoice(forest)

@@ -29,7 +29,7 @@ def on_planes(gpus: int, widths: tuple[int, ...], *, multicast: bool = True) -> 
     return network_of(f"{planes} g0..{gpus - 1}", ", ".join(links), "planes")
 
 
-def test_whole_trees_take_a_plane_each_where_they_share_out() -> None:
+def test_whole_trees_use_one_plane_each_if_their_number_divides() -> None:
     """72 trees on 18 planes, 4 each: no tree is there twice."""
     small, real = laid(load_topology("nvl72"))
     assert (real.gather.k, real.gather.num_batches) == (1, 72)

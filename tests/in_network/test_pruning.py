@@ -33,7 +33,7 @@ def by_name(forest: Forest, loads: Sequence[int]) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("collective", ["reduce", "allreduce"])
-def test_prices_of_forwarding_switches_are_no_claim_where_they_copy(collective: str) -> None:
+def test_prices_of_forwarding_switches_are_no_bound_for_multicast(collective: str) -> None:
     """Switch s receives 1/3 and sends 3/4: its price is that of a switch that forwards."""
     net = network_of(
         "[u] [s*] [v*] a [t*] b c",
@@ -43,7 +43,7 @@ def test_prices_of_forwarding_switches_are_no_claim_where_they_copy(collective: 
     plain = generate(net, collective=collective, root=1, lp_time_limit_s=0).schedule
     forest = plain if isinstance(plain, Forest) else plain.reduce
     assert forest.optimum is not None
-    assert not forest.optimum.bound.copying
+    assert not forest.optimum.bound.multicast
     verify(multicast(plain))
     made = generate(net, collective=collective, root=1, lp_time_limit_s=0, multicast=True)
     verify(made.schedule)
@@ -81,7 +81,7 @@ def test_without_marked_switches_all_paths_stay() -> None:
     assert result.loads() == cost(forest).loads
 
 
-def test_what_leads_to_a_second_arrival_is_dropped() -> None:
+def test_links_to_a_second_arrival_are_dropped() -> None:
     """A sends to b and c through x and then w. Only w copies, and a sends into x once."""
     net = hand.topology("row", "abc", "xw", [(c, n, 1) for c, n in ("ax", "xw", "wb", "wc")])
     forest = broadcast(marked(net, "w"), [(0, 1), (0, 2)], {"axwb": 1, "axwc": 1})

@@ -14,7 +14,7 @@ from tests.lp.networks import one_way_detour
 NAME = "allreduce-optimum"
 
 
-def test_where_the_combination_is_optimal_it_says_so() -> None:
+def test_an_optimal_combination_is_reported() -> None:
     result = invoke(NAME, "dgx_a100:boxes=4")
     assert result.exit_code == 0, result.output
     assert "reduce scatter and allgather is optimal  yes" in result.stdout
@@ -24,7 +24,7 @@ def test_where_the_combination_is_optimal_it_says_so() -> None:
     assert re.search("^optimal +yes$", result.stdout, re.MULTILINE)
 
 
-def test_where_it_is_not_a_better_schedule_is_built_and_written(tmp_path: Path) -> None:
+def test_a_better_schedule_than_the_combination_is_built_and_written(tmp_path: Path) -> None:
     """A one-way ring with a detour: 2 GB/s by hand, against 3/2."""
     network, file = tmp_path / "detour.yaml", tmp_path / "schedule.json"
     write_topology(one_way_detour(), network)
@@ -44,7 +44,7 @@ def test_where_it_is_not_a_better_schedule_is_built_and_written(tmp_path: Path) 
     assert "2 GB/s" in people.stdout
 
 
-def test_an_optimal_combination_is_written_where_asked_for(tmp_path: Path) -> None:
+def test_an_optimal_combination_is_written_on_request(tmp_path: Path) -> None:
     file = tmp_path / "schedule.json"
     facts = document(NAME, "ring:nodes=4", "-o", file)
     assert facts["schedule_algbw_gb_s"]["exact"] == "4/3"

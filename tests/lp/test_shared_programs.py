@@ -134,7 +134,7 @@ def test_symmetries_do_not_change_an_all_to_all_with_groups(seed: int) -> None:
     assert attained == pytest.approx(found.rate_gb_s, rel=1e-4)
 
 
-def test_what_would_overlook_a_group_refuses_it() -> None:
+def test_programs_without_shared_capacities_refuse_them() -> None:
     with pytest.raises(UnsupportedError, match="'host memory', which the approximation of an all-"):
         approximate_flow(flow_problem(HOST))
     with pytest.raises(UnsupportedError, match="which the program of concurrent groups would over"):

@@ -11,7 +11,7 @@ from forestcoll.solver.solve import solve
 from tests.solver.programs import settings, small
 
 
-def test_what_is_printed_meanwhile_goes_to_the_errors(capfd: pytest.CaptureFixture[str]) -> None:
+def test_native_output_is_redirected_to_standard_error(capfd: pytest.CaptureFixture[str]) -> None:
     """What Python held back before it goes to where it was meant to, as does what comes after."""
     sys.stdout.write("before ")
     with printed_as_errors():

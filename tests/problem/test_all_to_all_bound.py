@@ -35,7 +35,7 @@ def test_a_cut_of_a_line_each_way() -> None:
     assert into.in_words() == "what must enter GPU a over 1 GB/s"
 
 
-def test_hops_over_switches_count_once_whatever_their_number() -> None:
+def test_hops_over_any_number_of_switches_count_once() -> None:
     """GPU a - s - t - b and c at t: 6 pairs, a hop each; 3 GPUs send 1 and get 1 GB/s: f <= 1/2."""
     topology = network_of("a b c [s] [t]", "a - s, s - t, t - b c", "two switches")
     bound = AllToAllBound.of_hops(topology, singles(topology))

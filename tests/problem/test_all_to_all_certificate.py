@@ -13,7 +13,7 @@ from tests.command_line import DEMAND_SCRIPT, by_the_script, document, invoke
 
 
 @pytest.mark.parametrize("asked", [["--collective", "all-to-all"], ["--demand", "zipf:size=64KB"]])
-def test_the_command_writes_what_the_schema_says(asked: list[str], tmp_path: Path) -> None:
+def test_the_command_writes_files_of_the_schema(asked: list[str], tmp_path: Path) -> None:
     path, again = tmp_path / "certificate.json", tmp_path / "again.json"
     made = document("certificate", "dgx_a100:boxes=2", *asked, "-o", path)
     jsonschema.Draft202012Validator(certificate_schema()).validate(json.loads(path.read_text()))

@@ -16,7 +16,7 @@ from tests.lp.networks import line, two_boxes
 from tests.problem.adding_pair import adding_pair, prices_of_pair
 
 
-def test_a_cut_bounds_whatever_is_done() -> None:
+def test_a_cut_bounds_every_allreduce() -> None:
     """Two boxes joined by 1 GB/s: all sums cross one way, and what is added to them the other."""
     topology = two_boxes(2, 6)
     left = [v for v, node in enumerate(topology.nodes) if node.name.startswith("left")]
@@ -62,7 +62,7 @@ def test_prices_are_added_up_link_by_link() -> None:
 
 
 @pytest.mark.parametrize(
-    ("marked", "copying", "proved"),
+    ("marked", "multicast", "proved"),
     [
         (True, True, Fraction(1)),
         (False, True, Fraction(3, 4)),
@@ -70,19 +70,19 @@ def test_prices_are_added_up_link_by_link() -> None:
         (False, False, Fraction(3, 4)),
     ],
 )
-def test_switches_that_add_are_roots(marked: bool, copying: bool, proved: Fraction) -> None:
+def test_switches_that_add_are_roots(marked: bool, multicast: bool, proved: Fraction) -> None:
     """An adding switch before a copying one: 3 GB/s over the least of 2 + 2 at a GPU and 3 at each.
 
     ``test_a_switch_that_reduces_is_a_root_of_a_multicast_bound`` has the sum in full.
     """
-    bound = AllreduceBound.of(adding_pair(marked=marked), prices_of_pair(), copying=copying)
+    bound = AllreduceBound.of(adding_pair(marked=marked), prices_of_pair(), multicast=multicast)
     assert bound.algbw_gb_s == proved
 
 
 def test_prices_that_a_switch_pays_nothing_of_prove_nothing() -> None:
     """Every set holds switch out, which adds: a root there is outside of none."""
     with pytest.raises(ValueError, match="prove nothing"):
-        AllreduceBound.of(adding_pair(marked=True), prices_of_pair()[:3], copying=True)
+        AllreduceBound.of(adding_pair(marked=True), prices_of_pair()[:3], multicast=True)
 
 
 def test_a_shared_capacity_pays_for_its_links() -> None:
@@ -107,7 +107,7 @@ def test_a_shared_capacity_pays_for_its_links() -> None:
 
 
 @pytest.mark.parametrize(("into", "rate"), [(True, 2), (False, 7)])
-def test_a_cut_counts_what_enters_or_what_leaves(into: bool, rate: int) -> None:
+def test_a_cut_counts_ingress_or_egress(into: bool, rate: int) -> None:
     """Into GPU a lead 2 GB/s, out of it 7; sums enter, or what a adds leaves.
 
     The sets are a and b with the switch, each of one price: gathering into the one that is entered,
@@ -122,10 +122,10 @@ def test_a_cut_counts_what_enters_or_what_leaves(into: bool, rate: int) -> None:
     assert sets == [(entered, 1, 0), (left, 0, 1)]
 
 
-def test_the_model_says_who_sums_up_and_what_switches_do() -> None:
+def test_the_model_names_the_place_of_sums_and_the_role_of_switches() -> None:
     ring = load_topology("ring:nodes=3")
     words = [
-        AllreduceBound.of_cut(ring, [0], into=True, copying=way).model for way in (True, False)
+        AllreduceBound.of_cut(ring, [0], into=True, multicast=way).model for way in (True, False)
     ]
     assert words == [
         "each piece summed up at one GPU or switch that adds; marked switches copy and add",

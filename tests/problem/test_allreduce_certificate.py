@@ -91,7 +91,7 @@ def test_parts_in_given_proportions_have_a_bound_of_their_own(tmp_path: Path) ->
         assert [bool(weight) for weight in made.gather.weights] == [bool(w) for w in weights]
 
 
-def test_the_command_writes_what_the_schema_says(tmp_path: Path) -> None:
+def test_the_command_writes_files_of_the_schema(tmp_path: Path) -> None:
     """Sets and potentials a line each; ``verify`` prints time, bound and model."""
     path = tmp_path / "certificate.json"
     made = document("certificate", "dgx_a100:boxes=4", "--collective", "allreduce", "-o", path)

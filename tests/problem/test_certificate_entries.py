@@ -22,7 +22,7 @@ class Wire(Entry):
 WRITTEN = {"from": "a", "to": "b", "width": "127/25", "price": "0", "trees": 3}
 
 
-def test_an_entry_reads_what_it_writes() -> None:
+def test_entries_survive_a_round_trip() -> None:
     """The ends of a link are "from" and "to" in files; numbers are text, counts are numbers."""
     wire = Wire.model_validate(WRITTEN)
     assert (wire.tail, wire.head) == ("a", "b")
@@ -59,7 +59,7 @@ def test_an_entry_has_its_fields_and_no_others() -> None:
         (Count, 1.0, "it must be a whole number from 0 up"),
     ],
 )
-def test_what_is_no_number_is_reported(kind: Any, value: object, problem: str) -> None:
+def test_invalid_numbers_are_reported(kind: Any, value: object, problem: str) -> None:
     with pytest.raises(ValidationError, match=problem):
         TypeAdapter(kind).validate_python(value)
 

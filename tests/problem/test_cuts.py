@@ -115,7 +115,7 @@ def test_a_set_without_exits_is_refused() -> None:
 # --- weights and reductions -----------------------------------------------------------------------
 
 
-def test_a_cut_weighs_what_its_gpus_have() -> None:
+def test_the_weight_of_a_cut_is_that_of_its_gpus() -> None:
     """Parts 1, 2, 0, 3 in a ring: all but gpu3 hold 3 of 6 parts, over 2 links of 1 GB/s."""
     ring = load_topology("ring:nodes=4")
     cut = Cut(ring, (0, 1, 2), (1, 2, 0, 3))
@@ -149,7 +149,7 @@ def test_a_set_that_nothing_enters_cannot_be_reduced_to() -> None:
         Cut(network_of("a b", "a > b", "one way"), [0], (), True)
 
 
-def test_a_cut_of_unequal_weights_counts_parts_whatever_their_sum() -> None:
+def test_a_cut_of_unequal_weights_counts_parts_for_any_sum() -> None:
     """Weights 0, 1 and 2 of three GPUs: their sum is 3, as that of three shards is."""
     ring = load_topology("ring:nodes=3")
     assert "2 of 3 parts of the data must" in Cut(ring, (2,), (0, 1, 2)).in_words()

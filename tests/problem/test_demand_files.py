@@ -253,7 +253,7 @@ def test_an_archive_that_is_refused(name: str, tmp_path: Path) -> None:
     assert len(str(caught.value)) < 500
 
 
-def test_a_large_yaml_file_is_refused_with_what_may_help(tmp_path: Path) -> None:
+def test_a_large_yaml_file_is_refused_with_other_formats(tmp_path: Path) -> None:
     path = _file(tmp_path, "a.yaml", "# " + "a" * 16_000_000)
     with pytest.raises(InvalidParameterError, match=r"over 16 MB.* large demands as CSV or npz"):
         read_demand(path, THREE)

@@ -37,7 +37,7 @@ def test_no_threads_are_too_few() -> None:
         ({"threads": None}, "threads is None; it must be a whole number"),
     ],
 )
-def test_what_is_no_limit_is_refused_by_name(limits: dict[str, Any], message: str) -> None:
+def test_invalid_limits_are_refused_by_name(limits: dict[str, Any], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=f"^{re.escape(message)}"):
         Limits(**limits)
 

@@ -19,7 +19,7 @@ def test_options_are_frozen_and_each_is_described() -> None:
         assert f"\n{field.name} : " in described, field.name
 
 
-def test_keywords_take_the_place_of_what_an_object_says() -> None:
+def test_keywords_override_the_options_object() -> None:
     """K = 2 of both; the root is that of the object."""
     given = Options(collective="broadcast", root=1, k=5)
     assert Options.of(given, {"k": 2}) == Options(collective="broadcast", root=1, k=2)

@@ -86,7 +86,7 @@ def test_a_shared_capacity_takes_its_price_off_its_links():
     assert bound.inverse_rate == Fraction(12, 256)
 
 
-def test_room_counts_what_is_said_to_be_carried():
+def test_room_counts_the_given_loads():
     """Trees instead of GB/s, as for a number of trees that is fixed."""
     bound = of_the_wires()
     assert bound.room([7] * 8, [1, 2, 3, 4]) == 10
@@ -143,10 +143,10 @@ def test_the_price_of_a_multicast_switch_is_not_a_bound(marked: bool):
     nodes = tuple(replace(node, multicast=marked and node.is_switch) for node in fan().nodes)
     bound = of_the_fan()
     network = replace(fan(), nodes=nodes)
-    assert replace(bound, topology=network).copying is not marked
+    assert replace(bound, topology=network).multicast is not marked
     assert replace(bound, topology=network).model == "switches only forward"
     cut = RateBound.of_cut(network, [0, 1], (1, 0, 0, 0), False)
-    assert cut.copying
+    assert cut.multicast
     assert cut.model == "any schedule"
 
 
@@ -156,7 +156,7 @@ def test_a_bound_that_prices_unmarked_switches_holds_for_multicast_by_others():
     other = replace(network.nodes[1], name="t", multicast=True)
     larger = replace(network, nodes=(*network.nodes, other))
     bound = replace(of_the_fan(), topology=larger)
-    assert bound.copying
+    assert bound.multicast
     assert bound.model == "switches only forward, but for those marked multicast"
 
 

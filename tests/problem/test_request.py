@@ -13,7 +13,7 @@ from tests.lp.networks import line
 
 
 @pytest.mark.parametrize("seconds", [-1.0, float("nan"), float("inf")])
-def test_what_is_no_time_is_refused(seconds: float) -> None:
+def test_invalid_time_limits_are_refused(seconds: float) -> None:
     with pytest.raises(InvalidParameterError, match="must be from 0 to 10000000"):
         generate(line(3), collective="allreduce", lp_time_limit_s=seconds)
 
@@ -21,7 +21,7 @@ def test_what_is_no_time_is_refused(seconds: float) -> None:
 RING = load_topology("ring:nodes=3")
 
 
-def test_what_is_not_asked_has_its_default() -> None:
+def test_missing_options_have_defaults() -> None:
     """Equal weights, no root, all cores of this process; an allreduce sums up free_root."""
     request = Request.of(RING, Options())
     assert (request.weights, request.root, request.options) == ((1, 1, 1), None, Options())
@@ -40,7 +40,7 @@ def test_roots_become_ranks_and_weights_whole_numbers() -> None:
     assert weighted.over(1) == Request.of(RING, Options(collective="allreduce", root=1))
 
 
-def test_only_what_is_for_the_core_without_a_k_is_free() -> None:
+def test_only_requests_of_the_core_without_k_are_free() -> None:
     assert not Request.of(RING, Options(k=2)).is_free
     assert not Request.of(RING, Options(method="paper")).is_free
 

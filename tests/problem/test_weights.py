@@ -98,7 +98,7 @@ REFUSED: dict[str, tuple[Mapping[str, Any], type[ForestCollError], str]] = {
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_bad_demands_are_refused_with_what_is_wrong(case: str) -> None:
+def test_invalid_weights_and_roots_are_refused_with_the_reason(case: str) -> None:
     """Typed, in one line, before any work."""
     options, kind, message = REFUSED[case]
     with pytest.raises(kind, match=message) as caught:
@@ -145,7 +145,7 @@ def test_weights_are_a_list_or_a_mapping(weights: Any, kind: str) -> None:
         whole_weights(load_topology("ring:nodes=3"), weights)
 
 
-def test_a_name_is_guessed_only_where_one_is_near() -> None:
+def test_names_are_suggested_only_if_similar() -> None:
     """Of GPUs gpu0 to gpu2, gpu3 is near and x is not."""
     ring = load_topology("ring:nodes=3")
     with pytest.raises(InvalidParameterError, match=r"not a node; did you mean 'gpu\d'\?$"):

@@ -104,7 +104,7 @@ class TestFlow:
         assert cut == flow.value
         assert max_flow(capacity, source, sink, limit=1).value == 1
 
-    def test_takes_back_what_blocks(self) -> None:
+    def test_augmenting_paths_revoke_a_blocking_flow(self) -> None:
         """The shortest path 0-1-4-5 blocks both others; 0-6-7-4 takes its middle back: value 2."""
         links = [(0, 1), (1, 4), (4, 5), (1, 2), (2, 3), (3, 5), (0, 6), (6, 7), (7, 4)]
         assert max_flow(dict.fromkeys(links, 1), 0, 5) == Flow(2, frozenset({0}))
@@ -124,12 +124,12 @@ class TestCuts:
         assert ratio == Fraction(2, 3)
         assert cut in ({0, 1}, {1, 2})
 
-    def test_weights_say_what_must_cross(self) -> None:
+    def test_weights_decide_the_amount_across_a_cut(self) -> None:
         """If 0 holds 5 of 7 shards, 1 and 2 one each, 6 of them must enter 2 over 3 GB/s."""
         capacity = {(0, 1): 3, (1, 0): 3, (1, 2): 3, (2, 1): 3}
         assert worst_cut(capacity, {0: 5, 1: 1, 2: 1}) == (Fraction(2), frozenset({0, 1}))
 
-    def test_targets_say_who_must_receive(self) -> None:
+    def test_targets_decide_the_receivers(self) -> None:
         """If only 0 wants the shards of 1 and 2, two enter over 3 GB/s, from one side."""
         capacity = {(0, 1): 1, (1, 0): 3, (1, 2): 1, (2, 1): 3}
         assert worst_cut(capacity, {0: 1, 1: 1, 2: 1}, targets=[0]) == (
@@ -341,7 +341,7 @@ class TestTreePacking:
             [(2, 0), (0, 1)],
         ]
 
-    def test_a_batch_splits_where_links_are_narrow(self) -> None:
+    def test_a_batch_splits_at_narrow_links(self) -> None:
         """0 sends two trees to 1 and 2 over links of 1: one goes round each way."""
         capacity = {(0, 1): 1, (0, 2): 1, (1, 2): 1, (2, 1): 1}
         batches = pack_trees(capacity, {0: 2, 1: 0, 2: 0})

@@ -61,7 +61,7 @@ def test_data_and_loads_stay_the_same(collective: str, name: str) -> None:
         assert all(kind is NodeKind.SWITCH for kind in between)
 
 
-def test_what_parts_at_a_switch_are_transfers_of_their_own() -> None:
+def test_transfers_that_split_at_a_switch_become_separate() -> None:
     """Two units go in together, one each to two GPUs, and from there on to the last one."""
     chunks = Chunks.equal([0], 2)
     sends = [

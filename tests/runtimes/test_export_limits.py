@@ -8,7 +8,7 @@ from forestcoll.runtimes.msccl.exporter import MscclOptions
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 
 
-def test_an_excess_says_what_is_needed_and_what_there_is() -> None:
+def test_an_excess_states_the_need_and_the_limit() -> None:
     found = Excess("steps of a threadblock", 96, 64)
     assert str(found) == "96 steps of a threadblock, and 64 are the most"
     assert found.share == 1.5

@@ -41,7 +41,7 @@ def test_unknown_formats_and_options_are_reported_with_those_there_are() -> None
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_says_what_it_is(name: str) -> None:
+def test_every_format_has_a_summary_and_exports(name: str) -> None:
     assert FORMATS[name].summary
     options = options_of(name, {})
     assert format_of(options) == name
@@ -49,7 +49,7 @@ def test_every_format_says_what_it_is(name: str) -> None:
     assert export(PROGRAM, options).text
 
 
-def test_what_msccl_may_be_relaxed_to_needs_ever_less() -> None:
+def test_relaxed_msccl_options_need_ever_less() -> None:
     """Channels as they come, then fewer instances, and at last no copies."""
     asked = MscclOptions(channels=2, instances=3, protocol="LL")
     gather = compile_program(generate("ring:nodes=4").schedule)

@@ -41,7 +41,7 @@ def check(program: Program, unit: int = 3) -> None:
     assert text == goal(program, unit * program.chunks.whole)
 
 
-def test_a_chain_that_sums_requires_what_it_adds() -> None:
+def test_each_sum_of_a_chain_requires_its_summand() -> None:
     """Three GPUs in a line, a reduce to the last: gpu1 receives, adds, then sends.
 
     9 bytes at 2 s/GB are 18 ns. gpu2 adds what gpu1 sends, which is the sum of two.
@@ -57,7 +57,7 @@ def test_a_chain_that_sums_requires_what_it_adds() -> None:
     ]
 
 
-def test_what_adding_costs_is_rounded_up() -> None:
+def test_the_time_of_additions_is_rounded_up() -> None:
     """5 bytes at 1/2 s/GB are 2.5 ns, so 3."""
     sends = [Send(0, 0, 0, 1, reduce=True)]
     made = by_hand(line(2), "reduce", Chunks.equal([1], 1), sends)

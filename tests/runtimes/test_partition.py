@@ -17,7 +17,7 @@ def test_borders_are_rounded_down() -> None:
     assert [cut.length(chunk) for chunk in cut.order] == [3, 3, 4]
 
 
-def test_weights_are_kept_where_they_come_out() -> None:
+def test_divisible_weights_are_kept() -> None:
     """Weights 2, 1, 1 of eight elements."""
     program = compile_program(weighted())
     cut = Partition(program, 8)

@@ -72,7 +72,7 @@ def test_a_file_for_other_calls_is_reported_but_not_taken(monkeypatch: pytest.Mo
     assert fitting(forest, MscclOptions(), fastest=True) == LimitExceeded((), 2, 2)
 
 
-def test_where_nothing_fits_what_was_tried_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_fits_report_the_variants_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     forest = generate("ring:nodes=4", k=3).schedule
     misfit = fitting(forest, MscclOptions(instances=2), fastest=True)
@@ -92,7 +92,7 @@ def test_out_of_time_one_k_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
-def test_what_has_no_k_has_options_only(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_without_k_vary_options_only(monkeypatch: pytest.MonkeyPatch) -> None:
     """Steps, and trees of baselines."""
     monkeypatch.setattr(executor_limits, "GPU_THREADBLOCKS", 2)
     for method, network in (("bruck", "ring:nodes=7"), ("ring", "ring:nodes=7")):

@@ -7,7 +7,7 @@ from tests.baselines.claims import make
 from tests.schedule.made.programs import by_hand, line
 
 
-def test_what_overlaps_is_cut_at_all_borders() -> None:
+def test_overlapping_transfers_are_cut_at_all_borders() -> None:
     """Two of three units to the middle, then one; then all on: in the pieces that came."""
     sends = [
         Send(0, 0, 0, 1, False, 0, 2),
@@ -19,7 +19,7 @@ def test_what_overlaps_is_cut_at_all_borders() -> None:
     assert found == [(0, 1, 0, 2, ()), (0, 1, 2, 1, ()), (1, 2, 0, 2, (0,)), (1, 2, 2, 1, (1,))]
 
 
-def test_what_differs_by_its_path_alone_is_one() -> None:
+def test_transfers_that_differ_by_path_only_are_one_piece() -> None:
     """Across an 8x8 torus data takes up to 30 ways; the runtime takes its own."""
     program = compile_program(make("direct", "allgather", "torus:dims=8x8"))
     pieces = pieces_of(program)
@@ -29,7 +29,7 @@ def test_what_differs_by_its_path_alone_is_one() -> None:
     assert {piece.size for piece in in_units(pieces, sizes.pop())} == {1}
 
 
-def test_every_piece_comes_after_what_it_needs() -> None:
+def test_every_piece_comes_after_its_dependencies() -> None:
     """Of the same place, brought to where it is sent from."""
     pieces = pieces_of(compile_program(make("bruck", "allgather", "complete:nodes=6")))
     for number, piece in enumerate(pieces):

@@ -41,7 +41,7 @@ def test_phases_that_share_their_busiest_link_take_the_sum() -> None:
     assert schedule.time_s_per_gb == schedule.sequential_s_per_gb == Fraction(1, 2)
 
 
-def test_it_is_optimal_where_it_attains_its_bound() -> None:
+def test_an_allreduce_is_optimal_if_it_attains_its_bound() -> None:
     """All sums enter {b, c} over 2 GB/s: no allreduce is faster, and the chain is as fast."""
     schedule = both(chain())
     assert not schedule.optimal
@@ -50,7 +50,7 @@ def test_it_is_optimal_where_it_attains_its_bound() -> None:
     assert not replace(schedule, bound=replace(bound, algbw_gb_s=Fraction(3))).optimal
 
 
-def test_what_it_is_follows_from_its_phases() -> None:
+def test_collective_and_topology_follow_from_the_phases() -> None:
     """A reduction first; a remark is not part of it."""
     schedule = both(chain())
     assert (schedule.collective, schedule.topology) == ("allreduce", chain().topology)
@@ -69,7 +69,7 @@ def test_what_it_is_follows_from_its_phases() -> None:
         (None, "a forest or two", "unsupported: draw takes a forest or two, not NoneType"),
     ],
 )
-def test_operation_what_it_takes_and_the_type_found_are_named(
+def test_errors_name_the_operation_the_accepted_and_the_given_type(
     found: object, takes: str, message: str
 ) -> None:
     """The value itself is not shown: it may be large."""

@@ -27,7 +27,7 @@ def test_transfers_are_sorted_by_start_and_steps_number_the_starts() -> None:
     assert clock.finish_us == 4  # 12 thirds
 
 
-def test_what_no_transfer_says_is_not_written_down() -> None:
+def test_columns_without_values_are_none() -> None:
     """Messages, times of leaving, parts of chunks and paths."""
     sends, clock = timed([TimedSend(0, 1, 0, 0, 1)], 1)
     assert (clock.left, clock.message, sends.interval, sends.path) == (None,) * 4

@@ -73,7 +73,9 @@ def formats(name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("name", "suffix"), [(name, suffix) for name in TREES for suffix in formats(name)]
 )
-def test_what_is_read_equals_what_was_written(name: str, suffix: str, tmp_path: Path) -> None:
+def test_schedules_equal_themselves_after_a_round_trip(
+    name: str, suffix: str, tmp_path: Path
+) -> None:
     """Both ways round, with one hash, and the same bytes when it is written again."""
     made = schedule(name)
     first = bytes_of(made, tmp_path / f"one.{suffix}")

@@ -67,7 +67,7 @@ def test_amounts_by_hand() -> None:
     assert found.time_s(16) == Fraction(3, 10**9)
 
 
-def test_a_gpu_forwards_what_it_does_not_want() -> None:
+def test_a_gpu_forwards_data_of_others() -> None:
     """Link a > b carries 4 bytes at 2 GB/s, c > b 4 at 3 GB/s. The price of a > b proves 2."""
     verdict = verify(among_three())
     assert (verdict.congestion, verdict.busiest_link, verdict.depth) == (2, ("a", "b"), 2)

@@ -75,7 +75,7 @@ def test_a_transfer_of_other_units_is_found(name: str) -> None:
         assert not delivers(other)
 
 
-def test_programs_compare_by_what_they_say() -> None:
+def test_programs_compare_by_content() -> None:
     """The same schedule makes the same program; in pipeline chunks it is another one."""
     ring = generate(load_topology("ring:nodes=3")).schedule
     assert compile_program(ring) == compile_program(

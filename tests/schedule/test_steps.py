@@ -42,7 +42,7 @@ def written_out(made: StepSchedule) -> StepSchedule:
 
 
 @pytest.mark.parametrize("make", [doubling, relay, LITERALS["recursive doubling in time"].make])
-def test_what_goes_without_saying_makes_no_difference(make) -> None:
+def test_explicit_defaults_make_no_difference(make) -> None:
     """Whole chunks, all paths, messages of their own, and the order within a step."""
     made = make()
     long = written_out(made)

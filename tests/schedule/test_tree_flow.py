@@ -39,6 +39,6 @@ def test_weights_and_direction_name_the_collective() -> None:
         assert replace(made, weights=(0, 0, 1, 0)).collective == names[1]
 
 
-def test_what_takes_no_time_has_no_bandwidth() -> None:
+def test_schedules_without_time_have_no_bandwidth() -> None:
     with pytest.raises(UnsupportedError, match="a single GPU takes no time"):
         _ = replace(leaves4(), congestion=Fraction(0)).algbw_gb_s

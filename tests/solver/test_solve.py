@@ -87,7 +87,7 @@ def test_unbounded(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["highs", "highs-pdlp", "glop", "pdlp"])
-def test_at_the_time_limit_there_is_no_result_but_what_is_known(method: str) -> None:
+def test_the_time_limit_error_has_the_bound_and_any_incumbent(method: str) -> None:
     """An incumbent, if there is one, is feasible and below the bound; all ones bound the sum."""
     program = hard()
     with pytest.raises(TimeLimitError, match="at its limit") as caught:
@@ -156,7 +156,7 @@ def test_a_wide_bound_of_one_column_excuses_no_other_row() -> None:
 
 
 @pytest.mark.parametrize("method", available_methods())
-def test_how_much_a_point_may_miss_depends_on_the_method(method: str) -> None:
+def test_the_allowed_violation_depends_on_the_method(method: str) -> None:
     """(4/3, 4/3) moved by 20 tolerances of 1e-8 misses a row of 4 by 60, more than 10 (1 + 4)."""
     thirds = -np.full(2, 1 / 3)
     near = Answer(Outcome.OPTIMAL, "fine", np.full(2, 4 / 3 + 20 * TOLERANCE), thirds)
@@ -170,7 +170,7 @@ def test_how_much_a_point_may_miss_depends_on_the_method(method: str) -> None:
         judged(small(), settings(method), far)
 
 
-def test_an_optimum_below_what_the_multipliers_prove_is_refused() -> None:
+def test_an_optimum_below_the_bound_of_its_multipliers_is_refused() -> None:
     """(1, 1) is feasible and worth 2; the multipliers of the optimum prove 8/3, those of 0 nothing.
 
     (4/3, 4/3) with its own multipliers is the optimum.

@@ -82,7 +82,7 @@ def test_networks_that_no_memory_holds_are_refused_before_they_are_made() -> Non
             load_topology(spec)
 
 
-def test_the_builder_counts_what_it_is_given(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_builder_counts_its_nodes_and_links(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two nodes and a link both ways, where there may be two of each."""
     monkeypatch.setattr("forestcoll.topology.builder.MOST_NODES", 2)
     monkeypatch.setattr("forestcoll.topology.builder.MOST_LINKS", 2)

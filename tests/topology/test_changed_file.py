@@ -26,7 +26,7 @@ def written(folder: Path, text: str, name: str = "cluster.yaml") -> Path:
     return path
 
 
-def test_a_file_says_what_is_different(tmp_path: Path) -> None:
+def test_a_file_lists_changes_of_its_base(tmp_path: Path) -> None:
     """Added, scaled (what was added, too), left out."""
     base = load_topology("dgx_a100:boxes=2")
     changed = base.with_links({"b0.gpu0 - b1.gpu1": 25}).scaled("b1.* - ib", "1/2")
@@ -70,7 +70,7 @@ def test_a_base_may_be_a_file_beside_it(tmp_path: Path) -> None:
         ("base: dgx_a100:boxes=x\n", "line 1: base is 'dgx_a100:boxes=x': dgx_a100: boxes is 'x'"),
     ],
 )
-def test_what_cannot_be_is_reported_in_one_line(tmp_path: Path, text: str, shown: str) -> None:
+def test_invalid_changes_are_reported_in_one_line(tmp_path: Path, text: str, shown: str) -> None:
     with pytest.raises(InvalidTopologyError) as error:
         read_topology(written(tmp_path, text))
     assert shown in str(error.value)

@@ -36,7 +36,7 @@ def test_equal_networks_do_not_differ() -> None:
     assert differences_of(net(), other) == []
 
 
-def test_what_one_has_and_the_other_has_not() -> None:
+def test_parts_of_one_network_only_are_listed() -> None:
     """Both ways round: a third GPU, with a link to the hub."""
     more = net(lambda builder: builder.arc(builder.gpu("c"), "hub", 1))
     assert differences_of(net(), more) == ["compute node c is new", "c -> hub is new"]

@@ -19,14 +19,14 @@ from forestcoll.topology import load_topology, operations
         ("both_ways:of=(diamond)", 8),
     ],
 )
-def test_a_network_is_named_by_what_it_is_made_of(spec: str, gpus: int) -> None:
+def test_an_expanded_network_is_named_by_its_construction(spec: str, gpus: int) -> None:
     """The name is a specification of the same network."""
     topology = load_topology(spec)
     assert topology.num_compute == gpus
     assert load_topology(topology.name) == topology
 
 
-def test_what_is_built_is_what_the_operations_build() -> None:
+def test_specifications_build_the_networks_of_the_operations() -> None:
     ring, diamond = load_topology("ring:nodes=4"), load_topology("diamond")
     product = operations.cartesian_product(ring, diamond)
     for spec, made in (

@@ -206,7 +206,7 @@ def test_the_blocks_of_the_docs_are_the_minimal_example():
     assert topology_from_document(parse_json(json_block, "docs")) == minimal
 
 
-def test_the_schema_refuses_what_the_reader_refuses():
+def test_the_schema_refuses_the_files_that_the_reader_refuses():
     """An unknown field, a bandwidth of zero, a missing kind."""
     good = topology_document(read_topology(DOCS / "examples" / "minimal.yaml"))
     for change in ({"hue": 1}, {"nodes": [{"name": "a"}]}):

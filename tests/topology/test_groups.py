@@ -100,7 +100,9 @@ def test_groups_can_be_reported_by_boxes_and_indices(text: str, members: list[st
         ),
     ],
 )
-def test_slices_that_name_what_is_not_there_are_refused(spec: str, text: str, message: str) -> None:
+def test_slices_that_name_missing_boxes_or_gpus_are_refused(
+    spec: str, text: str, message: str
+) -> None:
     """With what is there, however far the range goes on."""
     with pytest.raises(InvalidParameterError, match=re.escape(message)):
         members_from_text(load_topology(spec), text)

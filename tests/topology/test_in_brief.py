@@ -68,7 +68,7 @@ def test_names_are_never_markup() -> None:
     assert "&lt;script&gt;" in shown
 
 
-def test_a_class_has_to_say_what_it_shows() -> None:
+def test_a_class_must_define_its_table() -> None:
     class Silent(InBrief):
         def in_a_line(self) -> str:
             return "without a table"

@@ -36,7 +36,7 @@ def test_exact_reads_decimals_and_fractions(text, value):
         *(True, None, [1], math.nan, math.inf, -math.inf),
     ],
 )
-def test_exact_refuses_what_is_no_number(value):
+def test_exact_refuses_non_numbers(value):
     """Among them numbers so long that computing them would never end."""
     with pytest.raises(InvalidTopologyError, match=r"bandwidth is .* which is not a number"):
         exact(value, "bandwidth")
@@ -79,7 +79,7 @@ def test_every_decimal_of_fifteen_digits_has_a_float_of_its_own(digits, places):
         (12345678901.123456, '"1.23457e+10"'),
     ],
 )
-def test_a_float_of_more_digits_is_refused_with_what_to_write(value, hint):
+def test_a_float_of_more_digits_is_refused_with_a_short_decimal(value, hint):
     """What was computed, not written: nobody knows which number it is to be."""
     with pytest.raises(
         InvalidTopologyError, match=r"latency is the float .*, which is not exact"
@@ -101,7 +101,7 @@ def test_numbers_of_no_machine_are_refused_by_their_order():
             exact(value, "x")
 
 
-def test_a_decimal_is_written_where_it_ends():
+def test_terminating_decimals_are_written_as_decimals():
     """Six digits at most: 1/64 has six, 1/128 has seven."""
     assert exact_text(Fraction(1, 64)) == "0.015625"
     assert exact_text(Fraction(1, 128)) == "1/128"

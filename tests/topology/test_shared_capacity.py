@@ -69,7 +69,7 @@ def test_the_builder_names_links_by_patterns_even_those_that_come_later():
         (("a", ((0, 1),), "x"), "'a': bandwidth"),
     ],
 )
-def test_what_is_wrong_is_named_with_the_remedy(entry, message):
+def test_invalid_capacities_are_named_with_the_remedy(entry, message):
     with pytest.raises(InvalidTopologyError, match=message):
         shared(entry)
 

@@ -89,7 +89,7 @@ def test_a_multicast_switch_may_send_more_than_it_receives():
     topology = two_gpus_on_a_switch(10, 15)
     nodes = tuple(replace(node, multicast=node.is_switch) for node in topology.nodes)
     copying = replace(topology, nodes=nodes)
-    assert uses_all_bandwidth(copying, reduction=False, copying=True)
+    assert uses_all_bandwidth(copying, reduction=False, multicast=True)
     assert not uses_all_bandwidth(copying, reduction=False)
 
 

@@ -73,7 +73,7 @@ def test_factored_forests_are_taken_too() -> None:
     assert replan(factored, DAMAGED, same_k=True) == replan(explicit, DAMAGED, same_k=True)
 
 
-def test_what_cannot_be_replanned_is_refused() -> None:
+def test_schedules_that_cannot_be_replanned_are_refused() -> None:
     rooted = generate(WHOLE, collective="broadcast", root="b0.gpu0").schedule
     with pytest.raises(InvalidParameterError, match="had data in the old schedule"):
         replan(rooted, WHOLE.without("b0.gpu0"))

@@ -108,7 +108,7 @@ def test_weights_go_with_the_gpus() -> None:
             assert one.optimum.weights == tuple(w // 2 for w in left)
 
 
-def test_of_two_gpus_none_can_fail() -> None:
+def test_no_gpu_of_two_can_fail() -> None:
     found = failures(load_topology("ring:nodes=2"))
     reasons = {one.reason for one in found}
     assert all(one.algbw_gb_s is None for one in found)
@@ -167,7 +167,7 @@ def test_with_shared_capacities_each_outcome_is_the_optimum_of_the_network_it_na
         assert one.changed.shared == one.before.topology.without(one.parts.names[0]).shared
 
 
-def test_wider_host_memory_is_what_brings_something() -> None:
+def test_wider_host_memory_is_the_only_useful_upgrade() -> None:
     """Two sockets with memory of 100 GB/s each: 28 transfers of a shard pass each, 8 x = 200/7.
 
     One memory twice as wide leaves the other; both make 400/7 = 57.14, where a GPU's link, of

@@ -44,7 +44,7 @@ def copies(topology: Topology, found: TightCut, weights: tuple[int, ...]) -> set
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_each_is_the_tightest_that_splits_what_those_before_leave_together(seed: int) -> None:
+def test_each_cut_is_the_tightest_that_splits_the_remaining_sets(seed: int) -> None:
     topology = random_topology(seed, KINDS[seed % len(KINDS)])
     reduction = seed % 4 == 3 and KINDS[seed % len(KINDS)] != "unbalanced"
     collective = "reduce-scatter" if reduction else "allgather"
@@ -53,7 +53,7 @@ def test_each_is_the_tightest_that_splits_what_those_before_leave_together(seed:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_cuts_of_a_reduction_count_what_enters_them(seed: int) -> None:
+def test_cuts_of_a_reduction_count_their_ingress(seed: int) -> None:
     """Every GPU receives another bandwidth than it sends, so both directions have other cuts."""
     topology = sized_topology("unbalanced", 5, 0, random.Random(seed).randint)
     weights = (1,) * topology.num_compute
@@ -101,7 +101,7 @@ def ring_of_pairs(pairs: int) -> Topology:
     [load_topology("dgx_a100:boxes=6"), load_topology("mi250:boxes=4"), ring_of_pairs(12)],
     ids=["dgx_a100", "mi250", "ring of pairs"],
 )
-def test_of_symmetric_groups_only_one_is_searched(
+def test_only_one_of_symmetric_groups_is_searched(
     topology: Topology, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The bottleneck separates the boxes, all alike: all searches are for GPUs of a single one.
@@ -146,7 +146,7 @@ def test_too_many_copies_to_count_are_none(monkeypatch: pytest.MonkeyPatch) -> N
     assert third.cut.inverse_rate == Fraction(31, 325)
 
 
-def test_what_cannot_be_asked_is_refused() -> None:
+def test_invalid_counts_and_overflows_are_refused() -> None:
     ring = load_topology("ring:nodes=4")
     assert len(tightest_cuts(ring, count=1)) == 1
     with pytest.raises(InvalidParameterError, match="count is 0"):

@@ -59,7 +59,7 @@ def test_changes_are_those_of_the_edges(seed: int) -> None:
     check(generate(less).schedule, generate(whole).schedule)
 
 
-def test_a_tree_is_the_same_in_whatever_batches() -> None:
+def test_a_tree_is_the_same_in_any_batches() -> None:
     old = generate(load_topology("ring:nodes=4")).schedule
     batches = np.repeat(np.arange(old.num_batches), 2)
     split = Forest(
@@ -85,7 +85,7 @@ def test_changed_trees_are_counted_up() -> None:
     assert "b0.gpu0" in found.touched
 
 
-def test_of_no_trees_all_are_kept() -> None:
+def test_an_empty_forest_keeps_all_trees() -> None:
     """A single GPU has all data from the first."""
     alone = generate(network_of("a", "", "alone")).schedule
     found = tree_changes(alone, alone)

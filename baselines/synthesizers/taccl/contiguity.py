@@ -71,6 +71,7 @@ def best_messages(
     assert alone is not None, "an order waits for nothing behind it"
     runs = _runs(network, order)
     if not runs:
+        # With routes, orders and messages fixed, longest paths are the optimum (`exact_times`).
         return Contiguity(alone, float(alone.finish_us))
     if len(runs) > MOST_RUNS:
         return Contiguity(alone, 0.0)
@@ -84,6 +85,7 @@ def best_messages(
         found = error.incumbent
     except (InfeasibleError, SolverError, InvalidParameterError):
         return Contiguity(alone, 0.0)  # in floats; alone is always possible
+    # The program is in floats: its messages are timed again, exactly.
     times = timetable(network, order, program.messages(found.x))
     if times is None or times.finish_us >= alone.finish_us:
         times = alone
@@ -108,6 +110,7 @@ def _runs(network: LogicalNetwork, order: Sequence[Transfer]) -> list[Run]:
             continue
         for first in range(len(row)):
             for last in range(first + 1, min(first + MOST_TOGETHER, len(row))):
+                # Longer runs from `first` contain this interruption, too.
                 if (row[last - 1], row[last]) in parted:
                     break
                 found.append(tuple(row[first : last + 1]))
@@ -158,6 +161,7 @@ class _Program:
             shape=(len(self.rows), self.time + 1),
         )
         size, runs = self.time + 1, len(self.runs)
+        # Single chunks take exactly the horizon, so some optimum lies within it.
         upper = np.full(size, self.horizon)
         upper[:runs] = 1.0
         whole = np.zeros(size, dtype=np.bool_)

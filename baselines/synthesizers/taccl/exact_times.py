@@ -79,6 +79,8 @@ def timetable(
                 return None
             follows(number[feeder], number[transfer])
     for row in sequences(network, order):
+        # Consecutive pairs imply the others. A message that another one interrupts waits for
+        # itself, so it is found on a cycle.
         for one, other in pairwise(row):
             follows(number[one], number[other])
 

@@ -55,6 +55,7 @@ class _Known(NamedTuple):
 
 def heuristic_of(network: LogicalNetwork) -> str:
     """Return the heuristic that the public code uses for a network."""
+    # A port of links inside a box belongs to a switch; see `_ports` of the logical network.
     switched = any(not network.links[i].remote for port in network.ports for i in port.links)
     if switched:
         return "farthest"
@@ -67,6 +68,8 @@ def ordered(routing: Routing, routes: ChunkRoutes, heuristic: str) -> tuple[Tran
     placed = _placed(routing, routes, known, heuristic)
     if heuristic == "last-hops":
         placed.reverse()
+    # Every transfer starts farther from the source than the one that brings its chunk, so the
+    # sorted order respects arrivals. The sort is stable: placement decides between equal times.
     if heuristic != "earliest":
         placed.sort(key=lambda transfer: known.travelled[transfer])
     return tuple(placed)
@@ -78,6 +81,7 @@ def _known(routing: Routing, routes: ChunkRoutes) -> _Known:
     for chunk, links in enumerate(routes):
         start = routing.starts(chunk, links)
         after: dict[int, int] = {}
+        # Latest starts first, so all onward transfers of a link are known before the link.
         for i in sorted(links, key=lambda i: start[routing.network.links[i].tail], reverse=True):
             link, transfer = routing.network.links[i], Transfer(chunk, i)
             travelled[transfer] = start[link.tail]
@@ -115,6 +119,7 @@ def _placed(routing: Routing, routes: ChunkRoutes, known: _Known, heuristic: str
         queue.again(transfer)
         link = network.links[transfer.link]
         at = transfer.chunk, link.tail if backwards else link.head
+        # Forwards a chunk enters a GPU once. Backwards the GPU waits for all onward transfers.
         there[at] = max(there.get(at, 0), done)
         for other in onward.get(transfer, ()):
             waiting[other] -= 1
@@ -139,6 +144,7 @@ class _Alike:
 
     def first(self, free: int) -> tuple[int, _Numbers, Transfer] | None:
         """Return the first transfer once the link is free, with its earliest start."""
+        # The link is never free earlier than before, so no chunk goes back to `coming`.
         while self.coming and self.coming[0][0] <= free:
             heapq.heappush(self.there, heapq.heappop(self.coming)[1:])
         if self.there:
@@ -186,6 +192,7 @@ class _Queue:
             kind = self.kind.get(entry[-1])
             if kind is None or self.entered.get(kind) is not entry:
                 continue  # another is entered in its place
+            # Ranks only grow, so a stale entry ranks before its true place: enter it again.
             if self._entry(kind) != entry:
                 self._enter(kind)
                 continue
@@ -222,6 +229,7 @@ def _tree(
     onward: dict[Transfer, list[Transfer]] = {}
     for chunk, links in enumerate(routes):
         brings = {network.links[i].head: Transfer(chunk, i) for i in links}
+        # A set of links has no order of its own; sorted, they make schedules reproducible.
         for i in sorted(links):
             waiting.setdefault(Transfer(chunk, i), 0)
         for i in sorted(links):
@@ -254,6 +262,7 @@ def _ranked(
         if heuristic == "last-hops":
             return (left, -known.travelled[transfer]), ends
         home = source[transfer.chunk] // size
+        # Nothing precedes the start time: the earliest start decides.
         return (), (int(not link.tail // size == link.head // size == home), -left, *ends)
 
     return rank

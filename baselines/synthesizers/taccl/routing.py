@@ -245,9 +245,11 @@ class Routing:
             if needed is None:
                 return None
             found.append(needed)
+        # Symmetric chunks share one start, which can close a cycle that no single route has.
         return None if self._alike(found) is None else tuple(found)
 
     def _needed(self, chunk: int, links: list[int]) -> frozenset[int] | None:
+        # A chunk enters a GPU once (appendix B), so routes are traced back from destinations.
         into = {self.network.links[i].head: i for i in links}
         kept: set[int] = set()
         reached = {self.exchange.source[chunk]}

@@ -70,6 +70,7 @@ def classes_of(network: LogicalNetwork, exchange: Exchange, sketch: Sketch) -> C
             ((every * links + within).ravel(), (chunk[:, None] * links + images[within]).ravel())
         )
         gpus = network.gpus
+        # Arrivals are equated at all GPUs, also where links between blocks are not.
         start.append(((every * gpus + places).ravel(), (chunk[:, None] * gpus + rotated).ravel()))
     return Classes(
         sent=_joined(sent, chunks * links).reshape(chunks, links),
@@ -129,6 +130,7 @@ def _joined(pairs: list[tuple[_Ints, _Ints]], size: int) -> _Ints:
     from scipy.sparse.csgraph import connected_components
 
     rows, columns = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
+    # Equations of several offsets chain, so classes are connected components.
     graph = sp.coo_array((np.ones(len(rows), dtype=np.int8), (rows, columns)), shape=(size, size))
     label = connected_components(graph, directed=False)[1]
     _, first, inverse = np.unique(label, return_index=True, return_inverse=True)

@@ -142,6 +142,7 @@ class _Stages:
         self.routing.check()
         network = self.routing.network
         best: Timetable | None = None
+        # Chunks of one message share its latency, so only their bytes are certain to take time.
         busy = [link.busy_us for link in network.links]
         bound = least_time(network, self.routing.exchange, busy)
         assert bound is not None
@@ -213,6 +214,7 @@ class _Stages:
             # optimum.
             seconds = until - now if until == math.inf else _SHARE_OF_A_HORIZON * (until - now)
             self._look(rows, known, horizon, now + seconds)
+            # No routes beyond this horizon can be better.
             if known.routes is not None and known.objective <= known.beyond:
                 break
         if known.routes is None:
@@ -276,6 +278,7 @@ class _Stages:
         known.beyond = beyond
         if objective < known.objective:
             known.routes, known.objective = routes, objective
+        # The solver's bound holds within the horizon only; `beyond` bounds all other routes.
         known.bound = max(known.bound, min(found.bound, beyond))
         if known.bound <= known.objective * (1 + _TOLERANCE):
             known.bound = min(known.bound, known.objective)

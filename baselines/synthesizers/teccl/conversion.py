@@ -96,6 +96,8 @@ def clocked(
     rows = []
     for move in moves:
         arc = network.arcs[move.arc]
+        # Every epoch is longer by the largest delay, so delayed transfers still end before the next
+        # epoch that uses them.
         start = move.epoch * (epoch + lost) + move.delay_us
         left = start + arc.busy * epoch
         end = (move.epoch + arc.span + 1) * (epoch + lost)

@@ -77,7 +77,7 @@ def _facts(found: Fit, asked: list[tuple[int, float, float]]) -> dict[str, Any]:
     return {
         "measurements": len(found.measured),
         "alpha_us": found.alpha_us,
-        "epsilon_us": found.epsilon_us if found.told_apart else None,
+        "epsilon_us": found.epsilon_us if found.distinguishable else None,
         "bandwidth_gb_s": found.bandwidth_gb_s,
         "worst_residual": worst,
         "mean_residual": sum(map(abs, found.residuals)) / len(found.residuals),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from forestcoll.cli.demands import AllToAllSeconds, DemandText, RoundUp, stated_demand
-from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group
+from forestcoll.cli.options import Group, Idle, Json, idle_fact, in_group, rate_of
 from forestcoll.cli.output import SCHEDULES, expect_writable, report
 from forestcoll.cli.runtime_files.checking import RootRank
 from forestcoll.errors import InvalidParameterError, VerificationError
@@ -21,6 +23,13 @@ from forestcoll.runtimes.scoring.file_score import FileScore, PeerScore, score, 
 from forestcoll.runtimes.scoring.other_tools.tool_files import is_json, read_tool_file
 from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.runtimes.scoring.sent_data import RuntimeFile
+from forestcoll.runtimes.scoring.threadblock_rates import (
+    NO_MACHINE,
+    THREADBLOCK_RATES,
+    MachineRate,
+    machine_of,
+    machine_rate,
+)
 from forestcoll.schedule import write_schedule
 from forestcoll.topology import Topology, load_topology, members_from_text
 
@@ -29,6 +38,8 @@ __all__ = ["score_file"]
 _SHOWN = 5
 _LETTERS = 400
 _MODEL = "transfers as in the file, over paths of fewest links through switches, shared evenly"
+_MACHINES = "|".join((*THREADBLOCK_RATES, NO_MACHINE))
+_UNCOUNTED = f"take no time; --machine {'|'.join(THREADBLOCK_RATES)} counts what one carries"
 
 
 def score_file(
@@ -56,6 +67,22 @@ def score_file(
             "--output", "-o", metavar="FILE", help="Write a JSON file's transfers as a schedule."
         ),
     ] = None,
+    machine: Annotated[
+        str | None,
+        typer.Option(
+            "--machine",
+            metavar=_MACHINES,
+            help="Whose threadblocks run the file; by default, that of the topology's family.",
+        ),
+    ] = None,
+    threadblock_rate: Annotated[
+        str | None,
+        typer.Option(
+            "--threadblock-rate",
+            metavar="GB/S",
+            help="What a threadblock carries with Simple or LL128, instead of the machine's rate.",
+        ),
+    ] = None,
     demand: DemandText = None,
     round_up: RoundUp = None,
     time_limit: AllToAllSeconds = 60.0,
@@ -71,6 +98,11 @@ def score_file(
                 "--demand is for files of MSCCL and MSCCL++, whose slots are equal; files of other "
                 "tools state what they carry"
             )
+        if machine is not None or threadblock_rate is not None:
+            raise InvalidParameterError(
+                "--machine and --threadblock-rate are for files of MSCCL and MSCCL++; files of "
+                "other tools have no threadblocks"
+            )
         facts = _of_json(file, topology, root, order, output)
     else:
         if output is not None:
@@ -79,7 +111,10 @@ def score_file(
             )
         stated = stated_demand(topology, demand, round_up)
         read = read_plan(file).plan if plan else read_leniently(file).algorithm
-        facts = _of_runtime(read, topology, root, order, stated, time_limit)
+        chosen_rate = _machine(topology, machine, threadblock_rate)
+        facts = _of_runtime(read, topology, root, order, stated, time_limit, chosen_rate)
+        if "machine" in facts:
+            facts["machine"]["chosen_by"] = "the topology" if machine is None else "--machine"
     chosen = idle_fact(members, idle)
     report({"file": file, "topology": topology.name, **chosen, **facts}, json_)
     if not facts["right"]:
@@ -100,6 +135,20 @@ def _order(topology: Topology, text: str | None) -> list[int] | None:
     return [known[name] for name in names]
 
 
+def _machine(topology: Topology, name: str | None, rate: str | None) -> MachineRate | None:
+    """Return the machine that is named, or else that of the topology, with the given rate."""
+    found = machine_of(topology) if name is None else machine_rate(name)
+    gb_s = rate_of("--threadblock-rate", rate)
+    if gb_s is None:
+        return found
+    if found is None:
+        raise InvalidParameterError(
+            f"--threadblock-rate needs a machine; add --machine {'|'.join(THREADBLOCK_RATES)}"
+        )
+    measured = replace(found.simple, value=gb_s, source="--threadblock-rate")
+    return replace(found, simple=measured)
+
+
 # --- files of MSCCL and MSCCL++ ------------------------------------------------------------------
 
 
@@ -110,12 +159,15 @@ def _of_runtime(
     order: list[int] | None,
     demand: Demand | None,
     seconds: float,
+    machine: MachineRate | None,
 ) -> dict[str, Any]:
-    found = score(file, topology, root=root, order=order, demand=demand, seconds=seconds)
+    found = score(
+        file, topology, root=root, order=order, demand=demand, seconds=seconds, machine=machine
+    )
     facts = _facts(file, found)
     if demand is None:
         return facts
-    rate = None if found.measurement is None else found.measurement.algbw_gb_s
+    rate = found.algbw_gb_s
     time_us = None if not rate else demand.bytes / rate / 1000
     return {"demand": demand.name, "bytes": demand.bytes, **facts, "time_us": time_us}
 
@@ -129,7 +181,29 @@ def _facts(file: RuntimeFile, found: FileScore) -> dict[str, Any]:
         "right": found.findings.is_right,
         "wrong": [f"{one.kind}: {one.message[:_LETTERS]}" for one in wrong[:_SHOWN]] or None,
         "more_wrong": f"see {check}" if wrong[_SHOWN:] else None,
-        **_measured(found.measurement),
+        **_measured(found.measurement, found.algbw_gb_s, _threadblocks(found)),
+    }
+
+
+def _threadblocks(found: FileScore) -> dict[str, Any]:
+    """Return the limit by threadblocks, or that they have none."""
+    one = found.threadblock
+    if one is None:
+        return {"threadblocks": _UNCOUNTED}
+    assert found.measurement is not None
+    return {
+        "by_links_gb_s": found.measurement.algbw_gb_s,
+        "by_threadblocks_gb_s": one.algbw_gb_s,
+        "busiest_threadblock": {
+            "gpu": one.gpu,
+            "threadblock": one.threadblock,
+            "share_of_data": one.share,
+        },
+        "machine": {
+            "name": one.machine.machine,
+            "threadblock_gb_s": one.gb_s,
+            "rate_by": one.machine.simple.source,
+        },
     }
 
 
@@ -152,7 +226,9 @@ def _of_json(
     found = score_transfers(transfers, topology, order)
     if output is not None and found.measurement is not None:
         write_schedule(found.schedule, output)
-    return {**_about(transfers, found), **_measured(found.measurement)}
+    measurement = found.measurement
+    rate = None if measurement is None else measurement.algbw_gb_s
+    return {**_about(transfers, found), **_measured(measurement, rate, {})}
 
 
 def _about(transfers: ToolTransfers, found: PeerScore) -> dict[str, Any]:
@@ -170,19 +246,23 @@ def _about(transfers: ToolTransfers, found: PeerScore) -> dict[str, Any]:
 # --- for both formats ----------------------------------------------------------------------------
 
 
-def _measured(found: Measurement | None) -> dict[str, Any]:
-    """Return the measured rate as a share of the optimum where that is known, else of a bound."""
+def _measured(
+    found: Measurement | None, rate: Fraction | None, limits: dict[str, Any]
+) -> dict[str, Any]:
+    """Return a rate as a share of the optimum where that is known, else of a bound."""
     if found is None:
         return {}
     bound = found.bound
     optimal = bound is not None and bound.optimal
+    share = replace(found, algbw_gb_s=rate).share
     return {
-        "algbw_gb_s": found.algbw_gb_s,
+        "algbw_gb_s": rate,
         "busiest_link": found.busiest_link,
+        **limits,
         "at_most_gb_s": None if bound is None else bound.algbw_gb_s,
         "at_most_by": None if bound is None else bound.by,
         "at_most_for": None if bound is None else bound.model,
-        "share_of_optimum": found.share if optimal else None,
-        "share_at_least": None if optimal else found.share,
+        "share_of_optimum": share if optimal else None,
+        "share_at_least": None if optimal else share,
         "model": _MODEL,
     }

@@ -136,15 +136,15 @@ def bound_by_program(
     reduction: bool,
     seconds: float,
     *,
-    copying: bool,
+    multicast: bool,
 ) -> RateBound:
     """Return the best upper bound on the rate that is found in the time given.
 
-    With ``copying`` it also holds where switches marked ``multicast`` multicast and reduce. Trees
+    With ``multicast`` it also holds where switches marked ``multicast`` multicast and reduce. Trees
     need not attain it then: they must reach the GPUs only, so they are Steiner trees.
     """
     network = topology.reversed() if reduction else topology
-    unit, roles = _unit(network), Roles.of(network, weights, copying=copying)
+    unit, roles = _unit(network), Roles.of(network, weights, multicast=multicast)
     found = balanced_sub_capacities(
         network, limits_at(network, unit), roles, time.monotonic() + seconds
     )

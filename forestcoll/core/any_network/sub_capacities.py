@@ -81,13 +81,13 @@ class Roles:
     forwarding: tuple[bool, ...]
 
     @classmethod
-    def of(cls, topology: Topology, weights: Sequence[int], *, copying: bool = False) -> Roles:
-        """GPUs are roots and targets; all other nodes forward, unless they multicast (copying)."""
+    def of(cls, topology: Topology, weights: Sequence[int], *, multicast: bool = False) -> Roles:
+        """GPUs are roots and targets; all other nodes forward, unless they multicast."""
         rooted = dict(zip(topology.compute, weights, strict=True))
         return cls(
             tuple(rooted.get(v, 0) for v in range(len(topology.nodes))),
             tuple(not node.is_switch for node in topology.nodes),
-            tuple(node.is_switch and not (copying and node.multicast) for node in topology.nodes),
+            tuple(node.is_switch and not (multicast and node.multicast) for node in topology.nodes),
         )
 
 

@@ -102,7 +102,7 @@ def bound_of(
 
 def _of_one_phase(topology: Topology, weights: Sequence[int] | None, reduction: bool) -> FileBound:
     """Return the optimum; if multicast switches may do better, the least bound found."""
-    bound = rate_bound(topology, weights=weights, reduction=reduction, copying=True)
+    bound = rate_bound(topology, weights=weights, reduction=reduction, multicast=True)
     by = "; ".join(bound.in_words()[:_MOST_REASONS])
     return FileBound(bound.algbw_gb_s, _is_attained(topology, bound), by, _ANY)
 

@@ -2,20 +2,22 @@
 
 Problem: is a given MSCCL XML file, MSCCL++ plan, or another synthesizer's output, correct, and how
          near is it to the bound?
-Input:   a file of a runtime, or transfers read from a file; a topology with as many GPUs.
+Input:   a file of a runtime, or transfers read from a file; a topology with as many GPUs; the
+         machine, if its threadblocks count.
 Output:  its errors; or the loads of its transfers, the exact pipelined algbw and the bound.
 Cost:    that of executing the file, or of ``verify``; of the bound, and of ``least_hops``.
 Source:  own. The bound is that of :mod:`forestcoll.runtimes.scoring.file_bounds`.
 
 The model: every transfer of a runtime's file takes the paths of ``least_hops``, with all pipeline
-chunks in flight. Threadblocks, channels and latencies take no time. These loads are those of a
-schedule on the network, so no correct file exceeds the bound.
+chunks in flight. The rate is that of the slowest link or, with a machine, of the busiest
+threadblock. Latencies take no time. These loads are those of a schedule on the network, so no
+correct file exceeds the bound.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from forestcoll.errors import InvalidParameterError, VerificationError
@@ -30,6 +32,8 @@ from forestcoll.runtimes.scoring.least_hops import Pair, loads_between
 from forestcoll.runtimes.scoring.other_tools.tool_schedule import as_the_file_has_it, tool_schedule
 from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
 from forestcoll.runtimes.scoring.sent_data import RuntimeFile, call_chunks, collective_of, sent_by
+from forestcoll.runtimes.scoring.threadblock_rates import MachineRate
+from forestcoll.runtimes.scoring.threadblock_work import BusiestThreadblock, busiest_threadblock
 from forestcoll.schedule.cost_model import cost
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verification import verify
@@ -47,11 +51,28 @@ class FileScore:
     findings : Findings
         Errors and notes.
     measurement : Measurement, optional
-        None if the file is wrong.
+        By links alone; None if the file is wrong.
+    threadblock : BusiestThreadblock, optional
+        None without a machine, or if the file is wrong.
     """
 
     findings: Findings
     measurement: Measurement | None = None
+    threadblock: BusiestThreadblock | None = None
+
+    @property
+    def algbw_gb_s(self) -> Fraction | None:
+        """The rate that links and threadblocks allow; None if nothing is sent or it is wrong."""
+        limits = (self.measurement, self.threadblock)
+        rates = [one.algbw_gb_s for one in limits if one is not None]
+        return min((rate for rate in rates if rate is not None), default=None)
+
+    @property
+    def share(self) -> Fraction | None:
+        """The rate over the bound."""
+        if self.measurement is None:
+            return None
+        return replace(self.measurement, algbw_gb_s=self.algbw_gb_s).share
 
 
 def score(
@@ -62,6 +83,7 @@ def score(
     order: Sequence[int] | None = None,
     demand: Demand | None = None,
     seconds: float = SECONDS,
+    machine: MachineRate | None = None,
 ) -> FileScore:
     """Execute a file of MSCCL or MSCCL++, and measure it on a network.
 
@@ -78,6 +100,9 @@ def score(
         Of an all-to-all, as of :func:`forestcoll.runtimes.scoring.demand_slots.slots_of`.
     seconds : float
         For the bound of a demand, where it needs a program.
+    machine : MachineRate, optional
+        Of :data:`forestcoll.runtimes.scoring.threadblock_rates.THREADBLOCK_RATES`; without one,
+        threadblocks take no time.
 
     Raises
     ------
@@ -97,9 +122,12 @@ def score(
         )
     place = range(gpus) if order is None else order
     slots = None if demand is None else slots_of(file, demand, place)
-    found = _executed(file, root, None if slots is None else slots.chunks)
+    most_blocks = None if machine is None else machine.most_blocks
+    found = _executed(file, root, most_blocks, None if slots is None else slots.chunks)
     if not found.is_right:
         return FileScore(found)
+    part = Fraction(1, call_chunks(file)) if slots is None else slots.share
+    busiest = None if machine is None else busiest_threadblock(file, machine, part)
     sent = sent_by(file)
     loads = loads_between(
         topology, {(place[tail], place[head]): share for (tail, head), share in sent.items()}
@@ -107,21 +135,25 @@ def score(
     if demand is not None and slots is not None:
         data = slots.share * call_chunks(file)
         bound = demand_bound(topology, demand, seconds)
-        return FileScore(found, measured(topology, [load * data for load in loads], bound))
+        by_links = measured(topology, [load * data for load in loads], bound)
+        return FileScore(found, by_links, busiest)
     collective = collective_of(file)
     weights = _weights(gpus, sent, collective, root)
     if weights is not None:
         weights = [weights[place.index(gpu)] for gpu in range(gpus)]
     bound = bound_of(topology, collective, weights)
-    return FileScore(found, measured(topology, loads, bound))
+    return FileScore(found, measured(topology, loads, bound), busiest)
 
 
 def _executed(
-    file: RuntimeFile, root: int | None, pairs: tuple[tuple[int, ...], ...] | None
+    file: RuntimeFile,
+    root: int | None,
+    most_blocks: int | None,
+    pairs: tuple[tuple[int, ...], ...] | None,
 ) -> Findings:
     if isinstance(file, Plan):
-        return interpret_plan(file, root=root, pairs=pairs)
-    return interpret(file, root=root, pairs=pairs)
+        return interpret_plan(file, root=root, most_blocks=most_blocks, pairs=pairs)
+    return interpret(file, root=root, most_blocks=most_blocks, pairs=pairs)
 
 
 def _weights(

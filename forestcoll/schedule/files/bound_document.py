@@ -33,7 +33,7 @@ _CUT, _SWITCH, _SHARED = ("nodes", "price"), ("switch", "price"), ("name", "pric
 def bound_document(bound: AllreduceBound) -> Record:
     """Return a bound as JSON data; free roots have no weights."""
     names = [node.name for node in bound.topology.nodes]
-    document: Record = {"algbw_gb_s": str(bound.algbw_gb_s), "copying": bound.copying}
+    document: Record = {"algbw_gb_s": str(bound.algbw_gb_s), "copying": bound.multicast}
     if bound.weights:
         document["weights"] = list(bound.weights)
     document["sets"] = [
@@ -88,7 +88,7 @@ def parse_bound(document: Record, topology: Topology) -> AllreduceBound:
             )
             for i, each in enumerate(potentials)
         ),
-        copying=one(document, "copying", bool, "bound."),
+        multicast=one(document, "copying", bool, "bound."),
         weights=tuple(weights),
         shared=tuple(
             SharedPrice(name, fraction(shared[i], "price", f"{_group(i)}."))

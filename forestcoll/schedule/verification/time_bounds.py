@@ -164,7 +164,7 @@ def proved_rate(bound: TimeBound, rate: RateBound | AllreduceBound | PriceBound)
         fail(f"the bound on the rate is of an allreduce, not of a {bound.collective}")
     if rate.weights:
         fail("the bound on the rate is of sums at certain GPUs; it must allow all")
-    if copies and not rate.copying:
+    if copies and not rate.multicast:
         fail("the bound on the rate is for switches that only forward; some may copy and add")
     return check_bound(rate)
 

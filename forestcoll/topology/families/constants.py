@@ -24,7 +24,9 @@ __all__ = [
 ]  # fmt: skip
 
 
-Confidence = Literal["data sheet", "vendor documentation", "paper", "secondary page", "derived"]
+Confidence = Literal[
+    "data sheet", "vendor documentation", "runtime source", "paper", "secondary page", "derived"
+]
 """How far a number can be trusted: what kind of source prints it, or that none does."""
 
 

@@ -22,7 +22,7 @@ def test_limits_that_do_not_bind_change_nothing() -> None:
     assert ports_at_limits(12, closer) == [3, 3, None]
 
 
-def test_what_no_port_takes_has_no_loads() -> None:
+def test_amounts_outside_the_limits_of_ports_have_no_loads() -> None:
     one = Fraction(1)
     assert ports_at_limits(5, [PortLimits(one, high=2), PortLimits(one, high=2)]) is None
     assert ports_at_limits(4, [PortLimits(one, high=2), PortLimits(one, high=2)]) is not None

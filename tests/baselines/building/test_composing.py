@@ -87,7 +87,7 @@ def test_the_time_pipelined_decides() -> None:
     assert fastest([near, far]) is fastest([far, near]) is far
 
 
-def test_of_equals_the_time_in_steps_decides_and_then_the_order() -> None:
+def test_ties_are_broken_by_synchronous_time_and_then_by_order() -> None:
     """Direct exchange puts the same on every link in rotation, but waits for it step by step."""
     topology = load_topology("dgx_a100:boxes=2")
     rotation, at_once, again = (
@@ -103,7 +103,7 @@ def chain(topology: Topology) -> Forest:
     return forest_of(Router(topology), "by hand", {(-1, 0, 1): 1})
 
 
-def test_what_spreads_data_is_taken_as_it_is() -> None:
+def test_a_broadcast_is_taken_unchanged() -> None:
     """M over 2 and over 1 GB/s."""
     made = collect(chain, line(), "broadcast")
     assert isinstance(made, Forest)
@@ -120,7 +120,7 @@ def test_a_reduction_is_made_on_the_links_turned_round() -> None:
     assert made.time_s_per_gb == Fraction(1, 4)
 
 
-def test_an_allreduce_is_the_reduction_and_then_what_spreads_data() -> None:
+def test_an_allreduce_is_the_reduction_and_then_the_broadcast() -> None:
     """In turn 1/4 s and 1 s per GB; at once, over links of their own, the longer of the two."""
     made = collect(chain, line(), "allreduce")
     assert isinstance(made, Allreduce)

@@ -30,14 +30,14 @@ def test_a_demand_is_read_from_text() -> None:
         ([[0, 1], [1, 0]], None, r"demand is a list; give a Demand or text"),
     ],
 )
-def test_what_is_no_demand_of_the_network_is_refused(
+def test_demands_of_another_network_or_collective_are_refused(
     demand: Any, collective: str | None, message: str
 ) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         given_demand(RING, demand, collective)
 
 
-def test_chunks_have_their_bytes_and_a_target_where_there_is_one() -> None:
+def test_chunks_of_a_demand_have_their_bytes_and_any_single_target() -> None:
     chunks = chunks_of(TO_BOTH, 10)
     assert (chunks.size.tolist(), chunks.whole) == ([70, 40], 110)
     assert (chunks.root.tolist(), chunks.target.tolist()) == ([0, 2], [-1, 1])
@@ -49,7 +49,7 @@ def test_equal_parts_are_one_for_each_pair() -> None:
     assert (chunks.root != chunks.target).all()
 
 
-def test_chunks_for_several_gpus_are_refused_where_paths_copy_nothing() -> None:
+def test_unicast_methods_refuse_chunks_for_several_gpus() -> None:
     check_unicast("some", None)
     check_unicast("some", Demand.of_matrix([[0, 1], [1, 0]]))
     with pytest.raises(UnsupportedError, match=r"^unsupported: demand has chunks .* some sends"):

@@ -27,7 +27,7 @@ def test_the_other_way_round_and_with_other_chunks() -> None:
     assert rows(first) == {(10, 0, 2), (11, 1, 0), (12, 2, 1)}
 
 
-def test_a_second_dimension_takes_along_what_the_first_has_gathered() -> None:
+def test_the_second_dimension_sends_the_chunks_of_the_first() -> None:
     """A grid of 2 x 3: one step of a chunk each across, then two steps of two chunks each."""
     steps = along_rings(np.arange(6, dtype=np.int32).reshape(2, 3), [0, 1])
     assert [len(step.chunk) for step in steps] == [6, 12, 12]
@@ -37,7 +37,9 @@ def test_a_second_dimension_takes_along_what_the_first_has_gathered() -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
 @pytest.mark.parametrize("way", [1, -1])
-def test_everyone_gets_everything_once_from_who_has_it(order: tuple[int, ...], way: int) -> None:
+def test_every_gpu_gets_every_chunk_once_from_a_neighbour_with_it(
+    order: tuple[int, ...], way: int
+) -> None:
     """N (N - 1) transfers between neighbours, of what the sender had before the step."""
     grid = np.random.default_rng(3).permutation(24).astype(np.int32).reshape(2, 3, 4)
     has: list[set[int]] = [{rank} for rank in range(24)]

@@ -94,7 +94,7 @@ def test_switches_that_copy_do_so_in_every_plane(collective: str) -> None:
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
-def test_chunks_are_cut_where_transfers_end_at_merged_switches(collective: str) -> None:
+def test_transfers_that_end_at_merged_switches_cut_chunks(collective: str) -> None:
     """TE-CCL sends to switches: 1/4 of each chunk over one plane, 3/4 over the other at once."""
     whole = load_topology("dgx_a100:boxes=1")
     parameters = {"work": 0, "epoch": "slowest", "milp": True}

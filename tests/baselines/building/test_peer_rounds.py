@@ -23,7 +23,7 @@ def test_data_triples_with_two_peers_a_round() -> None:
     assert len(steps) == 2
 
 
-def test_nobody_gets_twice_what_two_ways_lead_to() -> None:
+def test_chunks_with_two_paths_are_delivered_once() -> None:
     """A ring of 4 with both neighbours, then again: the chunk two places away comes once."""
     ring = np.arange(4, dtype=np.int32)
     both = [np.roll(ring, 1), np.roll(ring, -1)]

@@ -39,7 +39,7 @@ def test_the_congestion_is_the_sum_of_distances(dimensions: int, turns: int) -> 
     assert synchronous(made).time_s_per_gb == total / (2 * dimensions)
 
 
-def test_of_even_dimensions_no_block_is_sent_twice() -> None:
+def test_even_dimensions_send_no_block_twice() -> None:
     """Section 3.2. Ring of 6: one block 3 links on, then 2 and 2 over a link: (3 + 2 + 2) / 12."""
     ring = generate(load_topology("ring:nodes=6"), "allgather")
     assert verify(ring).time_s_per_gb == Fraction(7, 12)

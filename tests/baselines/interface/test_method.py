@@ -41,7 +41,7 @@ def called(**given: Any) -> tuple[object, ...]:
     return call.value.args
 
 
-def test_parameters_are_what_is_left_to_be_set() -> None:
+def test_parameters_exclude_topology_collective_and_limits() -> None:
     """Neither the topology nor the collective nor the limits."""
     assert method(search).parameters == ("width",)
     assert method(pattern).parameters == ()

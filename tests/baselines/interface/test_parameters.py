@@ -47,7 +47,7 @@ def hints(wide: object, part: float = 0.5, table: Mapping[str, int] | None = Non
 
 
 @pytest.mark.parametrize(("method", "parameter"), PARAMETERS)
-def test_what_no_parameter_takes_is_refused_by_name(method: str, parameter: str) -> None:
+def test_invalid_values_are_refused_with_the_parameter_name(method: str, parameter: str) -> None:
     """The method, the parameter, the value and what is allowed."""
     ring = load_topology("ring:nodes=4")
     for value in NEVER[:-1] if (method, parameter) in FRACTIONAL else NEVER:
@@ -98,7 +98,7 @@ def test_any_value_runs_or_is_refused(method: str, parameter: str) -> None:
         ("sccl", "steps", "", "a whole number"),
     ],
 )
-def test_a_value_of_another_kind_is_reported_what_is_allowed(
+def test_values_of_another_type_are_refused_with_the_allowed_ones(
     method: str, parameter: str, value: object, allowed: str
 ) -> None:
     with pytest.raises(InvalidParameterError) as refused:
@@ -160,7 +160,7 @@ def test_no_time_and_all_time_are_limits() -> None:
     assert Limits().seconds is None
 
 
-def test_a_decimal_in_text_is_a_float_for_who_takes_floats_only() -> None:
+def test_float_parameters_convert_decimal_text() -> None:
     """As experiment files and command lines have it; text, exact numbers and the rest stay."""
 
     def search(gap: float = 0.0, unit: int | Fraction | str = 1, name: str = "") -> None: ...

@@ -122,7 +122,7 @@ def expected(lengths: list[int], width: int) -> Fraction:
 
 
 @pytest.mark.parametrize("width", [8, 16])
-def test_traffic_between_groups_wherever_they_begin(width: int) -> None:
+def test_traffic_between_groups_is_averaged_over_their_offsets(width: int) -> None:
     """The farthest partners get the least data; so most of the traffic is at small distances."""
     topology = load_topology(f"complete:nodes={SIZE}")
     indices = range(SIZE.bit_length() - 1)
@@ -191,7 +191,7 @@ def test_it_becomes_an_algorithm_of_msccl() -> None:
     assert 'ngpus="4"' in found.text
 
 
-def test_what_is_refused() -> None:
+def test_unsupported_sizes_roots_and_options_are_refused() -> None:
     five, six, four = (load_topology(f"complete:nodes={nodes}") for nodes in (5, 6, 4))
     with pytest.raises(UnsupportedError, match="has 5 GPUs; bine takes even numbers"):
         generate(five)

@@ -110,7 +110,7 @@ def test_a_demand_costs_its_largest_row_or_each_rotation() -> None:
     assert verify(rotated).synchronous_s_per_gb == Fraction(5 + 4, 2) / 13
 
 
-def test_steps_in_which_nobody_sends_are_left_out() -> None:
+def test_steps_without_transfers_are_left_out() -> None:
     """Pairs at distances 2 and 4 alone: two steps."""
     demand = Demand.of_chunks(5, [(0, 3, [2]), (1, 3, [0, 3])])
     made = generate(load_topology("complete:nodes=5"), demand=demand, order="rotation")

@@ -78,7 +78,7 @@ def test_a_demand_within_boxes_takes_one_step() -> None:
     assert verify(generate(TWO, demand="all-to-all:group=0/*|1/*")).steps == 1
 
 
-def test_what_it_does_not_know_is_refused() -> None:
+def test_unknown_options_and_shared_chunks_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match=r"over is 'spine'; .* rails, leader"):
         generate(TWO, over="spine")
     with pytest.raises(InvalidParameterError, match=r"order is 'xor'; .* at-once, rotation"):

@@ -56,7 +56,7 @@ def test_a_chain_passes_all_gpus_of_a_box() -> None:
         assert max(map(inside.count, set(inside))) == busiest
 
 
-def test_what_is_refused() -> None:
+def test_unsupported_networks_and_collectives_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="is a single box"):
         generate_direct(load_topology("dgx_h100:boxes=1"))
     with pytest.raises(UnsupportedError, match="nccl-collnet-chain needs a switch marked"):

@@ -179,7 +179,9 @@ def test_links_beside_the_switch_are_left_alone() -> None:
         ("fat_tree:leaves=3,hosts=1,spines=2", {}, "NVLS in .*, whose boxes have one GPU each"),
     ],
 )
-def test_what_is_unsupported_says_why(spec: str, parameters: dict[str, str], message: str) -> None:
+def test_unsupported_cases_give_the_reason(
+    spec: str, parameters: dict[str, str], message: str
+) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: ({message})"):
         generate(load_topology(spec), **parameters)  # type: ignore[arg-type]
 
@@ -206,7 +208,7 @@ def test_several_switches_out_of_proportion_are_reported(method: str) -> None:
         METHODS[method].run(slow, "allreduce")
 
 
-def test_a_tree_sends_nobody_to_what_refuses_too() -> None:
+def test_a_refusal_of_the_tree_names_no_method_that_also_refuses() -> None:
     """In a box whose switch does not copy there is no NVLS of any kind."""
     with pytest.raises(UnsupportedError, match=r"none joins those from b0\.gpu0 to b0\.gpu7"):
         generate_tree(load_topology("dgx_a100:boxes=1"))
@@ -281,7 +283,7 @@ def test_a_link_back_must_be_there() -> None:
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-def test_what_is_exported_is_without(collective: str) -> None:
+def test_programs_for_export_have_no_loopback(collective: str) -> None:
     """The program of the same trees without it, transfer by transfer."""
     plain = star(collective)
     made = with_loopback(plain, {plain.topology.position_of["b0.nvswitch"]})

@@ -80,13 +80,15 @@ def test_a_single_tree_loads_one_box_with_all_of_it() -> None:
         ("tree", (16, 16)),
     ],
 )
-def test_patterns_say_where_children_come_in(pattern: str, parents: tuple[int, int]) -> None:
+def test_patterns_decide_the_gpus_that_children_enter(
+    pattern: str, parents: tuple[int, int]
+) -> None:
     """At rail 0 the chain of box 2 is 16, 17, ..., 23; the boxes below begin at 8 and 24."""
     first = trees("dgx_a100:boxes=4", pattern=pattern).gather.parent[0].tolist()
     assert (first[8], first[24]) == parents
 
 
-def test_trees_stay_on_their_rails_where_these_are_apart() -> None:
+def test_trees_stay_on_separate_rails() -> None:
     """Between boxes data runs from GPU r to GPU r only; "balanced" cannot."""
     made = trees("rail_optimized:boxes=5")
     nodes = made.topology.nodes
@@ -170,7 +172,7 @@ def test_its_own_edges_are_all_that_a_double_binary_tree_needs(gpus: int) -> Non
     assert {Fraction(load, found.whole) for load in found.loads} == {Fraction(1, 2), Fraction(1)}
 
 
-def test_it_is_unsupported_where_gpus_would_have_to_relay() -> None:
+def test_networks_that_need_relaying_gpus_are_unsupported() -> None:
     """A hypercube has no link between 2 and 1."""
     topology = load_topology("hypercube:dimension=3")
     with pytest.raises(UnsupportedError, match=r"^unsupported: no path from gpu2 to gpu1 through"):
@@ -215,7 +217,7 @@ def test_a_single_box_has_chains_alone() -> None:
         ("dgx_a100:boxes=2", [f"b0.gpu{i} - ib" for i in range(1, 8)], Fraction(25)),
     ],
 )
-def test_rails_begin_where_there_are_nics(spec: str, dead: list[str], algbw_gb_s: Fraction) -> None:
+def test_rails_begin_at_gpus_with_nics(spec: str, dead: list[str], algbw_gb_s: Fraction) -> None:
     """And no tree enters or leaves a box elsewhere."""
     topology = without(spec, *dead)
     made = generate(topology)

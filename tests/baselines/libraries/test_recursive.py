@@ -42,7 +42,7 @@ def test_each_step_uses_one_dimension(dimension: int, collective: str, order: st
     assert verify(schedule).synchronous_s_per_gb == Fraction(nodes - 1, nodes)
 
 
-def test_the_order_decides_what_crosses_the_slow_network() -> None:
+def test_the_order_decides_the_traffic_over_the_slow_network() -> None:
     """Two A100 boxes: partners are in the other box at distance 8 alone.
 
     Far first, one shard (M/16) crosses each NIC, near first eight; inside the box the rest of 15
@@ -77,7 +77,7 @@ def test_default_order(spec: str, far_gb_s: Fraction, near_gb_s: Fraction, colle
     assert cost(best).time_s_per_gb < cost(made["near-first"]).time_s_per_gb
 
 
-def test_where_the_orders_take_the_same_near_ones_come_first() -> None:
+def test_near_first_is_preferred_between_equal_orders() -> None:
     topology = load_topology("hypercube:dimension=3")
     made, near, far = (
         generate(topology, order=order) for order in (None, "near-first", "far-first")

@@ -52,7 +52,7 @@ TRANSLATED = [
 @pytest.mark.parametrize(
     "order", [("_methods",), ("_methods", "_core"), ("_core", "_methods"), ("_core",)]
 )
-def test_errors_are_translated_whichever_module_was_loaded(order: tuple[str, ...]) -> None:
+def test_each_native_module_translates_its_own_errors(order: tuple[str, ...]) -> None:
     """Each module has its own copy of the core, and translates by itself what it throws."""
     from forestcoll.native import _core
 

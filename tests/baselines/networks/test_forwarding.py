@@ -98,7 +98,7 @@ def test_many_ties_are_cut_evenly() -> None:
 
 
 @given(topologies())
-def test_paths_cost_what_dijkstra_finds(topology: Topology) -> None:
+def test_paths_have_the_cost_of_dijkstra(topology: Topology) -> None:
     """Between all pairs; and there are as many as there are (up to ``MAX_PATHS``), each once."""
     graph = nx.DiGraph()
     for link in topology.links:
@@ -131,7 +131,7 @@ def test_a_pair_that_a_link_joins_takes_it_alone_if_asked_to() -> None:
     assert [[len(way.nodes) for way in one[0, 2]] for one in ways] == [[3, 2], [2]]
 
 
-def test_where_nothing_leads_is_named() -> None:
+def test_pairs_without_a_path_are_named() -> None:
     topology = network_of("a b", "a > b", "dead end")
     assert named(topology, "a", "b") == [["a", "b"]]
     with pytest.raises(UnsupportedError, match=r"^unsupported: no path from b to a$"):

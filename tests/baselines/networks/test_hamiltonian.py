@@ -108,7 +108,7 @@ PETERSEN = tuple(
         ((2, 3, 4), (2, 3, 4), (0, 1), (0, 1), (0, 1)),  # sides of 2 and 3
     ],
 )
-def test_no_look_is_taken_where_a_cycle_is_ruled_out(graph: Successors) -> None:
+def test_graphs_without_a_cycle_are_excluded_before_the_search(graph: Successors) -> None:
     """By degrees, a cut node, or sides of different size."""
     watched = Watched(graph)
     assert excludes_cycle(watched)

@@ -1,12 +1,12 @@
 """Marked switches: which join GPUs, and networks with fewer marks."""
 
-from baselines.networks.marked_switches import copying, joining, on_paths, router_by_switches
+from baselines.networks.marked_switches import joining, marked_only, on_paths, router_by_switches
 from tests.hand_networks import network_of
 
 NETWORK = network_of("a b c [s*] [t*]", "a b - s, c - t, s - t, a - b")
 
 
-def test_the_switches_that_join() -> None:
+def test_joining_finds_all_switches_between_gpus() -> None:
     """A and b meet at s, although they have a link; c lies behind t."""
     a, b, c, s, t = range(5)
     router = router_by_switches(NETWORK)
@@ -16,6 +16,6 @@ def test_the_switches_that_join() -> None:
 
 
 def test_other_marks_are_taken_away() -> None:
-    some = copying(NETWORK, {4})
+    some = marked_only(NETWORK, {4})
     assert [node.multicast for node in some.nodes] == [False, False, False, False, True]
     assert some.links == NETWORK.links

@@ -134,7 +134,7 @@ def test_everyone_with_a_nic_of_its_own_is_chosen() -> None:
     assert chosen(box(a="1", b="2", c="3")) == ["a", "b", "c"]
 
 
-def test_of_those_that_share_a_nic_the_first_is_chosen() -> None:
+def test_the_first_gpu_of_a_shared_nic_is_chosen() -> None:
     assert chosen(box(a="1", b="1", c="2")) == ["a", "c"]
 
 

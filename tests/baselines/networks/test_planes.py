@@ -61,7 +61,7 @@ def test_networks_without_parallel_switches_stay_the_same_object(spec: str) -> N
     assert [one.share for one in planes.selections] == [1]
 
 
-def test_spines_are_parallel_where_they_join_the_same_leaves() -> None:
+def test_spines_of_the_same_leaves_are_parallel() -> None:
     """Three spines of four leaves: one, with three selections; the leaves stay four."""
     planes = find_planes(load_topology("fat_tree:leaves=4,hosts=4,spines=3"))
     assert len(planes.merged.switches) == 4 + 1
@@ -164,7 +164,7 @@ def test_names_do_not_matter() -> None:
     check(planes)
 
 
-def test_what_no_selection_gives_stays_apart() -> None:
+def test_planes_without_a_consistent_selection_stay_apart() -> None:
     """From 0.0 over 1.0 and 2.0 one comes back to 0.1: no switch of each pair has all its links."""
     builder, leaves = leaves_of_two_planes()
     for plane in range(2):
@@ -175,7 +175,7 @@ def test_what_no_selection_gives_stays_apart() -> None:
     assert find_planes(topology).merged is topology
 
 
-def test_what_limits_all_planes_limits_the_merged_link() -> None:
+def test_a_limit_of_all_planes_limits_the_merged_link() -> None:
     """And what limits a GPU's links to one of two planes keeps them apart."""
     whole = box(1, 3, gpus=4)
     both = whole.with_shared("copy engine", ["gpu0 -> nvswitch0", "gpu0 -> nvswitch1"], 2)

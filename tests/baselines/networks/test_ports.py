@@ -41,7 +41,7 @@ def test_a_gpu_sends_by_a_link_or_by_its_port_to_a_switch() -> None:
     assert ports.port(place["a"], place["c"]) == (place["a"], place["w"])
 
 
-def test_where_nothing_leads_on_is_named() -> None:
+def test_pairs_without_a_port_are_named() -> None:
     with pytest.raises(UnsupportedError, match=r"^unsupported: no ring .* lead from b to a$"):
         Ports(network_of("a b", "a > b", "dead end")).port(1, 0)
 

@@ -18,7 +18,7 @@ def attachments(size: int, own: list[int], reached: int | None = None) -> NicAtt
     return NicAttachment(size, open_to, open_to, tuple(own), widths, widths)
 
 
-def test_where_all_have_nics_each_gpu_begins_a_rail() -> None:
+def test_every_gpu_with_a_nic_begins_a_rail() -> None:
     whole = [attachments(4, BOXES[0]), attachments(4, BOXES[1])]
     assert rails_of(BOXES, whole, None) == [((0, 0), (1, 1), (2, 2), (3, 3))]
     assert rails_of(BOXES, whole, 6) == [((0, 0), (1, 1), (2, 2), (3, 3), (0, 0), (1, 1))]

@@ -60,7 +60,7 @@ def test_half_a_nic_takes_half_the_rings() -> None:
     assert made.algbw_gb_s == 200
 
 
-def test_a_ring_goes_round_where_it_would_leave_its_rail() -> None:
+def test_rings_between_separate_rails_leave_a_box_at_their_entry() -> None:
     """Three boxes of two GPUs, rails that no spine joins: some box is left where it was entered."""
     made = generate(load_topology("rail_optimized:boxes=3,gpus_per_box=2"), "allreduce")
     verify(made)
@@ -84,7 +84,7 @@ def test_the_second_ring_takes_the_ways_that_are_idle() -> None:
     assert two.worst == one.worst > 0
 
 
-def test_what_is_counted_can_be_taken_away() -> None:
+def test_counted_rings_can_be_subtracted() -> None:
     layout = attachment_layout(load_topology(PAIRS))
     layout.count(layout.lay(0, 1), -1)
     assert layout.worst == 0

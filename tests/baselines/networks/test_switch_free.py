@@ -70,7 +70,7 @@ def test_trees_that_can_be_shared_out_are_not_multiplied() -> None:
     assert carried.routes.paths()[0, 1] == (Path((A, U, B), 6), Path((A, V, B), 2))
 
 
-def test_where_that_takes_too_many_trees_shares_are_rounded() -> None:
+def test_shares_are_rounded_if_exact_ones_need_too_many_trees() -> None:
     """By 2^89 - 1 : 2 no whole trees below 2^40 divide: the carried forest is still a right one."""
     net = two_ways(wide=2**89 - 1, narrow=2**80)
     logical = unwound(net)

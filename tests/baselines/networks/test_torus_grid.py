@@ -72,7 +72,7 @@ def without_a_link(topology: Topology) -> Topology:
     ],
     ids=lambda topology: topology.name,
 )
-def test_what_is_no_torus_is_refused(topology: Topology) -> None:
+def test_other_networks_than_tori_are_refused(topology: Topology) -> None:
     """Every link is looked at."""
     with pytest.raises(UnsupportedError, match=r"^unsupported: .* is not a torus"):
         generate(topology)

@@ -142,7 +142,9 @@ def one_way_in() -> Topology:
         (star(6), "hypercube", "6 nodes send to switch .* a power of two"),
     ],
 )
-def test_what_cannot_be_unwound_is_typed(topology: Topology, pattern: str, message: str) -> None:
+def test_switches_without_an_unwinding_are_unsupported(
+    topology: Topology, pattern: str, message: str
+) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: {message}"):
         unwind(topology, pattern)
 

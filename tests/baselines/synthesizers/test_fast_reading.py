@@ -121,7 +121,7 @@ def test_a_demand_within_boxes_takes_one_step() -> None:
         ),
     ],
 )
-def test_what_it_does_not_know_is_refused(
+def test_unsupported_parameters_and_demands_are_refused(
     parameters: dict[str, Any], error: type[Exception], message: str
 ) -> None:
     with pytest.raises(error, match=message):

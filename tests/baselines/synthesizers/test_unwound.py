@@ -38,7 +38,7 @@ def test_every_schedule_verifies(spec: str, pattern: str, collective: str) -> No
 
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "paper_example", "rail_optimized:boxes=4"])
-def test_hypercubes_verify_where_switches_have_a_power_of_two_of_neighbours(spec: str) -> None:
+def test_hypercubes_verify_for_powers_of_two_of_neighbours(spec: str) -> None:
     verified(unwound.generate(load_topology(spec), pattern="hypercube"), "unwound")
 
 
@@ -95,7 +95,7 @@ def test_an_allreduce_with_a_root_is_a_reduce_and_a_broadcast() -> None:
     ]
 
 
-def test_trees_are_rounded_only_where_sharing_them_exactly_takes_too_many() -> None:
+def test_trees_are_rounded_only_if_exact_shares_need_too_many() -> None:
     """Cliques of several levels share links in fractions with large denominators.
 
     With some 2^40 trees a link carries at most a few dozen more than its share.
@@ -116,7 +116,7 @@ def one_way_round() -> Topology:
     return network_of("a b c [w]", "a > w: 2, w c > b: 2, b > a: 2, w > c", "round")
 
 
-def test_what_cannot_be_done_is_typed() -> None:
+def test_unsupported_networks_and_parameters_raise_typed_errors() -> None:
     alone = Topology("alone", (Node("gpu", NodeKind.COMPUTE),), ())
     apart = Topology("apart", (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE)), ())
     star = load_topology("fat_tree:leaves=1,hosts=6,spines=1")

@@ -47,7 +47,7 @@ def test_the_optimum_lies_between_the_bounds(spec: str) -> None:
         ("complete:nodes=6", Fraction(1)),
     ],
 )
-def test_both_bounds_meet_where_all_links_are_alike(spec: str, rate: Fraction) -> None:
+def test_both_bounds_meet_on_edge_transitive_networks(spec: str, rate: Fraction) -> None:
     found = all_to_all_rate(load_topology(spec))
     assert found.bound == rate
     assert found.attained == pytest.approx(float(rate), rel=1e-12)

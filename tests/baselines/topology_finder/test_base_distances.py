@@ -49,7 +49,7 @@ def test_a_known_rate_is_the_optimum_and_others_are_below_the_bound(nodes: int) 
             assert best == pytest.approx(float(found.rate), rel=1e-6), base.name
 
 
-def test_where_all_shortest_paths_by_count_meet_the_bound_the_rate_is_known() -> None:
+def test_the_rate_is_known_if_equal_use_of_shortest_paths_meets_the_bound() -> None:
     """But for graphs of words, of which two of four nodes meet it."""
     unknown = {
         base.name
@@ -65,7 +65,7 @@ def of(nodes: int, degree: int, name: str) -> Base:
     return next(one for one in bases(nodes, degree) if one.name == name)
 
 
-def test_some_choice_of_paths_may_be_even_where_equal_use_is_not() -> None:
+def test_some_choice_of_paths_may_be_even_although_equal_use_is_not() -> None:
     """C(8,{2,3}): the rate is the bound, but not by counts."""
     base = next(
         one

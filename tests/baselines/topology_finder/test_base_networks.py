@@ -14,7 +14,7 @@ SMALL = [base for nodes in range(2, 14) for degree in range(1, 5) for base in ba
 
 
 @pytest.mark.parametrize("base", SMALL, ids=lambda base: base.name)
-def test_a_base_network_is_what_it_says(base: Base) -> None:
+def test_base_networks_have_their_stated_properties(base: Base) -> None:
     topology = load_topology(base.spec)
     unit = common_unit(topology)
     widths = [link.bandwidth_gb_s / unit for link in topology.links]

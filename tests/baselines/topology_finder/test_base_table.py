@@ -38,7 +38,7 @@ def test_all_base_networks_of_the_stored_degrees_have_a_row() -> None:
                 assert base in table or has_closed_form(base), base.name
 
 
-def test_a_table_goes_on_where_it_ended(tmp_path: Path) -> None:
+def test_a_table_is_extended_from_its_end(tmp_path: Path) -> None:
     file = tmp_path / "table.csv"
     assert extend(4, 8, file) == 12
     before = file.read_text()
@@ -49,7 +49,7 @@ def test_a_table_goes_on_where_it_ended(tmp_path: Path) -> None:
     assert len(BaseTable(file)) == 16
 
 
-def test_what_is_not_stored_is_computed_once() -> None:
+def test_missing_times_are_computed_once() -> None:
     table = BaseTable()
     (base,) = (one for one in bases(23, 5) if one.name.startswith("Pi"))
     assert table.stored(base) is None

@@ -51,7 +51,7 @@ def test_a_base_without_times_is_left_out() -> None:
     assert not any("Pi" in one.name or "C(" in one.name for one in found[9, 4])
 
 
-def test_what_is_dropped_would_not_have_been_in_any_front(
+def test_dropped_candidates_belong_to_no_front(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With a dominance that drops nothing, the fronts of T_L and T_B are the same."""

@@ -48,7 +48,7 @@ def test_every_measure_and_every_property_counts(worse: dict[str, object]) -> No
     assert pareto([other, RING]) == pareto([RING, other]) == [RING]
 
 
-def test_of_equal_candidates_the_first_is_kept() -> None:
+def test_the_first_of_equal_candidates_is_kept() -> None:
     same = replace(RING, name="another")
     assert pareto([RING, same]) == [RING]
 

@@ -54,7 +54,7 @@ def test_a_ring_of_one_direction_falls_apart() -> None:
     assert worst.hops is worst.time is worst.optimal_time is None
 
 
-def test_the_least_time_is_the_bound_where_a_network_is_optimal() -> None:
+def test_the_least_time_of_an_optimal_network_is_the_bound() -> None:
     assert least_time(load_topology("torus:dims=4x4"), 4) == Fraction(15, 16)
 
 

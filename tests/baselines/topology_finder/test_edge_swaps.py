@@ -44,7 +44,7 @@ def test_links_both_ways_stay_so_and_degrees_stay(spec: str) -> None:
         assert old == new
 
 
-def test_what_is_found_takes_less_and_its_schedule_proves_it() -> None:
+def test_swaps_reduce_the_time_as_the_schedule_proves() -> None:
     topology = load_topology("generalized_kautz:degree=3,nodes=20")
     found = improved(topology, cost, tries=300)
     assert found is not None
@@ -85,7 +85,7 @@ def of(nodes: int, degree: int, name: str) -> Candidate:
     return next(one for one in found[nodes, degree] if one.name == name)
 
 
-def test_a_candidate_with_swaps_is_built_and_takes_what_it_says() -> None:
+def test_a_candidate_with_swaps_is_built_and_has_the_predicted_time() -> None:
     one = of(20, 3, "Pi_{3,20}")
     made = swapped(one, cost, tries=500)
     assert made is not None
@@ -115,7 +115,7 @@ def test_ports_of_self_loops_stay_unused() -> None:
     assert synchronous(built(made, "allgather")).time_s_per_gb * 3 == made.time
 
 
-def test_degrees_stay_even_where_worse_networks_are_sought() -> None:
+def test_degrees_stay_even_in_a_search_for_worse_networks() -> None:
     """Two links that become one would be slower."""
     topology = load_topology("generalized_kautz:degree=3,nodes=12")
     found = improved(topology, lambda hops, time: -hops - time, tries=200)
@@ -124,7 +124,7 @@ def test_degrees_stay_even_where_worse_networks_are_sought() -> None:
     assert Counter(link.head for link in found.topology.links) == dict.fromkeys(range(12), 3)
 
 
-def test_where_no_swap_is_better_there_is_no_candidate() -> None:
+def test_networks_without_a_better_swap_have_no_candidate() -> None:
     assert swapped(of(12, 4, "C(12,{2,3})"), cost, tries=50) is None  # both at their bounds
     ring = of(12, 2, "UniRing(2,12)")
     assert swapped(replace(ring, hops=1, reverse_hops=1), cost, tries=50) is None
@@ -133,7 +133,7 @@ def test_where_no_swap_is_better_there_is_no_candidate() -> None:
     assert swapped(wide, cost, tries=50) is None
 
 
-def test_what_swaps_make_is_verified(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_swapped_networks_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
     def too_fast(topology: Topology, *_: object, **__: object) -> edge_swaps.Improved:
         return edge_swaps.Improved(topology, 2, Fraction(1), 2, Fraction(1), 1)
 

@@ -70,7 +70,7 @@ def test_table_5_is_found(nodes: int) -> None:
     assert best.hops + best.reverse_hops == TABLE_5[nodes]
 
 
-def test_both_directions_count_where_they_differ() -> None:
+def test_unequal_directions_both_count() -> None:
     """Generalized Kautz graphs of 200 nodes: an allgather of 1.273, a reduce-scatter of 1.7."""
     found = search([n for n in range(2, 201) if 200 % n == 0], 4, TABLE.times_of)[200, 4]
     least = {each: front(found, collective=each)[0] for each in ("allgather", "reduce-scatter")}
@@ -142,7 +142,7 @@ def test_numbers_out_of_bounds_are_refused(nodes: int, degree: int, message: str
         Question(nodes, degree)
 
 
-def test_where_nothing_is_known_the_nearest_size_is_named() -> None:
+def test_unknown_sizes_are_refused_with_the_nearest_known_one() -> None:
     with pytest.raises(UnsupportedError, match=r"7 nodes of degree 3 .*nearest .* nodes is 8"):
         find(Question(7, 3, bidirectional=True), TABLE)
     with pytest.raises(UnsupportedError, match=r"2 nodes of degree 2 .*nearest .* nodes is 3"):

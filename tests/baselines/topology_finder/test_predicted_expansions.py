@@ -55,12 +55,12 @@ def check_all(found: Found) -> None:
             assert takes.time_s_per_gb * one.degree == FASTER.get(one.name, time), one.name
 
 
-def test_all_networks_take_what_is_predicted() -> None:
+def test_all_networks_take_the_predicted_time() -> None:
     check_all(search(range(2, 13), 4, TABLE.times_of))
 
 
 @pytest.mark.slow
-def test_powers_and_networks_with_their_reverse_take_what_is_predicted() -> None:
+def test_powers_and_bidirected_networks_take_the_predicted_time() -> None:
     """They are in no front of fewer than 128 nodes."""
     found = search([2**power for power in range(1, 9)], 4, TABLE.times_of)
     made = {
@@ -73,7 +73,7 @@ def test_powers_and_networks_with_their_reverse_take_what_is_predicted() -> None
 
 
 @pytest.mark.slow
-def test_more_networks_take_what_is_predicted() -> None:
+def test_networks_of_more_sizes_take_the_predicted_time() -> None:
     check_all(search(range(2, 33), 8, TABLE.times_of))
 
 
@@ -126,7 +126,7 @@ def test_both_ways_takes_the_worse_direction_of_each_measure() -> None:
     assert (one.hops, one.time) == (one.reverse_hops, one.reverse_time) == (3, 2)
 
 
-def test_without_a_common_cycle_a_degree_expansion_takes_what_theorem_11_says() -> None:
+def test_degree_expansions_without_a_common_cycle_follow_theorem_11() -> None:
     """Links of UniRing(1,3)[]UniRing(1,4) are on shortest cycles of 3 or 4 links."""
     mixed = product(of(3, 1, "UniRing(1,3)"), of(4, 1, "UniRing(1,4)"))
     assert mixed.factor

@@ -62,7 +62,7 @@ def check_schedules(one: Small, nodes: int, degree: int) -> None:
     assert sum(each.time_s_per_gb for each in takes) * degree == one.time
 
 
-def test_a_network_that_beats_the_front_takes_what_its_schedules_take() -> None:
+def test_networks_that_beat_the_front_have_the_time_of_their_schedules() -> None:
     """Seven GPUs of degree 3: offsets 1, 2, 4 give the Paley digraph, of two hops."""
     for found in (cayley_digraphs(7, 3, []), regular_digraphs(6, 2, [])):
         for one in found:
@@ -131,7 +131,7 @@ def and_slowly(quick: list[tuple[int, int]], more: list[tuple[int, int]]) -> lis
         [(n, d) for d in (2, 3, 4) for n in range(15, 24)],
     ),
 )
-def test_what_cayley_digraphs_beat_the_front_is_stored(nodes: int, degree: int) -> None:
+def test_cayley_digraphs_that_beat_the_front_are_stored(nodes: int, degree: int) -> None:
     found = cayley_digraphs(nodes, degree, costs_of(nodes, degree))
     assert measures(found) == stored("Cayley", nodes, degree)
 
@@ -140,7 +140,7 @@ def test_what_cayley_digraphs_beat_the_front_is_stored(nodes: int, degree: int) 
     ("nodes", "degree"),
     and_slowly([(5, 2), (6, 2), (7, 2), (8, 2), (5, 3), (6, 3)], [(9, 2), (10, 2), (7, 3)]),
 )
-def test_what_regular_digraphs_beat_the_front_is_stored(nodes: int, degree: int) -> None:
+def test_regular_digraphs_that_beat_the_front_are_stored(nodes: int, degree: int) -> None:
     found = regular_digraphs(nodes, degree, costs_of(nodes, degree))
     assert measures(found) == stored("regular", nodes, degree)
 
@@ -179,6 +179,6 @@ def test_the_best_are_those_that_no_other_one_beats() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "degree"), [(11, 2), (8, 4), (8, 1)])
-def test_what_cannot_be_enumerated_is_refused(nodes: int, degree: int) -> None:
+def test_sizes_beyond_enumeration_are_refused(nodes: int, degree: int) -> None:
     with pytest.raises(InvalidParameterError, match="at most 10 nodes of degree 2 or 3"):
         regular_digraphs(nodes, degree, [])

@@ -44,7 +44,7 @@ def test_each_collective_has_its_own_direction() -> None:
     assert load.seconds(lopsided, "allreduce", FABRIC) == gather + scatter
 
 
-def test_an_all_to_all_takes_what_the_paper_says() -> None:
+def test_an_all_to_all_takes_the_time_of_the_paper() -> None:
     """Its bound at 1024 nodes: 382.3 us for 1 MB of each node."""
     (one, *_) = find(Question(1024, 4), BaseTable())
     seconds = read_workload(["1MB"]).all_to_all_seconds(one, Fraction(4, 4667), FABRIC)

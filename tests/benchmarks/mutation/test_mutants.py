@@ -69,7 +69,7 @@ def f(a):
     ]
 
 
-def test_what_only_people_read_has_no_mutants() -> None:
+def test_text_for_people_has_no_mutants() -> None:
     """Messages, docstrings, annotations, asserts, ``__all__``, ``__repr__`` and strict zips."""
     source = '''
 """Text."""
@@ -130,7 +130,7 @@ def test_a_tree_has_one_mutant_and_runs() -> None:
     assert ast.unparse(Mutants(source).tree(1)) == "def f(a, b):\n    return a - b"
 
 
-def test_a_sample_is_drawn_from_functions_and_from_what_runs_at_import() -> None:
+def test_a_sample_is_drawn_from_functions_and_import_time_code() -> None:
     """Of 30 constants in functions and 30 at import: 20 and 2; all where there are fewer."""
     source = "A = [" + ", ".join(["1"] * 30) + "]\ndef f():\n" + "    a = 1\n" * 30
     mutants = Mutants(source).all

@@ -43,7 +43,7 @@ def test_the_exit_code_shows_whether_a_test_failed(
     assert (found.status, found.by) == (status, by)
 
 
-def test_what_does_not_end_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_endless_runs_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     def late(*_: object, **__: object) -> None:
         raise subprocess.TimeoutExpired("python", 1.0)
 

@@ -37,7 +37,7 @@ def test_survivors_are_those_without_a_reason() -> None:
     assert [one.name for one in RUN.survivors(REASONS)] == ["f: 4 -> 5 #0", "g: 1 -> 2 #0"]
 
 
-def test_of_two_runs_the_later_one_counts() -> None:
+def test_the_later_of_two_runs_counts() -> None:
     """A survivor killed since, and a mutant of a module that the first run did not have."""
     killed = Tried("b.py", "g: 1 -> 2 #0", "constant", 3, "killed", "test_b.py::test_g")
     other = Tried("c.py", "h: 1 -> 2 #0", "constant", 1, "survived")

@@ -15,7 +15,7 @@ CASES = [("forestcoll", "allgather", name) for name in ("ring:nodes=7", "torus:d
 CASES += [("ring", "allgather", "ring:nodes=7")]
 
 
-def test_what_is_kept_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_kept_rows_are_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed after the first, and in the middle of writing the second."""
     rows = tmp_path / "new" / "rows.jsonl"
     first = next(iter(sweep(CASES, rows, 0, 1)))

@@ -65,7 +65,7 @@ def test_the_document_has_all_findings(tmp_path: Path) -> None:
     assert "data: 45 or more others; see --json" in shown
 
 
-def test_what_the_executor_would_ignore_is_noted(tmp_path: Path) -> None:
+def test_files_that_the_executor_ignores_are_noted(tmp_path: Path) -> None:
     """It is right, were it read; so the code is 0."""
     path = written(tmp_path, ring_allgather(3).replace(' maxBytes="0"', ""))
     result = invoke("check-xml", path)
@@ -87,7 +87,9 @@ def test_a_root_may_be_given(tmp_path: Path) -> None:
     ("text", "message"),
     [("<algo", "file.xml:1: not XML"), ("<!DOCTYPE a><algo/>", "has a document type")],
 )
-def test_what_is_no_file_of_msccl_is_one_line(tmp_path: Path, text: str, message: str) -> None:
+def test_other_files_than_msccl_are_refused_in_one_line(
+    tmp_path: Path, text: str, message: str
+) -> None:
     assert_refused(message, "check-xml", written(tmp_path, text))
 
 
@@ -187,7 +189,7 @@ def test_a_wrong_file_ends_with_one_and_names_the_operation(tmp_path: Path) -> N
     assert (found["findings"][0]["gpu"], found["findings"][0]["step"]) == (0, 4)
 
 
-def test_what_the_loader_ignores_is_noted(tmp_path: Path) -> None:
+def test_fields_that_the_loader_ignores_are_noted(tmp_path: Path) -> None:
     path = written_plan(tmp_path, changed_plan(GATHER, 0, 3, comment="own part"))
     found = document("check-plan", path)
     assert found["right"]

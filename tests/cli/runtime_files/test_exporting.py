@@ -18,7 +18,7 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_what_is_exported_has_been_verified_and_executed(schedule: Path, tmp_path: Path) -> None:
+def test_exported_schedules_are_verified_and_executed(schedule: Path, tmp_path: Path) -> None:
     """Options go where they belong; sizes are written as those of other commands."""
     out = tmp_path / "ring.xml"
     options = ("--protocol", "LL", "--instances", "2", "--channels", "1", "--in-place")
@@ -83,7 +83,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_limit_is_reported_with_what_fits(large: Path, tmp_path: Path) -> None:
+def test_the_limit_is_reported_with_the_smallest_k_that_fits(large: Path, tmp_path: Path) -> None:
     """Which limit, what is needed, the smallest k that fits and what it costs."""
     result = invoke("export", large, "-o", tmp_path / "a.xml")
     assert result.exit_code == 3
@@ -107,7 +107,7 @@ def test_the_fastest_that_fits_is_exported(large: Path, tmp_path: Path) -> None:
     assert read_algorithm(out).chunks_per_loop == 8
 
 
-def test_what_fits_is_exported_as_it_is(tmp_path: Path) -> None:
+def test_schedules_within_the_limits_are_exported_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "small.json"
     forestcoll.write_schedule(forestcoll.generate("ring:nodes=4").schedule, path)
     found = document("export", path, "-o", tmp_path / "a.xml", "--satisfy-limits")

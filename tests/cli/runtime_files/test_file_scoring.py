@@ -37,7 +37,7 @@ def test_a_ring_one_way_by_hand_is_half_of_the_optimum(tmp_path: Path) -> None:
     assert "over paths of fewest links" in lines[-1]
 
 
-def test_of_an_allreduce_the_share_is_of_a_bound(tmp_path: Path) -> None:
+def test_the_share_of_an_allreduce_is_of_a_bound(tmp_path: Path) -> None:
     """8 links of 1 GB/s, 6 hops: 4/3 GB/s at most, which the schedule of ours attains."""
     schedule, xml = tmp_path / "ring.json", tmp_path / "ring.xml"
     document("generate", "ring:nodes=4", "--collective", "allreduce", "-o", schedule)
@@ -64,10 +64,66 @@ def test_a_network_of_another_size_is_reported_in_one_line(file: Path) -> None:
     assert_refused("is for 4 GPUs", "score", file, "--topology", "ring:nodes=5")
 
 
+@pytest.fixture
+def of_a_box(tmp_path: Path) -> Path:
+    """An allgather in a box of 8 A100, on one channel of MSCCL."""
+    schedule, xml = tmp_path / "box.json", tmp_path / "box.xml"
+    document("generate", "dgx_a100:boxes=1", "-o", schedule)
+    document("export", schedule, "--channels", 1, "-o", xml)
+    return xml
+
+
+def test_threadblocks_count_on_the_machine_of_the_topology(of_a_box: Path) -> None:
+    """A threadblock sends 1/8 to each of 7 GPUs: 160 GB/s at 20, where links allow 2400/7."""
+    scoring = ("score", of_a_box, "--topology", "dgx_a100:boxes=1")
+    shown = document(*scoring)
+    assert shown["algbw_gb_s"]["exact"] == shown["by_threadblocks_gb_s"]["exact"] == "160"
+    assert shown["by_links_gb_s"]["exact"] == "2400/7"
+    assert shown["share_of_optimum"]["exact"] == "7/15"
+    assert shown["busiest_threadblock"]["share_of_data"]["exact"] == "1/8"
+    machine = shown["machine"]
+    assert (machine["name"], machine["chosen_by"]) == ("a100", "the topology")
+    assert machine["threadblock_gb_s"]["exact"] == "20"
+    text = invoke(*scoring).stdout
+    assert "by threadblocks      160 GB/s\n" in text
+    assert "name a100, threadblock 20 GB/s, rate by NVIDIA/nccl src/graph/tuning.cc" in text
+
+
+def test_another_machine_or_a_measured_rate_counts(of_a_box: Path) -> None:
+    """1/8 at 36.7 GB/s are 293.6 GB/s; at 30 they are 240; links allow 2400/7 on any machine."""
+    scoring = ("score", of_a_box, "--topology", "dgx_a100:boxes=1")
+    shown = document(*scoring, "--machine", "h100")
+    assert shown["algbw_gb_s"]["exact"] == "1468/5"
+    assert shown["machine"]["chosen_by"] == "--machine"
+    given = document(*scoring, "--threadblock-rate", "30 GB/s")
+    assert given["algbw_gb_s"]["exact"] == "240"
+    assert given["machine"]["rate_by"] == "--threadblock-rate"
+    fast = document(*scoring, "--threadblock-rate", "100")
+    assert fast["algbw_gb_s"]["exact"] == "2400/7"
+
+
+def test_without_a_machine_the_output_names_the_option(of_a_box: Path, file: Path) -> None:
+    line = "take no time; --machine v100|a100|h100|b200|mi250|mi300x counts what one carries"
+    none = invoke("score", of_a_box, "--topology", "dgx_a100:boxes=1", "--machine", "none").stdout
+    assert "algbw             2400/7 = 342.857 GB/s\n" in none
+    assert f"threadblocks      {line}\n" in none
+    assert (
+        f"threadblocks      {line}\n" in invoke("score", file, "--topology", "ring:nodes=4").stdout
+    )
+
+
+def test_unusable_machines_and_rates_are_refused(of_a_box: Path, file: Path) -> None:
+    box = ("score", of_a_box, "--topology", "dgx_a100:boxes=1")
+    assert_refused("machine is 'a10'; it must be one of v100, a100", *box, "--machine", "a10")
+    assert_refused("--threadblock-rate is 0; it must be", *box, "--threadblock-rate", 0)
+    ring = ("score", file, "--topology", "ring:nodes=4")
+    assert_refused("--threadblock-rate needs a machine", *ring, "--threadblock-rate", 20)
+
+
 # --- JSON of other tools -------------------------------------------------------------------------
 
 
-def test_what_te_ccl_wrote_is_scored_and_written_as_ours(tmp_path: Path) -> None:
+def test_teccl_files_are_scored_and_converted(tmp_path: Path) -> None:
     """The ring one way again; its XML and ours are then made of the file that is written."""
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
     ours, xml = tmp_path / "ours.json", tmp_path / "ours.xml"
@@ -138,7 +194,7 @@ def test_xml_may_be_of_gpus_in_another_order(file: Path) -> None:
     assert shown["share_of_optimum"]["exact"] == "1"
 
 
-def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path) -> None:
+def test_options_of_another_kind_of_file_are_refused(file: Path, tmp_path: Path) -> None:
     path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
     for arguments, message in (
         ((file, "-o", tmp_path / "x.json"), "--output is for JSON of other tools"),
@@ -147,3 +203,10 @@ def test_what_is_of_one_kind_of_file_alone_is_refused(file: Path, tmp_path: Path
         ((tmp_path / "none",), "cannot be read"),
     ):
         assert_refused(message, "score", *arguments, "--topology", "ring:nodes=4")
+
+
+def test_files_of_other_tools_have_no_threadblocks(tmp_path: Path) -> None:
+    path = written(tmp_path / "teccl.json", teccl_allgather(ring_sentences(4)))
+    scoring = ("score", path, "--topology", "ring:nodes=4")
+    assert_refused("files of other tools have no threadblocks", *scoring, "--machine", "a100")
+    assert "threadblocks" not in invoke(*scoring).stdout

@@ -27,7 +27,7 @@ from tests.core.any_network.networks import (
 A100 = "dgx_a100:boxes=4"
 
 
-def test_a_nic_that_is_dead_one_way_costs_what_the_switch_receives_less():
+def test_a_nic_that_is_dead_one_way_costs_the_lost_ingress_of_the_switch():
     """775 GB/s enter ib, which must send 24 of 32 shards to each of 4 boxes: 32 x 775 / 96 GB/s.
 
     Lowering links one by one had said 233.33.
@@ -66,11 +66,11 @@ def test_a_switch_that_only_forwards_serves_three_gpus_a_third_each():
     assert optimum(fan(), weights=root).algbw_gb_s == Fraction(1, 3)
     copies = tuple(replace(node, multicast=node.is_switch) for node in fan().nodes)
     marked = replace(fan(), nodes=copies)
-    assert rate_bound(marked, weights=root, copying=True).algbw_gb_s == 1
+    assert rate_bound(marked, weights=root, multicast=True).algbw_gb_s == 1
     assert rate_bound(marked, weights=root).algbw_gb_s == Fraction(1, 3)
 
 
-def test_whole_trees_cannot_do_what_fractions_can():
+def test_whole_trees_may_miss_the_fractional_optimum():
     """x* = 2 by halves of four routes; two trees that take a route each break a shared limit."""
     best = optimum(four_routes(), weights=(1, 0))
     assert best.inverse_rate == Fraction(1, 2)
@@ -131,7 +131,7 @@ def test_without_time_both_sides_are_reported_and_neither_is_the_optimum():
     assert not least.is_proved
 
 
-def test_a_schedule_is_made_of_what_was_found_in_time(monkeypatch: pytest.MonkeyPatch):
+def test_a_hurried_search_still_makes_a_schedule(monkeypatch: pytest.MonkeyPatch):
     """It verifies, and claims no optimum."""
     network = load_topology(A100).without("b0.gpu0 -> ib")
     hurried = functools.partial(core_optimum, seconds=0.0)
@@ -145,7 +145,7 @@ def test_a_schedule_is_made_of_what_was_found_in_time(monkeypatch: pytest.Monkey
 def test_a_bound_is_known_at_once():
     """Of the first set: 24 shards must enter a box at 200 GB/s, or 31 a GPU at 325."""
     network = load_topology(A100).without("b0.gpu0 -> ib")
-    bound = bound_by_program(network, (1,) * 32, False, 0.0, copying=False)
+    bound = bound_by_program(network, (1,) * 32, False, 0.0, multicast=False)
     assert bound.algbw_gb_s >= Fraction(32 * 775, 96)
 
 

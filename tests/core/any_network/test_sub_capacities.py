@@ -45,7 +45,7 @@ def check(found: SubCapacities, network: Topology) -> None:
     assert found.is_exact
 
 
-def test_a_switch_that_forwards_divides_what_it_receives():
+def test_a_forwarding_switch_divides_its_ingress():
     """1 GB/s into the switch, a third to each GPU; its price is that of a cut."""
     found = found_for(fan(), (1, 0, 0, 0))
     check(found, fan())
@@ -56,7 +56,7 @@ def test_a_switch_that_forwards_divides_what_it_receives():
     assert [one.switch for one in found.prices.switches] == [1]
 
 
-def test_symmetry_changes_neither_the_rate_nor_what_is_proved():
+def test_symmetry_changes_neither_the_rate_nor_the_bound():
     """A price of one row is spread evenly over the four wires and the cuts that they cross."""
     network = half_duplex()
     one = found_for(network, (1,) * 4)

@@ -38,7 +38,7 @@ def is_right(network: Topology, limits: Limits, trees: list[int], capacity: np.n
     return within and balanced and shared and violated_cut(problem) is None
 
 
-def test_a_switch_passes_on_what_it_receives():
+def test_a_switch_forwards_no_more_than_its_ingress():
     """Three trees of the root into the switch, one to each GPU: then each GPU lacks two."""
     roots = [1, 0, 0, 0]
     assert found_for(fan(), Limits((1, 1, 1, 1, 1, 1, 1)), roots) is None
@@ -93,7 +93,9 @@ def test_sets_of_several_gpus_are_found_as_they_are_missed():
     assert dict(zip(two_pairs().link_between, found.tolist(), strict=True))[0, 3] == 1
 
 
-def test_where_the_solver_fails_whole_numbers_are_asked_for(monkeypatch: pytest.MonkeyPatch):
+def test_the_integer_program_follows_a_failure_of_the_fractional_one(
+    monkeypatch: pytest.MonkeyPatch,
+):
     """The program in fractions gives up; the one in whole numbers does not."""
     asked: list[CutProgram] = []
 

@@ -42,7 +42,7 @@ def test_nothing_beats_the_bound() -> None:
             assert (row.time_us is None) <= bool(row.note)
 
 
-def test_who_cannot_be_reached_has_no_times() -> None:
+def test_unreachable_gpus_have_no_times() -> None:
     one_way = network_of("a b", "a > b", "one way")
     with pytest.raises(DisconnectedError):
         demand_rates(one_way, Demand.of_matrix([[0, 1], [1, 0]]), seconds=60)

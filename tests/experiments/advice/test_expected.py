@@ -44,7 +44,7 @@ def test_a_box_reaches_its_links_and_with_nvls_almost_twice_that() -> None:
 
 
 @pytest.mark.parametrize("collective", ["reduce-scatter", "allgather"])
-def test_nvls_sends_all_of_the_data_where_a_ring_sends_seven_eighths(collective: str) -> None:
+def test_nvls_sends_all_data_and_a_ring_seven_eighths(collective: str) -> None:
     """8/8 of it over 450 GB/s, of which nccl-tests count 7/8."""
     found = rates("dgx_h100:boxes=1", collective)
     assert found["NCCL ring"] == 450
@@ -72,7 +72,7 @@ def test_the_all_to_all_of_nccl_is_sends_and_receives() -> None:
     assert words == "price 1 on 8 links: 8 x 25 GB/s from GPUs 0-7 of box 0 to switch ib"
 
 
-def test_what_a_baseline_leaves_out_is_said_with_its_rate() -> None:
+def test_rates_name_the_differences_of_baselines() -> None:
     """Where it has one; of bounds and of ForestColl there is nothing to say."""
     found = expected(load_topology("dgx_h100:boxes=1"), "allgather")
     text = {one.what: one.differences for one in (*found.bounds, *found.rates) if one.differences}
@@ -212,7 +212,7 @@ def test_cut_sides(collective: str, root: str | None, rate: int, link: tuple[str
     assert ends == [link]
 
 
-def test_a_root_is_refused_where_there_is_none() -> None:
+def test_a_root_is_refused_for_rootless_collectives() -> None:
     with pytest.raises(InvalidParameterError, match="allgather takes no root here"):
         expected(load_topology("ring:nodes=4"), "allgather", root=0)
 
@@ -251,7 +251,7 @@ def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.Monke
     assert found.least_us(10**9) == 375_000
 
 
-def test_all_collectives_are_named_to_who_asks_for_another() -> None:
+def test_unknown_collectives_are_refused_with_the_known_ones() -> None:
     with pytest.raises(UnsupportedError, match=r"is 'gossip'; it must be one of .*, all-to-all$"):
         expected(load_topology("ring:nodes=4"), "gossip")
 
@@ -299,7 +299,7 @@ def endless(*_: object, **__: object) -> None:
         time.sleep(0.001)
 
 
-def test_bounds_and_cuts_have_what_is_left_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bounds_and_cuts_share_the_remaining_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search for cuts that goes on for ever ends with the time, and so do bounds.
 
     The second bound is not begun then, nor are cuts.
@@ -341,7 +341,9 @@ def test_a_slow_schedule_leaves_bounds_and_cuts(monkeypatch: pytest.MonkeyPatch)
     assert found.binding is None
 
 
-def test_programs_for_bounds_and_cuts_get_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_programs_for_bounds_and_cuts_get_the_remaining_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Solvers cannot be interrupted: each gets the seconds that are left of 5, fewer each time.
 
     One GPU's NIC is dead in one direction, so a program takes the place of the cut: for both phases

@@ -5,7 +5,7 @@ import pytest
 from tests.command_line import assert_refused, document, invoke
 
 
-def test_rates_are_a_table_with_what_binds_and_what_sizes_take() -> None:
+def test_rates_are_a_table_with_binding_cuts_and_times_of_sizes() -> None:
     shown = invoke("expected", "dgx_a100:boxes=1", "--sizes", "1MB").stdout
     assert shown == (
         "dgx_a100:boxes=1, allreduce of 8 GPUs; GB/s are 1e9 bytes/s, in each direction\n"

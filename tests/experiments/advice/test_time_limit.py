@@ -45,7 +45,7 @@ def test_work_that_goes_on_after_the_error_is_stopped_again() -> None:
     assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
 
 
-def test_what_ends_in_time_is_left_alone_and_alarms_are_as_before() -> None:
+def test_work_within_the_limit_leaves_alarms_unchanged() -> None:
     before = signal.getsignal(signal.SIGALRM)
     with time_limit(30):
         pass

@@ -32,7 +32,7 @@ def test_a_fault_is_reported_with_its_line(tmp_path: Path) -> None:
     assert str(error) == f"{path}, line 4: methods[1] is odd"
 
 
-def test_what_is_no_text_is_refused(tmp_path: Path) -> None:
+def test_folders_and_other_encodings_are_refused(tmp_path: Path) -> None:
     """Neither a folder nor bytes of another encoding."""
     path = tmp_path / "a.yaml"
     path.write_bytes(b"name: \xff\xfe")
@@ -72,7 +72,9 @@ def test_an_alias_bomb_is_refused_at_once(tmp_path: Path) -> None:
         ("name: [toy\n", "not valid YAML"),
     ],
 )
-def test_what_is_no_document_is_refused(tmp_path: Path, text: str, message: str) -> None:
+def test_duplicate_keys_and_broken_syntax_are_refused(
+    tmp_path: Path, text: str, message: str
+) -> None:
     """Neither keys given twice nor broken syntax."""
     assert message in refusal(tmp_path, text)
 

@@ -168,7 +168,7 @@ def test_a_figure_by_size_needs_sizes(write_experiment) -> None:
 SIMULATE = HEAD + TOPOLOGIES + "methods: [{name: ring}]\nsizes: [1KB]\nsimulate: "
 
 
-def test_simulations_assume_what_is_given(tmp_path: Path) -> None:
+def test_simulations_have_the_given_model_and_defaults(tmp_path: Path) -> None:
     """The rest has its defaults; decimals are exact."""
     path = tmp_path / "toy.yaml"
     path.write_text(SIMULATE + "{alpha_us: 9.6, pipeline_chunks: 4}\n")

@@ -269,7 +269,7 @@ def test_simulations_need_sizes_and_figures_of_them_simulations(write_experiment
     read_experiment(write_experiment(sizes=["1KB"], simulate={}, figures=figures))
 
 
-def test_what_varies_in_a_model_of_training_may_be_along_an_axis(write_experiment) -> None:
+def test_varied_training_parameters_may_be_an_axis(write_experiment) -> None:
     train = {"model": "gemma-2-2b", "utilisation": [0.2, 0.4], "tokens": 512}
     asked = {"collective": "allreduce", "train": train}
     path = write_experiment(**asked, figures=["lines-by-parameter:x=utilisation,y=iteration_s"])

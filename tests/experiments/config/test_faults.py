@@ -105,7 +105,7 @@ def test_mistakes_name_place_and_nearest_word(tmp_path: Path, text: str, message
     assert "\n" not in shown
 
 
-def test_a_slip_is_reported_before_what_it_leaves_missing(tmp_path: Path) -> None:
+def test_a_misspelt_key_is_reported_before_the_missing_one(tmp_path: Path) -> None:
     """A key "topologes" leaves "topologies" out, which would be the first complaint."""
     path = tmp_path / "toy.yaml"
     path.write_text(HEAD + METHODS + "topologes: []\n")

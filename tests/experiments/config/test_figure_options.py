@@ -28,7 +28,7 @@ def test_options_that_are_not_given_have_their_defaults() -> None:
         ("pareto:x=depth,y=depth", "pareto: x and y are both 'depth'; change one"),
     ],
 )
-def test_what_cannot_be_drawn_is_reported_with_what_can(text: str, message: str) -> None:
+def test_invalid_figures_are_refused_with_the_allowed_values(text: str, message: str) -> None:
     with pytest.raises(InvalidExperimentError) as caught:
         parse_figure(text)
     assert str(caught.value).startswith(message)
@@ -42,7 +42,7 @@ def test_a_figure_is_sized_if_sizes_are_along_a_side() -> None:
     assert parse_figure("lines-by-parameter:x=size_bytes,y=time_pipelined_s").sized
 
 
-def test_what_depends_on_the_size_needs_sizes_along_a_side_or_one_alone() -> None:
+def test_size_dependent_measures_need_a_size_axis_or_one_size() -> None:
     figure = parse_figure("lines:y=time_pipelined_s")
     assert figure.of_one_size == "time_pipelined_s"
     assert parse_figure("lines-by-size").of_one_size == parse_figure("lines").of_one_size == ""

@@ -44,7 +44,7 @@ def test_every_measure_is_a_column() -> None:
     assert tacos["algbw_makespan_gb_s"] == pytest.approx(float(rates[1]))
 
 
-def test_what_a_method_does_not_do_is_a_row() -> None:
+def test_unsupported_collectives_are_rows() -> None:
     """An unknown collective of a baseline is "unsupported", with what it has."""
     found = columns("bruck", "broadcast")
     assert found["status"] == Status.UNSUPPORTED
@@ -53,7 +53,7 @@ def test_what_a_method_does_not_do_is_a_row() -> None:
 
 @pytest.mark.parametrize("collective", ["broadcast", "reduce"])
 @pytest.mark.parametrize("method", ["forestcoll", "blink-switch", "unwound", "multicast"])
-def test_a_point_has_the_root_that_is_asked_for(method: str, collective: str) -> None:
+def test_a_point_has_the_given_root(method: str, collective: str) -> None:
     """Two A100 boxes: any root reaches, or is reached by, the other box at 200 GB/s."""
     more = {"parameters": {"multicast": True}} if method == "multicast" else {}
     name = "forestcoll" if more else method
@@ -87,7 +87,7 @@ def test_an_all_to_all_has_a_bound_that_prices_prove(method: str) -> None:
     ("method", "collective"),
     [("forestcoll", "all-to-all"), ("forestcoll-paper", "broadcast"), ("bruck", "reduce")],
 )
-def test_what_a_method_does_not_claim_is_unsupported(method: str, collective: str) -> None:
+def test_unclaimed_collectives_are_unsupported(method: str, collective: str) -> None:
     """A row with the reason, whoever the method is; and what it claims, it is asked for."""
     done = claims(method)
     assert done is not None

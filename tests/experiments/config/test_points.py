@@ -4,7 +4,7 @@ from experiments.config.experiment import read_experiment
 from experiments.config.points import Limits, Point
 
 
-def test_identity_is_what_is_run_not_under_which_limits(write_experiment) -> None:
+def test_identity_excludes_limits(write_experiment) -> None:
     """Raising a limit keeps a point; another parameter, method or repetition makes a new one."""
     before = read_experiment(write_experiment()).points
     raised = read_experiment(write_experiment(limits={"seconds": 5})).points
@@ -15,7 +15,7 @@ def test_identity_is_what_is_run_not_under_which_limits(write_experiment) -> Non
     assert {p.identity for p in other}.isdisjoint(p.identity for p in before)
 
 
-def test_the_root_is_part_of_what_is_run(write_experiment) -> None:
+def test_identity_includes_the_root(write_experiment) -> None:
     """The first GPU unless another is given; other collectives are the points that they were."""
 
     def identities(**changes: object) -> list[str]:
@@ -45,7 +45,7 @@ def a_point(**changes: object) -> Point:
     return Point(**given)  # type: ignore[arg-type]
 
 
-def test_a_job_is_what_a_worker_needs_to_know() -> None:
+def test_a_job_has_the_arguments_of_a_worker() -> None:
     """A root and sizes only where there are some; a root of 0 is one."""
     assert a_point().job == {
         "source": "ring:nodes=3",
@@ -63,7 +63,7 @@ def test_series_are_methods_with_their_parameters() -> None:
     assert a_point(parameters={}).series == "ring"
 
 
-def test_where_a_file_lies_and_what_sizes_are_asked_for_is_not_what_is_run() -> None:
+def test_identity_excludes_file_locations_and_sizes() -> None:
     """Nor is the panel; the order of parameters does not matter. All else does."""
     same = [{"source": "/elsewhere"}, {"cluster": "rings"}, {"limits": Limits(1, 1)}]
     same += [{"sizes": (9,)}, {"parameters": {"both_ways": True, "rings": 2}}]
@@ -77,7 +77,7 @@ def test_where_a_file_lies_and_what_sizes_are_asked_for_is_not_what_is_run() -> 
     assert a_point().identity not in identities
 
 
-def test_simulations_are_not_part_of_what_is_run() -> None:
+def test_identity_excludes_simulations() -> None:
     """They do not change the schedule; the job has them."""
     simulate = {"alpha_us": 5, "gamma_s_per_gb": "1/2", "sharing": "fifo", "pipeline_chunks": 1}
     point = a_point(simulate=simulate)

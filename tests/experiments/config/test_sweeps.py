@@ -64,7 +64,7 @@ def test_the_last_sweep_turns_fastest(write_experiment) -> None:
     ]
 
 
-def test_the_first_gpu_is_the_root_of_what_has_one(write_experiment) -> None:
+def test_the_first_gpu_is_the_default_root(write_experiment) -> None:
     def root(**changes: object) -> object:
         document = yaml.safe_load(write_experiment(**changes).read_text())
         placed = points_of(Experiment.model_validate(document), Path())

@@ -23,7 +23,7 @@ def test_a_network_without_changes_is_the_one_that_is_named() -> None:
     assert changed(topology, {}) is topology
 
 
-def test_what_is_dead_one_way_still_works_the_other_way() -> None:
+def test_links_that_are_dead_one_way_work_the_other_way() -> None:
     """The switch then sends more than it receives; how much of it is usable is for methods."""
     found = network_of("dgx_a100:boxes=2", {"without": ["b1.gpu7 -> ib"]})
     ib, gpu = found.position_of["ib"], found.position_of["b1.gpu7"]

@@ -73,6 +73,6 @@ def test_short_names_distinguish_choices_of_parameters() -> None:
         ("second=generation_s", "algbw_gb_s is in GB/s, generation_s in s; take two of one unit"),
     ],
 )
-def test_what_has_no_axis_in_common_is_refused(options: str, message: str) -> None:
+def test_measures_without_a_common_axis_are_refused(options: str, message: str) -> None:
     with pytest.raises(InvalidExperimentError, match=message):
         parse_figure(f"two-bars:{options}")

@@ -16,7 +16,7 @@ from experiments.results.rows import Status
 from tests.experiments.samples import clusters_of_rows
 
 
-def test_losses_are_reported_with_the_sizes_where_they_are() -> None:
+def test_losses_are_reported_with_their_sizes() -> None:
     """In the order and colour of the methods; of a topology the size is known."""
     rows = clusters_of_rows()
     rows[4] = replace(rows[4], status=Status.TIMEOUT)
@@ -41,7 +41,7 @@ def test_a_loss_without_a_size_is_reported_too() -> None:
     assert never_done([lost], palette_of([done])) == {"forestcoll": "forestcoll: failed"}
 
 
-def test_what_cannot_be_done_in_a_panel_is_reported_in_one_line() -> None:
+def test_unsupported_methods_of_a_panel_are_reported_in_one_line() -> None:
     """Whatever the size; it is a word, so that it is read in grey. Long lines are broken."""
     row = replace(clusters_of_rows()[0], status=Status.UNSUPPORTED)
     elsewhere = replace(clusters_of_rows()[0], cluster="mi250")
@@ -86,7 +86,7 @@ def test_the_page_has_room_for_all_failures() -> None:
     assert "over 60 s" in rates.marks[0].text
 
 
-def test_a_method_without_any_result_is_named_with_what_became_of_it() -> None:
+def test_methods_without_results_are_named_with_their_status() -> None:
     """At all sizes in one way, in two ways, at one size, or unsupported; others are not named."""
     rows = clusters_of_rows()
     lost = {

@@ -22,7 +22,7 @@ def test_panels_share_an_ordinate_unless_one_is_ten_times_lower() -> None:
     assert figure(100.0, 5.0, scale="log").shares_ordinate
 
 
-def test_bars_share_their_names_where_these_are_the_same() -> None:
+def test_panels_with_equal_names_share_the_ordinate() -> None:
     named = [Panel("", Axis(), Axis(names=names)) for names in (("a",), ("a",), ("b",))]
     assert Figure(tuple(named[:2])).shares_ordinate
     assert not Figure(tuple(named)).shares_ordinate

@@ -23,7 +23,7 @@ def test_a_heat_map_has_a_cell_a_point() -> None:
     assert figure.colours.label == "share of the optimum, pipelined (cells: %)"
 
 
-def test_what_ended_well_without_the_value_is_an_empty_cell() -> None:
+def test_successful_rows_without_the_value_are_empty_cells() -> None:
     """Of a search gap only searches know; it is no failure."""
     (panel,) = heat_map(some_rows()[:1], "gpus", "method", "gap").panels
     assert [(cell.value, cell.words) for cell in panel.cells] == [(None, "")]

@@ -59,7 +59,7 @@ def test_many_failures_at_one_place_are_counted() -> None:
     assert words == ["timeout", "unsupported"]
 
 
-def test_what_only_the_page_has_room_for_is_not_on_paper() -> None:
+def test_page_only_failures_are_not_on_paper() -> None:
     lost = Failure(1, None, Status.FAILED, "a", DOTS, page_only=True)
     with style():
         (axes,) = render(Figure((Panel("", Axis(), Axis(), failures=(lost,)),))).axes

@@ -97,7 +97,7 @@ def test_published_values_are_hollow() -> None:
     assert len(marks.get_facecolor()) == 0
 
 
-def test_rates_begin_at_zero_on_ordinates_of_their_own_where_they_differ_much() -> None:
+def test_rates_begin_at_zero_and_very_different_ones_have_own_ordinates() -> None:
     """Of 100 GB/s one can see 200; of 300 one cannot see 4, whose axis ends at 4.2."""
     zero = Axis("rate", from_zero=True)
     far, near = (

@@ -52,7 +52,9 @@ def test_long_names_are_broken_behind_commas_or_anywhere() -> None:
     assert wrapped("9" * 40, 20) == "\n".join(["9" * 20] * 2)
 
 
-def test_published_values_by_gpus_stand_where_the_rows_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_published_values_by_gpus_stay_within_the_range_of_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Between 8 and 32 GPUs; what is derived only at their sizes, what is of a size nowhere."""
     marks = [
         MARK,

@@ -50,7 +50,7 @@ def test_options_are_part_of_the_kind_and_of_the_file_name(tmp_path: Path) -> No
     assert [file.name for file in files] == ["pareto-x-depth-y-k.png", "pareto-x-depth-y-k.pdf"]
 
 
-def test_what_cannot_be_drawn_is_a_typed_error(tmp_path: Path) -> None:
+def test_invalid_plots_raise_typed_errors(tmp_path: Path) -> None:
     """Unknown kinds and parameters, no rows, and cells that would mix several runs."""
     file = tmp_path / "a.png"
     with pytest.raises(InvalidExperimentError, match='did you mean "pareto"'):
@@ -99,7 +99,7 @@ def test_simulated_figures_state_the_model(monkeypatch: pytest.MonkeyPatch, tmp_
     assert titles == ["Title. Simulated: alpha 5 us", "Title"]
 
 
-def test_what_depends_on_the_size_is_drawn_over_gpus_for_a_single_one(tmp_path: Path) -> None:
+def test_size_dependent_measures_of_one_size_are_drawn_over_gpus(tmp_path: Path) -> None:
     """The title names it; with two sizes it would be unclear which is which."""
     titles: list[str] = []
     one = {"1024": {"time_pipelined_s": 1.0}}

@@ -52,7 +52,7 @@ def test_a_panel_has_a_line_for_each_method_under_the_optimum() -> None:
     assert all(trace.data["marker"]["symbol"].endswith("-open") for trace in published)
 
 
-def test_a_timeout_is_at_its_limit_where_time_is_drawn_and_above_elsewhere() -> None:
+def test_timeouts_are_at_their_limit_on_time_axes_and_above_others() -> None:
     """Of 60 s; with a dashed line there. Elsewhere it has a lane, and the panel is higher."""
     (times,) = render(lines(ROWS, "generation_s"))
     (mark,) = by_mode(times, "text")
@@ -66,7 +66,7 @@ def test_a_timeout_is_at_its_limit_where_time_is_drawn_and_above_elsewhere() -> 
     assert rates.layout["yaxis"]["domain"][1] < rates.layout["yaxis2"]["domain"][0]
 
 
-def test_what_never_has_a_result_is_left_to_the_legend() -> None:
+def test_methods_without_results_appear_in_the_legend_only() -> None:
     """But for timeouts at their limits."""
     lost = [replace(row, status=Status.UNSUPPORTED) for row in ROWS[3:]]
     (plot,) = render(lines([*ROWS[:3], *lost], "algbw_gb_s"))
@@ -87,7 +87,7 @@ def test_a_panel_without_anything_is_left_out() -> None:
     assert render(scatter(ROWS[-1:], "algbw_gb_s", "generation_s")) == []
 
 
-def test_an_abscissa_doubles_and_ticks_where_there_is_room() -> None:
+def test_doubling_abscissas_have_ticks_at_the_values() -> None:
     axis = drawn(line((8, 1)), x=Axis("GPUs", "doubling", (8, 64, 16, 8))).layout["xaxis"]
     assert axis["type"] == "log"
     assert axis["ticktext"] == ["8", "16", "64"]
@@ -163,7 +163,7 @@ def test_times_that_are_far_apart_go_by_decades() -> None:
     assert (first["base"][0], first["x"][0] + first["base"][0]) == pytest.approx((0.001, 0.01))
 
 
-def test_what_has_no_value_has_no_bar_and_a_panel_without_bars_is_not_there() -> None:
+def test_missing_values_have_no_bars_and_empty_panels_are_left_out() -> None:
     """Also where all methods failed: the page lists these below its figures."""
     assert render(bars(RINGS, "algbw_synchronous_gb_s")) == []
     lost = [replace(row, status=Status.FAILED, algbw_gb_s=None) for row in RINGS]

@@ -11,7 +11,7 @@ from tests.experiments.samples import clusters_of_rows as some_rows
 
 
 @pytest.mark.parametrize("kind", ["time-against-algbw", "pareto"])
-def test_a_scatter_says_in_words_what_it_cannot_show(kind: str, tmp_path: Path) -> None:
+def test_a_scatter_names_timeouts_in_a_note(kind: str, tmp_path: Path) -> None:
     """The method that timed out has no place there: a note above the panel names it."""
     (file,) = plot(kind, some_rows(), [tmp_path / "a.svg"])
     assert "ring: timeout" in file.read_text()
@@ -26,7 +26,7 @@ def test_a_scatter_says_in_words_what_it_cannot_show(kind: str, tmp_path: Path) 
         ("depth", "ratio", [(1, 1), (2, 4)]),  # low and much
     ],
 )
-def test_the_front_is_what_none_beats(x: str, y: str, expected: list[tuple[int, int]]) -> None:
+def test_the_front_has_the_unbeaten_points(x: str, y: str, expected: list[tuple[int, int]]) -> None:
     """(1, 1), (2, 4), (3, 2) by hand, for each choice of what is better."""
     assert front([(1, 1), (2, 4), (3, 2)], x, y) == expected
 
@@ -40,7 +40,7 @@ def test_a_marker_for_each_method_and_size_with_its_gpus() -> None:
     assert panel.y.paper_label == "generation time (s); labels: GPUs"
 
 
-def test_what_is_beaten_is_pale_and_the_front_a_staircase() -> None:
+def test_beaten_points_are_pale_and_the_front_is_a_staircase() -> None:
     """At 16 GPUs both take as long, and 346.667 GB/s beat 200; methods are in the legend once."""
     figure = pareto(some_rows(), "algbw_gb_s", "generation_s")
     first = figure.panels[0]

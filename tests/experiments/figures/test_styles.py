@@ -14,7 +14,7 @@ def test_every_method_has_a_style_and_no_two_share_colour_and_marker() -> None:
     assert len({(style.colour, style.marker) for style in STYLES.values()}) == len(STYLES)
 
 
-def test_a_style_does_not_depend_on_what_else_is_drawn() -> None:
+def test_styles_are_independent_of_other_methods() -> None:
     """All methods in the other order, or one of one's own alone."""
     names = [*STYLES, "mine:fast"]
     assert styles_of(names) == styles_of(names[::-1])

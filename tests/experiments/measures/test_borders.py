@@ -50,13 +50,13 @@ def test_borders_of_gpus_are_cuts(seed: int, reduction: bool) -> None:
     assert found == min(cuts)
 
 
-def test_a_gpu_that_has_all_of_the_data_has_no_border_to_get_it_over() -> None:
+def test_a_gpu_with_all_data_has_no_border() -> None:
     topology = load_topology("ring:nodes=3")
     assert border_bound(topology, gpus(topology), (1, 0, 0)) == 2
     assert border_bound(topology, boxes(topology)) is None
 
 
-def test_rings_send_nearly_twice_what_must_come_into_two_boxes() -> None:
+def test_rings_send_nearly_twice_the_least_traffic_into_two_boxes() -> None:
     """ForestColl figure 2: 15 shards into each box where 8 would do, as single trees send."""
     topology = load_topology("dgx_a100:boxes=2")
     ring, low = cost(METHODS["ring"].run(topology)), cost(generate(topology, k=1).schedule)

@@ -268,7 +268,7 @@ def test_unequal_phases_meet_a_cut_without_a_program(monkeypatch: pytest.MonkeyP
         (Fraction(3), "", UpperBound(Fraction(2), "a partition or cut")),
     ],
 )
-def test_the_program_s_bound_counts_where_it_is_lower(
+def test_the_lower_of_program_and_cut_bounds_counts(
     rate: Fraction, remark: str, expected: UpperBound, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cuts prove 2 GB/s of this network, and the combination does not attain it."""

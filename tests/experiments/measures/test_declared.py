@@ -113,7 +113,7 @@ def test_rows_have_the_columns_that_they_had_in_their_order() -> None:
     assert list(json.loads(row.to_json())) == COLUMNS
 
 
-def test_what_a_measure_is_for_follows_from_its_entry() -> None:
+def test_entries_declare_exact_compared_and_bounded_measures() -> None:
     """Exact columns, those compared and those under the optimum, as they have always been."""
     assert EXACT == ("algbw", "algbw_synchronous", "algbw_makespan", "optimum")
     assert COMPARED == ("algbw", "algbw_synchronous", "algbw_makespan")

@@ -28,14 +28,14 @@ def test_a_class_declares_measures_by_the_names_of_its_fields() -> None:
     assert (found["speed_exactly"].exact_of, found["speed_exactly"].compared) == ("speed", True)
 
 
-def test_no_value_is_none_or_what_stands_for_it() -> None:
+def test_missing_values_have_their_declared_default() -> None:
     """Each instance has an empty value of its own."""
     one, other = Declared(), Declared()
     assert (one.speed, one.speed_exactly, one.marks) == (None, None, {})
     assert one.marks is not other.marks
 
 
-def test_a_value_is_taken_of_what_was_made() -> None:
+def test_values_are_computed_from_the_result_and_size() -> None:
     """With the size of the data where it depends on it; None without a way to take it."""
     made: Any = SimpleNamespace(v=Fraction(7, 2))
     assert measures_of(Declared)["speed"].of(made) == Fraction(7, 2)

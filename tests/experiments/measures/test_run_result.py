@@ -155,7 +155,7 @@ def test_columns_without_a_value_are_left_out() -> None:
     assert not measured(steps).keys() & {"num_trees", "depth"}
 
 
-def test_what_depends_on_the_size_is_by_size() -> None:
+def test_size_dependent_measures_are_listed_by_size() -> None:
     """8/3 GB/s take 3/8 us for 1000 bytes and twice that for 2000; nothing is at a finish."""
     sizes = measured(ring(), (1000, 2000))["sizes"]
     assert list(sizes) == ["1000", "2000"]

@@ -103,7 +103,7 @@ def test_rounding_is_not_an_error() -> None:
     assert (free.over_bound(1) or 0) > 1.05  # a byte is not cut into pipeline chunks
 
 
-def test_what_cannot_be_lowered_has_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_schedules_without_a_program_have_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:
     """And no simulation, no ratio, no error."""
 
     def refuses(_: object) -> None:

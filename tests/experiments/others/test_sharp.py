@@ -21,7 +21,7 @@ def test_collnet_has_the_same_share_from_two_boxes_to_eight(form: str) -> None:
         assert Fraction(row.algbw) / Fraction(row.optimum) == SHARE[row.cluster.split(":")[0]]
 
 
-def test_nvls_attains_the_optimum_where_switches_of_boxes_add() -> None:
+def test_nvls_attains_the_optimum_of_multicast_boxes() -> None:
     found = [row for row in read_rows(ROWS) if row.method == "nccl-nvls" and row.algbw]
     assert len(found) == 3
     assert all(row.algbw == row.optimum and row.cluster.startswith("dgx_h100") for row in found)

@@ -26,7 +26,7 @@ def test_no_method_is_above_the_optimum(rows: list[Row]) -> None:
     assert all(row.verified and row.algbw == row.optimum for row in of(rows, "forestcoll"))
 
 
-def test_swing_and_trivance_are_optimal_where_dimensions_have_length_three_or_four(
+def test_swing_and_trivance_are_optimal_for_dimensions_of_three_or_four(
     rows: list[Row],
 ) -> None:
     best = {row.topology for row in of(rows, "swing", "trivance") if row.algbw == row.optimum}

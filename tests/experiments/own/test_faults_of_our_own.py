@@ -37,7 +37,7 @@ def test_forestcoll_is_optimal_on_damaged_networks(rows: dict[tuple[str, str], R
     ("boxes", "fault", "percent"),
     [(4, SLOW, 33.3), (128, SLOW, 0.8), (4, DEAD, 3.2), (16, DEAD, 0.8), (128, DEAD, 0.1)],
 )
-def test_faults_cost_what_the_page_says(
+def test_faults_cost_the_percentages_of_the_page(
     rows: dict[tuple[str, str], Row], boxes: int, fault: str, percent: float
 ) -> None:
     assert 100 * (cost(rows, boxes, fault, "forestcoll") - 1) == pytest.approx(percent, abs=0.05)

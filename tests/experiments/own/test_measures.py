@@ -35,7 +35,7 @@ def test_every_method_is_measured_on_every_cluster(collective: str) -> None:
 @pytest.mark.parametrize(
     "method", ["direct", "recursive-halving-doubling", "bruck", "blueconnect", "forestcoll"]
 )
-def test_the_page_says_what_comes_out(method: str, collective: str) -> None:
+def test_the_page_shows_the_measured_values(method: str, collective: str) -> None:
     """docs/baselines.md has both measures of these methods on two A100 boxes, the first column."""
     page = (FOLDER / "docs" / "baselines.md").read_text(encoding="utf-8")
     (block,) = (part for part in page.split("\n\n") if part.startswith(f"| {collective} | A100"))

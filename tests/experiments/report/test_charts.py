@@ -38,7 +38,7 @@ def test_clusters_of_one_size_give_bars() -> None:
     assert len(found["Generation time against GPUs"].plots) == 1
 
 
-def test_simulations_say_so_and_what_they_assume() -> None:
+def test_simulated_charts_name_their_assumptions() -> None:
     """Against the size where there are several, else against GPUs, with the size."""
     chart = charts(simulated(1024, 2048))["Simulated algbw against the size of the data"]
     assert chart.text == "Simulated, not measured. Assumed: alpha 10 us."
@@ -47,7 +47,7 @@ def test_simulations_say_so_and_what_they_assume() -> None:
     assert chart.text.endswith("alpha 10 us. Size of the data: 1KB.")
 
 
-def test_figures_say_what_is_measured_and_what_is_theory() -> None:
+def test_charts_state_measured_or_theoretical() -> None:
     shown = {title: chart.text for title, chart in charts(CLUSTERS).items()}
     assert shown["Generation time against GPUs"].startswith("Measured: ")
     assert shown["Theoretical algbw, pipelined against GPUs"].startswith("Theoretical: ")
@@ -80,7 +80,7 @@ def test_without_any_result_there_is_no_figure() -> None:
     assert charts([replace(row, status=Status.FAILED) for row in CLUSTERS]) == {}
 
 
-def test_borders_are_a_figure_where_several_kinds_are_known() -> None:
+def test_several_kinds_of_borders_make_a_figure() -> None:
     """In the styles that they have on paper; with the border of a GPU alone nothing compares."""
     bounds = {"border_of_gpu_gb_s": 400.0, "border_of_box_gb_s": 500.0}
     rows = [replace(row, **bounds) for row in CLUSTERS[:3]]  # type: ignore[arg-type]

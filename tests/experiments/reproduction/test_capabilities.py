@@ -27,7 +27,7 @@ def test_capabilities_of_a_method_follow_from_rows() -> None:
     assert found["SCCL"].slides == "no, yes, no"
 
 
-def test_of_methods_without_allgathers_allreduces_count() -> None:
+def test_methods_without_allgathers_count_by_allreduces() -> None:
     """As of TTO and Blink; a refused allgather is no evidence, an allgather goes before."""
     theirs = clusters_of_rows()[3:]
     summed = [replace(row, method="tto", collective="allreduce") for row in theirs]

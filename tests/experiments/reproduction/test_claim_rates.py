@@ -25,7 +25,7 @@ def _claim(network: str, **others: object) -> Claim:
 
 
 @pytest.mark.parametrize(("side", "rate"), [(3, "3/2"), (4, "8/5"), (5, "5/3")])
-def test_the_optimum_on_a_mesh_is_what_counting_links_allows(side: int, rate: str) -> None:
+def test_the_optimum_of_a_mesh_follows_from_its_number_of_links(side: int, rate: str) -> None:
     """4 n (n - 1) directed links over 2 (n^2 - 1): 2 n / (n + 1)."""
     found = decided(_claim(f"torus:dims={side}x{side},wrap=false"))
     assert found.bound == found.reached == Fraction(rate) == Fraction(2 * side, side + 1)
@@ -72,7 +72,7 @@ def test_trivances_latency_form_has_three_times_brucks_rate() -> None:
     assert 1 / cost(made).time_s_per_gb == 3 * Fraction(1, 3 + 9 + 27)
 
 
-def test_swings_transfers_are_slower_than_equation_3_where_dimensions_differ() -> None:
+def test_swing_is_slower_than_equation_3_on_unequal_dimensions() -> None:
     """16 x 4: after 16 of 64 GPUs 1/16 of the data is left, on two ports of four.
 
     Its steps cross 3 and 5 links: 1/32 (3/2 + 5/4) beside the 15/64 of 4 x 4, in each phase.
@@ -119,7 +119,7 @@ def test_a_slow_box_costs_less_than_it_lost(share: str, rate: int, binds: str) -
     assert base_rate(Base(method="ring", network=network), "allreduce") == Fraction(12800, 63)
 
 
-def test_where_no_count_binds_the_prices_do() -> None:
+def test_prices_bind_if_no_count_does() -> None:
     found = decided(_claim("dgx_h100:boxes=2,nvls=false", scale={"b0.* - ib": "7/8"}))
     assert found.bound == 265
     assert found.binds == "prices of links, the dual of the allreduce program"

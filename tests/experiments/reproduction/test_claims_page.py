@@ -12,7 +12,7 @@ def papers() -> Papers:
     return read_claims()
 
 
-def test_the_page_is_what_the_command_prints(papers: Papers) -> None:
+def test_the_page_equals_the_output_of_the_command(papers: Papers) -> None:
     """`forestcoll reproduction claims` writes it; every optimum is computed again."""
     page = (CLONE / "docs" / "papers" / "claims.md").read_text(encoding="utf-8")
     tables = claim_tables(papers)

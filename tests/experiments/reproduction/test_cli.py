@@ -29,14 +29,14 @@ def _read_once(coverage: Coverage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli, "Coverage", covered)
 
 
-def test_coverage_names_what_is_missing_and_what_differs() -> None:
+def test_coverage_names_missing_and_differing_numbers() -> None:
     done = CliRunner().invoke(app, ["coverage", "--clone", str(CLONE)])
     assert done.exit_code == 0, done.output
     assert "32 are reproduced, 9 lack only the machine" in done.output
     assert "30 printed, 22 here" in done.output
 
 
-def test_what_is_broken_is_named_in_a_line_and_ends_with_a_code(clone: Path) -> None:
+def test_broken_results_are_named_in_one_line_with_an_exit_code(clone: Path) -> None:
     (clone / "results/toy/rows.jsonl").write_text('{"algbw_gb_s": NaN}\n')
     for command in ("draw", "coverage"):
         done = CliRunner().invoke(app, [command, "--clone", str(clone)])

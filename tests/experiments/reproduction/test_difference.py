@@ -22,7 +22,7 @@ def test_equal_means_rounding_to_the_printed_number(printed: str, ours: float, e
     assert Difference("EF5", "x", printed, ours).equal is equal
 
 
-def test_the_share_is_of_what_is_printed() -> None:
+def test_shares_are_relative_to_the_printed_number() -> None:
     assert Difference("EF5", "x", "200", 220.0).share == pytest.approx(0.1)
     assert printed_number("<0.01")[0] == 0.01
 

@@ -4,7 +4,7 @@ from experiments.reproduction.difference import Difference
 from experiments.reproduction.inventory import PAPERS, Otherwise, read_items
 
 
-def test_every_item_is_there_once_and_says_what_it_lacks() -> None:
+def test_every_item_appears_once_with_the_reason_for_its_status() -> None:
     """79 of them; whatever is not simply done has a reason."""
     items = read_items()
     assert len(items) == len({item.item for item in items}) == 79
@@ -23,7 +23,7 @@ def test_an_item_is_of_theory_or_of_software_or_of_neither() -> None:
             assert item.can == ("H",) or item.status == "none", item.item
 
 
-def test_what_is_known_to_come_out_otherwise_may_not_be_farther_off() -> None:
+def test_known_differences_cover_no_larger_ones() -> None:
     """20.9 for 20 is within 5 %; 22 is farther off, 19 on the other side, and 41 another number."""
     known = Otherwise("time, *", 0.05, "rounded")
     for what, ours, covered in (("time, x", 20.9, True), ("time, x", 22, False),

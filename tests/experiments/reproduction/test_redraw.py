@@ -23,7 +23,7 @@ def test_figures_are_drawn_from_the_rows_alone(clone: Path) -> None:
     assert (clone / "results/toy/rows.jsonl").read_bytes() == before
 
 
-def test_what_cannot_be_drawn_does_not_keep_the_others(clone: Path) -> None:
+def test_broken_results_do_not_stop_the_others(clone: Path) -> None:
     """One is broken; the summary of another is in the way of a folder."""
     keep(clone, 2)
     rows = (clone / "results/toy/rows.jsonl").read_bytes()

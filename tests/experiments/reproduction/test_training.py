@@ -29,7 +29,7 @@ def test_rates_lie_on_lines_between_sizes() -> None:
         assert algbw_at([slow, row], "forestcoll", size) == pytest.approx(rate)
 
 
-def test_large_models_save_about_what_is_printed(coverage: Coverage) -> None:
+def test_large_models_save_about_the_printed_share(coverage: Coverage) -> None:
     """14, 20 and 20 % are within the ranges; of small ones at most 5 %, the least is 3 to 4 %."""
     found = {one.model: one for one in savings(coverage.rows)}
     assert len(found) == 6
@@ -75,7 +75,7 @@ def test_small_models_hide_their_communication(coverage: Coverage) -> None:
     assert max(saved for _, saved in small) < 0.0125
 
 
-def test_large_models_save_what_their_assumptions_allow(coverage: Coverage) -> None:
+def test_savings_of_large_models_follow_from_the_utilisation(coverage: Coverage) -> None:
     """In print 50 and 43 % are computation, and 20 % are saved."""
     found = figure_13(coverage)
     for model in ("llama-2-70b", "llama-3-119b"):

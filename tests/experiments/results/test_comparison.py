@@ -32,7 +32,7 @@ def test_times_are_compared_by_medians_with_their_noise(
     assert found.mean_ratio == pytest.approx(ratio)
 
 
-def test_compare_is_exact_about_algbw_and_says_what_changed() -> None:
+def test_compare_is_exact_about_algbw_and_names_changes() -> None:
     """One point lost bandwidth, one ended otherwise, one is missing, one is new."""
     before = some_rows()
     after = [replace(row, commit="def") for row in before]
@@ -122,7 +122,7 @@ def test_remarks_sum_it_up() -> None:
     ]
 
 
-def test_remarks_say_what_one_should_know() -> None:
+def test_remarks_warn_of_single_runs_and_disjoint_results() -> None:
     """Single runs, and results that have nothing in common."""
     single = remarks(compare(rings_of_rows(), rings_of_rows()))
     assert single[-1] == "single runs say nothing of the noise; set repetitions to 3 or more"

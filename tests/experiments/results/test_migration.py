@@ -74,7 +74,7 @@ def test_other_pieces_keep_their_name():
     assert current_row(row) == row
 
 
-def test_what_simulations_assume_is_said_in_the_current_words():
+def test_assumptions_of_simulations_use_the_current_terms():
     row = {"simulated": "alpha 10 us, fair sharing, best pieces"}
     assert current_row(row)["simulated"] == "alpha 10 us, fair sharing, best pipeline chunks"
 

@@ -32,7 +32,7 @@ def test_a_quantity_is_a_column_the_method_or_a_parameter() -> None:
     assert quantity(replace(row, topology="mine.yaml"), "boxes") is None
 
 
-def test_sides_are_what_some_row_has() -> None:
+def test_sides_are_the_parameters_of_some_row() -> None:
     rows = [replace(some_rows()[0], parameters={"effort": 1}), *some_rows()[1:]]
     assert {"effort", "boxes", "ib_switches", "gpus", "method"} <= sides(rows)
     assert "gpus_per_box" not in sides(rows)
@@ -64,7 +64,7 @@ def test_series_come_in_the_order_of_their_rows() -> None:
     assert series_of(some_rows()[::-1]) == ["ring", "forestcoll"]
 
 
-def test_what_is_swept_is_taken_out_of_the_names() -> None:
+def test_names_leave_out_the_swept_parameter() -> None:
     """So that rows that differ by it alone are one line in one panel."""
     row = replace(
         some_rows()[0], topology="dgx_a100:boxes=2,ib_switches=4 without b0.gpu0", size_bytes=64
@@ -93,7 +93,7 @@ def test_one_network_that_grows_stays_as_it_is() -> None:
         assert scaling_series(rows) == rows
 
 
-def test_networks_of_one_size_are_named_without_what_grows() -> None:
+def test_names_of_clusters_leave_out_the_growing_parameter() -> None:
     """Kautz graphs of degree 2 and 4: `nodes` is what grows."""
     kautz = "generalized_kautz"
     found = clusters(*((f"{kautz}:degree={d},nodes={n}", n) for d in (2, 4) for n in (5, 6)))

@@ -34,7 +34,7 @@ def test_results_are_a_folder_or_a_file_of_rows(tmp_path: Path) -> None:
     assert load_results(tmp_path / "toy") == load_results(tmp_path / "toy" / "rows.jsonl") == rows
 
 
-def test_a_place_without_rows_is_refused_with_where_there_are_some(tmp_path: Path) -> None:
+def test_places_without_rows_are_refused_with_folders_that_have_some(tmp_path: Path) -> None:
     for name in ("b", "a"):
         with RowFile(tmp_path / name / "rows.jsonl") as file:
             file.append(some_rows()[0])
@@ -74,7 +74,7 @@ def test_a_word_that_matches_nothing_is_a_mistake() -> None:
         select(some_rows(), topologies=["torus"])
 
 
-def test_rows_come_by_topology_whichever_was_finished_first(tmp_path: Path) -> None:
+def test_rows_are_grouped_by_topology_for_any_order_of_finish(tmp_path: Path) -> None:
     """As jobs side by side end, and reruns follow: all that is kept is the place of each point."""
     planned = [
         replace(row, position=n, point=f"p{n}") for n, row in enumerate(clusters_of_rows(), 1)

@@ -67,12 +67,12 @@ def test_losses_say_why_there_is_no_schedule() -> None:
     ]
 
 
-def test_what_is_not_simulated_is_reported() -> None:
+def test_missing_simulations_are_noted() -> None:
     row = replace(some_rows()[0], unsimulated="too many units")
     assert notes([row, row]) == ["not simulated: forestcoll on dgx_a100:boxes=2: too many units"]
 
 
-def test_how_a_baseline_differs_is_reported_once_where_it_made_something() -> None:
+def test_differences_of_successful_baselines_are_noted_once() -> None:
     """ForestColl has no search to report, nor has a method that found nothing."""
     row = some_rows()[0]
     made, lost = replace(row, method="ring"), replace(row, method="tacos", status=Status.FAILED)

@@ -90,7 +90,7 @@ def ancestors(process: int) -> list[int]:
     return found
 
 
-def test_whoever_is_lost_no_point_is(
+def test_no_point_is_lost_with_a_worker_harness_or_scheduler(
     cluster: Cluster, write_experiment, harness, tmp_path: Path
 ) -> None:
     """A Dask worker, then the harness, then the scheduler, while a point sleeps for a minute.

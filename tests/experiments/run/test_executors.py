@@ -48,7 +48,7 @@ def test_points_run_side_by_side(write_experiment, tmp_path: Path) -> None:
     assert sorted(events.seen[3:]) == ["ring ends", "ring starts", "zoo:meets ends"]
 
 
-def test_who_stops_listening_ends_all_points(write_experiment, tmp_path: Path) -> None:
+def test_closing_the_run_ends_all_points(write_experiment, tmp_path: Path) -> None:
     """One sleeps for a minute; closing takes a moment, and nobody is left."""
     note = tmp_path / "note"
     path = write_experiment(

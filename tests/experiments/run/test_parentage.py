@@ -5,7 +5,7 @@ import os
 from experiments.run.parentage import reap
 
 
-def test_leave_is_taken_of_who_ends_soon() -> None:
+def test_reap_waits_for_children_that_end_soon() -> None:
     """A child that has not ended yet: not there at once, its exit code when it was waited for."""
     child = os.posix_spawn("/bin/sleep", ["sleep", "0.3"], os.environ)
     assert child not in reap()

@@ -10,7 +10,7 @@ from forestcoll.errors import InvalidExperimentError
 from tests.experiments.run.planned import a_point, a_row
 
 
-def test_a_raised_limit_reruns_only_what_had_run_into_it() -> None:
+def test_a_raised_limit_reruns_only_points_that_had_reached_it() -> None:
     """A timeout is final until it gets more time; so is a lack of memory."""
     point = a_point()
     late, starved = a_row(point, Status.TIMEOUT), a_row(point, Status.OUT_OF_MEMORY)
@@ -31,7 +31,7 @@ def test_failures_are_final_unless_they_were_not_the_method_s() -> None:
         assert is_done(point, a_row(point, status), retry_failed=True)
 
 
-def test_a_plan_is_what_is_left() -> None:
+def test_a_plan_has_the_points_without_rows() -> None:
     """Of two points one has a row; starting over, none has."""
     points = [a_point(nodes=3), a_point(nodes=4)]
     rows = [a_row(points[0])]
@@ -103,7 +103,7 @@ def test_a_preview_adds_up() -> None:
     ]  # fmt: skip
 
 
-def test_each_point_has_a_line_that_says_what_becomes_of_it() -> None:
+def test_each_point_has_a_line_with_its_action() -> None:
     """Done, to run again, to run; times in minutes and hours; names are never markup."""
     points = [a_point(nodes=3), a_point(nodes=4), a_point(nodes=12), a_point("[red]")]
     rows = [

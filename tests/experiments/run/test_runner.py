@@ -29,7 +29,7 @@ class Pretended:
             yield Row.of(point, {"status": "ok", "time": "2026-01-01T00:00:00+00:00"})
 
 
-def test_a_run_goes_on_where_it_was_killed(write_experiment, log, tmp_path: Path) -> None:
+def test_a_killed_run_resumes_with_the_missing_rows(write_experiment, log, tmp_path: Path) -> None:
     """Of three rows one is lost and one cut in half: the second run makes just these two."""
     path = tmp_path / "rows.jsonl"
     points = read_experiment(write_experiment(topologies=SIZES)).points

@@ -60,7 +60,7 @@ def test_another_root_than_asked_for_is_refused(monkeypatch: pytest.MonkeyPatch)
     assert "rooted at rank 3; rank 2 was due" in str(found["reason"])
 
 
-def test_weights_are_part_of_what_is_asked() -> None:
+def test_weights_are_part_of_a_job() -> None:
     """A ring of 4, all data on two neighbours: the other two get it over two links of 1 GB/s."""
     found = columns("forestcoll", "allgather", source="ring:nodes=4", weights=["1/2", "0.5", 0, 0])
     assert found["status"] == Status.OK, found

@@ -43,7 +43,7 @@ def test_nothing_to_send_takes_no_time() -> None:
     assert OnNetwork(load_topology("ring:nodes=4"))("allgather", 0) == 0
 
 
-def test_an_all_to_all_takes_what_its_rate_allows() -> None:
+def test_an_all_to_all_takes_the_time_of_its_rate() -> None:
     """On a ring of four 1 GB/s links both ways a pair gets 1/2 GB/s: 8 links, 16 hops."""
     on = OnNetwork(load_topology("ring:nodes=4"), model=AlphaBeta(alpha_us=0))
     assert on.all_to_all_gap is None

@@ -28,7 +28,7 @@ def test_numbers_that_made_the_times_are_found(
     ]
     found = fit(measured)
     assert max(map(abs, found.residuals)) < 1e-6
-    assert found.told_apart
+    assert found.distinguishable
     assert found.us_per_byte == pytest.approx(per_byte, rel=1e-5)
     assert found.predicted_us(2**24, 3, 1.5) == pytest.approx(
         epsilon + 3 * alpha + per_byte * 2**24 * 1.5, rel=1e-4, abs=1e-3
@@ -50,7 +50,7 @@ def test_the_paper_s_numbers_come_out() -> None:
 
 def test_one_number_of_steps_does_not_separate_alpha_and_epsilon() -> None:
     found = fit([Measured(size, 50 + size * 1e-3, 10, 1) for size in SIZES])
-    assert not found.told_apart
+    assert not found.distinguishable
     assert (found.alpha_us, found.epsilon_us) == (pytest.approx(5), 0)
 
 
@@ -79,7 +79,7 @@ def test_no_other_numbers_have_smaller_relative_errors() -> None:
 
 def test_residuals_are_shares_of_the_measured_times() -> None:
     measured = (Measured(1000, 40, 2, 1), Measured(1000, 10, 2, 1))
-    found = Fit(5, 10, 0, measured, told_apart=True)  # 20 us
+    found = Fit(5, 10, 0, measured, distinguishable=True)  # 20 us
     assert found.residuals == (-0.5, 1.0)
 
 

@@ -80,7 +80,7 @@ def test_an_overlap_by_hand() -> None:
     assert found.visible_by_kind() == {"allreduce": 3}
 
 
-def test_what_begins_during_a_collective_hides_its_rest() -> None:
+def test_computation_that_starts_during_a_collective_hides_its_rest() -> None:
     found = timeline(
         [
             Task("a", COMPUTE, 4, (), "compute"),

@@ -41,5 +41,7 @@ def test_all_groups_of_a_kind(by: str, groups: int, rate: str) -> None:
         (("--by", "box", "--time-limit", "1e-9"), 3, "the best rate is at most"),
     ],
 )
-def test_what_is_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_invalid_groups_and_options_are_refused(
+    arguments: tuple[str, ...], code: int, message: str
+) -> None:
     assert_refused(message, NAME, "dgx_a100:boxes=2", *arguments, code=code)

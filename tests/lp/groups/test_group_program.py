@@ -34,7 +34,7 @@ def all_cuts(program: GroupsProgram) -> None:
             program.add(number, inside)
 
 
-def test_the_scale_is_what_a_member_can_take_in() -> None:
+def test_the_scale_is_the_ingress_of_a_member() -> None:
     """1 GB/s from the one other member, at twice the speed of t for weight 2."""
     assert pairs().scale_gb_s == 1
     assert pairs(1, 2).scale_gb_s == 0.5

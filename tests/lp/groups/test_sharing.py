@@ -65,7 +65,7 @@ def test_a_single_group_of_all_gpus_is_the_allgather() -> None:
     assert found.algbw_gb_s(0) == forestcoll.optimum(topology).algbw_gb_s
 
 
-def test_weights_divide_what_is_shared() -> None:
+def test_weights_divide_a_shared_link() -> None:
     """Two pairs talk across one link of 6 GB/s: with weights 2 and 1 they get 4 and 2 of it."""
     nodes = [Node(name, NodeKind.COMPUTE) for name in "abcd"]
     nodes += [Node("left", NodeKind.SWITCH), Node("right", NodeKind.SWITCH)]
@@ -91,7 +91,7 @@ def _random_groups(topology: Topology, seed: int) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", range(5))
-def test_cuts_are_worth_what_flows_are(kind: str, seed: int) -> None:
+def test_the_cut_bound_equals_the_flow_optimum(kind: str, seed: int) -> None:
     """Max-flow min-cut in every group's share; the forests attain the bound."""
     topology = random_topology(seed, kind)
     if topology.num_compute < 4:

@@ -30,7 +30,7 @@ def test_pairs_across_boxes() -> None:
 
 
 @pytest.mark.parametrize("groups", [BOXES, ACROSS])
-def test_each_group_alone_is_as_fast_as_the_program_where_it_attains_the_bound(
+def test_groups_that_attain_the_bound_are_as_fast_as_the_program(
     groups: np.ndarray,
 ) -> None:
     kind = Kind("t", groups.shape[1], "allreduce", 8_000_000)

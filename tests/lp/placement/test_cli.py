@@ -71,5 +71,7 @@ def test_only_the_first_groups_are_shown(boxes: int, dots: bool) -> None:
         ((*KINDS, "-o", "/nowhere/at/all.json"), 2, "/nowhere/at/all.json"),
     ],
 )
-def test_what_is_refused(arguments: tuple[str, ...], code: int, message: str) -> None:
+def test_invalid_kinds_and_options_are_refused(
+    arguments: tuple[str, ...], code: int, message: str
+) -> None:
     assert_refused(message, NAME, PAIR, *arguments, code=code)

@@ -46,7 +46,7 @@ def test_ranks_without_a_kind_form_an_axis_without_traffic() -> None:
         (["t=rest:allreduce:1MB", "d=rest:allreduce:1MB"], "two kinds"),
     ],
 )
-def test_what_is_refused(texts: list[str], message: str) -> None:
+def test_invalid_kinds_are_refused(texts: list[str], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message.replace("(", r"\(")):
         kinds_of(texts, 8)
 

@@ -144,7 +144,7 @@ def test_starts_are_permutations_and_differ() -> None:
     assert all(sorted(start) == list(range(16)) for start in found)
 
 
-def test_what_is_refused() -> None:
+def test_invalid_objectives_limits_and_networks_are_refused() -> None:
     kinds = [Kind("t", 2, "allgather", 8)]
     network = two_boxes()
     with pytest.raises(InvalidParameterError, match="sum or slowest"):

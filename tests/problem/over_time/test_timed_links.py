@@ -13,7 +13,7 @@ from tests.hand_networks import network_of
 NETWORK = network_of("a b [s]", "a > s: 3/2 1/3, s > b: 2 1/2, b > a: 1")
 
 
-def test_alpha_is_paid_where_a_gpu_sends():
+def test_alpha_is_paid_by_sending_gpus():
     """In sixths of a microsecond: 1/3 + 10, 10 and 1/2, whose tail is a switch."""
     links = TimedLinks.of(NETWORK, Fraction(10), reduction=False)
     assert (links.denominator, links.ticks_per_us) == (2, 6)
@@ -60,6 +60,6 @@ def test_alpha_has_units(text: str | int, alpha: int | str):
 
 
 @pytest.mark.parametrize("text", ["10ms", "-1", "us", "ten", -1, 10**10])
-def test_what_is_no_alpha_is_refused(text: str | int):
+def test_invalid_alphas_are_refused(text: str | int):
     with pytest.raises(InvalidParameterError, match="alpha"):
         read_alpha(text)

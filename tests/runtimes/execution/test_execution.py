@@ -43,7 +43,7 @@ from tests.schedule.made.weighted import weighted
         ),
     ],
 )
-def test_schedules_of_dgx_boxes_give_what_mpi_gives(boxes: int, collective: str) -> None:
+def test_schedules_of_dgx_boxes_give_the_results_of_mpi(boxes: int, collective: str) -> None:
     """8 and 16 processes, bit for bit, 64-bit integers over their whole range."""
     made = generate(f"dgx_a100:boxes={boxes}", collective=collective).schedule
     verify(made)
@@ -72,7 +72,7 @@ PROGRAMS = {
         ("weights", "int32"),
     ],
 )
-def test_other_collectives_and_types_give_what_mpi_gives(name: str, dtype: str) -> None:
+def test_other_collectives_and_types_give_the_results_of_mpi(name: str, dtype: str) -> None:
     """8008 bytes in elements of four or eight, so that shards differ by one."""
     found = execute(PROGRAMS[name](), size_bytes=8008, dtype=dtype, repetitions=2)
     assert (found.size_bytes, found.dtype, found.repetitions) == (8008, dtype, 2)

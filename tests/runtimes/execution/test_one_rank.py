@@ -132,7 +132,7 @@ def test_parts_are_applied_in_their_order() -> None:
     assert transport.sent == [(1, [12, 23, 4])]
 
 
-def test_what_nobody_brings_is_zero() -> None:
+def test_parts_without_a_source_are_zero() -> None:
     """A gap in what is put together is not what happened to be in memory."""
     found = Process(plan((), (Part(OWN, 0, 2, 2),)), Scripted([]), "int64")
     assert found.carry_out(np.array([5, 6, 7, 8])).tolist() == [0, 0, 5, 6]

@@ -51,7 +51,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_give_what_torch_gives(name: str) -> None:
+def test_programs_give_the_results_of_torch(name: str) -> None:
     found = execute(PROGRAMS[name](), backend="torch", size_bytes=10_000, repetitions=1)
     assert found.library.startswith("torch ")
     assert found.time_s > 0

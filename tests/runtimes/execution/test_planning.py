@@ -54,7 +54,7 @@ def test_gpus_that_swap_sums_do_not_wait_for_each_other() -> None:
         assert plan.result == (Part(OWN, 0, 0, 3), Part(1 - rank, 0, 0, 3, add=True))
 
 
-def test_shards_lie_where_their_ranks_do() -> None:
+def test_shards_lie_in_the_order_of_ranks() -> None:
     """Ten elements of three GPUs: 3, 3 and 4 of them, in the order of the ranks."""
     plan = rank_plans(compile_program(generate("ring:nodes=3").schedule), 10)[2]
     assert (plan.given, plan.due) == ((3, 3, 4), (10, 10, 10))
@@ -82,7 +82,7 @@ def test_a_rank_simulates_a_multicast_switch() -> None:
 
 @pytest.mark.parametrize("elements", [1, 11, 1000])
 @pytest.mark.parametrize("name", TYPES)
-def test_plans_of_all_types_give_what_is_due(name: str, elements: int) -> None:
+def test_plans_of_all_types_give_the_due_results(name: str, elements: int) -> None:
     """Whether or not shares come out as whole elements."""
     assert is_right(rank_plans(compile_program(schedule(name), 2), elements))
 
@@ -94,7 +94,7 @@ def test_plans_of_baselines_schedules_give_the_result(name: str) -> None:
 
 @pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
 @pytest.mark.parametrize("seed", range(4))
-def test_plans_of_random_networks_give_what_is_due(seed: int, collective: str) -> None:
+def test_plans_of_random_networks_give_the_due_results(seed: int, collective: str) -> None:
     """In one to three pipeline chunks."""
     root = {} if collective in COLLECTIVES else {"root": 0}
     topology = random_topology(seed, "directed" if seed % 2 else "bidirectional")
@@ -163,7 +163,7 @@ def _without_needs(program: Program, transfer: int | None) -> Program:
 
 
 @pytest.mark.parametrize("collective", COLLECTIVES)
-def test_mutants_are_wrong_just_where_the_rule_of_programs_says_so(collective: str) -> None:
+def test_mutants_are_wrong_exactly_by_the_rule_of_programs(collective: str) -> None:
     """Judged by the slow interpreter of programs, which shares no code with plans."""
     program = compile_program(
         generate("mi250:boxes=1,gpus_per_box=8", collective=collective).schedule
@@ -176,7 +176,7 @@ def test_mutants_are_wrong_just_where_the_rule_of_programs_says_so(collective: s
     assert found[False] > 10
 
 
-def test_what_does_not_fit_together_is_refused() -> None:
+def test_inconsistent_programs_are_refused() -> None:
     program = compile_program(generate("ring:nodes=4,bidirectional=false").schedule)
     last = program.num_transfers - 1
     assert len(program.dependencies(last))

@@ -24,7 +24,7 @@ DUE = {
 
 
 @pytest.mark.parametrize("collective", DUE)
-def test_of_a_program_that_does_nothing_all_is_missing(collective: str) -> None:
+def test_an_empty_program_misses_every_result(collective: str) -> None:
     """Two chunks in all; GPU 1 is the root where there is one."""
     text = xml(collective, [[Block()], [Block()]], 2, (2, 2, 0), maxBytes=1)
     root = 1 if collective in ("broadcast", "reduce") else None

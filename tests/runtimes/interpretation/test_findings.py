@@ -3,7 +3,7 @@
 from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind, Place
 
 
-def test_a_place_says_what_it_knows() -> None:
+def test_a_place_prints_its_known_fields() -> None:
     assert str(Place(1, 2, 3, 40)) == "GPU 1, threadblock 2, step 3 (line 40)"
     assert str(Place(1)) == "GPU 1"
     assert str(Place(line=7)) == "line 7"

@@ -22,7 +22,7 @@ SIZE = 12
     st.lists(st.integers(0, 3), min_size=SIZE, max_size=SIZE),
     st.booleans(),
 )
-def test_clocks_find_what_a_search_finds(
+def test_clocks_agree_with_a_search(
     pairs: list[tuple[int, int]], blocks: list[int], in_parts: bool
 ) -> None:
     """Four threadblocks of two GPUs with twelve actions in any order, against a closure."""
@@ -48,7 +48,7 @@ def test_clocks_find_what_a_search_finds(
     assert (found == reach[first, second][asked]).all()
 
 
-def test_what_is_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_excessive_work_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two actions of two threadblocks are four entries."""
     monkeypatch.setattr(module, "_MOST_WORK", 3)
     none = np.zeros(0, dtype=np.int64)
@@ -69,7 +69,7 @@ def pairs_of(accesses: list[tuple[int, bool]]) -> list[tuple[int, int]]:
 
 
 @given(ACCESSES)
-def test_chains_of_these_pairs_order_all_pairs_of_which_one_writes(
+def test_chains_of_pairs_order_all_pairs_with_a_write(
     accesses: list[tuple[int, bool]],
 ) -> None:
     """No pair is of two cells or of two reads, and what they imply is each pair with a write."""

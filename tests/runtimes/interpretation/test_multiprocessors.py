@@ -29,7 +29,7 @@ def test_a_machine_or_a_number_may_be_given_not_both() -> None:
             blocks_of(machine, number)
 
 
-def test_what_a_known_machine_does_not_run_is_a_limit() -> None:
+def test_threadblocks_beyond_a_known_machine_exceed_the_limit() -> None:
     for most in MACHINES.values():
         assert blocks_fault(most, most) is None
         fault = blocks_fault(most + 1, most)

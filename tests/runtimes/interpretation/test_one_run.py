@@ -32,7 +32,7 @@ def run(*gpus: list[Block], slices: int = 1) -> tuple[Units, Memory]:
     return units, execute(units, levels, contents, Multisets(len(gpus), 2 * slices))
 
 
-def test_every_kind_does_what_it_says() -> None:
+def test_every_kind_of_step_has_its_effect() -> None:
     """GPU 0 sends 1 and 2; GPU 1 has 3 and 4, adds, keeps, and sends on to GPU 2."""
     gpus = [
         [Block(1).step("s", "i0").step("s", "i1").step("s", "i0").step("s", "i1")],
@@ -66,7 +66,7 @@ def test_every_kind_does_what_it_says() -> None:
         assert memory.numbers[cell] == numbers_of(np.array(numbers)).sum(), cell
 
 
-def test_counts_move_chunks_in_their_order_and_what_is_short_is_not_there() -> None:
+def test_counts_move_chunks_in_order_and_short_ones_leave_nothing() -> None:
     """Two are sent and one is taken, then one sent and two taken."""
     gpus = [
         [Block(1).step("s", "i0", "o0", 2).step("s", "i1")],
@@ -81,7 +81,7 @@ def test_slices_have_buffers_of_their_own() -> None:
     assert memory.contents[: units.cells].tolist() == [1, 2, 0, 1, 3, 4, 0, 3]
 
 
-def test_who_wrote_what_is_known() -> None:
+def test_the_writer_of_each_cell_is_known() -> None:
     """The copy (unit 2) read what the receive (1) wrote, which came by the send (0)."""
     gpus = [
         [Block(1).step("s", "i0")],
@@ -94,7 +94,7 @@ def test_who_wrote_what_is_known() -> None:
     assert (memory.before.tolist(), memory.beside.tolist()) == ([-1, 0], [-1, -1])
 
 
-def test_what_is_never_done_writes_nothing() -> None:
+def test_steps_that_never_run_write_nothing() -> None:
     units, memory = run([Block(-1, 1).step("r", "i0", "o0")], [Block()])
     assert memory.contents[: units.cells].tolist() == [1, 2, 0, 0, 3, 4, 0, 0]
 

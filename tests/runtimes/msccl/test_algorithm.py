@@ -11,7 +11,7 @@ def test_other_spellings_are_of_collectives_that_there_are() -> None:
     assert not set(ALIASES) & set(COLLECTIVES)
 
 
-def test_where_it_stands_in_a_file_does_not_make_it_another() -> None:
+def test_line_numbers_do_not_affect_equality() -> None:
     """A comment shifts all lines; another channel is another algorithm."""
     text = ring_allgather(3)
     one = parse_algorithm(text).algorithm

@@ -87,7 +87,7 @@ REQUIRED = {
 
 
 @pytest.mark.parametrize("key", REQUIRED)
-def test_what_the_executor_misses_is_assumed_and_reported(key: str, tmp_path: Path) -> None:
+def test_missing_required_fields_are_assumed_and_reported(key: str, tmp_path: Path) -> None:
     """Read strictly, it is refused."""
     path = tmp_path / "short.xml"
     path.write_text(TEXT.replace(f" {key}=", " unknown=", 1))
@@ -162,7 +162,7 @@ def test_other_readings_are_reported(old: str, new: str, message: str, line: int
         ('maxBytes="1099511627776"', f'maxBytes="{2**63}"', "1: maxBytes of algo is '92233720368"),
     ],
 )
-def test_what_is_no_algorithm_is_refused_in_its_line(old: str, new: str, message: str) -> None:
+def test_invalid_algorithms_are_refused_with_the_line(old: str, new: str, message: str) -> None:
     assert old in TEXT
     with pytest.raises(InvalidScheduleError) as raised:
         parse_algorithm(TEXT.replace(old, new, 1), "file.xml")
@@ -227,7 +227,7 @@ def judged(data: bytes) -> Algorithm | None:
 
 @settings(max_examples=rounds(60), deadline=None)
 @given(st.integers(0, len(WHOLE.rstrip()) - 1))
-def test_what_is_cut_off_is_refused(end: int) -> None:
+def test_truncated_files_are_refused(end: int) -> None:
     assert judged(WHOLE[:end]) is None
 
 
@@ -242,7 +242,7 @@ def test_what_is_cut_off_is_refused(end: int) -> None:
         max_size=4,
     )
 )
-def test_whatever_is_read_is_judged(changes: list[tuple[int, bytes]]) -> None:
+def test_mutated_files_are_refused_or_interpreted(changes: list[tuple[int, bytes]]) -> None:
     """Letters of a right file replaced by others: refused in our words, or interpreted."""
     data = WHOLE
     for place, new in changes:
@@ -250,6 +250,6 @@ def test_whatever_is_read_is_judged(changes: list[tuple[int, bytes]]) -> None:
     judged(data)
 
 
-def test_what_is_written_by_hand_has_no_remarks() -> None:
+def test_handwritten_files_have_no_remarks() -> None:
     for text in (ring_allgather(3), all_pairs_allreduce(3, in_place=True)):
         assert parse_algorithm(text).remarks == ()

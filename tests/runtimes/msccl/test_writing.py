@@ -12,7 +12,7 @@ from forestcoll.runtimes.msccl import (
 from forestcoll.runtimes.msccl.exporter import to_msccl
 
 
-def test_what_is_written_is_read_again() -> None:
+def test_written_algorithms_are_read_back() -> None:
     """To the last step."""
     algorithm = to_msccl(
         compile_program(generate("mi250:boxes=1", collective="allreduce").schedule)

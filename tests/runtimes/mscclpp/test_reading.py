@@ -71,7 +71,7 @@ IN_WORDS = r"gpus\[1\]\.threadblocks\[0\]\.ops"
         (f"{OP}.3", {"name": "pipeline", "ops": []}, "iter_context is missing"),
     ],
 )
-def test_what_is_wrong_is_reported_with_its_place(path: str, value: Any, message: str) -> None:
+def test_invalid_fields_are_reported_with_their_place(path: str, value: Any, message: str) -> None:
     data = document(BROADCAST)
     target = data
     if path.rsplit(".", 1)[-1].isdigit():
@@ -90,7 +90,7 @@ def test_a_pipeline_holds_no_other() -> None:
         parse_plan(json.dumps(changed(GATHER, 0, 2, **outer)))
 
 
-def test_what_the_loader_ignores_is_remarked() -> None:
+def test_fields_that_the_loader_ignores_are_remarked() -> None:
     data = changed(GATHER, 0, 3, source=1)
     found = parse_plan(json.dumps({**data, "in_place": True}))
     assert found.remarks == (
@@ -110,7 +110,9 @@ def test_what_the_loader_ignores_is_remarked() -> None:
         (b"\xff\xfe", "not JSON"),
     ],
 )
-def test_what_is_no_plan_is_reported_in_a_line(text: str | bytes, message: str) -> None:
+def test_documents_that_are_no_plan_are_reported_in_one_line(
+    text: str | bytes, message: str
+) -> None:
     with pytest.raises(InvalidScheduleError, match=message) as report:
         parse_plan(text)
     assert "\n" not in str(report.value)

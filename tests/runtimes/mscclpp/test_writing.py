@@ -21,7 +21,7 @@ from tests.runtimes.mscclpp.plans import BROADCAST, GATHER, document
 
 
 @pytest.mark.parametrize("path", [GATHER, BROADCAST], ids=lambda path: path.stem)
-def test_what_is_read_is_written_with_all_keys(path) -> None:  # type: ignore[no-untyped-def]
+def test_plans_are_written_with_all_keys(path) -> None:  # type: ignore[no-untyped-def]
     """Only what the loader assumes is added."""
     plan = read_plan(path).plan
     again = json.loads(written_plan(plan))

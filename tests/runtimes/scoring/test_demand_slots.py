@@ -112,8 +112,15 @@ def test_the_command_scores_an_export(tmp_path: Path, form: str, ending: str, ch
     assert invoke("generate", "dgx_a100:boxes=1", *asked, "-o", schedule).exit_code == 0
     assert invoke("export", schedule, "--format", form, "-o", file).exit_code == 0
     scoring = ("score", file, "--topology", "dgx_a100:boxes=1")
-    shown = document(*scoring, *asked)
+    shown = document(*scoring, *asked, "--machine", "none")
     assert (shown["right"], shown["share_of_optimum"]["exact"]) == (True, "1")
+    counted = document(*scoring, *asked)
+    times = [float(Fraction(one["time_us"]["exact"])) for one in (shown, counted)]
+    rates = [one["algbw_gb_s"]["value"] for one in (shown, counted)]
+    assert counted["by_links_gb_s"] == shown["algbw_gb_s"]
+    assert counted["by_threadblocks_gb_s"] == counted["algbw_gb_s"]
+    assert times[1] * rates[1] == pytest.approx(times[0] * rates[0])
+    assert rates[1] < rates[0]
     assert shown["demand"] == demand
     lost = invoke(*scoring, "--round-up", "1KB")
     assert "--round-up is for a demand" in lost.stderr
@@ -124,7 +131,7 @@ def test_the_command_scores_an_export(tmp_path: Path, form: str, ending: str, ch
     assert f"see check-{check}" in more.stdout
 
 
-def test_what_is_no_all_to_all_of_these_gpus_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_other_collectives_or_gpus_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     algorithm = file_of(None)
     with pytest.raises(InvalidParameterError, match="is of allgather; a demand is for all-to-alls"):
         slots_of(replace(algorithm, collective="allgather"), UNEVEN, range(3))

@@ -25,7 +25,7 @@ from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
 
 
-def test_of_one_phase_it_is_the_optimum() -> None:
+def test_the_bound_of_one_phase_is_the_optimum() -> None:
     """Of a broadcast from GPU 1, too, whose bound the weights ask for."""
     topology = load_topology("dgx_a100:boxes=2").scaled("b0.gpu1 - *", "1/2")
     weights = [int(rank == 1) for rank in range(16)]
@@ -47,7 +47,7 @@ def test_a_single_gpu_has_none() -> None:
         assert bound_of(network_of("alone", "", "alone"), collective) is None
 
 
-def test_where_a_switch_sends_more_than_it_receives_its_price_bounds_files() -> None:
+def test_the_price_of_an_unbalanced_switch_bounds_files() -> None:
     """GPU a sends 1 GB/s to switch s, which sends 2 to b and 2 to c; b and c send 9 to a.
 
     s sends on what it receives, once, and b and c have no other link: a broadcast from a has
@@ -115,7 +115,7 @@ def schedules(topology: Topology, collective: str) -> Iterator[Fraction]:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_no_method_beats_the_bound_of_an_allreduce_where_switches_forward(seed: int) -> None:
+def test_no_method_beats_the_allreduce_bound_of_forwarding_switches(seed: int) -> None:
     """Recursive doubling, whose pieces are summed up at no single GPU, is among them."""
     topology = random_topology(seed, "bidirectional")
     found = bound_of(topology, "allreduce")
@@ -181,7 +181,7 @@ def test_the_first_of_the_busiest_links_decides() -> None:
     assert found.busiest_link == (ring.nodes[link.tail].name, ring.nodes[link.head].name)
 
 
-def test_where_nothing_is_sent_there_is_no_rate_and_no_share() -> None:
+def test_empty_files_have_no_rate_and_no_share() -> None:
     ring = load_topology("ring:nodes=3")
     found = measured(ring, [Fraction(0)] * len(ring.links), BOUND)
     assert (found.algbw_gb_s, found.busiest_link, found.share) == (None, None, None)

@@ -12,6 +12,7 @@ from forestcoll.compilation import compile_program
 from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
+    RuntimeLimitError,
     TimeLimitError,
     UnbalancedError,
     UnsupportedError,
@@ -20,9 +21,12 @@ from forestcoll.problem.limits import Limits
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.msccl import Algorithm, parse_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions
+from forestcoll.runtimes.mscclpp import parse_plan
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.runtimes.scoring.file_bounds import Measurement
 from forestcoll.runtimes.scoring.file_score import score, score_transfers
 from forestcoll.runtimes.scoring.other_tools.tool_transfers import ToolTransfers
+from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
 from forestcoll.schedule import cost
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology import Topology, group, load_topology
@@ -184,7 +188,7 @@ def test_the_score_falls_on_a_slower_network() -> None:
     assert Fraction(1, 2) < worth(file, slow).share < 1
 
 
-def test_what_cannot_be_scored_is_refused() -> None:
+def test_files_for_other_networks_are_refused() -> None:
     """Another number of GPUs; GPUs that only others join."""
     file = exported(generate(load_topology("ring:nodes=4")).schedule)
     with pytest.raises(InvalidParameterError, match="is for 4 GPUs, and ring:nodes=5 has 5"):
@@ -193,6 +197,100 @@ def test_what_cannot_be_scored_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="through switches alone"):
         score(direct, load_topology("ring:nodes=4"))
 
+
+# --- threadblocks --------------------------------------------------------------------------------
+
+INSTANCES = (1, 2, 4, 8, 16)
+MEASURED = (33.8, 65.5, 123.6, 215.9, 246.4)
+"""GB/s with so many instances, as a user measured them on two boxes of 8 A100."""
+
+
+def rates_of(files: Any, topology: Topology) -> list[Fraction]:
+    """Return the rates on A100s; the links alone allow each file the same."""
+    scores = [score(file, topology, machine=THREADBLOCK_RATES["a100"]) for file in files]
+    assert len({one.measurement.algbw_gb_s for one in scores}) == 1
+    for one in scores:
+        limits = one.measurement.algbw_gb_s, one.threadblock.algbw_gb_s
+        assert one.algbw_gb_s == min(limits)
+        assert one.share == one.algbw_gb_s / one.measurement.bound.algbw_gb_s
+    return [one.algbw_gb_s for one in scores]
+
+
+def plans(schedule: Any) -> list[Any]:
+    program = compile_program(schedule)
+    return [parse_plan(export(program, MscclppOptions(instances=n)).text).plan for n in INSTANCES]
+
+
+def test_plans_with_more_instances_rank_higher_as_they_were_measured() -> None:
+    """One tree a GPU: with one instance, a threadblock copies a shard of 1/16 once and puts it 8
+    times. 8 instances divide these 9/16 by 8; 16 leave a whole shard to one. At 20 GB/s:
+    20 / (9/16 / n) GB/s, then 20 / (1/16). The links alone allow all of them 342.9 GB/s.
+
+    Measured rates are lower by up to a quarter. With 1.03 ms for each GB besides, each of them
+    is met within 2.5 %.
+    """
+    topology = load_topology("dgx_a100:boxes=2")
+    rates = rates_of(plans(generate(topology, k=1).schedule), topology)
+    assert rates == [*(Fraction(20 * 16 * n, 9) for n in (1, 2, 4, 8)), 320]
+    assert rates == sorted(set(rates))
+    assert rates[-1] < Fraction(2400, 7)
+    off = [float(rate) / found - 1 for rate, found in zip(rates, MEASURED, strict=True)]
+    assert off == pytest.approx([0.052, 0.086, 0.151, 0.317, 0.299], abs=0.001)
+    slower = [1 / (1 / float(rate) + 0.00103) for rate in rates]
+    assert slower == pytest.approx(MEASURED, rel=0.025)
+
+
+def test_plans_of_the_optimum_rank_by_instances() -> None:
+    """13 trees a GPU: 119 parts of 1/416 with two instances, then halves, then a shard of 1/16."""
+    topology = load_topology("dgx_a100:boxes=2")
+    rates = rates_of(plans(generate(topology).schedule), topology)
+    parts = [Fraction(9, 16), *(Fraction(119, 208 * n) for n in (2, 4, 8)), Fraction(1, 16)]
+    assert rates == [20 / part for part in parts]
+    assert rates == sorted(set(rates))
+
+
+def test_files_of_the_optimum_rank_by_instances_up_to_the_links() -> None:
+    """On one channel a threadblock moves 37/208 of the data, then 1/n of it: 112.4, 224.9 GB/s.
+    At 449.7 with four instances the links limit, at 346.7. No more fit 108 threadblocks.
+    """
+    topology = load_topology("dgx_a100:boxes=2")
+    program = compile_program(generate(topology).schedule)
+    options = [MscclOptions(instances=n, channels=1) for n in (1, 2, 4)]
+    files = [parse_algorithm(export(program, one).text).algorithm for one in options]
+    rates = rates_of(files, topology)
+    assert rates == [Fraction(20 * 208, 37), Fraction(40 * 208, 37), Fraction(1040, 3)]
+    for n in (8, 16):
+        with pytest.raises(RuntimeLimitError, match="108 are the most"):
+            export(program, MscclOptions(instances=n, channels=1))
+
+
+def test_files_of_a_ring_in_each_box_rank_up_to_16_instances() -> None:
+    """TACCL's threadblock of one channel moves all data: 1/n of it at 20 GB/s are 20 n GB/s."""
+    topology = load_topology("dgx_a100:boxes=2")
+    program = compile_program(METHODS["taccl"].run(topology, "allgather"))
+    options = [MscclOptions(instances=n, channels=1) for n in INSTANCES]
+    files = [parse_algorithm(export(program, one).text).algorithm for one in options]
+    assert rates_of(files, topology) == [20 * n for n in INSTANCES]
+
+
+def test_a_machine_limits_the_threadblocks_that_run_at_once() -> None:
+    """121 of a GPU run on an H100 and not on an A100; without a machine they are a note."""
+    ring = load_topology("ring:nodes=4")
+    right = exported(generate(ring).schedule)
+    idle = replace(right.gpus[0].threadblocks[0], send=-1, receive=-1, instructions=())
+    gpu = right.gpus[0]
+    many = (*gpu.threadblocks, *(idle,) * (121 - len(gpu.threadblocks)))
+    file = replace(right, gpus=(replace(gpu, threadblocks=many), *right.gpus[1:]))
+    found = {name: score(file, ring, machine=THREADBLOCK_RATES[name]) for name in ("a100", "h100")}
+    assert score(file, ring).findings.is_right
+    assert found["h100"].threadblock is not None
+    assert (
+        found["a100"].measurement is found["a100"].threadblock is found["a100"].algbw_gb_s is None
+    )
+    assert any("at most 108 for" in one.message for one in found["a100"].findings.findings)
+
+
+# --- JSON of other tools -------------------------------------------------------------------------
 
 ALL = (0, 1, 2)
 
@@ -233,7 +331,7 @@ def star(over_the_switch: bool) -> list[str]:
     return lines if over_the_switch else [line.replace(via, "") for line in lines]
 
 
-def test_the_switch_or_the_link_is_what_the_file_says() -> None:
+def test_the_file_chooses_the_switch_or_the_link() -> None:
     """Shards of 1/3: over the switch each GPU sends 2/3 at 2 GB/s; over the link 1/3 at 1 GB/s."""
     topology = star_with_a_link()
     over = worth_of(teccl(teccl_allgather(star(True))), topology)
@@ -359,7 +457,7 @@ def test_a_sum_that_counts_a_part_twice_is_found() -> None:
     assert "chunk 0" in wrong(sccl(data), load_topology("ring:nodes=3"))
 
 
-def test_a_pair_whose_data_goes_elsewhere_is_found() -> None:
+def test_a_pair_with_misdirected_data_is_found() -> None:
     demands = halves()
     demands[2, 3, 3] = [["2->1 with volume 1.0 in epoch 0"]]
     shown = wrong(teccl(teccl_all_to_all(demands)), load_topology("ring:nodes=3"))

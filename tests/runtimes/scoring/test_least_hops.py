@@ -73,7 +73,7 @@ def ways(topology: Topology, tail: int, head: int, **more: bool) -> dict[str, in
     return {"".join(names[node] for node in path.nodes): path.multiplicity for path in found}
 
 
-def test_paths_have_the_weights_of_what_flows() -> None:
+def test_paths_have_weights_by_their_flow() -> None:
     """Over s to v and on over three, over t directly: 1/6 each, and 1/2."""
     pairs = ("as", "at", "sv", "sw", "sx", *(f"{one}b" for one in "vwx"), "ty", "yb", "cs")
     topology = network("stvwxy", *((one, other, 1) for one, other in pairs))
@@ -82,7 +82,7 @@ def test_paths_have_the_weights_of_what_flows() -> None:
     assert [pipelined[link] for link in ("as", "sv", "at")] == [3, 1, 3]
 
 
-def test_a_link_beside_a_switch_is_left_out_where_that_is_asked_for() -> None:
+def test_through_switches_leaves_out_direct_links() -> None:
     topology = network("s", ("a", "b", 1), *((gpu, "s", 9) for gpu in "abc"))
     assert ways(topology, 0, 1) == {"ab": 1}
     assert ways(topology, 0, 1, through=True) == {"asb": 1}

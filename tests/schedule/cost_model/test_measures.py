@@ -56,7 +56,7 @@ def test_time_of_a_size_in_bytes() -> None:
 
 
 @pytest.mark.parametrize("make", FORESTS.values(), ids=FORESTS)
-def test_cost_equals_what_verify_measures(make: Callable[[], Forest]) -> None:
+def test_cost_equals_the_measures_of_verify(make: Callable[[], Forest]) -> None:
     """Two ways to add up the same loads, neither believing the congestion claimed."""
     loose = replace(make(), congestion=Fraction(10**6), optimum=None)
     verdict, found = verify(loose), cost(loose)

@@ -77,7 +77,7 @@ def test_a_bound_is_read_as_it_is_written() -> None:
         algbw_gb_s=Fraction(7, 3),
         sets=(PricedSet((2, 9), Fraction(1, 2), Fraction(0)),),
         potentials=(Potential(10, Fraction(0), Fraction(5)),),
-        copying=True,
+        multicast=True,
         weights=(1, 0, 0, 0, 2, 0, 0, 0),
     )
     document = bound_document(bound)

@@ -131,7 +131,7 @@ def test_another_layout_is_read_as_well(tmp_path: Path) -> None:
         *(b"1,9223372036854775808", b"99999999999999999999,1", b"1e1,2", b"1,2][3,4"),
     ],
 )
-def test_what_are_not_pairs_of_whole_numbers_is_left_to_the_full_reader(edges: bytes) -> None:
+def test_edges_other_than_pairs_are_left_to_the_full_reader(edges: bytes) -> None:
     content = b'{"trees": [\n    {"root": 0, "multiplicity": 1, "edges": [[%s]]}\n]}' % edges
     rest, taken = edges_lifted(content)
     assert taken == [edges]

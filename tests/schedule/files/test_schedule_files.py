@@ -151,7 +151,7 @@ def test_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
     assert read == [(tmp_path / "file.json").read_bytes()]
 
 
-def test_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> None:
+def test_the_documented_example_equals_the_written_file(tmp_path: Path) -> None:
     """The page shows the very bytes that the two rails give, and they verify as optimal."""
     page = (DOCS / "schedule-format.md").read_text(encoding="utf-8")
     example = page.partition("```json\n")[2].partition("```")[0]
@@ -160,7 +160,7 @@ def test_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> None
     assert verify(read_schedule(tmp_path / "schedule.json")).optimal
 
 
-def test_schema_refuses_what_the_reader_refuses(tmp_path: Path) -> None:
+def test_the_schema_refuses_the_files_that_the_reader_refuses(tmp_path: Path) -> None:
     """An unknown field, a missing one and a multiplicity of zero fail the schema too."""
     for name in ("unknown field", "missing field", "multiplicity of zero", "edge of three"):
         document = json.loads(spoil(tmp_path, MALFORMED[name][0]).read_text())

@@ -102,7 +102,7 @@ def test_a_file_of_flows_is_in_its_schema(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
-def test_what_goes_without_saying_is_not_written(suffix: str, tmp_path: Path) -> None:
+def test_default_columns_are_not_written(suffix: str, tmp_path: Path) -> None:
     """Whole chunks written out, paths of -1 and messages of one: the same schedule, same bytes."""
     made = ALL["timed broadcast"]()
     assert made.clock is not None
@@ -181,7 +181,7 @@ def test_a_number_beyond_64_bits_is_not_written(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_the_example_of_the_documentation_is_what_is_written(tmp_path: Path) -> None:
+def test_the_documented_example_equals_the_written_file(tmp_path: Path) -> None:
     """A broadcast in halves: the page shows the very bytes, and they verify."""
     page = (DOCS / "schedule-format.md").read_text(encoding="utf-8")
     example = page.partition("## Step schedules")[2].partition("```json\n")[2].partition("```")[0]

@@ -413,7 +413,7 @@ def spoilt(made: StepSchedule, path: Path, change: Callable[[dict[str, Any]], ob
 
 
 @pytest.mark.parametrize("name", ["TACCL, contiguous", "BFB on K(2,2)", "TE-CCL, multicast switch"])
-def test_what_is_read_can_be_compared_and_written(name: str, tmp_path: Path) -> None:
+def test_mutated_files_are_refused_or_comparable_and_writable(name: str, tmp_path: Path) -> None:
     """One number of one array is another: refused when it is read, or never an index too far."""
     path, again = tmp_path / "spoilt.npz", tmp_path / "again.json"
     read = 0

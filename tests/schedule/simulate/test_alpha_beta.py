@@ -30,6 +30,6 @@ def test_numbers_are_exact_however_they_are_written() -> None:
         ({"lockstep": True, "keep_clock": True}, r"keeps to steps or to its clock; choose one"),
     ],
 )
-def test_what_no_machine_does_is_refused(given: dict[str, object], message: str) -> None:
+def test_impossible_parameters_are_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         AlphaBeta(**given)  # type: ignore[arg-type]

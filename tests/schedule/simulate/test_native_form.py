@@ -86,7 +86,7 @@ def test_loads_are_those_of_the_schedule(name: str) -> None:
     np.testing.assert_allclose(found, np.array(costs.loads) / costs.whole, rtol=1e-12)
 
 
-def test_only_gpus_add_and_only_where_sums_come_in() -> None:
+def test_only_gpus_that_receive_sums_take_reduction_time() -> None:
     """A switch that adds does so at the speed of its links."""
     topology = load_topology("dgx_h100:boxes=1,nvls=true")
     made = generate(topology, collective="reduce-scatter", multicast=True).schedule

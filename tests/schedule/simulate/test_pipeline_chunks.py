@@ -78,7 +78,7 @@ def test_no_piece_is_smaller_than_a_byte(size: int, pipeline_chunks: int) -> Non
     )
 
 
-def test_one_piece_where_nothing_else_can_be() -> None:
+def test_clocked_and_empty_schedules_use_one_chunk() -> None:
     """A clock is for one; of nothing there are no two."""
     made: Any = LITERALS["TACCL, contiguous"].make()
     model = AlphaBeta(alpha_us=0, keep_clock=True)
@@ -104,7 +104,7 @@ def test_latencies_of_links_count_as_alpha_does(alpha: int | str) -> None:
     assert found.time_s == pytest.approx(31 * (10e-6 + float(alpha) / 1e6 + 1e-3 / 24))
 
 
-def test_a_search_ends_where_simulations_would_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_ends_before_long_simulations(monkeypatch: pytest.MonkeyPatch) -> None:
     """By what events look at: a star of unequal links divides all lanes anew at each of them."""
     module = import_module("forestcoll.schedule.simulate.pipeline_chunks")
     monkeypatch.setattr(module, "_MOST_WORK", 2**20)

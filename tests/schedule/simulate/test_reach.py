@@ -62,7 +62,7 @@ def test_one_gpu_waits_for_nobody_and_two_apart_for_ever() -> None:
         least_latency_s(network_of("a b", "", "two"), "allgather")
 
 
-def test_who_has_no_data_is_not_waited_for() -> None:
+def test_gpus_without_data_add_no_latency() -> None:
     """Of a line whose middle has all: two hops out, or two in; an allreduce is of everybody."""
     line = network_of("g0..4", "g0 - g1, g1 - g2, g2 - g3, g3 - g4", "line")
     model, weights = AlphaBeta(alpha_us=10), (0, 0, 1, 0, 0)
@@ -83,7 +83,7 @@ def test_a_gpu_outside_the_group_pays_alpha_when_it_forwards() -> None:
     assert found.time_s == pytest.approx(20e-6, rel=1e-3)
 
 
-def test_what_there_is_not_is_refused() -> None:
+def test_unknown_collectives_roots_and_weights_are_refused() -> None:
     ring = load_topology("ring:nodes=4")
     with pytest.raises(UnsupportedError, match="collective is 'broadcst'"):
         least_latency_s(ring, "broadcst")

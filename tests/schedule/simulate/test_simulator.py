@@ -78,7 +78,7 @@ def test_switches_on_the_way_cost_their_links_latencies_and_no_alpha() -> None:
     assert found.time_s == pytest.approx(5e-6 + 3e-6 + 1e-3, rel=EXACTLY)
 
 
-def test_sums_take_gamma_where_they_arrive() -> None:
+def test_sums_take_reduction_time_at_their_receiver() -> None:
     """A reduce along a line adds at every GPU: h (alpha + n / b + gamma n); copies add nothing."""
     forest = generate(line(4), collective="reduce", root=0).schedule
     model = AlphaBeta(alpha_us=10, gamma_s_per_gb="1/4")
@@ -214,7 +214,7 @@ def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
 
 
 @pytest.mark.parametrize("name", TYPES)
-def test_schedules_of_every_type_take_what_the_reference_says(name: str) -> None:
+def test_schedules_of_every_type_take_the_time_of_the_reference(name: str) -> None:
     """Those that the reference does in a second; all others within their bounds."""
     made = schedule(name)
     program = compile_program(made)
@@ -320,7 +320,7 @@ def test_at_a_terabyte_many_pieces_flow(spec: str, collective: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_how_transfers_are_cut_does_not_matter(seed: int) -> None:
+def test_equal_divisions_of_trees_take_equal_time(seed: int) -> None:
     """Shares go by size: one tree of weight two and two trees of weight one take the same time."""
     made = generate(random_topology(seed, "bidirectional"), k=2).schedule
     whole, cut = compile_program(made), compile_program(lockstep(made))
@@ -346,7 +346,7 @@ def test_links_are_used_as_much_as_they_carry() -> None:
         np.testing.assert_allclose((usage.share * usage.bin_s).sum(axis=1), due, rtol=1e-6)
 
 
-def test_usage_is_that_of_the_load_where_latencies_are_all() -> None:
+def test_usage_equals_the_load_when_latencies_dominate() -> None:
     """Of one byte, whose time on the links is nothing beside a hop."""
     made = make("ring", "allgather", "dgx_a100:boxes=2")
     found = Simulator(compile_program(made)).run(1, AlphaBeta(), bins=10)
@@ -379,7 +379,7 @@ def test_a_single_gpu_takes_no_time() -> None:
         _ = found.algbw_gb_s
 
 
-def test_what_cannot_be_simulated_is_refused() -> None:
+def test_invalid_sizes_chunks_and_clocks_are_refused() -> None:
     """Sizes, pipeline chunks, clocks."""
     simulator = broadcast_along(3)
     for size in (0, -1, 10**19, True, 1.5, "1GB"):
@@ -425,7 +425,7 @@ def test_a_clock_that_goes_on_for_ages_is_refused() -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
-def test_no_link_waits_for_what_has_not_come(order: tuple[int, int]) -> None:
+def test_no_link_waits_for_data_that_has_not_arrived(order: tuple[int, int]) -> None:
     """First come, first served: a slow way into a fast link leaves it to others meanwhile."""
     topology = network_of("a b c d [s]", "a - s, b - s: 100, s - c: 100, c - d", "slow and fast")
     at = topology.position_of

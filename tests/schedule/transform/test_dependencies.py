@@ -36,7 +36,7 @@ def test_pieces_follow_one_another() -> None:
         )
 
 
-def test_a_ring_of_three_passes_on_what_has_come() -> None:
+def test_a_ring_of_three_forwards_received_shards() -> None:
     """One way round: every shard is sent twice, the second time after the first."""
     ring = load_topology("ring:nodes=3,bidirectional=false")
     program = check(generate(ring).schedule)
@@ -53,7 +53,7 @@ def test_a_ring_of_three_passes_on_what_has_come() -> None:
     assert (program.message == -1).all()
 
 
-def test_what_comes_in_is_in_one_sum_of_an_adding_switch() -> None:
+def test_each_summand_is_in_one_sum_of_an_adding_switch() -> None:
     """In the first to leave; the second has what came in later, though both overlap in time."""
     rows_ = [
         TimedSend(0, 10, 0, 0, 4, True),
@@ -114,7 +114,7 @@ def test_switches_that_swap_within_a_moment_are_not_lowered() -> None:
         compile_program(made)
 
 
-def test_a_multicast_switch_needs_one_copy_of_what_it_sends_on() -> None:
+def test_a_multicast_switch_needs_one_copy_of_each_chunk() -> None:
     """It gets the chunk twice, and what leaves it is either."""
     rows_ = [Send(0, 0, 0, 3), Send(0, 0, 3, 1), Send(1, 0, 1, 3), Send(1, 0, 3, 2)]
     net = plain_switch(({"multicast": True},))
@@ -134,7 +134,7 @@ def test_more_needs_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch
         compile_program(made)
 
 
-def test_a_root_sends_out_what_it_has_summed_up_of_the_same_units() -> None:
+def test_a_root_sends_the_sum_of_the_same_units() -> None:
     """Halves of a sum come in to a in two trees, thirds of it go out in three.
 
     In units of a sixth: b sends c + b of the first three on, c that of the last three. Each third
@@ -183,7 +183,7 @@ def star(switch: str) -> Topology:
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_a_switch_sends_on_what_it_gets_as_it_comes_in_or_next(later: int) -> None:
+def test_a_switch_forwards_in_the_same_or_the_next_step(later: int) -> None:
     """To both others, which needs the one transfer to the switch, also in the same step."""
     sends = [Send(0, 0, 0, 3), Send(later, 0, 3, 1), Send(later, 0, 3, 2)]
     net = star("[w*]")
@@ -192,7 +192,7 @@ def test_a_switch_sends_on_what_it_gets_as_it_comes_in_or_next(later: int) -> No
     assert delivers(program)
 
 
-def test_a_switch_that_cannot_copy_gives_away_what_came_in_first() -> None:
+def test_a_plain_switch_forwards_the_first_copy_first() -> None:
     """The first copy to leave is the first that came in, though both are there."""
     sends = [Send(0, 0, 0, 3), Send(1, 0, 0, 3), Send(2, 0, 3, 1), Send(3, 0, 3, 2)]
     program = compile_program(by_hand(star("[w+]"), "broadcast", Chunks.equal([0], 1), sends))
@@ -202,7 +202,7 @@ def test_a_switch_that_cannot_copy_gives_away_what_came_in_first() -> None:
 
 
 @pytest.mark.parametrize("later", [0, 1])
-def test_a_switch_adds_what_comes_in_at_once(later: int) -> None:
+def test_a_switch_adds_simultaneous_summands(later: int) -> None:
     """The sum of b and c needs both, in each of two windows."""
     sends = [
         Send(0, 0, 1, 3, reduce=True),

@@ -39,7 +39,7 @@ def test_every_part_has_no_more_than_its_share_of_any_degree(weights: tuple[int,
                 assert (np.bincount(side, part, minlength=len(degree)) <= most * weight).all()
 
 
-def test_paths_are_cut_where_a_plane_is_full() -> None:
+def test_full_planes_cut_paths() -> None:
     """Two GPUs, planes of 1 and 2 GB/s; 3 trees from one to the other: 1 and 2 of them."""
     topology = on_planes((1, 2), gpus=2)
     planes = merged_planes(topology)

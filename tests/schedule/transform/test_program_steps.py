@@ -22,7 +22,7 @@ def test_a_program_must_be_in_order() -> None:
         stepwise(replace(program, need=need))
 
 
-def test_what_is_added_later_is_not_in_a_sum_that_has_left() -> None:
+def test_a_sum_that_has_left_excludes_later_summands() -> None:
     """GPU 0 sends its own part to 1 late, and gets 2's before, but for its own use only."""
     net = load_topology("complete:nodes=3")
     a, b, c = range(3)
@@ -41,7 +41,7 @@ def test_what_is_added_later_is_not_in_a_sum_that_has_left() -> None:
     assert (steps.tail[0], steps.head[0]) == (a, c)
 
 
-def test_what_a_switch_passes_on_later_does_not_come_in_earlier() -> None:
+def test_arrivals_at_a_switch_are_not_moved_before_its_sends() -> None:
     """A sum that the switch adds waits for its last part: b's own part with c's, which is d + c."""
     star = network_of("a b c d [w*]", "a b c d - w, c - d", "star")
     sends = [

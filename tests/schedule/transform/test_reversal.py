@@ -183,7 +183,7 @@ def test_transfers_that_ended_together_start_together() -> None:
 
 
 @pytest.mark.parametrize("more", [Send(2, 0, 1, 2), Send(2, 0, 1, 0)])
-def test_what_is_sent_in_vain_cannot_be_turned_round(more: Send) -> None:
+def test_superfluous_transfers_cannot_be_reversed(more: Send) -> None:
     """A second copy, or one to the root, would be counted twice."""
     topology = load_topology("torus:dims=3,wrap=false")
     sends = [Send(0, 0, 0, 1), Send(1, 0, 1, 2), more]
@@ -203,7 +203,7 @@ def test_a_sum_that_is_sent_twice_cannot_be_turned_round() -> None:
         time_reversed(direct(topology, "reduce", chunks, Sends.of(twice)), topology)
 
 
-def test_an_all_to_all_in_which_data_goes_astray_is_not_turned_round() -> None:
+def test_an_all_to_all_with_misdirected_data_is_not_reversed() -> None:
     """A GPU that gets a chunk besides would send it, backwards, to who has it."""
     complete = load_topology("complete:nodes=3")
     pairs = [(a, b) for a in range(3) for b in range(3) if a != b]

@@ -60,7 +60,7 @@ def test_numbers_beyond_64_bits_are_refused() -> None:
         compile_program(Allreduce(reduce, gather))
 
 
-def test_a_clock_says_when_to_start_and_what_goes_together() -> None:
+def test_a_clock_gives_start_times_and_messages() -> None:
     """Messages hold together window by window; what is not in one is alone."""
     net = load_topology("complete:nodes=2")
     sends, clock = timed(

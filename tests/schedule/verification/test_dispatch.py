@@ -50,7 +50,7 @@ def test_the_phase_that_is_wrong_is_named() -> None:
         (Allreduce(lockstep(ring3()), ring3()), "phases of an allreduce, not StepSchedule"),
     ],
 )
-def test_what_is_no_schedule_is_reported_by_its_type(found: Any, message: str) -> None:
+def test_other_types_than_schedules_are_refused(found: Any, message: str) -> None:
     with pytest.raises(UnsupportedError, match=message):
         verify(found)
 

@@ -45,7 +45,7 @@ def test_a_schedule_without_a_gpu_is_refused():
         verify(FlowSchedule(switch, "by hand", 1, Routes.from_paths({})))
 
 
-def test_flows_say_who_made_them():
+def test_flows_must_name_their_method():
     for method in ("", 7):
         made = replace(switched(), method=method)
         with pytest.raises(VerificationError, match="printable name of who made"):
@@ -117,7 +117,9 @@ def test_prices_without_a_demand_are_checked_too() -> None:
         verify(replace(ring(), price=(0,) * 8))
 
 
-def test_a_bound_above_what_is_attained_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bound_above_the_attained_rate_is_a_contradiction(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """No prices prove such a one; a fault of the sums would."""
     monkeypatch.setattr(
         flows, "priced_inverse_rate_of_pairs", lambda *_: Fraction(2) + Fraction(1, 10**30)

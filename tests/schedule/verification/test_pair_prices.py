@@ -76,7 +76,7 @@ def test_prices_that_are_refused(name: str) -> None:
         priced_inverse_rate_of_pairs(LINE, AMOUNTS, price)  # type: ignore[arg-type]
 
 
-def test_who_cannot_be_reached_needs_nothing() -> None:
+def test_unreachable_pairs_without_data_need_nothing() -> None:
     """With a > b only, what b has for a cannot be; nothing is due without it."""
     one_way = network_of("a b", "a > b: 2", "one way")
     assert priced_inverse_rate_of_pairs(one_way, np.array([[0, 3], [0, 0]]), [1]) == Fraction(3, 2)

@@ -44,7 +44,7 @@ def test_half_duplex_wires_by_hand():
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_it_agrees_with_what_the_bound_says_of_itself(seed: int):
+def test_verification_agrees_with_the_rate_of_the_bound(seed: int):
     """With other prices too: two pieces of code, one formula, both directions."""
     if (made := damaged_network(seed, groups=seed % 2 == 0)) is None:
         return

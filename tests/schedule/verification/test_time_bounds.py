@@ -185,7 +185,7 @@ MUTANTS: dict[str, tuple[Callable[[], TimeBound], str]] = {
         "it must allow all",
     ),
     "rate without copies": (
-        lambda: copying_switch(),
+        lambda: multicast_switch(),
         "may copy and add",
     ),
 }
@@ -196,7 +196,7 @@ def delayed(bound: TimeBound) -> DelayedRate:
     return bound.proof
 
 
-def copying_switch() -> TimeBound:
+def multicast_switch() -> TimeBound:
     """The fan's proof, with a switch that multicasts."""
     bound = of_the_fan()
     nodes = tuple(replace(node, multicast=node.is_switch) for node in FAN.nodes)
@@ -331,8 +331,8 @@ def test_sums_where_switches_only_forward_are_no_proof_where_some_add():
         size_bytes=1000,
         alpha_us=Fraction(0),
         time_us=Fraction(1, 1000),
-        proof=DelayedRate(replace(bound, topology=marked, copying=False), Fraction(0)),
+        proof=DelayedRate(replace(bound, topology=marked, multicast=False), Fraction(0)),
     )
     refused(claim, "some may copy and add")
-    copying = replace(bound, topology=marked, copying=True, potentials=())
-    assert verify_time_bound(replace(claim, proof=DelayedRate(copying, Fraction(0)))) > 0
+    adding = replace(bound, topology=marked, multicast=True, potentials=())
+    assert verify_time_bound(replace(claim, proof=DelayedRate(adding, Fraction(0)))) > 0

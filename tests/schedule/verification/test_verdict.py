@@ -11,7 +11,7 @@ from forestcoll.topology import Topology, load_topology
 from tests.schedule.made.hand import leaves4
 
 
-def test_verdict_states_what_was_checked() -> None:
+def test_a_verdict_states_the_checked_facts() -> None:
     """Two leaves: 4 trees of 3 edges and depth 2 over 8 logical links; 1/(N k) U = 1/4 s/GB."""
     verdict = verify(leaves4())
     assert verdict.collective == "allgather"
@@ -70,7 +70,7 @@ def test_the_verdict_of_an_allreduce_in_brief() -> None:
     assert best.in_a_table()["bound"] == "4/3 = 1.33333 GB/s"
 
 
-def test_what_moves_nothing_is_empty() -> None:
+def test_schedules_without_transfers_are_empty() -> None:
     """A single GPU, by itself and in both phases of an allreduce."""
     alone = generate(Topology("alone", leaves4().topology.nodes[:1], ())).schedule
     assert verify(alone).in_a_line().startswith("allgather: empty, ")

@@ -54,7 +54,7 @@ def test_links_added_run_beside_those_that_are_there() -> None:
     }
 
 
-def test_names_say_what_was_changed() -> None:
+def test_names_describe_the_changes() -> None:
     assert BOXES.without("b1.gpu2 - ib").name == "dgx_a100:boxes=2 without b1.gpu2 - ib"
     many = BOXES.without("b1.gpu2", "b1.gpu3", "b1.gpu4", "b1.gpu5")
     assert many.name == "dgx_a100:boxes=2 without b1.gpu2, b1.gpu3 and 2 more"
@@ -82,7 +82,7 @@ def test_factors_are_positive_numbers(factor: object) -> None:
         BOXES.scaled("b0.gpu0", factor)  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_is_refused() -> None:
+def test_impossible_changes_are_refused() -> None:
     with pytest.raises(InvalidTopologyError, match="nothing of dgx_a100:boxes=2 is left"):
         BOXES.without("*")
     with pytest.raises(InvalidTopologyError, match="joins a node to itself"):

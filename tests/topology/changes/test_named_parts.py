@@ -41,7 +41,7 @@ def test_patterns_name_all_that_match() -> None:
     assert len(names("*")) == len(BOXES.links)
 
 
-def test_where_only_one_way_is_left_both_ways_name_it() -> None:
+def test_a_bidirectional_pattern_finds_a_link_of_one_direction() -> None:
     damaged = BOXES.without("b0.gpu0 -> ib")
     ends = parts_named(damaged, "b0.gpu0 - ib").links
     assert [damaged.nodes[v].name for v in ends[0]] == ["ib", "b0.gpu0"]

@@ -70,7 +70,9 @@ def _boxed(spec: str) -> Topology:
         (load_topology("ring:nodes=4"), "sm_99", "has no nvlink.sm_99"),
     ],
 )
-def test_what_nccl_cannot_hold_is_refused(network: Topology, gpu: str, message: str | None) -> None:
+def test_networks_beyond_the_nccl_format_are_refused(
+    network: Topology, gpu: str, message: str | None
+) -> None:
     """450 GB/s are 9 links of a B200."""
     if message is None:
         assert 'count="9"' in topology_nccl(network, gpu, NOMINAL)

@@ -35,7 +35,7 @@ def test_the_environment_has_devices_and_nics() -> None:
     assert unknown[2].startswith("# NCCL_IB_HCA does not follow")
 
 
-def test_what_does_not_follow_is_refused() -> None:
+def test_undetermined_orders_of_ranks_are_refused() -> None:
     loose = network_of("a", "", "n")
     for make in (topology_rank_file, topology_environment):
         with pytest.raises(ExportError, match=r"a (is in no box|has no number in its box)"):

@@ -22,7 +22,7 @@ from forestcoll.topology import load_topology
         ("tpu_v6e:dims=8x8,wrap=true,false", 64, 8 * 8 + 7 * 8),
     ],
 )
-def test_rings_close_where_the_slice_is_whole(spec, chips, cables):
+def test_complete_slices_have_closed_rings(spec, chips, cables):
     topology = load_topology(spec)
     assert topology.name == spec
     assert (topology.num_compute, topology.switches, len(topology.links)) == (chips, (), 2 * cables)

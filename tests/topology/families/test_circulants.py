@@ -62,7 +62,7 @@ def test_theorem_22_the_default_offsets_have_the_least_diameter_of_any_two(nodes
 
 
 @pytest.mark.parametrize("hops", [1, 2, 3, 21])
-def test_the_default_offsets_grow_where_one_gpu_more_is_out_of_reach(hops):
+def test_the_default_offsets_grow_when_one_more_gpu_is_out_of_reach(hops):
     """Within m hops are 2 m (m + 1) + 1 GPUs: 1, 4 at one hop, 8 at two and so on."""
     most = 2 * hops * (hops + 1) + 1
     if most > 6:

@@ -49,7 +49,7 @@ def test_every_constant_has_a_unit_and_a_source():
         assert constant.confidence in get_args(Confidence)
 
 
-def test_the_values_follow_from_what_the_sources_print():
+def test_the_values_follow_from_the_printed_numbers():
     """Half of what goes both ways; an eighth of what is in bits; a lane a bit; a box by 16.
 
     300 GB/s both ways over 6 NVLinks; latencies as printed. PCIe: transfers by 8, times 128 / 130.

@@ -96,7 +96,7 @@ def test_a_decorated_function_is_entered_and_reads_text(star: Callable[..., Topo
         ((2, 1 / 3), "star: bandwidth is 0.3333333333333333; it must be a positive exact number"),
     ],
 )
-def test_a_bad_argument_is_reported_with_its_family_and_what_is_allowed(
+def test_a_bad_argument_is_reported_with_its_family_and_allowed_values(
     star: Callable[..., Topology], arguments: tuple[object, ...], message: str
 ) -> None:
     with pytest.raises(InvalidTopologyError) as caught:

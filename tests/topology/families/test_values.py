@@ -84,7 +84,7 @@ def test_everything_else_is_refused(kind: Kind, refused: list[object]) -> None:
             kind.read(value)
 
 
-def test_what_is_allowed_is_said_with_its_bounds() -> None:
+def test_allowed_values_are_described_with_their_bounds() -> None:
     """To complete "it must be"."""
     assert COUNT.allowed == "a whole number from 2 to 9"
     assert Count("boxes").allowed == "a whole number from 1 to 100000"

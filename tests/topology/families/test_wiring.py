@@ -30,7 +30,7 @@ def test_links_in_one_direction_leave_out_self_loops():
     assert {link.bandwidth_gb_s for link in made.links} == {5}
 
 
-def test_links_both_ways_add_up_where_a_pair_is_given_twice():
+def test_repeated_pairs_add_up_in_both_directions():
     """0 - 1 once and 1 - 2 twice, at 5 GB/s."""
     made = undirected(3, [(0, 1), (1, 2), (2, 1)], 5).build("pairs")
     assert {(e.tail, e.head): e.bandwidth_gb_s for e in made.links} == {
@@ -52,7 +52,7 @@ def test_a_square_is_the_cube_of_two_dimensions():
     assert set(cube(2)) == {(0, 1), (0, 2), (1, 3), (2, 3)}
 
 
-def test_networks_that_are_too_large_say_what_makes_them_so():
+def test_oversized_networks_name_the_cause():
     assert check_size(100_000, "ten letters in words of five") == 100_000
     with pytest.raises(InvalidTopologyError, match="twins: 2 of each make 100001 GPUs; at most"):
         check_size(100_001, "twins: 2 of each")

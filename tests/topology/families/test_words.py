@@ -89,7 +89,7 @@ def test_modified_de_bruijn_is_regular_and_has_no_cycle_of_one_or_two(degree, le
 @pytest.mark.parametrize(
     ("degree", "length", "same"), [(2, 3, True), (2, 4, False), (3, 2, False), (4, 2, False)]
 )
-def test_modified_de_bruijn_turned_round_is_itself_only_where_the_paper_says(degree, length, same):
+def test_modified_de_bruijn_is_reverse_symmetric_as_the_paper_states(degree, length, same):
     """Table 9: of the four only the smallest is reverse-symmetric."""
     graph = digraph(modified_de_bruijn(degree, length))
     assert nx.is_isomorphic(graph, graph.reverse()) == same

@@ -23,7 +23,7 @@ def written(tmp_path: Path, text: str, name: str = "file.txt") -> Path:
     return path
 
 
-def test_a_dump_is_a_machine_whatever_its_name(tmp_path: Path) -> None:
+def test_a_dump_of_any_name_is_a_machine(tmp_path: Path) -> None:
     part = read_part(written(tmp_path, DUMP), "n", rate_table("nominal"))
     assert isinstance(part, Host)
     assert part.name == "n"

@@ -153,7 +153,7 @@ def test_the_notes_of_machines_and_fabric_are_kept() -> None:
         ),
     ],
 )  # fmt: skip
-def test_what_does_not_make_a_network_is_refused(
+def test_machines_that_form_no_network_are_refused(
     hosts: list[Host], fabric: Fabric | str | None, nics: str, message: str
 ) -> None:
     with pytest.raises(InvalidTopologyError, match=re.escape(message)) as refused:

@@ -54,7 +54,7 @@ def test_a_file_overrides_a_table(tmp_path: Path) -> None:
     assert table.of("nvlink.sm_80", "") == 25
 
 
-def test_what_a_table_lacks_is_refused_with_the_file_to_write() -> None:
+def test_missing_rates_are_refused_with_the_file_to_write() -> None:
     with pytest.raises(
         InvalidTopologyError,
         match=re.escape(

@@ -104,7 +104,7 @@ def test_a_nic_serves_the_gpus_of_its_pcie_switch() -> None:
     assert host.limits == ()
 
 
-def test_as_many_nics_as_gpus_on_a_switch_are_shared_out_in_order() -> None:
+def test_nics_of_a_switch_are_assigned_to_its_gpus_in_order() -> None:
     host = read(cpu(0, bridge("b", *(gpu(i, LINKED[i]) for i in range(2)), nic(0, ports=4))))
     assert [one.nodes for one in host.nics] == [("gpu0",), ("gpu0",), ("gpu1",), ("gpu1",)]
 

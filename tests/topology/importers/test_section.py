@@ -36,7 +36,7 @@ def test_values_read_to_the_type_of_their_kind():
         ),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_place(where, message):
+def test_unreadable_fields_are_reported_with_their_place(where, message):
     with pytest.raises(InvalidTopologyError) as caught:
         section('{"box": {"rows": [[1, 0]]}}').read(GPUS, *where)
     assert str(caught.value) == message
@@ -58,7 +58,7 @@ def test_fields_without_a_place():
         found.refuse("gpus", "but boxes have none; remove it")
 
 
-def test_a_line_where_the_file_has_them():
+def test_faults_of_yaml_files_name_the_line():
     document = parse_yaml("box:\n  gpus: 8\n", "net.yaml")
     error = Section(document, ("box",), {"gpus": 8}).fault("is too many", "gpus")
     assert str(error) == "net.yaml, line 2: box.gpus is too many"

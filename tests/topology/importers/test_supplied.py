@@ -9,13 +9,13 @@ from forestcoll.topology.importers.link_rates import rate_table
 from forestcoll.topology.importers.supplied import Supplied
 
 
-def test_what_is_supplied_is_returned() -> None:
+def test_supplied_values_are_returned() -> None:
     given = Supplied(rate_table("nominal"), uplink_gb_s=Fraction(50))
     assert given.expect_rates("f").name == "nominal"
     assert given.expect_uplink("f") == 50
 
 
-def test_what_is_not_supplied_is_asked_for() -> None:
+def test_missing_values_are_requested() -> None:
     with pytest.raises(
         InvalidTopologyError, match=r"^f: counts links and .*choose --rates nominal"
     ):

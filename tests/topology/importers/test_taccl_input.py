@@ -103,7 +103,7 @@ def test_a_box_of_ndv2(tmp_path: Path) -> None:
     validate(topology)
 
 
-def test_what_an_invbw_is_above_its_beta_is_latency() -> None:
+def test_invbw_above_beta_becomes_latency() -> None:
     """10.18 - 7.18 and 17.38 - 14.38 are 3 us; 32,000 bytes in 7.18 us are 32/7.18 GB/s."""
     found = links(taccl(NDV2_32KB))
     assert found["b0.gpu0", "b0.gpu1"] == (Fraction(3200, 718), 3)
@@ -170,7 +170,7 @@ def test_gpus_next_to_each_other_share_a_nic(gpus: int, nics: int, shares: list[
         assert mine == [f"b1.nic{nic}"]
 
 
-def test_matrices_are_by_where_links_lead_and_where_they_come_from() -> None:
+def test_rows_of_matrices_are_heads_and_columns_are_tails() -> None:
     """Two parallel links of 50 GB/s from GPU 0 to GPU 1, 1 us; 25 GB/s from 1 to 2, half a us."""
     topology = taccl(json.dumps(CUSTOM))
     assert topology.name == "three_1MB"
@@ -189,7 +189,7 @@ def test_boxes_of_matrices() -> None:
     assert links(topology)["b1.gpu0", "b1.nic0"] == (10, 0)
 
 
-def test_times_where_there_is_no_link_are_not_read() -> None:
+def test_times_without_a_link_are_ignored() -> None:
     betas = [["none", 5, 10], [20, 0, 0], [0, 40, 0]]
     assert taccl(json.dumps(CUSTOM), betas=betas) == taccl(json.dumps(CUSTOM))
 

@@ -137,7 +137,7 @@ NAMES = ["a", "b - c", "x -> y", "*", "gpu[0]", "b", "c", "no", 'q"']
 
 @settings(max_examples=rounds(60), derandomize=True, deadline=None)
 @given(st.data())
-def test_round_trip_is_exact_whatever_the_names(data):
+def test_round_trips_are_exact_for_any_names(data):
     """Written and read back equal in YAML and JSON, and the schema agrees.
 
     Names with arrows, stars and brackets in them are no patterns then.
@@ -166,7 +166,7 @@ def test_round_trip_is_exact_whatever_the_names(data):
     SCHEMA.validate(topology_document(made))
 
 
-def test_half_duplex_is_written_in_short_where_nothing_is_lost(tmp_path):
+def test_half_duplex_is_written_in_short_if_nothing_is_lost(tmp_path):
     """Another name, limit or latency is written under ``shared``."""
     ring = load_topology("ring:nodes=3,bandwidth=2")
     short = topology_document(ring.with_shared("gpu0 - gpu1", "gpu0 - gpu1", 2))

@@ -33,7 +33,7 @@ def test_a_fault_in_a_later_piece_has_its_own_place() -> None:
         checked_entry(Document(document, "net"))
 
 
-def test_of_a_million_faults_one_is_reported_and_few_are_kept() -> None:
+def test_one_of_a_million_faults_is_reported_and_few_are_kept() -> None:
     """A thousand entries that are no mappings are reported as one, and 999 more; then it stops."""
     with pytest.raises(InvalidTopologyError, match=r"\(and 1000 more\)$"):
         checked_entry(Document({"name": "net", "nodes": [1] * 10**6}, "net"))

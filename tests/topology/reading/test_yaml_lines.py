@@ -24,7 +24,7 @@ PLACES = (
 
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=2", "ndv2:chassis=2", "torus:dims=3x3"])
-def test_what_we_write_needs_no_parser(spec: str) -> None:
+def test_written_files_need_no_yaml_parser(spec: str) -> None:
     """Every family's file, with the same data and lines as from the YAML parser."""
     text = topology_yaml(load_topology(spec))
     quick = yaml_lines(text)
@@ -63,7 +63,7 @@ PIECES = st.sampled_from(
 
 @settings(max_examples=rounds(400), derandomize=True, deadline=None)
 @given(st.integers(0, len(GOOD)), st.integers(0, 12), st.lists(PIECES, max_size=4))
-def test_whatever_is_changed_the_two_readers_agree(at: int, cut: int, pieces: list[str]) -> None:
+def test_both_readers_agree_on_mutated_files(at: int, cut: int, pieces: list[str]) -> None:
     """Where the quick one reads a text at all, the parser reads the same of it."""
     text = GOOD[:at] + "".join(pieces) + GOOD[at + cut :]
     quick = yaml_lines(text)

@@ -34,7 +34,7 @@ empty: {}
 """
 
 
-def test_what_pyyaml_reads_of_plain_text_is_read_alike() -> None:
+def test_plain_text_is_read_as_by_pyyaml() -> None:
     """PyYAML's own loader gives the same for text and whole numbers."""
     data, _ = read(BLOCKS)
     assert data == yaml.safe_load(BLOCKS)
@@ -61,7 +61,7 @@ def test_lines_are_those_of_keys_and_items(where: tuple[str | int, ...], line: i
     assert read(BLOCKS)[1](where) == line
 
 
-def test_unquoted_words_mean_what_they_say() -> None:
+def test_unquoted_words_have_their_plain_values() -> None:
     known = plain_values()
     assert [known[word] for word in ("true", "~", "-12", "012", "no", "1.5")] == [
         *(True, None, -12, "012", "no", "1.5")
@@ -81,7 +81,7 @@ def test_unquoted_words_mean_what_they_say() -> None:
         ("a: !!bool yes", "1: the tag !!bool is not used"),
     ],
 )
-def test_what_is_not_plain_is_refused(text: str, problem: str) -> None:
+def test_yaml_beyond_plain_text_is_refused(text: str, problem: str) -> None:
     with pytest.raises(InvalidTopologyError) as caught:
         read(text)
     assert str(caught.value).startswith(problem)

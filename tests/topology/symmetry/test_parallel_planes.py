@@ -65,7 +65,7 @@ def test_merging_keeps_every_optimum(spec: str, switches: int) -> None:
         assert optimum(planes.merged, reduction=reduction).time_s_per_gb == best.time_s_per_gb
 
 
-def test_what_is_alone_stays_as_it_is() -> None:
+def test_networks_without_parallel_switches_stay_unchanged() -> None:
     """Of two NVSwitches in two boxes none are parallel: their neighbours differ."""
     topology = load_topology("dgx_a100:boxes=2")
     planes = merged_planes(topology)

@@ -21,7 +21,7 @@ def test_symmetries_bring_a_node_to_its_orbit_and_leave_it_in_place() -> None:
     assert int(around.max()) + 1 == 12
 
 
-def test_what_leaves_a_node_in_place_is_generated_by_a_few() -> None:
+def test_few_symmetries_generate_a_stabilizer() -> None:
     """The rest of a ring of six is turned over by the symmetries that leave one GPU in place."""
     topology = load_topology("ring:nodes=6")
     orbits = find_orbits(topology)

@@ -123,6 +123,7 @@ class _Rounds:
     def _last(self, standing: Standing) -> list[Sent] | None:
         """Deliver everything in this round, in the fewest epochs; None if it is too short."""
         found, epochs, in_air = None, self.epochs, standing.in_air(self.demand)
+        # Chunks in flight arrive after `in_air` epochs in any case, so fewer epochs gain nothing.
         while self.begin + epochs >= self.least and (found is None or epochs >= in_air):
             program = write_round(self.network, self.demand, standing, self.far, epochs, last=True)
             answer = self._solve(program, _LAST_WORK)
@@ -138,6 +139,7 @@ class _Rounds:
         before = self._missing(standing)
         program = write_round(self.network, self.demand, standing, self.far, epochs)
         sent = [*self.sent, *self._moved(self._solved(program))]
+        # (missing deliveries, their distances) falls in every round, so the rounds end.
         if self._missing(self._standing(sent, self.begin + epochs)) >= before:
             epochs = max(epochs, self._longest_way())
             program = write_round(self.network, self.demand, standing, self.far, epochs)
@@ -147,6 +149,7 @@ class _Rounds:
                 for rank in ranks
                 if (chunk, rank, epochs) in program.held
             )
+            # At least one of these: minus their sum is at most -1.
             program.rows.append(Row((), obtained, -1))
             sent = [*self.sent, *self._moved(self._solved(program))]
         self.sent = sent

@@ -200,6 +200,7 @@ class _Chunk:
         held: int | None = None
         for time in range(first, until + 1):
             came = tuple(self.arrivals.get((node, time), ()))
+            # The state changes with arrivals only: one variable serves all epochs until the next.
             if came:
                 before = () if held is None else (held,)
                 held = program.new()
@@ -219,6 +220,8 @@ class _Chunk:
             if not copies:
                 left -= standing.gone[self.chunk, node, time]
                 self.program.rows.append(Row((*gone,), came, left))
+            # One arrival is enough for all copies, so after one of an earlier round no row is
+            # needed.
             elif not left:
                 self.program.rows.extend(Row((variable,), came, 0) for variable in gone)
 

@@ -202,6 +202,7 @@ def _balances(
     roots, targets = np.nonzero(amount)
     senders = np.flatnonzero(amount.any(axis=1))
     ends = [place(senders, senders, 0 * senders), place(roots, targets, 0 * roots + epochs)]
+    # Places that no column touches get no row.
     used = np.unique(np.concatenate([came, left, kept, kept + 1, *ends]))
     # Section 4.1, conservation: arrivals and kept data in, departures and kept data out. A source
     # starts with all its data; each destination keeps its share after the last epoch.
@@ -221,6 +222,7 @@ def _loads(
 ) -> tuple[tuple[_Ints, _Ints], _Floats]:
     """Return rows and columns of the transfers in each window, and the windows' capacities."""
     groups = network.groups
+    # Only hyper-edges share links, and `write` refuses them: each arc is in one group.
     of_arc = np.empty(len(network.arcs), dtype=np.int64)
     for number, group in enumerate(groups):
         of_arc[list(group.arcs)] = number

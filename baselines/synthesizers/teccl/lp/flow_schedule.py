@@ -63,6 +63,7 @@ def ways(network: EpochNetwork, flow: Flow) -> Iterator[tuple[int, int, dict[Way
         left = _residual(network, flow, source)
         for target in np.flatnonzero(amount[source]).tolist():
             due = float(amount[source, target])
+            # Every path that is found uses up a column or the rest of the pair, so this ends.
             missing, found = due, defaultdict[Way, float](float)
             while missing > _NEGLIGIBLE:
                 trail = left.trail_to((target, flow.epochs))
@@ -106,10 +107,14 @@ class _Residual:
             entering = self.into.get(state)
             if not entering:
                 return None
+            # The fullest column first, which gives few paths.
             column = max(entering, key=entering.__getitem__)
             trail.append((state, column))
             state = self.before[column]
             if state in place:
+                # A state is a node at a time, so this cycle takes no time: it leads through
+                # switches that pass on while data arrives. Without it, the flow is conserved and
+                # delivers as much.
                 trip = trail[place[state] :]
                 self.take(trip, self.room(trip))
                 del trail[place[state] :]
@@ -254,6 +259,8 @@ def _moves(network: EpochNetwork, chunk: int, dealt: Iterable[tuple[Way, int]]) 
     for way, units in dealt:
         late, before = Fraction(0), Fraction(0)
         for i, epoch in way if units else ():
+            # A dropped latency delays what a switch passes on at once. Otherwise data leaves in a
+            # later epoch, and the clock lengthens epochs by the largest such delay.
             late = late + before if network.arcs[i].offset < 1 else Fraction(0)
             before = network.arcs[i].dropped_us
             intervals = parts[i, epoch, late]

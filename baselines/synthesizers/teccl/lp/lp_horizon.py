@@ -86,6 +86,7 @@ def least_epochs_of_flows(network: EpochNetwork, demand: Demand, limits: Limits)
         found = all_to_all_rate(network.topology, amounts(network, demand), settings=settings)
     except TimeLimitError:
         return least
+    # Every pair gets the rate times its chunks, so all data take as long as one chunk does.
     chunks = found.bound_gb_s * float(network.epoch_us / demand.chunk_kb)
     return max(least, math.ceil((1 - _SAFE) / chunks))
 

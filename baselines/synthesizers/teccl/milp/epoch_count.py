@@ -96,6 +96,7 @@ def estimated_epochs(
                 raise nothing_found(fine, least)
             coarse = rounded(total / count)
             if _has_schedule(coarse, demand, count, solver, left, limits.threads):
+                # Coarse epochs may drop latencies, so their total can be below the lower bound.
                 return Estimate(max(least, math.ceil(total / epoch)), total, count)
         total *= _GROWTH
 

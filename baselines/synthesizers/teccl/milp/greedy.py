@@ -65,6 +65,7 @@ def greedy_sends(
         if time.monotonic() > deadline:
             raise TimeLimitError(f"teccl: nothing found on {network.topology.name} in time")
         sweep.begin(now)
+        # Another path is first in each epoch, so that none always takes what several could send.
         turn = now % max(len(ways), 1)
         for way in (*ways[turn:], *ways[:turn]):
             sweep.use(way)

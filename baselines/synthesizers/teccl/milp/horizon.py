@@ -95,7 +95,8 @@ def _cut_us(network: EpochNetwork, demand: Demand) -> Fraction:
     into, out = topology.ingress_gb_s, topology.egress_gb_s
     ports = _port_us(network, demand) if demand.parts or demand.after else Fraction(0)
     if any(out[switch] > into[switch] for switch in topology.switches):
-        return ports  # for such that optimum is not made
+        # Such a switch may gain by copying, which the optimum of forwarding switches leaves out.
+        return ports
     others = topology.num_compute - 1
     chunks = zip(demand.roots, demand.chunks.target.tolist(), demand.wants, strict=True)
     owners = [root for root, target, wants in chunks if target < 0 and len(wants) == others]
@@ -250,6 +251,7 @@ class _Goal:
 
     def found(self, sent: tuple[Sent, ...], bound: int) -> Found:
         kept = needed(self.network, self.demand, sent)
+        # Chunks that are `due` have their own numbers of epochs, which do not count here.
         rest = [send for send in kept if send[0] >= len(self.due)]
         return Found(kept, epochs_taken(self.network, rest), bound)
 
@@ -288,6 +290,8 @@ class _Search:
             # A larger number is easier to satisfy: it gives a first or a better upper bound.
             if above > bound and self.left > 0 and not self.goal.is_large(above):
                 self._try(above, work)
+            # Both numbers are tried with equal work: neither a hard proof nor a hard search stops
+            # the other.
             work *= _GROWTH
         assert self.best is not None
         self._tell(bound)

@@ -158,6 +158,7 @@ def solve(
         return Answer(Outcome.FOUND, sent)
     worth = program.objective.items()
     value = program.constant + sum(c for i, c in worth if point.values[i])
+    # A solver's bound is a float, and may lie below the exact value by its rounding.
     bound = max(point.bound + float(program.constant), float(value))
     if bound - value <= _EQUAL * abs(value):
         status = Status.OPTIMAL
@@ -199,6 +200,7 @@ def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _P
     search.parameters.cut_level = 2
     search.parameters.symmetry_level = 2 if effort.symmetry else 0
     search.parameters.num_workers = effort.threads
+    # Interleaved workers keep the search deterministic with several threads.
     search.parameters.interleave_search = effort.threads > 1
     search.parameters.relative_gap_limit = effort.gap
     if effort.seconds < math.inf:
@@ -207,6 +209,7 @@ def _cp_sat(program: EpochProgram, effort: Effort, hint: Collection[Sent]) -> _P
         search.parameters.max_deterministic_time = effort.work
     status = search.solve(model)
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        # The rounded objective is too small by at most `lost`; added, it makes the bound valid.
         bound = (search.best_objective_bound + lost) / scale if worth else float(lost)
         return _Point([*search.response_proto.solution], bound, stopped=status == cp_model.FEASIBLE)
     if status == cp_model.INFEASIBLE:
@@ -222,6 +225,7 @@ def _whole(objective: Mapping[int, Fraction]) -> tuple[dict[int, int], int, int]
     scale = math.lcm(*(worth.denominator for worth in objective.values()))
     if most * scale <= _LARGEST:
         return {i: int(worth * scale) for i, worth in objective.items()}, scale, 0
+    # Variables are 0 or 1, so each coefficient loses less than 1 by rounding.
     scale = 1 << max(0, (_LARGEST // math.ceil(most)).bit_length() - 1)
     return {i: math.floor(c * scale) for i, c in objective.items()}, scale, len(objective)
 
@@ -237,8 +241,11 @@ def _constraint(row: Row) -> str:
         kind = "exactly_one" if row.equal else "at_most_one"
         return f"constraints{{{kind}{{literals:{[*row.plus]}}}}}"
     if row.bound == 0 and len(row.plus) == 1 and not row.equal:
+        # A variable is at most a sum: if it is 1, so is one of the sum. -i - 1 negates variable i.
         return f"constraints{{bool_or{{literals:{[*row.minus, -row.plus[0] - 1]}}}}}"
     signs = [1] * len(row.plus) + [-1] * len(row.minus)
+    # The sum is at least -len(row.minus), so that end restricts nothing. The bound itself keeps the
+    # domain from being empty, for rows that nothing satisfies.
     least = row.bound if row.equal else min(row.bound, -len(row.minus))
     return (
         f"constraints{{linear{{vars:{[*row.plus, *row.minus]} coeffs:{signs} "

@@ -89,7 +89,7 @@ void test_usage_adds_up() {
   CHECK(found.usage.width() * 8 >= found.ticks && found.usage.width() * 4 <= found.ticks);
 }
 
-void test_what_makes_no_sense_is_refused() {
+void test_invalid_arguments_are_refused() {
   const Transfers t = chain(2, 1);
   Setting with = setting(0);
   CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
@@ -116,5 +116,5 @@ TESTS(fair_shares) {
   test_gates_open_for_all_at_once();
   test_starts_and_sums();
   test_usage_adds_up();
-  test_what_makes_no_sense_is_refused();
+  test_invalid_arguments_are_refused();
 }

@@ -131,10 +131,10 @@ def _network(certificate: TimeCertificate) -> Topology:
     nodes = [gpu.name for gpu in certificate.gpus] + certificate.forwarding
     if len(certificate.gpus) < 2:
         fail(f"{len(certificate.gpus)} GPU has no other GPU to send to")
-    relays, copying = set(certificate.relays), set(certificate.multicast)
-    if strangers := (relays | copying).difference(certificate.forwarding):
+    relays, multicast = set(certificate.relays), set(certificate.multicast)
+    if strangers := (relays | multicast).difference(certificate.forwarding):
         fail(f"{min(strangers)} is a relay or multicasts, but is not among those that forward")
-    if both := relays & copying:
+    if both := relays & multicast:
         fail(f"{min(both)} is a GPU; only switches multicast")
     kinds = [NodeKind.COMPUTE] * len(certificate.gpus)
     kinds += [NodeKind.RELAY if v in relays else NodeKind.SWITCH for v in certificate.forwarding]
@@ -154,7 +154,7 @@ def _network(certificate: TimeCertificate) -> Topology:
         return Topology(
             certificate.network,
             tuple(
-                Node(name, kind, multicast=name in copying)
+                Node(name, kind, multicast=name in multicast)
                 for name, kind in zip(nodes, kinds, strict=True)
             ),
             tuple(links),
@@ -256,13 +256,12 @@ def _bound(
         potentials = (
             Potential(_of(place, one.switch), one.gather, one.reduce) for one in prices.potentials
         )
-        copying = bool(certificate.multicast)
         return AllreduceBound(
             topology,
             proof.algbw_gb_s,
             tuple(sets),
             tuple(potentials),
-            copying=copying,
+            multicast=bool(certificate.multicast),
             shared=shared,
         )
     return RateBound(

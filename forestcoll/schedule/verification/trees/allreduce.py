@@ -123,7 +123,7 @@ def _check_claim(schedule: Allreduce[Any], bound: AllreduceBound) -> None:
     if bound.weights and bound.weights != schedule.gather.weights:
         fail("the bound is for other weights than those of the schedule")
     copies = any(isinstance(phase, MulticastForest) for phase in schedule.phases)
-    if copies and any(node.multicast for node in nodes) and not bound.copying:
+    if copies and any(node.multicast for node in nodes) and not bound.multicast:
         fail("the bound is for switches that only forward; in this schedule they copy and add")
 
 
@@ -181,7 +181,7 @@ def _check_potentials(bound: AllreduceBound) -> None:
     for v in switches:
         if not 0 <= v < len(nodes) or not nodes[v].is_switch:
             fail("the bound gives a potential to what is not a switch")
-        if bound.copying and nodes[v].multicast:
+        if bound.multicast and nodes[v].multicast:
             fail(f"the bound gives a potential to {nodes[v].name}, which may copy and add")
 
 
@@ -297,6 +297,6 @@ def _least(bound: AllreduceBound) -> Fraction:
         within = sum(crossed[v] * w for v, w in shares)
         return Fraction(total * sum(bound.weights) + within, unit * sum(bound.weights))
     roots = list(compute)
-    if bound.copying:
+    if bound.multicast:
         roots += [v for v, node in enumerate(nodes) if node.is_switch and node.multicast]
     return Fraction(total + min(crossed[v] for v in roots), unit)

@@ -127,6 +127,7 @@ class _Family:
         np.add.at(due, sets.set_of, np.array(rooted, dtype=due.dtype))
         least = np.full(count, ranks, dtype=np.int64)
         np.minimum.at(least, sets.set_of, np.arange(ranks))
+        # Inner sets come first, so the sums of a set are complete before they are added.
         for inner, around in enumerate(sets.parent[:-1].tolist()):
             size[around] += size[inner]
             due[around] += due[inner]
@@ -223,6 +224,7 @@ def _greatest_height(forest: FactoredForest, tree_depths: list[int]) -> int:
     depth = 0
     pairs = zip(sets.shape.tolist(), sets.parent.tolist(), strict=True)
     for number, (shape, around) in enumerate(pairs):
+        # A path of d hops visits d + 1 items, each with as many hops inside.
         depth = tree_depths[shape] * (1 + inside[number]) + inside[number]
         inside[around] = max(inside[around], depth)
     return depth
@@ -313,6 +315,7 @@ def _check_edges(forest: FactoredForest, family: _Family, edges: _Edges) -> None
     for shape, (batches, parent) in enumerate(_rows(forest)):
         uses.append(_uses(forest, family, edges, int(first_sets[shape]), batches, parent))
     for number, shape in enumerate(forest.sets.shape.tolist()):
+        # The trees of a shape are counted on the edges of its first set.
         known = int(first_sets[shape])
         mine, others = _of_set(family, edges, number), _of_set(family, edges, known)
         if not np.array_equal(mine[0], others[0]):
@@ -368,10 +371,12 @@ def _uses(
         block = parent[start : start + rows]
         used = (block.astype(np.int64) * items + np.arange(items))[block >= 0]
         place = np.searchsorted(keys, used)
+        # No key is -1: it stands for the place behind the last one.
         if (at := first(np.append(keys, -1)[place] != used)) is not None:
             ends = _as_data_runs(forest, divmod(int(used[at]), items))
             tail, head = (_item_name(forest, family, int(family.first[number]) + i) for i in ends)
             fail(
+                # Every batch has items - 1 edges, as it spans its items.
                 f"{_set_name(forest, family, number)}: batch {start + at // (items - 1)} goes "
                 f"from {tail} to {head}, but no link does"
             )

@@ -21,7 +21,7 @@ def check_images(topology: Topology, alike: Alike) -> None:
 
 
 @pytest.mark.parametrize("spec", ["torus:dims=3x4", "hypercube:dimension=4", "complete:nodes=6"])
-def test_one_gpu_stands_for_all_where_all_are_alike(spec: str) -> None:
+def test_one_gpu_represents_all_of_a_vertex_transitive_network(spec: str) -> None:
     topology = load_topology(spec)
     alike = Alike.found(BroadcastNetwork.of(topology))
     check_images(topology, alike)

@@ -80,7 +80,7 @@ def test_sizes_degrees_self_loops_and_parallel_links_are_those_of_the_row(base: 
 
 
 @rows
-def test_those_are_reverse_symmetric_that_the_row_says(base: Base) -> None:
+def test_base_networks_are_reverse_symmetric_as_the_row_states(base: Base) -> None:
     assert (mirrored(load_topology(base.spec)) is not None) == base.mirrored
 
 
@@ -96,7 +96,7 @@ def test_steps_are_the_printed_ones_or_the_fewest(base: Base) -> None:
 
 
 @rows
-def test_breadth_first_broadcasts_are_optimal_where_the_row_says(base: Base) -> None:
+def test_breadth_first_broadcasts_are_optimal_as_the_row_states(base: Base) -> None:
     """Theorem 17; where they are not, but something else is, test_optimal_search.py has that."""
     network = network_of(load_topology(base.spec))
     best = why_not_optimal(broadcast_times(network, Alike.none(base.nodes))) is None
@@ -105,7 +105,9 @@ def test_breadth_first_broadcasts_are_optimal_where_the_row_says(base: Base) -> 
 
 @pytest.mark.parametrize("nodes", range(5, 30))
 @pytest.mark.parametrize("degree", [2, 3, 4])
-def test_generalized_kautz_graphs_have_what_the_row_says(degree: int, nodes: int) -> None:
+def test_generalized_kautz_graphs_have_the_degrees_and_steps_of_the_row(
+    degree: int, nodes: int
+) -> None:
     """Self-loops unless degree + 1 divides the size; at most a step more than the fewest."""
     topology = load_topology(f"generalized_kautz:degree={degree},nodes={nodes}")
     assert (min(topology.egress_gb_s) < degree) == (nodes % (degree + 1) != 0)

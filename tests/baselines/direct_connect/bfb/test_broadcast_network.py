@@ -12,7 +12,7 @@ from tests.baselines.direct_connect.bfb.networks import random_network
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("num_bytes", [0, 1, 10**6])
-def test_a_shard_takes_what_its_size_and_latency_say(seed: int, num_bytes: int) -> None:
+def test_the_time_of_a_shard_follows_from_size_and_latency(seed: int, num_bytes: int) -> None:
     """Per GB: 1 / (N b), and the latency over the size; capacity (T - delay) = size at T."""
     topology = random_network(seed, latencies=True)
     network = BroadcastNetwork.of(topology, num_bytes)
@@ -29,7 +29,7 @@ def test_plain_links_are_counted_in_shards() -> None:
     assert (network.size, set(network.capacity), set(network.delay)) == (1, {25}, {0})
 
 
-def test_what_it_cannot_look_at() -> None:
+def test_switches_and_negative_sizes_are_refused() -> None:
     with pytest.raises(UnsupportedError, match="unwind the switches first"):
         BroadcastNetwork.of(load_topology("dgx_a100:boxes=1"))
     with pytest.raises(InvalidParameterError, match="-1 bytes; it must be 0 or more"):

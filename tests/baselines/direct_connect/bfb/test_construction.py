@@ -43,7 +43,7 @@ def test_steps_and_times_are_those_of_the_theorems(
     assert synchronous(made).time_s_per_gb * topology.egress_gb_s[0] == both * time
 
 
-def test_a_network_must_be_what_its_name_says() -> None:
+def test_a_network_must_match_its_name() -> None:
     ring = load_topology("ring:nodes=4")
     with pytest.raises(UnsupportedError, match="not named by what it is made of; the families"):
         generate(ring)

@@ -63,7 +63,7 @@ def test_a_ring_one_way_is_its_own_line_graph() -> None:
 
 @pytest.mark.parametrize("times", [2, 3])
 @pytest.mark.parametrize("spec", [*BASES, *PARALLEL])
-def test_a_degree_expansion_keeps_what_is_optimal(spec: str, times: int) -> None:
+def test_a_degree_expansion_has_the_steps_and_time_of_theorem_11(spec: str, times: int) -> None:
     """Theorem 11: one step more, and (n - 1) / (n N) M / B."""
     base = generate(load_topology(spec))
     made = on_degree_expansion(base, times)

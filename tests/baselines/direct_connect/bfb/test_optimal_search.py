@@ -23,7 +23,7 @@ def test_schedules_are_valid_and_as_fast_as_any(spec: str, steps: int, pieces: i
     assert synchronous(made).time_s_per_gb * topology.egress_gb_s[0] * nodes == nodes - 1
 
 
-def test_what_there_is_not_is_proved() -> None:
+def test_missing_schedules_are_proved_infeasible() -> None:
     """Three shards over two links do not go without halves; nor around a ring in one step."""
     for steps, pieces in ((2, 1), (1, 2)):
         with pytest.raises(InfeasibleError, match="has no bandwidth-optimal allgather"):
@@ -45,7 +45,7 @@ def test_a_limit_is_kept() -> None:
 
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("spec", SEARCHED)
-def test_what_is_kept_is_valid_and_bandwidth_optimal(spec: str, reverse: bool) -> None:
+def test_stored_schedules_are_valid_and_bandwidth_optimal(spec: str, reverse: bool) -> None:
     """(N - 1) / N M / B, in the steps of table 9."""
     topology = load_topology(spec)
     topology = topology.reversed() if reverse else topology

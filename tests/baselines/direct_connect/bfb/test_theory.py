@@ -63,7 +63,7 @@ def test_generalized_kautz_graphs_are_a_step_from_moore_s_bound(degree: int) -> 
         ("diamond", False),
     ],
 )
-def test_theorem_17_says_what_the_time_says(spec: str, optimal: bool) -> None:
+def test_theorem_17_agrees_with_the_attained_time(spec: str, optimal: bool) -> None:
     topology = load_topology(spec)
     made = generate(topology)
     attained = synchronous(made).time_s_per_gb * max(topology.egress_gb_s)

@@ -185,7 +185,7 @@ def test_switches_are_unsupported() -> None:
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
-def test_what_has_no_root_is_unsupported(collective: str) -> None:
+def test_collectives_without_a_root_are_unsupported(collective: str) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: blink has no {collective}"):
         blink.generate(dgx1(), collective)
 

@@ -143,7 +143,7 @@ def test_the_logical_links_are_made_of_physical_bandwidth() -> None:
             assert used <= topology.link_between[hop].bandwidth_gb_s
 
 
-def test_what_cannot_be_done_is_typed() -> None:
+def test_unsupported_networks_and_parameters_raise_typed_errors() -> None:
     alone = Topology("alone", (Node("gpu", NodeKind.COMPUTE),), ())
     apart = Topology("apart", (Node("a", NodeKind.COMPUTE), Node("b", NodeKind.COMPUTE)), ())
     with pytest.raises(UnsupportedError, match=r"^unsupported: alone has 1 GPUs"):

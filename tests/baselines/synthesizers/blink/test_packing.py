@@ -36,7 +36,7 @@ def test_multiplicative_weights_come_within_epsilon(spec: str, epsilon: str) -> 
     assert (1 - Fraction(epsilon)) * net.best <= packing.rate <= net.best
 
 
-def test_units_are_halved_where_whole_trees_do_not_reach_the_rate() -> None:
+def test_units_are_halved_if_whole_trees_miss_the_rate() -> None:
     """Three trees, of which any two share a link of capacity 1: one whole, or three halves."""
     trees = [(-1, 0, 1, 0), (-1, 0, 0, 2), (-1, 3, 0, 0)]
     links = sorted({(tree[v], v) for tree in trees for v in (1, 2, 3)})

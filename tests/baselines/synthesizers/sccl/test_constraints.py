@@ -103,7 +103,7 @@ def decided(instance: Instance) -> bool:
     return expected
 
 
-def test_what_no_target_needs_is_not_sent() -> None:
+def test_unneeded_chunks_are_not_sent() -> None:
     """On a one-way ring of three 3 chunks go one hop and 3 go two; there are rounds for more."""
     network, _ = direct(load_topology("ring:nodes=3,bidirectional=false"))
     found = solve(Instance(network, pairs(3), 1, 4, 9), symmetry=True, deadline=Deadline(Limits()))
@@ -138,7 +138,7 @@ def test_rounds_are_filled_as_the_solution_says() -> None:
         assert len(sends) <= group.copies * rounds
 
 
-def test_a_deadline_says_what_is_left_and_which_instance_is_open() -> None:
+def test_a_deadline_reports_the_time_left_and_the_open_instance() -> None:
     """Without a limit nothing is said; a limit begun 8 s ago is up."""
     network, _ = direct(load_topology("ring:nodes=3"))
     instance = Instance(network, to_all(3, (0, 1, 2)), 2, 3, 4)

@@ -25,7 +25,7 @@ def line() -> Topology:
     return network_of("a b c", "a - b: 20, b - c: 30", "line")
 
 
-def test_the_unit_is_the_widest_of_which_all_links_have_whole_numbers() -> None:
+def test_the_unit_is_the_largest_common_divisor_of_bandwidths() -> None:
     network, unit = direct(line())
     assert unit == 10
     copies = {group.links: group.copies for group in network.groups}
@@ -73,7 +73,7 @@ def test_a_shared_capacity_is_a_group_of_links() -> None:
     assert len(network.alone) == 4
 
 
-def test_the_bound_counts_what_a_host_takes_in() -> None:
+def test_the_bound_counts_the_ingress_of_hosts() -> None:
     """Each of 3 x 3 x 2 takes in 17 chunks: 17/5 of a round over its links, 17/4 into its host.
 
     On the line b takes in two chunks; with 5 GB/s into it, that is one unit, they take two rounds.

@@ -32,7 +32,7 @@ def test_pareto_takes_an_end() -> None:
     assert [(p.chunks, p.steps, p.rounds) for p in frontier] == [(1, 2, 2), (2, 3, 3), (3, 4, 4)]
 
 
-def test_pareto_says_what_it_does_not_know() -> None:
+def test_pareto_points_without_time_are_unknown() -> None:
     """With no time every outcome is unknown, and nothing is called proved."""
     points = list(pareto(dgx1(), most_steps=3, limits=Limits(seconds=0)))
     assert [p.outcome for p in points] == ["unknown"] * 3

@@ -305,7 +305,7 @@ def one_way() -> Topology:
         (dgx1, "gather", "sccl has no gather; it has allgather"),
     ],
 )
-def test_what_it_cannot_do_is_typed(
+def test_unsupported_networks_and_collectives_raise_typed_errors(
     topology: Callable[[], Topology], collective: str, message: str
 ) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: {message}"):

@@ -31,7 +31,7 @@ def test_one_sketch_takes_its_time() -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(TIMES)
-def test_shares_attain_what_prices_prove(times: list[list[Fraction]]) -> None:
+def test_shares_attain_the_bound_of_the_prices(times: list[list[Fraction]]) -> None:
     """No shares are faster: each sketch costs at least the time at prices that sum up to 1."""
     found = balance(times)
     assert min(found.shares) >= 0

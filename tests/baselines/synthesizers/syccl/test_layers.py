@@ -53,7 +53,7 @@ def test_pairs_of_one_shift_are_images_of_each_other() -> None:
     assert len(np.unique(image * 6 + image[:, :1])) == 36
 
 
-def test_what_no_rotation_maps_is_refused() -> None:
+def test_boxes_without_a_common_rotation_are_refused() -> None:
     net = network_of("[s] b0.gpu0@0.0 b0.gpu1@0.1 b1.gpu0@1.0", "s - b0.gpu0 b0.gpu1 b1.gpu0")
     with pytest.raises(UnsupportedError, match="boxes of 1 and of 2 GPUs"):
         cluster_of(net)

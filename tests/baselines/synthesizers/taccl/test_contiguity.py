@@ -112,7 +112,7 @@ def test_without_latencies_every_chunk_goes_alone() -> None:
     assert found.bound_us == float(found.times.finish_us)
 
 
-def test_when_the_time_is_up_chunks_go_alone() -> None:
+def test_at_the_time_limit_chunks_are_sent_singly() -> None:
     routing = routing_of("ndv2:chassis=2,nic_latency=40", size_bytes=400_000)
     order = ordered(routing, random_routes(routing, 0), "earliest")
     found = best_messages(routing.network, order, Settings(seconds=1e-6))
@@ -121,7 +121,7 @@ def test_when_the_time_is_up_chunks_go_alone() -> None:
 
 
 @pytest.mark.parametrize("error", [SolverError, InvalidParameterError, InfeasibleError])
-def test_where_a_solver_gives_up_each_chunk_goes_alone(
+def test_after_a_solver_error_chunks_are_sent_singly(
     error: type[ForestCollError], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In floats, of costs that are far apart; that is always possible."""

@@ -37,7 +37,7 @@ def test_links_into_a_gpu_bring_whole_chunks() -> None:
 
 @pytest.mark.parametrize(("collective", "chunks"), [("allgather", 8), ("all-to-all", 64)])
 @pytest.mark.parametrize("parts", [1, 2])
-def test_what_comes_into_a_box_has_one_link(collective: str, chunks: int, parts: int) -> None:
+def test_the_only_link_into_a_box_bounds_the_time(collective: str, chunks: int, parts: int) -> None:
     """Of 107 us a chunk, for what each of 8 GPUs wants or all do: 856 us of an allgather."""
     network = laid("ndv2:chassis=2", "ndv2")
     cost = [Fraction(107 if link.remote else 23) for link in network.links]
@@ -45,7 +45,7 @@ def test_what_comes_into_a_box_has_one_link(collective: str, chunks: int, parts:
     assert found == 107 * chunks * parts
 
 
-def test_of_four_boxes_what_comes_into_one_shares_the_port_of_its_receiver() -> None:
+def test_the_receiver_port_of_four_boxes_bounds_the_time() -> None:
     """From three boxes, 24 chunks one after the other."""
     network = laid("ndv2:chassis=4", "ndv2")
     cost = [Fraction(107 if link.remote else 23) for link in network.links]
@@ -63,7 +63,7 @@ def test_a_port_brings_one_chunk_at_a_time(planes: int, finish: Fraction) -> Non
     assert least_time(network, exchange_of("allgather", 8, 1), busy(network)) == finish
 
 
-def test_of_links_that_share_a_port_the_fastest_counts() -> None:
+def test_the_fastest_link_of_a_shared_port_counts() -> None:
     """Into GPU 0 a chunk takes 3 us from GPU 1, which may pass on all others, 5 from others."""
     network = laid("dgx_a100:boxes=1", "dgx-uc-min")
     slow = {(1, 0): 3, **{(v, 0): 5 for v in range(2, 8)}}

@@ -40,7 +40,7 @@ def names(topology: Topology, link: LogicalLink) -> list[list[str]]:
 class TestBoxesOnSwitches:
     """DGX A100: 300 GB/s from a GPU to the switch of its box, 25 to that between boxes."""
 
-    def test_a_box_is_a_clique_of_which_a_gpu_sends_and_receives_one_at_a_time(self) -> None:
+    def test_a_box_is_a_clique_with_one_port_per_gpu_and_direction(self) -> None:
         topology = load_topology("dgx_a100:boxes=1")
         network = LogicalNetwork.of(topology, sketch(1), KB)
         ends = [(link.tail, link.head) for link in network.links]
@@ -71,7 +71,7 @@ class TestBoxesOnSwitches:
         for port in network.ports:
             assert len({network.links[i].plane for i in port.links}) == 1
 
-    def test_of_two_boxes_each_gpu_sends_to_its_like_through_no_port(self) -> None:
+    def test_each_gpu_of_two_boxes_sends_to_its_peer_through_no_port(self) -> None:
         network = LogicalNetwork.of(load_topology("dgx_a100:boxes=2"), sketch(2), KB)
         across = remote(network)
         assert {(link.tail, link.head) for link in across} == {(u, (u + 8) % 16) for u in range(16)}
@@ -80,7 +80,7 @@ class TestBoxesOnSwitches:
         assert len(network.ports) == 32
         assert not any(network.links[i].remote for port in network.ports for i in port.links)
 
-    def test_of_three_boxes_a_gpu_sends_to_one_and_receives_from_one_of_the_others(self) -> None:
+    def test_each_gpu_of_three_boxes_shares_a_port_for_both_others(self) -> None:
         """And so with the whole bandwidth; at the same time as in its box."""
         network = LogicalNetwork.of(load_topology("dgx_a100:boxes=3"), sketch(3), KB)
         across = remote(network)
@@ -175,7 +175,7 @@ class TestSharedNic:
         assert not network.ports
 
 
-def test_what_a_box_sends_by_a_switch_shares_a_link_as_far_as_it_can_be_at_once() -> None:
+def test_gpus_behind_a_switch_share_the_link_between_switches() -> None:
     """GPUs 0 to 2 on one switch, 3 and 4 on another, 12 GB/s between: two cross at once, at 6."""
     nodes = "[left] [right] gpu0@0.0 gpu1@0.1 gpu2@0.2 gpu3@0.3 gpu4@0.4"
     links = "left - right: 12, gpu0..2 - left: 100, gpu3 gpu4 - right: 100"
@@ -220,7 +220,7 @@ def test_links_stay_as_they_are_but_for_those_between_gpus_of_a_switch() -> None
     ]
 
 
-def test_gpus_stand_by_box_and_number_whatever_the_order_of_the_nodes() -> None:
+def test_gpus_are_ordered_by_box_and_number_for_any_order_of_nodes() -> None:
     plain = load_topology("ndv2:chassis=2")
     asked = Sketch("sketch.yaml", (2,), connections={0: (1,)})
     order = random.Random(1).sample(range(len(plain.nodes)), len(plain.nodes))
@@ -248,7 +248,7 @@ def test_links_out_of_a_gpu_and_into_it() -> None:
         assert tails == heads == [place] * 8
 
 
-def test_with_one_box_what_is_between_boxes_is_passed_over() -> None:
+def test_a_single_box_ignores_connections_between_boxes() -> None:
     """Even what is not there."""
     asked = sketch(1, pattern="", connections={99: (0,)}, sources={98: (7,)})
     assert len(LogicalNetwork.of(load_topology("dgx_a100:boxes=1"), asked, KB).links) == 56
@@ -356,7 +356,7 @@ def test_ticks_of_any_costs_fit_64_bits(latency: Fraction | int, chunk_kb: Fract
         assert 0 <= other.busy_us - link.busy_us <= max(link.busy_us / 10**6, most / 2**35)
 
 
-def test_sources_of_one_who_does_not_send_are_refused() -> None:
+def test_sources_of_a_gpu_outside_the_senders_are_refused() -> None:
     asked = sketch(2, pattern="", connections={0: (1,)}, sources={1: (0,)})
     with pytest.raises(InvalidParameterError, match="has sender 1, which internode_conn does not"):
         LogicalNetwork.of(load_topology("dgx_a100:boxes=2"), asked, KB)

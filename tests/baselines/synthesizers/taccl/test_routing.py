@@ -40,7 +40,7 @@ def test_the_time_is_that_of_the_longest_route_or_the_busiest_link() -> None:
     assert routing.objective_us(both) == 2  # no switch: nothing is counted
 
 
-def test_what_a_gpu_sends_by_a_switch_it_sends_one_by_one() -> None:
+def test_a_gpu_sends_chunks_one_by_one_through_a_switch() -> None:
     """Of 8 GPUs on a switch each sends to all: 7 chunks out of a port, though no route is long."""
     routing = routing_of("dgx_a100:boxes=1", size_bytes=8 * 300_000)
     star = tuple(links_of(routing, *((u, v) for v in range(8) if v != u)) for u in range(8))
@@ -106,7 +106,7 @@ def test_no_routes_are_faster_than_the_bound(spec: str) -> None:
         assert routing.time_us(random_routes(routing, seed)) >= routing.least_us
 
 
-def test_whole_microseconds_are_rounded_down_where_something_is_left() -> None:
+def test_costs_are_rounded_down_to_positive_whole_microseconds() -> None:
     routing = routing_of("ndv2:chassis=2", size_bytes=16_000_000)
     whole = type(routing)(routing.network, routing.exchange, routing.sketch, whole_us=True)
     assert {float(c) for c in routing.cost} == {20.7, 40.7, 82.6}
@@ -143,7 +143,7 @@ def test_unreachable_gpus_are_named(arcs: list[tuple[int, ...]], boxes: int, mes
 
 
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
-def test_what_gets_nowhere_is_named_with_who_does_not_get_it(collective: str) -> None:
+def test_unreachable_chunks_are_named_with_their_targets(collective: str) -> None:
     """Two pairs of GPUs that only one link joins, one way."""
     topology = arcs_of([(0, 1), (1, 0), (2, 3), (3, 2), (1, 2)], 4)
     with pytest.raises(InfeasibleError, match="not let what g2 has get to g0; allow more links"):
@@ -157,7 +157,7 @@ def test_a_chunk_that_may_take_no_link_is_reported() -> None:
         plain(topology, "all-to-all", connections={0: (0,)}).check()
 
 
-def test_after_what_time_a_chunk_is_there_is_reported_by_the_links_that_it_may_take() -> None:
+def test_arrival_times_use_the_allowed_links_of_a_chunk() -> None:
     """In an all-to-all the slow link is the shortest path, though two fast ones are sooner."""
     topology = arcs_of([(0, 1, 1), (0, 2, 100), (2, 1, 100), (1, 0, 100), (2, 0, 1), (1, 2, 1)], 3)
     routing = plain(topology, "all-to-all")
@@ -165,6 +165,6 @@ def test_after_what_time_a_chunk_is_there_is_reported_by_the_links_that_it_may_t
     assert plain(topology).soonest[0][1] == 2
 
 
-def test_links_count_for_what_a_solver_still_sees() -> None:
+def test_the_weight_of_links_stays_above_solver_tolerance() -> None:
     routing = routing_of("dgx_a100:boxes=1", size_bytes=10**18)
     assert routing.weight_us == routing.unit_us / 10**6

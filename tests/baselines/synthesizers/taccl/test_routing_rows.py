@@ -173,7 +173,7 @@ def proved(routing: Routing) -> tuple[RoutingRows, Solution] | None:
         return None
 
 
-def test_what_is_alike_is_there_at_once_in_program_and_routes() -> None:
+def test_symmetric_chunks_arrive_at_once_in_program_and_routes() -> None:
     """Of the links between pairs no two are alike, so that one start waits for another."""
     routing = plain(arcs_of(UNLIKE, 6), symmetry=((1, 2),), chunk_kb=3)
     rows, found = proved(routing)
@@ -184,7 +184,7 @@ def test_what_is_alike_is_there_at_once_in_program_and_routes() -> None:
 
 
 @pytest.mark.parametrize("collective", ["allgather", "all-to-all"])
-def test_no_routes_are_worth_less_than_is_proved_whatever_the_symmetry(collective: str) -> None:
+def test_no_routes_beat_the_proved_bound_under_any_symmetry(collective: str) -> None:
     chance = random.Random(4)
     reported = 0
     for _ in range(rounds(40)):

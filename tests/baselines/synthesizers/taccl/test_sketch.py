@@ -78,11 +78,11 @@ def test_every_field_is_read() -> None:
     assert list(read(WHOLE).connections) == [1, 3]
 
 
-def test_of_one_box_no_more_is_needed_than_links_symmetry_and_chunks() -> None:
+def test_a_sketch_of_one_box_needs_links_symmetry_and_chunks_only() -> None:
     assert read(LEAST) == Sketch("sketch.yaml", (1,))
 
 
-def test_what_is_between_boxes_is_read_of_one_box_too() -> None:
+def test_a_sketch_of_one_box_may_describe_links_between_boxes() -> None:
     text = LEAST + "internode_sketch: {strategy: relay, internode_conn: direct-map}\n"
     assert read(text) == Sketch("sketch.yaml", (1,), pattern="direct-map")
 
@@ -149,7 +149,7 @@ def test_turned_round_no_own_chunks_go_first(asked: dict[str, str]) -> None:
     assert not sketch.reversed().own_first
 
 
-def test_turned_round_receivers_send_what_their_senders_took() -> None:
+def test_reversed_receivers_send_the_sources_of_their_senders() -> None:
     """GPU 2 receives from two, and takes out what either did; of GPU 5 nothing is taken."""
     sketch = Sketch(
         source="s",
@@ -165,13 +165,13 @@ def test_turned_round_receivers_send_what_their_senders_took() -> None:
     assert (turned.symmetry, turned.chunks) == (sketch.symmetry, sketch.chunks)
 
 
-def test_turned_round_a_direct_map_stays_and_keeps_who_sends_for_whom() -> None:
+def test_a_reversed_direct_map_keeps_its_sources() -> None:
     """As in TACCL's sketch for two DGX-2 in which each GPU takes out its own."""
     sketch = Sketch("s", (2,), pattern="direct-map", sources={0: (0,), 1: (1,)})
     assert sketch.reversed() == sketch
 
 
-def test_turned_round_where_all_send_to_all_any_may_take_out_anything() -> None:
+def test_a_reversed_fully_connected_sketch_has_no_sources() -> None:
     every = Sketch("s", (2,), pattern="fully-connected", sources={0: (0,), 1: (1,)})
     assert every.reversed() == Sketch("s", (2,), pattern="fully-connected")
 
@@ -348,7 +348,7 @@ def test_errors_name_line_field_and_remedy(line: int, text: str, message: str) -
         (LEAST + "internode_sketch: relay", ", line 5: internode_sketch is 'relay'; it must hol"),
     ],
 )
-def test_what_holds_no_fields(text: str, message: str) -> None:
+def test_documents_without_fields_are_refused(text: str, message: str) -> None:
     assert message in fault(text)
 
 

@@ -64,7 +64,7 @@ def test_every_sketch_that_is_shipped_is_for_something() -> None:
 @pytest.mark.parametrize(
     ("name", "spec"), [(name, spec) for name, specs in MADE_FOR.items() for spec in specs]
 )
-def test_shipped_sketches_fit_what_they_are_for(name: str, spec: str) -> None:
+def test_shipped_sketches_fit_their_networks(name: str, spec: str) -> None:
     """Links lead to all GPUs, and have the symmetry."""
     topology = load_topology(spec)
     sketch = find_sketch(name, topology)
@@ -163,7 +163,7 @@ EIGHT, SIXTEEN = tuple(range(8)), tuple(range(16))
         ("ring:nodes=5,bidirectional=false", (), "", {}, ((1, 5),)),
     ],
 )
-def test_what_is_drawn(
+def test_drawn_sketches_have_the_expected_links_and_symmetry(
     spec: str,
     switches: tuple[tuple[int, ...], ...],
     pattern: str,
@@ -214,7 +214,7 @@ def test_images_are_as_fast(slow: tuple[str, ...], symmetry: tuple[tuple[int, in
     assert drawn(builder.build("square")).symmetry == symmetry
 
 
-def test_who_reaches_its_like_sends_and_nobody_else() -> None:
+def test_only_gpus_that_reach_a_peer_are_senders() -> None:
     """All reach GPUs 0 and 1 of the other box; the third is left out, as nobody reaches it."""
     sketch = drawn(
         network_of(
@@ -226,7 +226,7 @@ def test_who_reaches_its_like_sends_and_nobody_else() -> None:
     assert sketch.connections == {0: (0,), 1: (1,)}
 
 
-def test_where_neither_links_nor_switches_join_a_box_nothing_is_drawn() -> None:
+def test_boxes_joined_by_neither_links_nor_switches_are_unsupported() -> None:
     """A line from GPU 0 to 2, one way, and a switch for two of them."""
     with pytest.raises(UnsupportedError) as caught:
         drawn(

@@ -140,7 +140,7 @@ def test_round_a_ring_chunks_are_sent_as_the_first_is() -> None:
     assert len(np.unique(found.sent)) == len(np.unique(found.start)) == 8
 
 
-def test_what_goes_between_blocks_is_not_equated_by_an_offset_within_them() -> None:
+def test_an_offset_within_blocks_equates_no_links_between_them() -> None:
     """But when chunks are there is; an offset of all GPUs equates all."""
     network, sketch = laid(boxes_of_two(2), ((1, 2),))
     exchange = exchange_of("allgather", 4, 1)
@@ -155,7 +155,7 @@ def test_what_goes_between_blocks_is_not_equated_by_an_offset_within_them() -> N
 
 
 @pytest.mark.parametrize("offset", [2, 4, 8])
-def test_an_offset_of_whole_boxes_among_all_is_passed_over_where_there_is_one(offset: int) -> None:
+def test_an_offset_of_whole_boxes_is_ignored_for_a_single_box(offset: int) -> None:
     """So that one sketch does for several numbers of boxes."""
     network, sketch = laid(boxes_of_two(1), ((offset, 0),))
     found = classes_of(network, exchange_of("allgather", 2, 1), sketch)

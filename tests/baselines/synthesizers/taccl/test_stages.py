@@ -43,7 +43,7 @@ def test_the_stages_are_reported_in_turn() -> None:
 
 
 @pytest.mark.parametrize("spec", ["dgx_a100:boxes=1", "complete:nodes=6", "dgx1"])
-def test_what_is_called_optimal_takes_no_longer_than_what_must_come_in(spec: str) -> None:
+def test_optimal_results_meet_the_ingress_bound(spec: str) -> None:
     """With gap 0 the routing is proved; if the finish is called optimal it meets the bound."""
     routing = routing_of(spec)
     times, expected = run(routing, optima=4, gap=0.0)
@@ -172,7 +172,7 @@ def test_even_loads_are_proved(local: str) -> None:
 
 
 @pytest.mark.parametrize("size_bytes", [10**9, 10**15, 10**18])
-def test_a_bound_is_never_above_what_it_bounds(size_bytes: int) -> None:
+def test_a_bound_never_exceeds_the_incumbent(size_bytes: int) -> None:
     """Links used count a hundredth of a microsecond beside transfers of days."""
     routing = routing_of("dgx_a100:boxes=1", size_bytes=size_bytes, unique="uc-max")
     _, expected = run(routing, gap=0.0)
@@ -202,7 +202,7 @@ def test_early_routes_are_kept_when_the_time_is_up() -> None:
     )
 
 
-def test_the_best_is_what_stage_3_makes_of_its_order() -> None:
+def test_the_best_times_are_stage_3_of_the_best_order() -> None:
     routing = routing_of("paper_example")
     times, _ = run(routing, heuristics=("farthest",))
     links = {}

@@ -119,7 +119,7 @@ def test_other_collectives_verify(spec: str, collective: str) -> None:
     assert reported["finish"].incumbent > 0
 
 
-def test_reductions_send_what_the_sketch_lets_receive() -> None:
+def test_reductions_use_the_reversed_sketch() -> None:
     """Turned round, GPU 1 of a chassis sends and GPU 0 receives: no other link crosses."""
     schedule, _ = found(
         "ndv2:chassis=2", collective="reduce-scatter", sketch="ndv2", optima=0, gap=0.5
@@ -161,7 +161,7 @@ def test_parameters_out_of_range_are_refused(asked: dict, text: str) -> None:
         generate(load_topology("dgx_a100:boxes=1"), **asked)
 
 
-def test_what_it_does_not_do_is_unsupported() -> None:
+def test_other_collectives_and_single_gpus_are_unsupported() -> None:
     with pytest.raises(UnsupportedError, match="taccl has no broadcast"):
         generate(load_topology("dgx_a100:boxes=1"), "broadcast")
     with pytest.raises(UnsupportedError, match="has 1 GPUs"):
@@ -220,7 +220,7 @@ def test_links_of_very_different_costs_make_no_circles() -> None:
     assert 1000 < schedule.clock.finish_us < 3000
 
 
-def test_boxes_that_are_not_alike_are_drawn_by_what_all_have() -> None:
+def test_sketches_of_unequal_boxes_use_their_common_links() -> None:
     """GPUs of the second box are joined by its switch, and one link of it is dead."""
     for dead in ("b1.gpu2 - b1.nvswitch", "b0.gpu2 - b0.nvswitch", "b1.gpu0 - ib"):
         topology = without("dgx_a100:boxes=2", dead)

@@ -68,7 +68,7 @@ def test_larger_trials_agree(spec: str, ticks: tuple[int, ...], chunks: int, max
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_a_slow_link_brings_what_is_still_lacking(seed: int) -> None:
+def test_a_slow_link_brings_missing_chunks_only(seed: int) -> None:
     """Eight chunks go from 0 to 2 in 1 + 1 ticks by way of 1, or in 5 directly.
 
     Whatever the slow link starts with may come the other way before; then it has brought another
@@ -209,7 +209,7 @@ def test_links_turned_round_go_back() -> None:
     assert back.lacking() == (1, 0)
 
 
-def test_what_is_not_delivered_can_be_asked_for() -> None:
+def test_an_incomplete_trial_names_a_missing_chunk() -> None:
     """Nothing leads from 1 to 0, so GPU 0 lacks chunk 3, the second of GPU 1."""
     trial = run_trial(2, TimedLinks.of([(0, 1, 1)]), 2, seed=0)
     assert not trial.is_complete

@@ -335,6 +335,8 @@ def test_parameters_out_of_range(parameters: dict[str, object], message: str) ->
         (wired(2, (0, 1, "1")), "broadcast", "tacos has no broadcast"),
     ],
 )
-def test_what_it_cannot_do_is_typed(topology: Topology, collective: str, message: str) -> None:
+def test_unsupported_networks_and_collectives_raise_typed_errors(
+    topology: Topology, collective: str, message: str
+) -> None:
     with pytest.raises(UnsupportedError, match=f"^unsupported: .*{message}"):
         tacos.generate(topology, collective)

@@ -20,7 +20,7 @@ def network_of(topology: Topology) -> tuple[EpochNetwork, dict[tuple[int, ...], 
     return network, {arc.path: i for i, arc in enumerate(network.arcs)}
 
 
-def test_what_nobody_wants_is_dropped() -> None:
+def test_unwanted_transfers_are_dropped() -> None:
     """A second copy, and one that comes back to where it was."""
     network, arc = network_of(load_topology("ring:nodes=3"))
     demand = demand_of(3, "broadcast", 1, 1000)
@@ -52,7 +52,7 @@ def test_a_switch_that_does_not_copy_needs_one_for_each() -> None:
         needed(network, demand, (first, (0, arc[3, 1], 1), (0, arc[3, 2], 1)))
 
 
-def test_what_goes_round_in_no_time_is_left_out() -> None:
+def test_cycles_of_zero_time_are_left_out() -> None:
     """Plain switches s and t: a solution may go from s to t and back before it goes on to b."""
     net = hand_networks.network_of("a b [s] [t]", "a > s, s - t, s > b, b > a", "round")
     network = EpochNetwork.of(net, Fraction(1), Fraction(1), "through")
@@ -69,7 +69,7 @@ def test_what_goes_round_in_no_time_is_left_out() -> None:
     assert needed(other, demand, turned) == {turned[3]: turned[0], turned[0]: None}
 
 
-def test_a_switch_passes_on_first_what_comes_from_a_gpu() -> None:
+def test_a_switch_forwards_the_copy_of_a_gpu_first() -> None:
     """A chunk goes to b over s and to c over t; that s and t exchange it as well serves nobody."""
     net = hand_networks.network_of("a b c [s] [t]", "s - t, a > s t, s > b, t > c", "crossed")
     network = EpochNetwork.of(net, Fraction(1), Fraction(1), "through")

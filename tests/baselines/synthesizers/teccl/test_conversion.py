@@ -37,7 +37,9 @@ def through_a_switch(crossing: str, latency: Fraction) -> StepSchedule:
         ("rounded", Fraction(1, 10), Fraction(1, 10), [(0, 10, 11), (11, 21, 22)], Fraction(11, 5)),
     ],
 )
-def test_when_a_chunk_leaves_and_arrives(crossing, latency, tick, times, finish) -> None:
+def test_the_clock_counts_latencies_that_the_model_drops(
+    crossing, latency, tick, times, finish
+) -> None:
     """Latencies that the model drops are on the clock all the same: an epoch is longer by them."""
     schedule = through_a_switch(crossing, latency)
     verify(schedule)

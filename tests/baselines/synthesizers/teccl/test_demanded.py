@@ -178,7 +178,7 @@ def test_several_chunks_of_a_pair_share_its_paths() -> None:
         ({"demand": [[0, 1], [1, 0]]}, "demand is a list; give a Demand or text"),
     ],
 )
-def test_what_contradicts_a_demand_is_refused(asked: dict[str, Any], words: str) -> None:
+def test_parameters_that_contradict_a_demand_are_refused(asked: dict[str, Any], words: str) -> None:
     demand = Demand.of_matrix([[0, 100_000, 1], [1, 0, 0], [0, 0, 0]])
     with pytest.raises(InvalidParameterError) as caught:
         generate(load_topology("ring:nodes=3"), **({"demand": demand} | asked))

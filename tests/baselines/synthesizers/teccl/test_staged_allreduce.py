@@ -155,7 +155,7 @@ def test_a_sum_that_is_sent_too_early_is_found() -> None:
         check_stages(StagedAllreduce(both[0], both[1], together=True))
 
 
-def test_what_it_cannot_be_is_refused() -> None:
+def test_invalid_chunks_and_exhausted_time_are_refused() -> None:
     ring = load_topology("ring:nodes=4")
     with pytest.raises(InvalidParameterError, match="chunks is 0"):
         joint_allreduce(ring, chunks=0)

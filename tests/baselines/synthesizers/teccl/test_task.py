@@ -38,7 +38,7 @@ ASKED = {"collective": "allgather", "root": 0, "size_bytes": 10**6, "chunks": 1}
         ({"collective": "all-to-all", "round_epochs": 4}, "give milp=true"),
     ],
 )
-def test_what_makes_no_sense_is_refused(wrong: dict[str, Any], words: str) -> None:
+def test_invalid_tasks_are_refused(wrong: dict[str, Any], words: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         Task(**(ASKED | wrong))
     assert words in str(caught.value)

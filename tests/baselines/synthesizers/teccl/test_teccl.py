@@ -71,7 +71,7 @@ def test_two_chassis_of_dgx2_take_four_epochs() -> None:
 
 
 @pytest.mark.parametrize(("crossing", "epochs"), [("through", 1), ("rounded", 2), ("stored", 4)])
-def test_what_crossing_a_switch_costs(crossing: str, epochs: int) -> None:
+def test_each_switch_model_has_its_number_of_epochs(crossing: str, epochs: int) -> None:
     """A chunk from one GPU to another, over a switch with latencies of a tenth of an epoch."""
     schedule = generate(
         network_of("a b [s]", "a b - s: 1 1/10", "pair"), size_bytes=2000, crossing=crossing

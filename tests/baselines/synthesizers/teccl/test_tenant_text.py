@@ -45,7 +45,7 @@ def test_a_tenant_is_read(text: str, tenant: Tenant) -> None:
         ("a:size=1KB,demand=zipf", "size is given with a demand"),
     ],
 )
-def test_what_is_no_tenant_is_refused(text: str, words: str) -> None:
+def test_invalid_tenants_are_refused(text: str, words: str) -> None:
     with pytest.raises(InvalidParameterError) as caught:
         tenant_in(text, RING)
     assert words in str(caught.value)

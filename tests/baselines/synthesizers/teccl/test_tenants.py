@@ -206,7 +206,7 @@ def later(schedule: StepSchedule, ticks: int) -> StepSchedule:
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=4", "dgx1", "dgx_h100:boxes=1"])
-def test_what_is_sent_twice_at_once_is_too_much_and_one_after_the_other_is_not(spec: str) -> None:
+def test_simultaneous_copies_overload_links_and_consecutive_ones_do_not(spec: str) -> None:
     topology = load_topology(spec)
     schedule = generate(topology, "broadcast", size_bytes=10**6)
     verify(schedule)

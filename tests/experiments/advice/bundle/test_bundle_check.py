@@ -115,6 +115,6 @@ def test_the_root_is_that_of_the_collective() -> None:
     assert READERS["msccl"](text, 1, True).wrong
 
 
-def test_what_is_no_xml_is_an_error() -> None:
+def test_text_that_is_not_xml_is_refused() -> None:
     with pytest.raises(ForestCollError):
         READERS["msccl"]("{}", None, True)

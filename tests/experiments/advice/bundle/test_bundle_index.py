@@ -21,7 +21,7 @@ def test_the_schema_in_the_docs_is_current() -> None:
     assert kept == bundle_schema()
 
 
-def test_what_is_written_fits_the_schema_and_is_read_back(tmp_path: Path) -> None:
+def test_written_indices_fit_the_schema_and_are_read_back(tmp_path: Path) -> None:
     place = tmp_path / "bundle"
     made = Bundling(tuned(tmp_path / "tuned"), place, MscclOptions(protocol="LL")).run()
     found = json.loads((place / "index.json").read_text())

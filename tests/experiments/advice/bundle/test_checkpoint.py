@@ -14,7 +14,7 @@ def nothing_wrong(folder: Path) -> None:
     assert (folder / "index.json").is_file()
 
 
-def test_what_was_made_is_not_made_again(tmp_path: Path) -> None:
+def test_finished_parts_are_not_made_again(tmp_path: Path) -> None:
     """Under a key of all that it depends on; by another process, too."""
     made: list[int] = []
 
@@ -32,7 +32,7 @@ def test_what_was_made_is_not_made_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", "[" * 10**5, "\xff"])
-def test_what_cannot_be_read_is_made_again(tmp_path: Path, text: str) -> None:
+def test_unreadable_parts_are_made_again(tmp_path: Path, text: str) -> None:
     """Whatever has become of the file."""
     one = Checkpoint(tmp_path / "bundle")
     key = one.key("a")
@@ -66,7 +66,7 @@ def test_one_that_fails_its_check_replaces_nothing(tmp_path: Path) -> None:
     assert [path.name for path in place.iterdir()] == ["index.json"]
 
 
-def test_what_is_not_ours_is_not_replaced(tmp_path: Path) -> None:
+def test_foreign_folders_and_files_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(ExportError, match="file: is a file; name a folder"):
         Checkpoint(tmp_path / "file")

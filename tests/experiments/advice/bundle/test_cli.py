@@ -73,7 +73,7 @@ def test_bad_options(folder: Path, tmp_path: Path, options: tuple[str, ...], mes
     assert invoke("bundle", "check", tmp_path).exit_code == 2
 
 
-def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
+def test_an_interrupted_export_names_its_checkpoint(tmp_path: Path) -> None:
     """Between two files of a network of 16 GPUs; the same command goes on."""
     found = invoke("tune", "dgx_a100:boxes=2", "--sizes", "1KB,1MB,1GB", "-o", tmp_path / "tuned")
     assert found.exit_code == 0

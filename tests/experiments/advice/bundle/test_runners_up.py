@@ -29,7 +29,7 @@ def no_direct(program: Program) -> str:
     return "large" if program.method == "direct" else ""
 
 
-def test_it_is_the_best_of_the_others_with_what_it_costs(folder: Path, tmp_path: Path) -> None:
+def test_a_runner_up_is_the_best_of_the_others_with_its_loss(folder: Path, tmp_path: Path) -> None:
     """As a race among them alone would have it, size by size."""
     index, best = read_tuned(folder), part(folder)
     found = runners_up(index, best, tmp_path / "kept", refuses=no_direct, seconds=30)
@@ -52,7 +52,7 @@ def test_no_second_search(folder: Path, tmp_path: Path, monkeypatch: pytest.Monk
     assert first == again
 
 
-def test_where_there_is_none_the_sizes_are_open(folder: Path, tmp_path: Path) -> None:
+def test_sizes_without_a_runner_up_stay_open(folder: Path, tmp_path: Path) -> None:
     found = runners_up(
         read_tuned(folder), part(folder), tmp_path / "kept", refuses=lambda _: "no", seconds=30
     )

@@ -12,7 +12,7 @@ from forestcoll.errors import InvalidScheduleError
 from tests.experiments.advice.bundle.tuned_ring import METHODS, rewritten, tuned
 
 
-def test_it_is_what_was_tuned(tmp_path: Path) -> None:
+def test_the_index_has_the_tuned_ranges_and_model(tmp_path: Path) -> None:
     found = read_tuned(tuned(tmp_path / "tuned"))
     assert [one.use for one in found.ranges] == ["direct", "bfb"]
     assert {one.size_bytes for one in found.sizes} >= {2**10, 2**15, 2**20}

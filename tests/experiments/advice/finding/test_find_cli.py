@@ -76,7 +76,7 @@ def test_all_to_alls_budgets_and_dead_links_are_shown() -> None:
     assert not any(line.split()[2:3] == ["5"] for line in shown.splitlines())
 
 
-def test_the_table_stands_where_the_time_for_dead_links_is_over(
+def test_the_table_is_printed_although_dead_links_ran_out_of_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def late(topology: object, degree: int) -> None:
@@ -89,7 +89,7 @@ def test_the_table_stands_where_the_time_for_dead_links_is_over(
     assert "worst dead link not known: 3 of 40 kinds" in shown.stdout
 
 
-def test_both_directions_are_named_where_they_differ() -> None:
+def test_unequal_directions_are_both_named() -> None:
     shown = invoke(*FIND, "--nodes", "200", "--degree", "4", "--size", "1KB").stdout
     assert "its reduce-scatter: T_L 4, T_B 1.7" in shown
 

@@ -116,7 +116,7 @@ def test_parallel_links_count_one_by_one_in_all_to_alls() -> None:
     assert all(entry.over == 1 for entry in found.entries)
 
 
-def test_of_equal_times_the_one_with_fewest_ports_comes_first() -> None:
+def test_fewer_ports_come_first_among_equal_times() -> None:
     demand = demand_of(["1GB"], "allgather", read_workload)
     found = answer(5, [4, 2], demand, lambda _: Fabric(Fraction(0), RATE))
     assert [entry.one.degree for entry in found.entries] == [2, 4]

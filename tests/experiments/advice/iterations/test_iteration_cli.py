@@ -23,7 +23,7 @@ def test_an_iteration_fits_on_one_screen() -> None:
     assert [line[:12].strip() for line in lines[5:]] == ["forestcoll", "ring", "forestcoll,"]
 
 
-def test_what_is_saved_is_the_difference_to_the_first_row() -> None:
+def test_savings_are_relative_to_the_first_row() -> None:
     text = document(*SMALL, "--other", "ring", "--faster", "4")
     first, ring, faster = text["runs"]
     assert first["saved_ms"] == 0

@@ -79,7 +79,7 @@ def test_too_many_trees_are_refused_before_they_are_made(
         channel_rates(file, ring, "allgather")
 
 
-def test_what_is_of_other_ranks_is_refused(file: Path, tmp_path: Path) -> None:
+def test_channels_of_other_ranks_are_refused(file: Path, tmp_path: Path) -> None:
     six = load_topology("ring:nodes=6")
     with pytest.raises(InvalidParameterError, match="ring 0 has 4 GPUs, and the network 6; name"):
         channel_rates(file, six, "allgather")

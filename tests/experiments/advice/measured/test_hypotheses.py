@@ -91,7 +91,7 @@ def test_rates_are_those_of_nccl_on_the_changed_network() -> None:
 
 
 @pytest.mark.parametrize(("measured", "is_out"), [(24.9, False), (25.0, False), (25.1, True)])
-def test_what_exceeds_the_bound_rules_a_network_out(measured: float, is_out: bool) -> None:
+def test_measurements_above_the_bound_rule_out_a_network(measured: float, is_out: bool) -> None:
     one = Explained("slow", Fraction(25), "NCCL ring", Fraction(20))
     assert one.is_ruled_out(measured) is is_out
     assert not Explained("unknown", None, "", None).is_ruled_out(measured)

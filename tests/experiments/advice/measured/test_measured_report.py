@@ -47,7 +47,7 @@ def test_machines_get_the_same_in_json(one_box: Path) -> None:
     assert said["above_the_bound"] is False
 
 
-def test_a_dead_nic_explains_what_two_boxes_give(tmp_path: Path) -> None:
+def test_a_dead_nic_explains_the_rate_of_two_boxes(tmp_path: Path) -> None:
     """With a NIC dead the ring has 7 NICs of 50 GB/s; 340 of busbw are 97 % of them."""
     network = load_topology("dgx_h100:boxes=2,nvls=false")
     path = tmp_path / "run.txt"
@@ -68,9 +68,7 @@ def test_a_run_above_the_bound_is_of_another_network(tmp_path: Path) -> None:
     assert "It is above the bound: the network has wider links than described here" in shown
 
 
-def test_the_picture_has_what_was_measured_and_the_lines_above_it(
-    one_box: Path, tmp_path: Path
-) -> None:
+def test_the_picture_shows_measured_rates_and_bounds(one_box: Path, tmp_path: Path) -> None:
     network = load_topology("dgx_h100:boxes=1")
     drawn = figure(compare(one_box, network, "allreduce", None, AlphaBeta(), 60))
     (panel,) = drawn.panels

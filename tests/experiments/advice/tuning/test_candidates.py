@@ -50,7 +50,7 @@ def test_unsupported_keeps_its_reason(name: str, topology: str, collective: str,
     assert "\n" not in one.note
 
 
-def test_what_a_method_does_not_take_is_a_reason() -> None:
+def test_unsupported_arguments_are_noted_as_the_reason() -> None:
     one = made(Recipe("r", "ring"), RING, "allreduce", 2, 30).candidate
     assert (
         one.note
@@ -58,7 +58,7 @@ def test_what_a_method_does_not_take_is_a_reason() -> None:
     )
 
 
-def test_what_takes_too_long_is_not_tried() -> None:
+def test_candidates_over_the_time_limit_are_not_tried() -> None:
     assert of("ring", seconds=0).note == "took longer than 0 s to make"
 
 
@@ -86,7 +86,7 @@ def change(monkeypatch: pytest.MonkeyPatch, name: str, generate: Any) -> None:
     monkeypatch.setattr("experiments.config.methods.METHODS", changed)
 
 
-def test_what_fails_is_kept_but_a_bug_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_typed_failures_are_kept_and_bugs_are_raised(monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(topology: Topology, collective: str) -> Any:
         raise SolverError("no answer,\nagain")
 

@@ -19,7 +19,7 @@ TRIED = ("direct", "ring", "bfb", "nccl-tree")
 NETWORK = "dgx_a100:boxes=1"
 
 
-def test_ranges_and_sizes_are_tables_with_what_was_not_tried() -> None:
+def test_ranges_and_sizes_are_tables_with_untried_methods() -> None:
     methods = [word for name in TRIED for word in ("--method", name)]
     shown = invoke("tune", "ring:nodes=6", "--sizes", "1KB,1MB,1GB", *methods)
     assert shown.exit_code == 0
@@ -116,7 +116,7 @@ def test_bad_questions(options: list[str], message: str, monkeypatch: pytest.Mon
     assert_refused(message, "tune", "ring:nodes=4", *options)
 
 
-def test_interrupted_it_says_what_is_kept(tmp_path: Path) -> None:
+def test_an_interrupted_run_keeps_its_ranges(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "forestcoll", "tune", "dgx_h100:boxes=4"]
     command += ["--sizes", "1KB..1TB", "--collective", "allreduce", "-o", str(tmp_path)]
     command += ["--method", "direct", "--method", "blink-switch", "--within", "900"]

@@ -59,7 +59,7 @@ def test_by_hand_a_demand_on_a_line() -> None:
     assert tune(LINE, demand=nearby, methods=["direct"]).bounds.latency_s == pytest.approx(10e-6)
 
 
-def test_the_best_paths_win_where_amounts_are_skewed_and_large(tmp_path: Path) -> None:
+def test_the_best_paths_win_for_large_skewed_amounts(tmp_path: Path) -> None:
     asked = ["--demand", "zipf:size=1MB,exponent=2,seed=1", "--sizes", "64KB,256MB"]
     asked += ["--method", "forestcoll", "--method", "direct"]
     text = document("tune", PAIR, *asked, "-o", tmp_path)

@@ -29,7 +29,7 @@ def test_heights_are_of_both_phases_and_of_the_root() -> None:
     assert tree_depths("all-to-all") == []
 
 
-def test_where_switches_copy_forests_are_tried_with_and_without() -> None:
+def test_multicast_networks_try_forests_with_and_without_multicast() -> None:
     found = forests(load_topology("dgx_h100:boxes=1"))
     assert [one.parameters.get("multicast", False) for one in found] == [False] * 10 + [True] * 5
 

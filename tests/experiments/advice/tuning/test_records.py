@@ -64,7 +64,7 @@ def test_the_document_is_json_and_says_all() -> None:
     assert "trials" not in document(found)["sizes"][0]
 
 
-def test_what_is_found_stays_when_the_work_is_stopped(tmp_path: Path) -> None:
+def test_results_survive_an_interruption(tmp_path: Path) -> None:
     folder = Folder(tmp_path)
 
     def stop(stage: str, done: int, total: int) -> None:

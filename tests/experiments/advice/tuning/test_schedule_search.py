@@ -102,7 +102,7 @@ def test_a_time_below_the_bound_is_a_bug() -> None:
         search(entrants("ring:nodes=4", ["ring"]), MB, 1)
 
 
-def test_who_has_no_time_left_says_so() -> None:
+def test_entrants_without_time_are_reported() -> None:
     late = entrants("ring:nodes=6", ["bruck"], seconds=0)
     with pytest.raises(TimeLimitError, match="no method had time left for 1048576 bytes"):
         search(late, MB, 0)

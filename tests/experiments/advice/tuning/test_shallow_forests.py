@@ -16,7 +16,7 @@ from forestcoll.errors import TimeLimitError
         ("paper_example", "allreduce", 0, (2, 4, 5, 8)),
     ],
 )
-def test_one_search_finds_what_one_for_each_height_does(
+def test_one_search_finds_the_forests_of_each_depth(
     spec: str, collective: str, root: int | None, tree_depths: tuple[int, ...]
 ) -> None:
     """So that an index says how to make its schedules again."""

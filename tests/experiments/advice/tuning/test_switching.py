@@ -51,7 +51,7 @@ def test_a_third_that_is_best_in_between_is_found() -> None:
     assert [one.name for one in found] == ["hop", "tree", "ring"]
 
 
-def test_nothing_is_asked_where_nothing_changes_or_sizes_are_near() -> None:
+def test_equal_winners_and_near_sizes_are_not_refined() -> None:
     def ask(size: int) -> AtSize:
         raise AssertionError(size)
 
@@ -97,13 +97,13 @@ def test_ends_of_ranges_within_a_share_are_found_to_a_tenth_too() -> None:
     assert low.last_bytes <= 1333 <= high.first_bytes <= 1.1 * low.last_bytes
 
 
-def test_of_several_within_the_share_the_one_that_loses_least_is_taken() -> None:
+def test_the_smallest_loss_within_the_share_is_taken() -> None:
     times = {"slow": lambda size: 1.05, "fast": lambda size: 1.0, "near": lambda size: 1.01}
     (found,) = ranges([at(1, times), at(2, times)], 0.1)
     assert (found.name, found.slower) == ("fast", 0)
 
 
-def test_what_a_range_may_use_is_the_best_or_near_it() -> None:
+def test_usable_schedules_are_the_best_and_near_ones() -> None:
     """At 950 bytes hop takes 105, ring 109.5: 4.3 % more."""
     assert usable(at(950)) == {"hop"}
     assert usable(at(950), 0.04) == {"hop"}

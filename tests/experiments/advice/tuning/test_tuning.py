@@ -140,7 +140,7 @@ def test_roots_and_groups() -> None:
     assert found.candidate("blueconnect").note == "unsupported: ring:nodes=6 has GPUs outside boxes"
 
 
-def test_what_is_known_is_handed_on_after_each_size() -> None:
+def test_results_are_reported_after_each_size() -> None:
     known: list[Tuning] = []
     found = tune("ring:nodes=6", sizes=["1KB", "1GB"], keep=known.append)
     assert [len(one.sizes) for one in known[:2]] == [1, 2]
@@ -232,7 +232,7 @@ def test_those_refused_are_replaced_by_the_next_best() -> None:
         tune(network, sizes=sizes, methods=methods, refuses=lambda program: "none")
 
 
-def test_what_a_range_might_use_is_asked_about_too() -> None:
+def test_all_usable_schedules_are_checked_for_refusals() -> None:
     """With a loss allowed, all that are within it."""
     asked: set[str] = set()
 

@@ -34,7 +34,7 @@ def test_times_are_in_the_units_of_table_4() -> None:
 
 
 @pytest.mark.parametrize(("nodes", "levels"), [(8, 3), (12, 4), (1024, 10)])
-def test_two_trees_take_what_their_simulation_takes(nodes: int, levels: int) -> None:
+def test_two_trees_take_the_simulated_time(nodes: int, levels: int) -> None:
     """Of 1024 nodes 35 steps of 10 us and a 32nd of 83.886 us on a link of a quarter: 717.0 us.
 
     Table 4 prints 1434, twice that. With one piece the trees take as many steps as they have

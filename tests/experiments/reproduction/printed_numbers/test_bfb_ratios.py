@@ -73,7 +73,7 @@ def test_ratios_of_figure_7_come_out_but_for_the_trees(found: dict[str, Differen
             assert one.ours == pytest.approx(ours, rel=0.01), one
 
 
-def test_two_shifted_rings_attain_what_their_halves_allow(coverage: Coverage) -> None:
+def test_two_shifted_rings_attain_the_bound_of_their_halves(coverage: Coverage) -> None:
     (row,) = (
         row
         for row in coverage.rows["bfb-figure7-all-to-all"]

@@ -18,7 +18,7 @@ def test_all_that_follows_from_theory_comes_out(coverage: Coverage) -> None:
     assert missing <= {"mi25080"}  # five boxes, of which there is no row
 
 
-def test_what_was_measured_is_held_against_simulations(coverage: Coverage) -> None:
+def test_measured_values_are_compared_with_simulations(coverage: Coverage) -> None:
     """Ratios with their item, and the slides' 32 values on two A100, 9 averages and 6 ratios."""
     found = [d for d in differences(coverage.rows) if d.kind == "simulated"]
     assert sum(d.item == "ES6" for d in found) == 32 + 9 + 6

@@ -40,7 +40,7 @@ def test_every_printed_time_of_another_method_has_ours(
     assert sum(d.item == "ET18" for d in found) == 6 + 1
 
 
-def test_taccl_is_where_it_was_printed_at_large_sizes(found: list[Difference]) -> None:
+def test_taccl_times_of_large_sizes_equal_the_printed_ones(found: list[Difference]) -> None:
     """All-to-alls to a thousandth at 1 GB: the border between the chassis binds."""
     its = [d for d in found if d.what.startswith("time, taccl, all-to-all")]
     (largest,) = (d for d in its if "1000000000" in d.what)

@@ -22,7 +22,7 @@ def described(draft: Draft) -> list[tuple[int, str, str | None, str | None]]:
     ]
 
 
-def test_what_comes_too_early_is_put_by() -> None:
+def test_early_arrivals_are_kept_in_scratch() -> None:
     """Rank 1 gets a part before it has sent its own, which may be where the result is due."""
     assert described(swap()) == [
         (0, "s", "i", None),
@@ -33,7 +33,7 @@ def test_what_comes_too_early_is_put_by() -> None:
     ]
 
 
-def test_what_is_due_nowhere_comes_to_scratch() -> None:
+def test_intermediate_sums_arrive_in_scratch() -> None:
     """The sum on its way up; what goes down is due everywhere."""
     assert described(up_a_line())[1:4] == [
         (1, "rrc", "i", "s0"),
@@ -56,7 +56,7 @@ def test_a_sum_that_does_not_come_together_is_refused() -> None:
         operations_of(pieces, [[0], [1], [2]], values, layout)
 
 
-def test_a_copy_bears_the_name_of_what_it_copies() -> None:
+def test_a_copy_has_the_value_of_its_source() -> None:
     """All that goes down a line is the root's."""
     draft = down_a_line()
     values = values_of(draft.pieces, draft.layout)

@@ -19,7 +19,7 @@ def test_a_threadblock_receives_and_sends_on() -> None:
     assert (sends[first], receives[second]) == (Block(0, -1, 1), Block(0, 1, -1))
 
 
-def test_what_is_sent_to_one_gpu_is_spread_over_the_channels() -> None:
+def test_transfers_to_one_gpu_are_spread_over_the_channels() -> None:
     """The last step of recursive doubling sends eight shards of sixteen: two over each of four."""
     schedule = make("recursive-halving-doubling", "allgather", "hypercube:dimension=4")
     draft = Draft.of(compile_program(schedule))

@@ -34,12 +34,12 @@ FULL = [number % 4 for number in range(64)]
         (algorithm([0], chunks=32769), "32769 chunks in a buffer, and 32768 are the most"),
     ],
 )
-def test_each_limit_is_reported_with_what_is_needed(broken: Algorithm, message: str) -> None:
+def test_each_limit_is_reported_with_the_amount_needed(broken: Algorithm, message: str) -> None:
     assert str(excess_of(broken)) == message
     with pytest.raises(ExportError, match=message):
         check_limits(broken)
 
 
-def test_what_is_at_the_limits_is_taken() -> None:
+def test_algorithms_at_the_limits_are_accepted() -> None:
     check_limits(algorithm(SPREAD[:108], steps=36, channels=32, chunks=32768))
     check_limits(algorithm(FULL[:62], steps=64))

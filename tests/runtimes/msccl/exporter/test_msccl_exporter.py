@@ -55,7 +55,7 @@ def check(algorithm: Algorithm, passes: int = 1) -> None:
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), others_slow(CASES))
-def test_what_methods_make_comes_out_right(method: str, collective: str, name: str) -> None:
+def test_exported_schedules_of_methods_are_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also read again, in two instances and in place."""
     schedule = make(method, collective, name)
     verify(schedule)
@@ -211,7 +211,7 @@ PROGRAMS = [
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.topology.name)
 @pytest.mark.parametrize("options", [MscclOptions(), MscclOptions(instances=2, in_place=True)])
-def test_what_is_counted_early_is_what_is_written(program: Program, options: MscclOptions) -> None:
+def test_early_counts_equal_those_of_the_file(program: Program, options: MscclOptions) -> None:
     """Threadblocks and channels exactly, steps never above: so no try is given up that fits."""
     draft = Draft.of(program, options)
     for way, thrifty, channels in (

@@ -16,13 +16,13 @@ def test_a_path_is_one_chain() -> None:
     assert down_a_line().chains == up_a_line().chains == [[0, 1]]
 
 
-def test_what_does_not_wait_is_no_chain() -> None:
+def test_independent_pieces_form_no_chain() -> None:
     assert swap().chains == [[0], [1]]
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce"])
 @pytest.mark.parametrize("seed", range(6))
-def test_all_come_once_and_after_what_they_need(seed: int, collective: str) -> None:
+def test_pieces_appear_once_and_after_their_dependencies(seed: int, collective: str) -> None:
     """Within a chain each is sent on from where the one before has come to."""
     topology = random_topology(seed, "directed")
     pieces = pieces_of(compile_program(generate(topology, collective=collective).schedule))

@@ -14,13 +14,13 @@ def kinds(draft: Draft) -> list[str]:
     return [action.kind for action in draft.actions()]
 
 
-def test_what_passes_through_is_one_step() -> None:
+def test_forwarding_is_one_step() -> None:
     """With the root's copy of its own; a sum that nobody else reads is not written."""
     assert kinds(down_a_line()) == ["s", "rcs", "r", "cpy"]
     assert kinds(up_a_line()) == ["s", "rrs", "rrc"]
 
 
-def test_what_comes_back_is_not_passed_on_at_once() -> None:
+def test_returning_data_is_not_forwarded_in_one_step() -> None:
     """Else the sender waits for room, whom it would send to waits for the sender: a circle.
 
     Whoever passes on works chunk by chunk, and what comes back may not overwrite what is yet to be

@@ -13,7 +13,7 @@ WRITE = Action(0, ONE, "r", 1, None, Spot("o", 0, 0))
 READ = Action(0, TWO, "s", 1, Spot("o", 0, 0), None)
 
 
-def test_who_reads_waits_for_who_has_written_and_who_writes_for_who_reads() -> None:
+def test_reads_wait_for_writes_and_writes_for_reads() -> None:
     """Within one threadblock nobody needs to."""
     assert waits_of([WRITE, READ, WRITE], LAYOUT) == [[], [0], [1]]
     assert waits_of([WRITE, replace(READ, block=ONE)], LAYOUT) == [[], []]
@@ -25,7 +25,7 @@ def test_two_that_read_do_not_wait_for_each_other() -> None:
     assert waits_of([*reads, WRITE], LAYOUT) == [[], [], [1, 0]]
 
 
-def test_what_is_known_to_be_done_is_not_waited_for() -> None:
+def test_implied_waits_are_left_out() -> None:
     """The second writer waits for the reader, who has waited for the first."""
     last = replace(WRITE, block=THREE)
     assert waits_of([WRITE, READ, last], LAYOUT) == [[], [0], [1]]

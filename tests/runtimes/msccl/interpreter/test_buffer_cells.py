@@ -65,14 +65,14 @@ def test_out_of_place_they_lie_one_after_the_other() -> None:
         (Block().step("cpy", "i0", "o-1"), "writes chunk -1 of its output"),
     ],
 )
-def test_what_is_past_the_end_is_reported(step: Block, message: str) -> None:
+def test_accesses_past_the_end_are_reported(step: Block, message: str) -> None:
     """An allgather of two with six chunks: three are each one's."""
     wrong = algorithm("allgather", step, buffers=(9, 9, 4))
     findings = list(check_bounds(wrong, merge(wrong)))
     assert message in findings[0].message
 
 
-def test_what_a_step_does_not_use_may_be_anywhere() -> None:
+def test_unused_operands_are_not_checked() -> None:
     """A send has a target in the file, which means nothing."""
     right = algorithm("allgather", Block(1).step("s", "i0", "o99"))
     assert not list(check_bounds(right, merge(right)))
@@ -111,7 +111,7 @@ def test_a_receive_reads_the_payload_of_its_send() -> None:
     assert rows(found) == [(0, 1, -1, -1), (1, 8, -1, 7)]
 
 
-def test_a_receive_of_what_nobody_sent_reads_nowhere() -> None:
+def test_a_receive_without_a_send_reads_an_empty_cell() -> None:
     """The last place but one is never written."""
     found = units([Block(-1, 1).step("r", "i0", "o0")], [Block()])
     assert rows(found) == [(0, found.cells + 1, -1, 2)]

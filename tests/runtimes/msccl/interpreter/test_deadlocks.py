@@ -12,7 +12,7 @@ def pair(*blocks: Block) -> str:
     return xml("allreduce", [[blocks[0]], list(blocks[1:])], 1, (1, 1, 1))
 
 
-def test_a_circle_is_reported_once_whoever_waits_for_it() -> None:
+def test_a_cycle_with_waiting_threadblocks_is_reported_once() -> None:
     """GPUs 0 and 1 receive before they send; threadblock 1 of GPU 1 waits for that."""
     text = pair(
         Block(1, 1).step("r").step("s"),

@@ -44,7 +44,7 @@ def test_at_any_size_there_is_room_for_as_many_steps() -> None:
     assert (single.room == single.room_at_any_size).all()
 
 
-def test_what_has_no_other_end_is_reported() -> None:
+def test_unpaired_sends_and_receives_are_reported() -> None:
     """Two sends, of which one is received, and a receive of what nobody sends."""
     one = actions(
         [Block(1).step("s").step("s")], [Block(-1, 0).step("r"), Block(-1, 0, 1).step("r")]
@@ -57,7 +57,7 @@ def test_what_has_no_other_end_is_reported() -> None:
     assert "sends what GPU 1 does not receive over channel 0" in messages[1]
 
 
-def test_different_counts_are_reported_where_they_meet() -> None:
+def test_different_counts_of_a_pair_are_reported() -> None:
     """Two and one at once; cut into single chunks, only the second is left alone."""
     gpus = ([Block(1).step("s", "i0", "o0", 2)], [Block(-1, 0).step("r")])
     many, single = actions(*gpus, at_once=71), actions(*gpus)

@@ -86,7 +86,7 @@ def test_a_wrong_offset_is_on_the_way_of_the_wrong_data() -> None:
     assert "has nothing that was ever written, not input chunk 0 of GPU 0" in first.message
 
 
-def test_a_wrong_target_is_named_and_what_it_leaves_unwritten() -> None:
+def test_a_wrong_target_and_the_unwritten_chunk_are_named() -> None:
     text = ring_allgather(3)
     line = line_of(text, 1, 0, 2)
     result = wrong(changed(text, line, dstoff=0))
@@ -202,7 +202,7 @@ def test_a_circle_of_receives_is_a_deadlock_with_its_circle() -> None:
 
 
 @pytest.mark.parametrize(("protocol", "deadlocked"), [("Simple", True), ("LL", False)])
-def test_how_much_a_fifo_holds_decides(protocol: str, deadlocked: bool) -> None:
+def test_the_capacity_of_fifos_decides_deadlocks(protocol: str, deadlocked: bool) -> None:
     """Both send three chunks before they receive; Simple holds two, LL eight."""
     gpus = []
     for rank in range(2):
@@ -249,7 +249,7 @@ def test_scratch_that_is_used_again_in_the_next_slice_is_no_race() -> None:
     assert "several slices" in result.runs[0]
 
 
-def test_what_is_left_in_a_fifo_is_wrong_data_in_the_next_slice() -> None:
+def test_data_left_in_a_fifo_is_wrong_in_the_next_slice() -> None:
     """Two are sent and one is taken: the first slice is right, the second gets the first's rest."""
     gpus = [
         [Block(1).step("s", "i0").step("s", "i0"), Block().step("cpy", "i0", "o0")],
@@ -272,7 +272,7 @@ def test_a_call_that_is_not_in_place_leaves_its_input() -> None:
 
 
 @pytest.mark.parametrize("expected", [None, 1])
-def test_the_root_of_a_reduce_is_who_sends_nothing(expected: int | None) -> None:
+def test_the_root_of_a_reduce_is_the_gpu_without_sends(expected: int | None) -> None:
     """Two add up at GPU 1; what GPU 0 has in its output does not count."""
     gpus = [
         [Block(1).step("s")],
@@ -341,7 +341,7 @@ def test_findings_are_so_many_at_most() -> None:
     ("chunks", "count", "what"),
     [(MOST_CELLS, 1, "its buffers have"), (71, 71, "chunks are moved")],
 )
-def test_what_is_too_large_is_refused(chunks: int, count: int, what: str) -> None:
+def test_oversized_algorithms_are_refused(chunks: int, count: int, what: str) -> None:
     """Before any memory is taken."""
     steps = MOST_ACTIONS // (2 * 71) + 1 if count > 1 else 1
     block = Block()

@@ -32,7 +32,7 @@ def test_a_wait_orders_and_none_does_not() -> None:
         assert len(races([writer, Block().step(*second)])) == 1
 
 
-def test_of_one_threadblock_nothing_races() -> None:
+def test_one_threadblock_has_no_races() -> None:
     assert not races(
         [Block().step("cpy", "i0", "o0").step("re", "i1", "o0").step("cpy", "i2", "o0")]
     )
@@ -65,7 +65,7 @@ def test_room_orders_as_far_as_the_fifo_is_deep(protocol: str, racing: int) -> N
     assert len(races([sender, after], [taker, writer], proto=protocol)) == racing
 
 
-def test_what_is_copied_to_itself_in_place_does_not_race() -> None:
+def test_in_place_copies_to_themselves_do_not_race() -> None:
     """The copy of the own chunk, which another sends at the same time."""
     gpu = [Block().step("cpy", "i0", "o0"), Block(1).step("s", "i0")]
     other = [Block(-1, 0).step("r", "i0", "o1")]
@@ -74,7 +74,7 @@ def test_what_is_copied_to_itself_in_place_does_not_race() -> None:
     assert len(races(moved, other, inplace=1, outofplace=0)) == 1
 
 
-def test_a_step_that_writes_what_it_reads_shifted_is_reported() -> None:
+def test_a_step_with_shifted_overlap_is_reported() -> None:
     """Threads of a threadblock copy chunks in no order."""
     (race,) = races([Block().step("cpy", "o0", "o1", 2)])
     assert "reads chunks that it writes, shifted" in race.message

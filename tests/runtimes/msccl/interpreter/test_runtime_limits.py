@@ -58,7 +58,9 @@ def copies(steps: int) -> Block:
         ([Block(1), Block(-1, 1)], [Block(1, 1), Block(-1, 1)], "both receive from GPU 1"),
     ],
 )
-def test_limits_are_where_they_are(within: list[Block], beyond: list[Block], message: str) -> None:
+def test_limits_accept_the_largest_allowed_values_only(
+    within: list[Block], beyond: list[Block], message: str
+) -> None:
     assert not expected(*within)
     assert any(message in one for one in expected(*beyond)), expected(*beyond)
 

@@ -14,7 +14,7 @@ def wiring(made, teams: int = 1, most: Fullness = WIDE) -> Wiring:  # type: igno
     return wired(phases_of(found, blocks_of(found, teams, most)))
 
 
-def test_who_writes_hears_that_the_launch_has_begun() -> None:
+def test_receivers_greet_their_writers_at_the_launch() -> None:
     """Down a line: 0 of 1, 1 of 2."""
     found = wiring(down())
     assert found.greeted == {FIRST: [SECOND], SECOND: [THIRD]}
@@ -43,7 +43,7 @@ def test_threadblocks_of_one_gpu_share_semaphores() -> None:
     assert sorted(numbers) == list(range(found.shared[0]))
 
 
-def test_what_is_too_much_is_reported_before_it_is_written() -> None:
+def test_excesses_are_reported_before_writing() -> None:
     found = wiring(down())
     assert found.excess(1, 1) is None
     assert "2 threadblocks of a GPU, and 1 are the most" in str(found.excess(2, 1))
@@ -55,7 +55,7 @@ def test_what_is_too_much_is_reported_before_it_is_written() -> None:
     assert "channels of a threadblock, and 16 are the most" in str(star.excess(1, 1))
 
 
-def test_each_waits_for_what_it_needs() -> None:
+def test_phases_wait_for_the_signals_they_need() -> None:
     """Down a line: 0 signals 1, which signals 2, which only waits."""
     found, _ = actions(down())
     phases = phases_of(found, blocks_of(found, 1, WIDE))
@@ -66,7 +66,7 @@ def test_each_waits_for_what_it_needs() -> None:
     assert [one.kind for one in phases[third][2].actions] == ["end"]
 
 
-def test_every_signal_has_one_wait_and_nobody_waits_for_what_it_knows() -> None:
+def test_every_signal_has_one_wait_and_no_implied_ones() -> None:
     found, _ = actions(compile_program(generate("torus:dims=2x3", collective="allreduce").schedule))
     for teams in (1, 3, 100):
         phases = phases_of(found, blocks_of(found, teams, WIDE))

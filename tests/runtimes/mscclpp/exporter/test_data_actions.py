@@ -14,7 +14,7 @@ def row(action: Action) -> tuple[str, int, list[int], int, int]:
     return action.kind, action.gpu, sources, action.target.gpu, action.target.peer
 
 
-def test_what_comes_as_it_is_due_goes_there_at_once() -> None:
+def test_final_data_is_put_in_place_directly() -> None:
     """And is passed on from there; the root copies its own, the last one waits."""
     found, _ = actions(down())
     assert [row(one) for one in found] == [
@@ -30,7 +30,7 @@ def test_in_place_nothing_is_copied() -> None:
     assert "copy" not in {one.kind for one in actions(down(), in_place=True)[0]}
 
 
-def test_what_is_added_comes_into_scratch() -> None:
+def test_summands_arrive_in_scratch() -> None:
     """The sum is the result of GPU 0; what comes back takes the place of GPU 1's part, which has
     been sent by then.
     """
@@ -94,7 +94,7 @@ def test_many_summands_are_added_in_several_sums() -> None:
     assert sums[-1].target.peer == DUE
 
 
-def test_a_sum_that_is_passed_on_stands_where_its_first_summand_came() -> None:
+def test_a_forwarded_sum_takes_the_place_of_its_first_summand() -> None:
     """GPU 1 of three adds what 2 sends, in the scratch where it came, and sends it to 0."""
     sends = [Send(0, 0, 2, 1, True), Send(1, 0, 1, 0, True)]
     found, _ = actions(program("reduce", 3, sends, root=0))

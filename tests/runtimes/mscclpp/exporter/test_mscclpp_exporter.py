@@ -62,7 +62,7 @@ def check(program: Program, options: MscclppOptions, launches: int = 2) -> Plan:
 
 
 @pytest.mark.parametrize(("method", "collective", "name"), every_row(2, CASES))
-def test_what_methods_make_comes_out_right(method: str, collective: str, name: str) -> None:
+def test_exported_schedules_of_methods_are_right(method: str, collective: str, name: str) -> None:
     """Trees, steps and clocks; also in two instances and in place."""
     schedule = make(method, collective, name)
     verify(schedule)
@@ -160,7 +160,7 @@ def test_in_place_only_the_shared_buffer_is_touched() -> None:
         assert used == set(touched)
 
 
-def test_what_cannot_be_written_is_refused() -> None:
+def test_schedules_without_a_plan_are_refused() -> None:
     with pytest.raises(ExportError, match="nothing moves"):
         to_mscclpp(compile_program(generate(network_of("alone", "", "alone")).schedule))
     in_place = MscclppOptions(in_place=True)

@@ -20,7 +20,7 @@ def piece(tail: int, head: int, *needs: int, adds: bool = False) -> Piece:
     return Piece(0, 0, 0, 1, tail, head, adds, needs)
 
 
-def test_what_a_switch_sends_to_several_is_one_copy() -> None:
+def test_several_sends_of_a_switch_are_one_multicast() -> None:
     """GPU 0 sends to switch 3, which sends to 1 and 2; 2 sends on to 1."""
     pieces = [piece(0, 3), piece(3, 1, 0), piece(3, 2, 0), piece(2, 1, 2)]
     found = through_switches(pieces, star(3))
@@ -33,14 +33,14 @@ def test_what_a_switch_sends_to_several_is_one_copy() -> None:
     assert not found.sums
 
 
-def test_what_comes_to_a_switch_from_several_is_one_sum() -> None:
+def test_several_receives_of_a_switch_are_one_reduction() -> None:
     pieces = [piece(1, 3, adds=True), piece(2, 3, adds=True), piece(3, 0, 0, 1, adds=True)]
     found = through_switches(pieces, star(3))
     assert [(one.tail, one.head, one.adds) for one in found.pieces] == [(1, 0, True), (2, 0, True)]
     assert found.sums == {0: 2, 1: 2}
 
 
-def test_what_only_passes_is_an_ordinary_piece() -> None:
+def test_forwarding_through_a_switch_is_an_ordinary_piece() -> None:
     found = through_switches([piece(0, 3), piece(3, 1, 0)], star(3))
     assert found == Ways([piece(0, 1)])
 

@@ -23,7 +23,7 @@ def test_a_place_is_of_one_team_everywhere() -> None:
     assert all(block[one].gpu == one.gpu for one in found)
 
 
-def test_what_does_not_fit_goes_to_another_threadblock_of_the_team() -> None:
+def test_excess_actions_go_to_another_threadblock_of_the_team() -> None:
     """A root that puts to 9 others may talk to 4 in one threadblock: 4, 4 and 1."""
     found, _ = actions(
         compile_program(generate("complete:nodes=10", collective="broadcast", root=0).schedule)

@@ -52,7 +52,7 @@ def test_a_sum_is_added_up_in_turn_and_written_once() -> None:
     assert found.place_of(1).step == 0
 
 
-def test_who_touches_buffers_of_others_is_noted() -> None:
+def test_accesses_to_remote_buffers_are_noted() -> None:
     plan = pair([data("rres", [own("i0"), there(0, 0)], [own("o0"), there(1, 0)])], [])
     assert moves_of(plan).touches == (Touch(0, 1, False), Touch(0, 1, True))
 
@@ -75,7 +75,7 @@ def test_reductions_that_pull_and_push_come_out_right() -> None:
     assert "has input chunk 0 of GPU 0 (2 times), not the sum" in first.message
 
 
-def test_a_switch_adds_up_what_all_have_and_writes_to_all() -> None:
+def test_a_switch_sums_all_inputs_and_writes_to_all() -> None:
     """GPU 0 reduces over the switch; with inputs for inputs nothing comes to outputs."""
     groups = (SwitchGroup("i", (0, 1)), SwitchGroup("o", (0, 1)))
 

@@ -25,7 +25,7 @@ def test_a_cycle_of_waits_is_reported_wait_by_wait() -> None:
         assert f"for signal {place} 2" in message
 
 
-def test_a_wait_for_what_never_comes_is_reported() -> None:
+def test_endless_waits_are_reported() -> None:
     (message,) = messages(pair([tell("wait", 0)], []), Kind.DEADLOCK)
     assert message == (
         "1 threadblocks are deadlocked: "
@@ -48,7 +48,7 @@ def test_two_semaphores_the_wrong_way_round_are_a_circle() -> None:
     assert "sem_release of GPU 0, threadblock 1, operation 2" in message
 
 
-def test_data_is_not_looked_at_where_a_plan_is_stuck() -> None:
+def test_deadlocked_plans_have_no_data_findings() -> None:
     found = interpret_plan(pair(swap()[1:], swap()[1:]))
     assert any(one.kind is Kind.DEADLOCK for one in found.findings)
     assert not any(one.kind is Kind.DATA for one in found.findings)

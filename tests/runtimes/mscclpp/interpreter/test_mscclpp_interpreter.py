@@ -132,7 +132,7 @@ def test_a_pipeline_is_executed_round_by_round() -> None:
         ({"collective": "broadcast"}, None, "0 of 2 GPUs receive nothing, so the root of this"),
     ],
 )
-def test_what_must_be_known_is_asked_for(
+def test_missing_or_needless_arguments_are_refused(
     changes: dict[str, str], root: int | None, message: str
 ) -> None:
     plan = replace(pair(swap(), swap()), **changes)  # type: ignore[arg-type]
@@ -149,7 +149,7 @@ def test_notes_leave_it_right() -> None:
     assert [one.kind for one in found.findings] == [Kind.NOTE] * 3
 
 
-def test_what_is_too_large_is_refused_before_any_memory_is_taken(
+def test_oversized_plans_are_refused_before_allocation(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(mscclpp_interpreter, "MOST_CELLS", 11)
@@ -220,7 +220,7 @@ def field_changed(data: dict[str, Any], rng: random.Random) -> None:
         found.popitem()
 
 
-def test_whatever_is_changed_in_a_file_it_is_refused_or_judged() -> None:
+def test_mutated_files_are_refused_or_judged() -> None:
     """200 files with one thing changed: what is called right is right for the slow machine."""
     rng, counts = random.Random(8), Counter[str]()
     texts = [

@@ -43,7 +43,7 @@ def test_a_scratch_buffer_of_two_halves_is_not_executed() -> None:
         interpret_plan(replace(alone([copy("i0", "o0", 2)]), double_scratch=True))
 
 
-def test_how_many_are_like_it_is_reported() -> None:
+def test_the_number_of_like_operations_is_reported() -> None:
     packets = [Operation("cpkt")] * 3
     with pytest.raises(UnsupportedError, match="and 2 more like it"):
         interpret_plan(alone(packets))

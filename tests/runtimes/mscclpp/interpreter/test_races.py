@@ -37,7 +37,7 @@ def test_two_threadblocks_race() -> None:
     assert message.endswith("writes chunk 0 of the output of GPU 0, in no order")
 
 
-def test_a_sum_may_stand_where_one_of_its_summands_did() -> None:
+def test_a_sum_may_overwrite_one_of_its_summands() -> None:
     """But not a chunk further on, where another thread reads."""
     aligned = Operation("re", (own("s0", 1), own("i0", 1)), (own("s0", 1),))
     assert not messages(alone([aligned]), Kind.RACE)
@@ -70,7 +70,7 @@ def test_a_relaxed_signal_orders_reads_before_writes() -> None:
     assert "race" in kinds(early)
 
 
-def test_a_launch_must_have_begun_where_something_is_written() -> None:
+def test_writes_need_a_signal_of_the_launch_of_their_target() -> None:
     """Without the greeting; that of the other alone is not enough."""
     row = swap()
     found = messages(pair(row[2:], row[2:]), Kind.LAUNCH)

@@ -35,7 +35,7 @@ def with_block(plan: Plan, **changes: Any) -> Plan:
     return with_gpu(plan, threadblocks=(block,))
 
 
-def test_nothing_is_reported_of_what_is_right() -> None:
+def test_right_plans_have_no_findings() -> None:
     assert not list(check_limits(RIGHT, 1))
     assert not list(check_references(RIGHT))
 
@@ -89,7 +89,7 @@ GROUP = SwitchGroup("o", (0, 1))
         (pair([data("put", [own("i0")], [there(3, 0)])], []), "remote buffer 3; its threadblock"),
     ],
 )
-def test_what_is_not_there_is_reported_and_nothing_executed(plan: Plan, finding: str) -> None:
+def test_dangling_references_are_reported_and_stop_execution(plan: Plan, finding: str) -> None:
     found = interpret_plan(plan)
     assert any(finding in one.message for one in found.findings if one.kind is Kind.REFERENCE)
     assert not found.runs

@@ -118,7 +118,7 @@ def test_a_barrier_is_for_as_many_as_come() -> None:
         ),
     ],
 )
-def test_what_is_in_no_order_is_not_guessed(plan: Plan, expected: str) -> None:
+def test_ambiguous_signals_are_unsupported(plan: Plan, expected: str) -> None:
     """It would be open which of them a wait waits for."""
     with pytest.raises(UnsupportedError, match=f"{expected}.*give each its own"):
         interpret_plan(plan)

@@ -43,7 +43,7 @@ def test_a_broadcast_and_a_reduce_have_a_root() -> None:
     assert into.sends == (ToolSend(0, 0, 2, 1, adds=True),)
 
 
-def test_sends_of_what_is_summed_up_add_unless_they_say_otherwise() -> None:
+def test_sends_of_a_reduction_add_unless_marked_otherwise() -> None:
     """Three addresses, each with a part of every rank; TACCL says which sends add."""
     parts = [([rank], [address], address) for address in ALL for rank in ALL]
     plain = sccl(sccl_file(3, parts, [[[0, 1, 0]]]))
@@ -134,7 +134,7 @@ def test_unexpected_content_is_reported_with_its_place(data: object, problem: st
         sccl(data)
 
 
-def test_an_allreduce_whose_instance_counts_less_is_reported() -> None:
+def test_an_allreduce_with_fewer_chunks_in_its_instance_is_reported() -> None:
     data = allreduce_of_a_ring(3)
     data["instance"]["chunks"] = 2
     with pytest.raises(InvalidScheduleError, match="is of address 2, which no chunk"):

@@ -135,7 +135,7 @@ GOOD = "Chunk 0 from 1 traveled over 1->2 in epoch 0"
         ({"7-Flows": ["x with volume 1"], "8-Chunk paths": {"Demand": []}}, "must be such as"),
     ],
 )
-def test_what_is_not_as_it_writes_it_is_reported_with_its_place(data: object, problem: str) -> None:
+def test_malformed_fields_are_reported_with_their_place(data: object, problem: str) -> None:
     with pytest.raises(InvalidScheduleError, match=problem):
         teccl(data)
 

@@ -40,7 +40,7 @@ def test_each_is_reported_by_its_fields(tmp_path: Path) -> None:
         assert read_tool_file(path).tool == tool
 
 
-def test_xml_is_no_json_whatever_is_before_it(tmp_path: Path) -> None:
+def test_leading_marks_and_spaces_do_not_hide_json(tmp_path: Path) -> None:
     path = tmp_path / "file"
     for text, json_ in (
         ("\ufeff <algo/>", False),
@@ -53,7 +53,7 @@ def test_xml_is_no_json_whatever_is_before_it(tmp_path: Path) -> None:
         assert is_json(path) is json_
 
 
-def test_what_is_known_is_reported_of_what_is_not(tmp_path: Path) -> None:
+def test_unknown_formats_are_reported(tmp_path: Path) -> None:
     for data in ({"TopologyParams": {}}, [], {"7-Flow": []}):
         path = written(tmp_path / "file.json", data)
         with pytest.raises(InvalidScheduleError, match="has an unknown format"):
@@ -70,7 +70,7 @@ def test_what_is_known_is_reported_of_what_is_not(tmp_path: Path) -> None:
         (b'{"7-Flows": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested too deeply"),
     ],
 )
-def test_what_is_no_json_is_reported(tmp_path: Path, content: bytes, problem: str) -> None:
+def test_invalid_json_is_reported(tmp_path: Path, content: bytes, problem: str) -> None:
     path = tmp_path / "file.json"
     path.write_bytes(content)
     with pytest.raises(InvalidScheduleError, match=problem):

@@ -139,7 +139,7 @@ def cut(topology: Topology, *rows: Send) -> tuple[list[tuple[int, ...]], int]:
     return sorted(zip(found.step, found.chunk, found.tail, found.head, strict=True)), len(links)
 
 
-def test_what_goes_to_two_goes_to_the_switch_once() -> None:
+def test_a_chunk_for_two_gpus_crosses_to_the_switch_once() -> None:
     """Ends 3 and 4 are s and t. From a to b and c in a step: a-s, s-b, s-t, t-c."""
     rows = (Send(0, 0, 0, 1), Send(0, 0, 0, 2))
     assert cut(copying("s", "t"), *rows) == (

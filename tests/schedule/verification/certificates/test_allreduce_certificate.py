@@ -107,7 +107,9 @@ def true_document(source: str) -> str:
     ("source", "change"),
     [(source, change) for source, (_, changes) in SOURCES.items() for change in changes],
 )
-def test_whatever_is_changed_both_refuse(source: str, change: str, tmp_path: Path) -> None:
+def test_verify_and_the_script_refuse_every_mutant(
+    source: str, change: str, tmp_path: Path
+) -> None:
     """64 mutants: one number, name or entry; exit code 1 or 2, and one line of the script."""
     path = tmp_path / "false.json"
     changed = json.loads(true_document(source))

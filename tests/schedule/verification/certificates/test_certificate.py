@@ -66,7 +66,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         *(("k = 3", name) for name in LIMITS),
     ],
 )
-def test_whatever_is_changed_both_refuse(
+def test_verify_and_the_script_refuse_every_mutant(
     source: str, change: str, certificates: dict[str, str], tmp_path: Path
 ) -> None:
     """One number, name or entry at a time; exit code 1 and one line."""

@@ -119,7 +119,7 @@ def forest_by_switch(made: Any) -> None:
 # --- allgather and the like ----------------------------------------------------------------------
 
 
-def test_what_is_proved_of_two_ways() -> None:
+def test_a_certificate_of_two_paths_proves_rate_and_k() -> None:
     """2 GB/s of data in all where 3 is the bound; no tree a GPU is better than U = 1."""
     verdict = verify_certificate(gathered())
     assert (verdict.gpus, verdict.roots, verdict.links, verdict.trees) == (2, 2, 6, 2)
@@ -308,7 +308,7 @@ def test_prices_above_the_congestion_contradict_the_forest() -> None:
 # --- allreduce -----------------------------------------------------------------------------------
 
 
-def test_what_is_proved_of_an_allreduce_of_two() -> None:
+def test_a_certificate_of_an_allreduce_of_two_proves_the_optimum() -> None:
     verdict = verify_certificate(reduced())
     assert (verdict.gpus, verdict.roots, verdict.links) == (2, 2, 2)
     assert (verdict.time_s_per_gb, verdict.algbw_gb_s, verdict.bound_gb_s) == (1, 1, 1)

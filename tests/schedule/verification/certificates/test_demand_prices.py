@@ -93,7 +93,7 @@ CHANGES: dict[str, Callable[[dict[str, Any]], Any]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_whatever_is_changed_both_refuse(change: str, tmp_path: Path) -> None:
+def test_verify_and_the_script_refuse_every_mutant(change: str, tmp_path: Path) -> None:
     changed, was = plain(), plain()
     CHANGES[change](changed)
     assert changed != was
@@ -124,7 +124,7 @@ def test_every_price_and_size_counts() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_both_add_up_what_the_maker_says_of_any_prices(seed: int, tmp_path: Path) -> None:
+def test_verify_and_the_script_compute_the_bound_of_any_prices(seed: int, tmp_path: Path) -> None:
     """On random networks with random whole prices, demands of several targets included."""
     topology = random_topology(seed, KINDS[seed % len(KINDS)])
     gpus = topology.num_compute
@@ -146,7 +146,7 @@ def test_both_add_up_what_the_maker_says_of_any_prices(seed: int, tmp_path: Path
         assert f"takes {bound.inverse_rate} ns, not less" in script.stdout
 
 
-def test_what_is_too_large_to_check_is_refused_soon() -> None:
+def test_certificates_too_large_to_check_are_refused_early() -> None:
     """Many GPUs, a price that no float holds, and bandwidths without a common denominator."""
     right = certify_demand("ring:nodes=4").model_dump(by_alias=True)
     many = {**right, "gpus": [f"g{i}" for i in range(4000)], "links": [], "shared": []}

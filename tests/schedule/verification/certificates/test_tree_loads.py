@@ -65,7 +65,7 @@ def test_trees_that_exist_are_found_either_way_round() -> None:
     check_trees_exist(loads({"a": 1, "b": 1}, {"aw": 1, "wb": 1, "bw": 1, "wa": 1}, "w"))
 
 
-def test_a_flow_is_led_another_way_where_that_helps() -> None:
+def test_a_blocking_flow_is_rerouted() -> None:
     """The tree of s reaches t by u at first, which is the only way of the tree of q: it must give
     way and go by v.
     """
@@ -96,7 +96,7 @@ def test_a_flow_is_led_another_way_where_that_helps() -> None:
         ),
     ],
 )
-def test_loads_of_no_trees_name_where_they_fail(wrong: TreeLoads, message: str) -> None:
+def test_loads_without_trees_name_the_failing_node(wrong: TreeLoads, message: str) -> None:
     """Numbers at GPUs, at what forwards, and flows that do not get there."""
     with pytest.raises(VerificationError, match=message):
         check_trees_exist(wrong)

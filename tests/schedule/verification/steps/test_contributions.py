@@ -69,7 +69,7 @@ def test_atoms_in_blocks_of_any_size(block_bytes: int, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize(("root", "silent"), [(0, 2), (1, 2), (2, 0)])
-def test_who_sends_nothing_to_a_reduce_is_named_with_its_root(root: int, silent: int) -> None:
+def test_a_silent_gpu_of_a_reduce_is_named_with_the_root(root: int, silent: int) -> None:
     """Three GPUs; the one that is neither silent nor the root sends its part there."""
     sends = [Send(0, 0, 3 - root - silent, root, True)]
     made = by_hand(COMPLETE, "reduce", Chunks.equal([root], whole=1), sends)
@@ -80,7 +80,7 @@ def test_who_sends_nothing_to_a_reduce_is_named_with_its_root(root: int, silent:
 
 
 @pytest.mark.parametrize(("silent", "at"), [(0, 1), (1, 0), (2, 0)])
-def test_who_sends_nothing_to_an_allreduce_is_named_with_another(silent: int, at: int) -> None:
+def test_a_silent_gpu_of_an_allreduce_is_named_with_another(silent: int, at: int) -> None:
     """Three GPUs, two of which exchange their parts."""
     one, other = (v for v in range(3) if v != silent)
     sends = [Send(0, 0, one, other, True), Send(0, 0, other, one, True)]
@@ -91,7 +91,7 @@ def test_who_sends_nothing_to_an_allreduce_is_named_with_another(silent: int, at
         verify(made)
 
 
-def test_the_second_chunk_is_named_where_it_is_the_one_that_lacks_a_part() -> None:
+def test_a_second_chunk_that_lacks_a_part_is_named() -> None:
     """GPU 2 sends its part of chunk 0 and none of chunk 1."""
     sends = [Send(0, 0, 1, 0, True), Send(0, 0, 2, 0, True), Send(0, 1, 1, 0, True)]
     made = by_hand(COMPLETE, "reduce", Chunks.equal([0, 0], whole=2), sends)

@@ -12,7 +12,7 @@ from forestcoll.topology import load_topology
 from tests.schedule.made.programs import by_hand
 
 
-def test_what_is_sent_was_there_before_the_step() -> None:
+def test_chunks_must_be_present_before_the_step() -> None:
     """Passing on in the step in which it arrives is too early."""
     sends = [Send(0, 0, 0, 1), Send(0, 0, 1, 2)]
     line = load_topology("torus:dims=3,wrap=false")
@@ -40,7 +40,7 @@ def test_a_gpu_on_a_path_forwards_in_the_same_step() -> None:
         verify(far)
 
 
-def test_nothing_is_sent_to_who_has_it() -> None:
+def test_no_chunk_is_sent_to_a_gpu_that_has_it() -> None:
     """A second copy in a later step, and one to the root; of halves, each half once."""
     complete = load_topology("complete:nodes=3")
     both = [Send(0, 0, 0, 1), Send(0, 0, 0, 2)]
@@ -67,7 +67,7 @@ def test_roots_hold_their_chunks_from_the_beginning() -> None:
     assert [column.tolist() for column in columns] == [[0, 1], [2, 0], [0, 0], [3, 3], [0, 0]]
 
 
-def test_the_second_chunk_is_named_where_it_is_the_one_that_is_not_delivered() -> None:
+def test_a_second_chunk_that_is_not_delivered_is_named() -> None:
     """Of two chunks of GPU 0, the second never gets to GPU 2."""
     net = load_topology("complete:nodes=3")
     sends = [Send(0, 0, 0, 1), Send(0, 0, 0, 2), Send(0, 1, 0, 1)]

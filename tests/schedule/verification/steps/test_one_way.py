@@ -35,7 +35,7 @@ def test_a_chain_brings_all_to_its_root() -> None:
     assert [column.tolist() for column in columns] == [[0], [0], [0], [1], [2]]
 
 
-def test_units_of_an_allreduce_are_complete_where_they_are_not_sent_on() -> None:
+def test_sums_of_an_allreduce_are_complete_at_their_last_gpu() -> None:
     """Unit 0 stays at GPU 0, unit 1 at GPU 1; the second has one sum more to wait for."""
     made = reduce_along(
         Send(0, 0, 1, 0, True, first=0, amount=1),
@@ -78,7 +78,7 @@ def test_units_of_an_allreduce_are_complete_where_they_are_not_sent_on() -> None
         ),
     ],
 )
-def test_what_is_not_one_way_is_named(sends: list[Send], message: str) -> None:
+def test_violations_of_one_way_are_named(sends: list[Send], message: str) -> None:
     """Twice, never, in part, on from the root, or too late."""
     found = problem(reduce_along(*sends))
     assert found is not None
@@ -94,14 +94,14 @@ def test_two_gpus_may_not_both_keep_a_sum() -> None:
     assert verify(pair).collective == "allreduce"
 
 
-def test_an_allreduce_in_which_no_gpu_sends_a_sum_is_not_one_way() -> None:
+def test_an_allreduce_without_sent_sums_is_not_one_way() -> None:
     """Three GPUs, of which two should send on, and a copy only."""
     made = reduce_along(Send(0, 0, 0, 1), collective="allreduce", root=-1)
     assert problem(made) == "chunk 0: 0 of 3 GPUs send their sum on; it must be all but one"
 
 
 @pytest.mark.parametrize("short", [0, 1])
-def test_the_chunk_of_which_a_unit_is_not_sent_is_named(short: int) -> None:
+def test_the_chunk_with_an_unsent_unit_is_named(short: int) -> None:
     """Two chunks of two units to roots 0 and 1; of one of them GPU 2 sends its first unit only."""
     net = load_topology("complete:nodes=3")
     sends = [
@@ -116,7 +116,7 @@ def test_the_chunk_of_which_a_unit_is_not_sent_is_named(short: int) -> None:
     assert f"chunk {short}: the sum at gpu{short} lacks the contribution of gpu2" in found
 
 
-def test_a_switch_that_keeps_what_comes_in_is_named() -> None:
+def test_a_switch_that_forwards_nothing_is_named() -> None:
     """GPUs 1 and 2 send their parts to a switch that stores, end 3; it sends none to GPU 0."""
     star = network_of("[w*+] a b c", "w - a b c", "star")
     sends = [Send(0, 0, 1, 3, True), Send(0, 0, 2, 3, True)]

@@ -72,7 +72,7 @@ def test_a_step_far_off_asks_for_no_memory() -> None:
 
 
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "allreduce", "all-to-all"])
-def test_what_is_not_there_is_missed_without_a_table_of_all(collective: str) -> None:
+def test_missing_deliveries_are_found_without_a_table_of_all(collective: str) -> None:
     """1500 GPUs and no transfer: no table of chunks times GPUs is made to see that."""
     gpus = 1500
     net = network_of(f"[s] g0..{gpus - 1}", f"s - g0..{gpus - 1}", "many")

@@ -263,12 +263,12 @@ def test_a_spoiled_schedule_is_refused(name: str, mutation: str) -> None:
         ("timed broadcast", 2),
     ],
 )
-def test_deliveries_are_the_chunks_by_who_is_due_them(name: str, deliveries: int) -> None:
+def test_deliveries_count_chunks_times_receivers(name: str, deliveries: int) -> None:
     """Copies to all but the root, sums to the root, both in an allreduce."""
     assert verify(SCHEDULES[name]()).deliveries == deliveries
 
 
-def test_what_a_gpu_keeps_for_itself_in_an_all_to_all_is_no_delivery() -> None:
+def test_own_chunks_of_an_all_to_all_are_no_deliveries() -> None:
     """Two GPUs, a chunk of each pair and one of a GPU to itself: two transfers are asked for."""
     net = load_topology("complete:nodes=2")
     size = np.ones(4, dtype=np.int64)

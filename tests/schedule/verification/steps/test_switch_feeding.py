@@ -152,7 +152,7 @@ def test_a_switch_forwards_only_received_units(first: int, amount: int, multicas
     check(broadcast(star(2, multicast=multicast), rows, units=3), amount == 3)
 
 
-def test_what_one_transfer_hands_to_another_is_used_by_that_one_only() -> None:
+def test_each_arrival_at_a_switch_feeds_one_transfer() -> None:
     """A chunk comes in three times. The first copy serves u, s or r, the others serve u alone, as
     they last beyond s and r. u gives the first up to s; then r has none.
     """

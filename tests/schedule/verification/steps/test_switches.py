@@ -51,7 +51,7 @@ def test_a_switch_that_stores_and_does_not_copy_sends_each_chunk_once() -> None:
         verify(made)
 
 
-def test_what_passes_a_switch_as_it_comes_in_leaves_no_faster() -> None:
+def test_cut_through_transfers_leave_no_faster_than_they_arrive() -> None:
     """Crossing in one epoch is refused if the second link begins, or is done, before the first."""
     crossing = LITERALS["TE-CCL, multicast switch in one epoch"].make()
     assert crossing.clock is not None
@@ -114,7 +114,7 @@ def test_a_switch_sends_no_sum_of_nothing() -> None:
 
 
 @pytest.mark.parametrize("arrives", [10, 11])
-def test_what_comes_in_leaves_a_switch_with_the_first_that_it_can(arrives: int) -> None:
+def test_summands_leave_a_switch_with_the_first_possible_sum(arrives: int) -> None:
     """So it is in one sum, whichever of them is looked at first."""
     rows = [
         TimedSend(0, 10, 0, 0, 4, True),

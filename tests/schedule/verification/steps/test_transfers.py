@@ -47,7 +47,7 @@ def test_places_that_need_too_many_bits_are_renumbered() -> None:
     assert (rows.size.tolist(), rows.span) == ([2], 3)
 
 
-def test_gpus_and_switches_that_copy_and_store_keep_what_they_get() -> None:
+def test_gpus_and_switches_that_copy_and_store_keep_chunks() -> None:
     """A relay does not, nor does a switch with one mark only."""
     net = group(
         network_of(
@@ -85,7 +85,7 @@ def test_a_chunk_in_too_few_places_is_found_first() -> None:
         (Send(0, 0, 0, 1), "step 0, chunk 0, gpu0 -> gpu1"),
     ],
 )
-def test_what_is_less_than_a_chunk_is_named(send: Send, name: str) -> None:
+def test_parts_of_chunks_are_named_by_units(send: Send, name: str) -> None:
     """All of a chunk is called by the chunk, whether it is written out or not."""
     made = by_hand(line(2), "broadcast", Chunks.equal([0], 6, size=6), [send])
     assert send_name(made, 0) == name
@@ -100,7 +100,7 @@ def test_a_transfer_is_named_by_step_chunk_units_and_ends() -> None:
     assert send_name(made, 1) == "step 1, chunk 0 from unit 1 to 2, gpu1 -> gpu2"
 
 
-def test_gpus_keep_what_they_get_and_of_switches_those_that_store_and_copy() -> None:
+def test_gpus_and_storing_multicast_switches_are_keeping_ends() -> None:
     """Ends are the GPUs and then the others."""
     assert keeping_ends(
         network_of("gpu [plain] [copies*] [stores*+]", "gpu - plain copies stores", "ends")

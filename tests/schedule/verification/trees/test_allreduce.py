@@ -111,14 +111,14 @@ def test_a_bound_below_the_rate_is_a_contradiction() -> None:
         verify_allreduce.check_allreduce(made, halved, halved)
 
 
-def test_where_switches_copy_their_potential_and_their_roots_count() -> None:
+def test_bounds_of_multicast_switches_have_no_potentials() -> None:
     """A bound for switches that forward is none for this schedule; potentials are refused."""
     made = generate(
         load_topology("dgx_h100:boxes=1"), collective="allreduce", multicast=True
     ).schedule
     assert verify(made).optimal
     with pytest.raises(VerificationError, match="for switches that only forward"):
-        verify(replace(made, bound=replace(made.bound, copying=False)))
+        verify(replace(made, bound=replace(made.bound, multicast=False)))
     switch = made.topology.switches[0]
     wrong = replace(made.bound, potentials=(Potential(switch, ONE, ONE),))
     with pytest.raises(VerificationError, match=r"b0\.nvswitch, which may copy and add"):
@@ -136,7 +136,7 @@ def test_verify_does_not_believe_the_model_of_cost(monkeypatch: pytest.MonkeyPat
     assert verify(again) == verdict
 
 
-def test_phases_at_once_take_what_the_busiest_link_has_of_both() -> None:
+def test_simultaneous_phases_add_up_on_the_busiest_link() -> None:
     """The star of 1, 1 and 2 GB/s, 3/4 GB/s one after the other, 1 at once: added up by hand."""
     topology = BETTER[0][0]
     made = generate(topology, collective="allreduce", lp_time_limit_s=0).schedule
@@ -166,16 +166,16 @@ def test_a_switch_that_reduces_is_a_root_of_a_multicast_bound() -> None:
     With GPUs alone as roots they would prove 3 / 4, which is false.
     """
     topology = adding_pair(marked=True)
-    claim = AllreduceBound(topology, ONE, prices_of_pair(), copying=True)
+    claim = AllreduceBound(topology, ONE, prices_of_pair(), multicast=True)
     assert check_bound(claim) == 1
     with pytest.raises(VerificationError, match=r"claims 3/4 GB/s, but its prices prove 1$"):
         check_bound(replace(claim, algbw_gb_s=Fraction(3, 4)))
 
 
-@pytest.mark.parametrize(("marked", "copying"), [(False, True), (True, False), (False, False)])
-def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> None:
+@pytest.mark.parametrize(("marked", "multicast"), [(False, True), (True, False), (False, False)])
+def test_a_switch_that_does_not_add_is_no_root(marked: bool, multicast: bool) -> None:
     """The same prices where no switch may sum up: the roots are a, b and c, and 3 / 4 is right."""
-    claim = AllreduceBound(adding_pair(marked=marked), ONE, prices_of_pair(), copying=copying)
+    claim = AllreduceBound(adding_pair(marked=marked), ONE, prices_of_pair(), multicast=multicast)
     assert check_bound(replace(claim, algbw_gb_s=Fraction(3, 4))) == Fraction(3, 4)
     with pytest.raises(VerificationError, match=r"claims 1 GB/s, but its prices prove 3/4$"):
         check_bound(claim)
@@ -183,10 +183,10 @@ def test_a_switch_that_does_not_add_is_no_root(marked: bool, copying: bool) -> N
 
 def test_multicast_prices_need_a_set_outside_of_each_switch() -> None:
     """All sets hold switch out: what is summed up there enters none of them."""
-    claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], copying=True)
+    claim = AllreduceBound(adding_pair(marked=True), ONE, prices_of_pair()[:3], multicast=True)
     with pytest.raises(VerificationError, match="proves nothing"):
         check_bound(claim)
-    forwarding = replace(claim, copying=False, algbw_gb_s=Fraction(3, 2))
+    forwarding = replace(claim, multicast=False, algbw_gb_s=Fraction(3, 2))
     assert check_bound(forwarding) == Fraction(3, 2)
 
 
@@ -256,7 +256,7 @@ def test_forests_that_only_forward_need_no_bound_for_switches_that_copy() -> Non
     """An H100 box whose switches could copy and add: 1800/7 GB/s is right for those that do not."""
     made = generate(load_topology("dgx_h100:boxes=1"), collective="allreduce").schedule
     assert made.bound is not None
-    assert not made.bound.copying
+    assert not made.bound.multicast
     verdict = verify(made)
     assert (verdict.algbw_gb_s, verdict.optimal) == (Fraction(1800, 7), True)
 

@@ -85,7 +85,7 @@ def test_the_message_names_the_set_that_lacks_a_link(collective: str) -> None:
         verify(replace(forest, links=replace(forest.links, **left)))
 
 
-def test_the_message_names_the_first_set_where_another_has_a_link_more() -> None:
+def test_the_message_names_the_first_set_without_the_link() -> None:
     """Boxes of MI250: item 0 has no link to item 15 in any box, until one is added in box 1."""
     forest = factored("mi250:boxes=16")
     links = forest.links

@@ -143,7 +143,9 @@ def assert_equal(one: MulticastForest, other: MulticastForest) -> None:
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter", "broadcast", "reduce"])
-def test_files_give_back_what_was_written(tmp_path: Path, suffix: str, collective: str) -> None:
+def test_multicast_forests_survive_a_round_trip(
+    tmp_path: Path, suffix: str, collective: str
+) -> None:
     """And the same forest gives the same bytes."""
     root = 0 if collective in ("broadcast", "reduce") else None
     topology = load_topology("dgx_h100:boxes=2,nics=nodes")

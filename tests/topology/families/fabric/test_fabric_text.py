@@ -63,7 +63,7 @@ def test_bad_words_are_refused_in_one_line(words, says):
     assert "\n" not in str(caught.value)
 
 
-def test_options_without_parentheses_are_told_where_they_belong():
+def test_options_without_parentheses_are_refused_with_the_right_form():
     with pytest.raises(InvalidTopologyError, match=r"fabric=\(leaf-spine:leaves=4,spines=2\)"):
         load_topology("dgx_h100:boxes=8,fabric=leaf-spine:leaves=4,spines=2")
 

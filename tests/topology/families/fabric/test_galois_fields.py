@@ -19,7 +19,7 @@ def test_the_laws_of_a_field(q):
         assert field.times(a, field.plus(b, c)) == field.plus(field.times(a, b), field.times(a, c))
 
 
-def test_of_a_prime_it_is_counting_modulo_it():
+def test_a_prime_field_is_arithmetic_modulo_the_prime():
     field = GaloisField.of(7)
     for a, b in itertools.product(range(7), repeat=2):
         assert field.plus(a, b) == (a + b) % 7

@@ -23,7 +23,7 @@ def test_rings_of_rank_0_and_trees_of_all_ranks() -> None:
     assert (found.nics, found.nvls) == (("mlx5_0:1", "mlx5_1:1"), 16)
 
 
-def test_what_launchers_put_before_a_line_does_not_matter() -> None:
+def test_prefixes_of_launchers_are_ignored() -> None:
     text = "".join(f"[1]<stdout>: {line}\n" for line in LOG.splitlines()) + "x" * 9000
     assert channels_from_log(text, "f") == channels_from_log(LOG + LOG, "f")
 

@@ -32,7 +32,7 @@ def test_a_tree_has_uplinks_and_ports() -> None:
         ({"a": (["a"], [])}, "is below itself"),
     ],
 )
-def test_what_is_no_tree_is_refused(
+def test_switches_that_form_no_tree_are_refused(
     tree: dict[str, tuple[list[str], list[str]]], message: str
 ) -> None:
     branches = {name: branch(*both) for name, both in tree.items()}

@@ -92,7 +92,7 @@ def test_wrong_files_are_refused(old: str, new: str, message: str) -> None:
         host_from_hwloc(text.replace(old, new), "f", "m", Supplied(RUNTIME))
 
 
-def test_a_gpu_without_pcie_speed_is_refused_where_it_counts() -> None:
+def test_a_gpu_without_the_only_pcie_speed_is_refused() -> None:
     text = HWLOC_PCIE.replace('pci_link_speed="31.507692"', 'pci_link_speed="0.000000"')
     text = text.replace('pci_link_speed="15.753846"', "")
     with pytest.raises(InvalidTopologyError, match="has no pci_link_speed, and pcie0 no other"):

@@ -107,7 +107,7 @@ def test_links_to_elsewhere_are_noted() -> None:
         (matrix("NV12", 4), None, NVLINKS, "a GPU counts 36 NVLinks in all and has 18"),
     ],
 )
-def test_what_the_counts_do_not_tell_is_refused(
+def test_dumps_with_undetermined_links_are_refused(
     text: str, gpu: str | None, links: str, message: str
 ) -> None:
     with pytest.raises(InvalidTopologyError, match=re.escape(message)):

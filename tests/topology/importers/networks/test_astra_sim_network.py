@@ -71,6 +71,6 @@ def test_wrong_files_are_refused(old: str, new: str, message: str) -> None:
         topology_from_astra_sim(ASTRA_SIM.replace(old, new), "f", "n")
 
 
-def test_what_is_no_mapping_is_refused() -> None:
+def test_documents_that_are_no_mapping_are_refused() -> None:
     with pytest.raises(InvalidTopologyError, match="must have the fields topology"):
         topology_from_astra_sim("- 1", "f", "n")

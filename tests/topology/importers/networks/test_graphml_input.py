@@ -19,7 +19,7 @@ def test_an_undirected_graph_with_default_kinds() -> None:
     assert {link.bandwidth_gb_s for link in found.links} == {50}
 
 
-def test_what_networkx_writes_is_read(tmp_path: Path) -> None:
+def test_files_of_networkx_are_read(tmp_path: Path) -> None:
     """Fractions become text first, as networkx writes plain values only."""
     ring = load_topology("ring:nodes=4,bandwidth=12.5")
     graph = nx.DiGraph()

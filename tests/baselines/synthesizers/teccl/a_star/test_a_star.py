@@ -131,7 +131,7 @@ def test_a_round_without_progress_is_done_again(monkeypatch: pytest.MonkeyPatch)
     assert set(forced) == {5}  # a window of one, and the four of the longest way
 
 
-def test_what_rounds_refuse() -> None:
+def test_short_rounds_and_time_limits_are_refused() -> None:
     network, demand = instance("paper_example", "allgather")
     with pytest.raises(InvalidParameterError, match="round_epochs is 9; it must be 10 or more"):
         by_rounds(network, demand, 9, "cp-sat", Limits())

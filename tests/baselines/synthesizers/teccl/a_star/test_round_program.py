@@ -46,7 +46,7 @@ def of_round(
     return write_round(network, demand, standing, far, epochs, last=last), network
 
 
-def test_what_a_round_of_a_path_is_worth() -> None:
+def test_the_value_of_a_round_counts_arrivals_and_distances() -> None:
     """Of three nodes in a row, one epoch: b has it by the first epoch, and it is one from c.
 
     b: 1 within the round and 1 in the look-ahead; c: gamma / 2 instead of gamma / 3.
@@ -58,7 +58,7 @@ def test_what_a_round_of_a_path_is_worth() -> None:
 
 
 @pytest.mark.parametrize("multicast", [False, True])
-def test_a_switch_passes_on_what_came_in_the_round_before(multicast: bool) -> None:
+def test_a_switch_forwards_chunks_of_the_previous_round(multicast: bool) -> None:
     topology = line(multicast=multicast)
     _, network = of_round(topology, [], 0, 1)
     arc = {arc.path: i for i, arc in enumerate(network.arcs)}

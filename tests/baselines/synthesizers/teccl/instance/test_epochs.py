@@ -248,7 +248,7 @@ def test_fewer_slots_are_never_faster_and_many_are_as_good_as_any_number(
 
 @pytest.mark.parametrize("again", [False, True])
 @pytest.mark.parametrize("kept", [False, True])
-def test_slots_are_kept_where_switches_store(kept: bool, again: bool) -> None:
+def test_storing_switches_have_buffer_slots(kept: bool, again: bool) -> None:
     """A switch that multicasts and stores has slots too; one without a buffer needs none."""
     for switch in ("[s*+]", "[s*]", "[s]"):
         few = Buffers(1, kept=kept, again=again)
@@ -258,7 +258,7 @@ def test_slots_are_kept_where_switches_store(kept: bool, again: bool) -> None:
         check_slots(network, demand, few, list(found.kept))
 
 
-def test_repeats_go_where_they_need_not_be() -> None:
+def test_needless_repeats_are_left_out() -> None:
     """In a line the second gets a chunk twice, for itself and to pass it on."""
     network, demand = instance(network_of("a b c", "a > b, b > c", "line"), Buffers(1), "broadcast")
     arc = {arc.path: i for i, arc in enumerate(network.arcs)}
@@ -317,7 +317,7 @@ def test_slots_are_kept_on_random_networks(seed: int, kept: bool, crossing: str)
         verify(schedule_of(network, demand, once, "allgather", 10**6))
 
 
-def test_a_network_where_a_chunk_must_come_again() -> None:
+def test_a_network_with_a_necessary_repeat_is_solved_with_it() -> None:
     """Five epochs with repeats, more without: then they are left out of the schedule."""
     network, demand = of_a_random_network(26, "directed", Buffers(1), "stored")
     found = fewest_epochs(network, demand, "cp-sat", Limits())

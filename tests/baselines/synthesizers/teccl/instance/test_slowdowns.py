@@ -24,7 +24,7 @@ def ends_of(topology: Topology, slow: Slowdown) -> set[tuple[str, str]]:
     return {(names[topology.links[i].tail], names[topology.links[i].head]) for i in slow.links}
 
 
-def test_what_is_written_is_read() -> None:
+def test_slowdowns_are_read_from_text() -> None:
     ring = load_topology("ring:nodes=4")
     both, one, many = slowdowns_of(
         "gpu0 - gpu1 x 1/2 from 3 to 5; gpu1 -> gpu2 x 0.25 from 0 to 0 ;"
@@ -50,7 +50,7 @@ def test_what_is_written_is_read() -> None:
         ("gpu0 - gpu1 x 1/2 from 5 to 99999", "from 0 to at most 10000"),
     ],
 )
-def test_what_cannot_be_read_is_reported(text: str, message: str) -> None:
+def test_unreadable_slowdowns_are_reported(text: str, message: str) -> None:
     with pytest.raises(InvalidParameterError, match=message):
         generate(load_topology("ring:nodes=4"), slow=text)
 

@@ -48,7 +48,7 @@ def test_rows_count_sources_and_not_chunks() -> None:
     assert sizes[0] == sizes[1]
 
 
-def test_a_window_takes_what_its_link_carries() -> None:
+def test_a_window_has_the_capacity_of_its_link() -> None:
     """The slower links carry half of a chunk in an epoch; in a window of two all of it."""
     network, demand = instance("dgx1", "all-to-all")
     found = {(g.window, capacity(network, demand, g)) for g in network.groups}
@@ -71,7 +71,7 @@ def test_without_windows_parts_leave_in_an_epoch() -> None:
     assert {arc.offset for arc in without_windows(through).arcs} == {1, 0}
 
 
-def test_what_is_sent_is_what_is_due() -> None:
+def test_the_rows_balance_sent_and_due_data() -> None:
     """Node by node and time by time the columns cancel but for the sources and destinations."""
     network, demand = instance("ring:nodes=3", "all-to-all")
     stated = write(network, demand, 2)

@@ -145,7 +145,7 @@ def found(spec: str) -> tuple[EpochNetwork, Flow]:
 @pytest.mark.parametrize(
     "spec", ["ring:nodes=5", "torus:dims=2x3", "fat_tree:leaves=2,hosts=2,spines=2", "dgx1"]
 )
-def test_ways_carry_what_the_flow_does(spec: str) -> None:
+def test_paths_carry_the_whole_flow(spec: str) -> None:
     """Each from its source in order of time to its destination, and no arc more than the flow."""
     network, flow = found(spec)
     carried: dict[tuple[int, int, int], float] = defaultdict(float)
@@ -188,7 +188,7 @@ def ring_flow(sent: dict[tuple[tuple[int, int], int], float]) -> tuple[EpochNetw
     return network, Flow(program, x, 0)
 
 
-def test_what_comes_back_to_a_gpu_waits_there_instead() -> None:
+def test_cycles_through_a_gpu_become_waiting() -> None:
     """1's and 2's data to 1; 2's goes on to 2, back to 1 and once more to 2."""
     sent = {((0, 1), 0): 2.0, ((1, 2), 1): 1.0, ((2, 1), 2): 1.0, ((1, 2), 3): 1.0}
     network, flow = ring_flow(sent)

@@ -42,7 +42,7 @@ def test_parts_take_no_more_epochs_than_whole_chunks(seed: int, kind: str, cross
     assert found.epochs <= whole.epochs
 
 
-def test_the_search_tries_what_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_doubles_and_then_bisects(monkeypatch: pytest.MonkeyPatch) -> None:
     """From a bound that is too low: up by 1, 2, 4, then by halves."""
     import baselines.synthesizers.teccl.lp.lp_horizon as module
 
@@ -68,7 +68,7 @@ def test_a_number_of_epochs_that_is_given() -> None:
         within_epochs(network, demand, 2, "highs", Limits())
 
 
-def test_when_the_time_is_up_the_bound_is_reported() -> None:
+def test_the_time_limit_reports_the_bound() -> None:
     network, demand = instance("ring:nodes=5", "all-to-all")
     for limits, bound in ((Limits(seconds=0), 2), (Limits(seconds=1e-9), 2)):
         with pytest.raises(TimeLimitError) as caught:

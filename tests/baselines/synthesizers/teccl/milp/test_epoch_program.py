@@ -65,7 +65,7 @@ def test_times_backwards_are_times_on_the_way(seed: int) -> None:
         assert there[a][b] == back[b][a] > 0
 
 
-def test_what_is_too_far_is_seen_without_a_solver() -> None:
+def test_unreachable_destinations_are_found_without_a_solver() -> None:
     network = EpochNetwork.of(load_topology("ring:nodes=7"), Fraction(1), Fraction(1))
     demand = demand_of(7, "broadcast", 1, 7000)
     assert write(network, demand, 2).impossible

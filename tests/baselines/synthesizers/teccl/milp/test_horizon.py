@@ -35,7 +35,7 @@ def test_no_epochs_below_the_cut_and_the_distances(spec: str, chunks: int, least
 
 
 @pytest.mark.parametrize("spec", ["ring:nodes=5", "hypercube:dimension=3", "dgx_h100:boxes=1"])
-def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str) -> None:
+def test_the_horizon_equals_its_bound_and_one_epoch_less_is_infeasible(spec: str) -> None:
     network, demand = instance(spec, "allgather")
     found = fewest_epochs(network, demand, "cp-sat", Limits())
     assert found.epochs == found.bound >= least_epochs(network, demand)
@@ -43,13 +43,13 @@ def test_what_is_found_is_within_its_bound_and_one_less_is_infeasible(spec: str)
         within_epochs(network, demand, found.epochs - 1, "highs", Limits(seconds=60))
 
 
-def test_when_the_time_is_up_the_bound_is_reported() -> None:
+def test_the_time_limit_reports_the_bound() -> None:
     with pytest.raises(TimeLimitError) as caught:
         fewest_epochs(*instance("torus:dims=3x3", "allgather"), "cp-sat", Limits(seconds=0))
     assert caught.value.bound == 2
 
 
-def test_the_search_goes_down_from_what_it_finds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_search_tries_fewer_epochs_after_a_success(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the least number stays open, more epochs are tried, then fewer of these."""
     network, demand = instance("torus:dims=3x3", "allgather", chunks=2)
     tried: list[int] = []

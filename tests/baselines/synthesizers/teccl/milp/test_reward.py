@@ -53,7 +53,7 @@ def test_the_most_reward_is_that_of_all_schedules(spec: str, collective: str) ->
             assert found.epochs <= epochs
 
 
-def test_what_is_kept_is_worth_what_was_found() -> None:
+def test_kept_transfers_have_the_value_of_the_solution() -> None:
     network, demand = instance("hypercube:dimension=3", "allgather")
     found = most_reward(network, demand, 4, "cp-sat", Limits())
     arrived = {(c, network.arcs[i].head): k + network.arcs[i].span + 1 for c, i, k in found.kept}

@@ -64,7 +64,7 @@ def test_the_most_is_found_and_reported_in_fractions(solver: str) -> None:
     assert {chunk for chunk, _, _ in found.sent} == {0, 2}
 
 
-def test_what_rounding_takes_away_is_in_the_bound() -> None:
+def test_the_bound_includes_the_loss_by_rounding() -> None:
     """Denominators too large for whole numbers: the value is exact, the bound above it."""
     worth = {i: Fraction(1, prime) for i, prime in enumerate((99991, 99989, 99971))}
     found = solve(valued(worth, Row((0, 1, 2), (), 2)), "cp-sat", Effort())
@@ -74,7 +74,7 @@ def test_what_rounding_takes_away_is_in_the_bound() -> None:
 
 
 @pytest.mark.parametrize("solver", ["cp-sat", "highs"])
-def test_no_hint_changes_what_there_is(solver: str) -> None:
+def test_hints_change_no_outcome(solver: str) -> None:
     """A solution, half of one, what the program has not, what breaks a row."""
     rows = (Row((0, 1), (), 1, equal=True), Row((1,), (2,), 0))
     one, other, third = ((chunk, 0, 0) for chunk in range(3))
@@ -86,7 +86,7 @@ def test_no_hint_changes_what_there_is(solver: str) -> None:
         assert most.value == Fraction(8, 7)
 
 
-def test_highs_answers_where_cp_sat_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_highs_answers_when_cp_sat_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is found, or proved, is the same; where CP-SAT has an answer HiGHS is not asked."""
     either = Row((0, 1), (), 1, equal=True)
     for row, outcome in (

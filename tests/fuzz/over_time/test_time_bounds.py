@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 
 from forestcoll.cut_over_time.simulated_bound import SimulatedBound
-from tests.fuzz import time_bounds
+from tests.fuzz.over_time import time_bounds
 from tests.hand_networks import network_of
 
 
