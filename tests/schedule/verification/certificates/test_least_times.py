@@ -269,6 +269,12 @@ def test_what_takes_too_long_to_add_up_is_refused_soon(monkeypatch: pytest.Monke
     ]
     with pytest.raises(VerificationError, match="common denominator of over 2000 bits"):
         verify_certificate(TimeCertificate.model_validate({**cut(), "shared": limits}))
+    for price in ("gather", "reduce"):
+        sums = of_sums()
+        for place, one in enumerate(_prices(sums)["sets"] * 4):
+            _prices(sums)["sets"].append({**one, price: f"1/{10**60 + 2 * place + 1}"})
+        with pytest.raises(VerificationError, match="common denominator of over 2000 bits"):
+            verify_certificate(TimeCertificate.model_validate(sums))
     monkeypatch.setattr(least_times, "_MOST_WORK", 7)
     many = of_trees()  # 4 links, a cut and a switch
     with pytest.raises(VerificationError, match="too many to check"):
