@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,12 +14,21 @@ from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
 from forestcoll.cli.output import expect_drawable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
-from forestcoll.problem.sizes import size_text
+from forestcoll.problem.sizes import read_size, size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_chunk_count
+from forestcoll.schedule.simulate import (
+    UNLIMITED,
+    AlphaBeta,
+    Priority,
+    Sharing,
+    Simulation,
+    Simulator,
+    best_chunk_count,
+    chunk_count_within,
+)
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.describe import decimal
 
@@ -43,8 +53,31 @@ def simulate_schedule(
     alpha: Alpha = "10",
     gamma: Gamma = "0",
     pipeline_chunks: Annotated[
-        str, typer.Option("--pipeline-chunks", help="Number of pipeline chunks, or best.")
+        str,
+        typer.Option(
+            "--pipeline-chunks",
+            help="Number of pipeline chunks, best, or the largest size of one, such as 512KB.",
+        ),
     ] = "best",
+    window: Annotated[
+        str,
+        typer.Option(
+            "--window", help="Pipeline chunks of a transfer on the way at once, or unlimited."
+        ),
+    ] = "1",
+    chunk_cost: Annotated[
+        str, typer.Option("--chunk-cost", metavar="US", help="Microseconds of a pipeline chunk.")
+    ] = "0",
+    message_cost: Annotated[
+        str,
+        typer.Option("--message-cost", metavar="US", help="Microseconds of a transfer's start."),
+    ] = "0",
+    efficiency: Annotated[
+        str, typer.Option("--efficiency", help="Share of each bandwidth that data gets.")
+    ] = "1",
+    priority: Annotated[
+        Priority, typer.Option("--priority", help="Which transfers go first on a link.")
+    ] = Priority.EQUAL,
     sharing: Annotated[
         Sharing, typer.Option("--sharing", help="Whether transfers share links or queue.")
     ] = Sharing.FAIR,
@@ -66,7 +99,16 @@ def simulate_schedule(
     many = _pipeline_chunks(pipeline_chunks)
     sizes_of(sizes, "--size")  # errors come before the file is read
     model = AlphaBeta(
-        alpha_us=alpha, gamma_s_per_gb=gamma, sharing=sharing, lockstep=lockstep, keep_clock=clock
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        sharing=sharing,
+        lockstep=lockstep,
+        keep_clock=clock,
+        window=_window(window),
+        chunk_cost_us=chunk_cost,
+        message_cost_us=message_cost,
+        efficiency=efficiency,
+        priority=priority,
     )
     expect_drawable(usage)
     schedule = read_schedule(file)
@@ -92,25 +134,42 @@ def simulate_schedule(
         typer.echo("\n".join(_lines(program, simulator, bound, found)))
 
 
-def _pipeline_chunks(text: str) -> int | None:
-    """Read a number of pipeline chunks; None stands for the best."""
+def _pipeline_chunks(text: str) -> int | str | None:
+    """Read a number of pipeline chunks, or a largest size; None stands for the best number."""
     if text == "best":
         return None
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    try:
+        read_size(text)
+    except ValueError:
+        raise InvalidParameterError(
+            f"--pipeline-chunks is {text!r}; it must be a whole number, best, or a size such as "
+            f"512KB"
+        ) from None
+    return text
+
+
+def _window(text: str) -> int | Literal["unlimited"]:
+    if text == UNLIMITED:
+        return UNLIMITED
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise InvalidParameterError(
-            f"--pipeline-chunks is {text!r}; it must be a whole number, or best"
+            f"--window is {text!r}; it must be a whole number, or {UNLIMITED}"
         )
     return int(text)
 
 
 def _at(
-    simulator: Simulator, size: int, model: AlphaBeta, pipeline_chunks: int | None, bars: Any
+    simulator: Simulator, size: int, model: AlphaBeta, pipeline_chunks: int | str | None, bars: Any
 ) -> Simulation:
     def progress(done: int, total: int) -> None:
         bars(size_text(size), done, total)
 
     if pipeline_chunks is None:
         return best_chunk_count(simulator, size, model, progress=progress)
+    if isinstance(pipeline_chunks, str):
+        pipeline_chunks = chunk_count_within(simulator, size, read_size(pipeline_chunks))
     return simulator.run(size, model, pipeline_chunks, progress=progress)
 
 
@@ -164,6 +223,11 @@ def _document(
         "sharing": str(model.sharing),
         "lockstep": model.lockstep,
         "keep_clock": model.keep_clock,
+        "window": model.window,
+        "chunk_cost_us": model.chunk_cost_us,
+        "message_cost_us": model.message_cost_us,
+        "efficiency": model.efficiency,
+        "priority": str(model.priority),
         "sizes": [
             {
                 "size_bytes": one.size_bytes,
@@ -191,6 +255,7 @@ def _lines(
     ]
     if model.gamma_s_per_gb:
         settings.append(f"gamma {decimal(model.gamma)} s/GB")
+    settings += _costs(model)
     heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined", "of bound")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
@@ -214,6 +279,18 @@ def _lines(
     widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [[f"{c:>{w}}" for c, w in zip(row, widths, strict=True)] for row in rows]
     return [*lines, *("  ".join(row) for row in aligned)]
+
+
+def _costs(model: AlphaBeta) -> list[str]:
+    """Return the settings that are not the default."""
+    costs = [
+        (model.window != 1, f"window {model.window}"),
+        (model.chunk_cost_us, f"{decimal(Fraction(model.chunk_cost_us))} us a pipeline chunk"),
+        (model.message_cost_us, f"{decimal(Fraction(model.message_cost_us))} us a transfer"),
+        (model.efficiency != 1, f"{decimal(Fraction(model.efficiency))} of each bandwidth"),
+        (model.has_priorities, "critical paths first"),
+    ]
+    return [words for is_set, words in costs if is_set]
 
 
 def _time(seconds: float) -> str:
