@@ -16,6 +16,7 @@ from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import read_size, size_text
 from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import (
@@ -120,6 +121,7 @@ def simulate_schedule(
     if sizes is None and demand is not None:
         asked = [demand.bytes]
     simulator = Simulator(program)
+    bound = _Bound(schedule, program, model)
     found = []
     with progress_bars() as bars:
         for size in asked:
@@ -127,9 +129,9 @@ def simulate_schedule(
         if usage is not None:
             _draw(simulator, found[-1], usage)
     if json_:
-        typer.echo(as_json(_document(file, program, simulator, found)))
+        typer.echo(as_json(_document(file, program, simulator, bound, found)))
     else:
-        typer.echo("\n".join(_lines(program, simulator, found)))
+        typer.echo("\n".join(_lines(program, simulator, bound, found)))
 
 
 def _pipeline_chunks(text: str) -> int | str | None:
@@ -171,6 +173,29 @@ def _at(
     return simulator.run(size, model, pipeline_chunks, progress=progress)
 
 
+class _Bound:
+    """Lower bound on the time of any schedule of the same collective; none of a demand."""
+
+    def __init__(self, schedule: AnySchedule, program: Program, model: AlphaBeta) -> None:
+        self._bound = None
+        if isinstance(schedule, FlowSchedule | StepSchedule) and schedule.demand is not None:
+            return
+        from forestcoll.cut_over_time.simulated_bound import SimulatedBound
+
+        self._bound = SimulatedBound(
+            program.topology, program.collective, model, weights=program.weights
+        )
+
+    def least_s(self, size_bytes: int) -> float | None:
+        """Return the bound of a size in seconds."""
+        return None if self._bound is None else self._bound.least_s(size_bytes)
+
+    def share(self, found: Simulation) -> str:
+        """Return the bound as a share of a simulated time."""
+        least = self.least_s(found.size_bytes)
+        return f"{100 * least / found.time_s:.1f} %" if least and found.time_s else "-"
+
+
 def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
     from forestcoll.draw import draw_usage, save_figure
 
@@ -179,7 +204,11 @@ def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
 
 
 def _document(
-    file: Path, program: Program, simulator: Simulator, found: Sequence[Simulation]
+    file: Path,
+    program: Program,
+    simulator: Simulator,
+    bound: _Bound,
+    found: Sequence[Simulation],
 ) -> dict[str, Any]:
     model = found[0].model
     return {
@@ -206,6 +235,7 @@ def _document(
                 "time_s": one.time_s,
                 "algbw_gb_s": one.algbw_gb_s if one.time_s else None,
                 "pipelined_s": simulator.pipelined_s(one.size_bytes),
+                "at_least_s": bound.least_s(one.size_bytes),
                 "closed_form": one.closed,
             }
             for one in found
@@ -213,7 +243,9 @@ def _document(
     }
 
 
-def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) -> list[str]:
+def _lines(
+    program: Program, simulator: Simulator, bound: _Bound, found: Sequence[Simulation]
+) -> list[str]:
     model = found[0].model
     how = "in lockstep" if model.lockstep else "by its clock" if model.keep_clock else ""
     settings = [
@@ -224,7 +256,7 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
     if model.gamma_s_per_gb:
         settings.append(f"gamma {decimal(model.gamma)} s/GB")
     settings += _costs(model)
-    heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined")
+    heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined", "of bound")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
         f"simulated: {', '.join(word for word in settings if word)}",
@@ -241,6 +273,7 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
             rate,
             str(one.pipeline_chunks),
             share,
+            bound.share(one),
         )
         rows.append(cells)
     widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]

@@ -22,14 +22,14 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
-    """Four hops of 10 us, and four fifths of 1 MiB or 2 MiB at 1 GB/s."""
+    """Four hops of 10 us, and four fifths of 1 MiB or 2 MiB at 1 GB/s; at least one hop of 10."""
     lines = invoke("simulate", schedule, "--size", "1MB..2MB").stdout.splitlines()
     assert lines[0] == "allgather on ring:nodes=5,bidirectional=false by forestcoll, verified"
     assert lines[1] == "simulated: alpha 10 us a hop, links shared by size"
-    assert lines[3].split("  ")[-1].strip() == "of pipelined"
+    assert lines[3].split("  ")[-1].strip() == "of bound"
     assert [line.split() for line in lines[4:]] == [
-        ["1MB", "878.86", "us", "1.19", "1", "95.4", "%"],
-        ["2MB", "1.718", "ms", "1.22", "1", "97.7", "%"],
+        ["1MB", "878.86", "us", "1.19", "1", "95.4", "%", "96.6", "%"],
+        ["2MB", "1.718", "ms", "1.22", "1", "97.7", "%", "98.3", "%"],
     ]
 
 

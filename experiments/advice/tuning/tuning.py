@@ -1,8 +1,8 @@
 """Search for the best of many schedules at each size, in simulation.
 
-Latencies decide for small data, rates for large data. The lower bound on the time is the greater of
-:func:`forestcoll.schedule.simulate.least_latency_s` and the size over the rate of
-:func:`experiments.measures.bounds.upper_bound`.
+Latencies decide for small data, rates for large data. The lower bound on the time is that of
+:mod:`forestcoll.cut_over_time.simulated_bound`. Of a demand it is the larger of the latency and the
+size over the rate.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from experiments.advice.tuning.sized_forests import SizedForests
 from experiments.advice.tuning.switching import Range, ranges, refined, usable
 from experiments.config.points import ROOTED
 from experiments.measures.bounds import ALL, UpperBound, upper_bound
+from forestcoll.cut_over_time.simulated_bound import SimulatedBound
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -59,9 +60,12 @@ class Bounds:
     latency_s: float  # least latency of a path between the GPUs farthest apart
     # bound on data size over time; None if the program that proves one did not finish
     rate: UpperBound | None
+    times: SimulatedBound | None  # of latencies and rate together; None of a demand
 
     def least_s(self, size_bytes: int) -> float:
         """Return the least seconds for a size."""
+        if self.times is not None:
+            return max(self.latency_s, self.times.least_s(size_bytes))
         by_rate = 0 if self.rate is None else Fraction(size_bytes, 10**9) / self.rate.algbw_gb_s
         return max(self.latency_s, float(by_rate))
 
@@ -198,9 +202,14 @@ def tune(
         tried = recipes(topology, methods, collective, rank, asked)
     found = _all_made(tried, topology, collective, rank, model, seconds, tell)
     start = rank if collective in ROOTED else None
+    rate = _rate(topology, collective, start, demand, found)
+    rate_gb_s = None if rate is None else rate.algbw_gb_s
     bounds = Bounds(
         least_latency_s(topology, collective, model, start, demand=demand),
-        _rate(topology, collective, start, demand, found),
+        rate,
+        SimulatedBound(topology, collective, model, start, rate_gb_s=rate_gb_s)
+        if demand is None
+        else None,
     )
     candidates = tuple(one.candidate for one in found)
     nothing = Tuning(
