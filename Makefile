@@ -175,6 +175,7 @@ fuzz: testing-core
 	$(BIN)/python -m tests.fuzz --any-network --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --all-to-alls --networks $(CONTESTS) --seed $(SEED)
 	$(BIN)/python -m tests.fuzz --contest --networks $(CONTESTS) --seed $(SEED)
+	$(BIN)/python -m tests.fuzz --time-bounds --networks $(CONTESTS) --seed $(SEED)
 
 figures-quick: setup
 	$(BIN)/forestcoll reproduction draw

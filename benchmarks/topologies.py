@@ -24,6 +24,7 @@ from forestcoll.topology.families.constants import (
 from forestcoll.topology.families.machines import nvswitch_box
 from forestcoll.topology.model import Link
 from forestcoll.topology.numbers import Exact
+from forestcoll.topology.shared_capacity import kept
 
 __all__ = [
     "dead_nics", "dragonfly", "jittered_nics", "loose_boxes", "mixed_boxes", "pods",
@@ -33,9 +34,10 @@ __all__ = [
 
 def rescaled(topology: Topology, factor: Callable[[Link], Fraction]) -> Topology:
     """Multiply every link's bandwidth; links whose factor is 0 are gone."""
-    links = ((link, factor(link)) for link in topology.links)
-    kept = (replace(e, bandwidth_gb_s=e.bandwidth_gb_s * by) for e, by in links if by)
-    return Topology(topology.name, topology.nodes, tuple(kept))
+    factors = ((link, factor(link)) for link in topology.links)
+    links = tuple(replace(e, bandwidth_gb_s=e.bandwidth_gb_s * by) for e, by in factors if by)
+    limits = kept(topology.shared, {(link.tail, link.head) for link in links})
+    return Topology(topology.name, topology.nodes, links, limits)
 
 
 def dead_nics(boxes: int, dead: int, seed: int) -> Topology:

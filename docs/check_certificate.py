@@ -1,5 +1,6 @@
 """Add up a certificate of ForestColl anew: python check_certificate.py FILE."""
 
+import heapq
 import json
 import sys
 from collections import Counter
@@ -9,12 +10,15 @@ from math import ceil, gcd
 need = lambda true, claim: true or sys.exit(f"false: {claim}")  # noqa: E731
 c = json.load(open(sys.argv[1], encoding="utf-8"))  # noqa: SIM115
 need((c["format"], c["version"]) == ("forestcoll-certificate", 1), "it is such a certificate")
-names = ["allgather", "broadcast", "reduce-scatter", "reduce", "allreduce"]
+names = ["allgather", "broadcast", "reduce-scatter", "reduce", "allreduce", "all-to-all"]
+timed = "size_bytes" in c  # the least time of a size, and no trees
+need(timed or c["collective"] != names[5], "all-to-alls: check_demand_certificate.py")
 inward, single = divmod(names.index(c["collective"]), 2)  # data runs to the roots; one root
 both, weight = inward == 2, {g["name"]: g["weight"] for g in c["gpus"]}
 ends, total = [(e["from"], e["to"]) for e in c["links"]], sum(weight.values())
 width = dict(zip(ends, (Fraction(e["bandwidth_gb_s"]) for e in c["links"]), strict=True))
 phases = {"reduce": True, "gather": False} if both else {"trees": inward == 1}
+phases = {} if timed else phases
 k = {p: c[f"k_{p}"] if both else c["k"] for p in phases}
 load = {p: dict(zip(ends, (e[p] for e in c["links"]), strict=True)) for p in phases}
 nodes = {*weight, *c["forwarding"]}
@@ -23,8 +27,9 @@ need(len(nodes) == len(c["gpus"]) + len(c["forwarding"]), "every node is listed 
 need(
     len(width) == len(ends) == sum(a != b and {a, b} <= nodes for a, b in ends), "links join nodes"
 )
-need(all(type(n) is int and n >= 0 for n in whole) and min(k.values()) > 0, "numbers")
-need(min(width.values()) > 0 and gcd(*weight.values()) == 1 < len(weight), "numbers")
+need(all(type(n) is int and n >= 0 for n in whole) and min(k.values(), default=1) > 0, "numbers")
+need(min(width.values()) > 0 and len(weight) > 1, "numbers")
+need((timed and total > 0) or gcd(*weight.values()) == 1, "weights")
 need(both or single == (sum(map(bool, weight.values())) == 1), "weights")
 shared = {one["name"]: one for one in c.get("shared", [])}
 held = {name: [(e["from"], e["to"]) for e in one["links"]] for name, one in shared.items()}
@@ -32,8 +37,8 @@ limit_of = {name: Fraction(one["bandwidth_gb_s"]) for name, one in shared.items(
 for name, pairs in held.items():
     need(0 < len(pairs) == len({*pairs} & width.keys()), f"{name} holds links, each once")
     need(limit_of[name] > 0 and name not in nodes, f"{name} has a limit and a name of its own")
-    carried = both or sum(load["trees"][pair] for pair in pairs)
-    need(both or carried == shared[name]["trees"], f"the trees over {name}")
+    carried = both or timed or sum(load["trees"][pair] for pair in pairs)
+    need(carried is True or carried == shared[name]["trees"], f"the trees over {name}")
 need(len(shared) == len(c.get("shared", [])), "shared capacities have a name each")
 
 
@@ -102,10 +107,10 @@ def one_way():
     return u / (total * c["k"]), "with k = " + str(c["k"])
 
 
-def allreduce():
-    """The bound of two phases: sets with prices, potentials of what forwards."""
-    limit, rise, fall = c["bound"], dict.fromkeys(ends, 0), dict.fromkeys(ends, 0)
-    cover = dict.fromkeys(weight, Fraction(0))
+def summed(limit, roots):
+    """The rate of two phases that prices prove: of sets, and potentials of what forwards."""
+    rise, fall = dict.fromkeys(ends, 0), dict.fromkeys(ends, 0)
+    cover = dict.fromkeys(roots, Fraction(0))
     for one in limit["sets"]:
         inside, y, z = set(one["nodes"]), Fraction(one["gather"]), Fraction(one["reduce"])
         need(
@@ -126,15 +131,20 @@ def allreduce():
             way = (b == one["switch"]) - (a == one["switch"])
             rise[a, b], fall[a, b] = rise[a, b] + way * s, fall[a, b] - way * t
     mean = sum(cover[g] * w for g, w in weight.items()) / total
-    least = mean if limit["proportions"] else min(cover.values())
+    least = mean if limit.get("proportions") else min(cover.values())
     need(least > 0, "every GPU is outside of some set")
     charge = {one["name"]: Fraction(one["price"]) for one in limit.get("shared", [])}
     need(len(charge) == len(limit.get("shared", [])), "a shared capacity has one price")
     need(charge.keys() <= held.keys() and min(charge.values(), default=0) >= 0, "shared prices")
     paid = {e: sum(g for name, g in charge.items() if e in held[name]) for e in ends}
     room = sum(b * max(rise[e] - paid[e], fall[e] - paid[e], 0) for e, b in width.items())
-    rate = (room + sum(g * limit_of[name] for name, g in charge.items())) / least
-    need(rate == Fraction(limit["algbw_gb_s"]), "the rate that the prices prove")
+    return (room + sum(g * limit_of[name] for name, g in charge.items())) / least
+
+
+def allreduce():
+    """The bound of two phases, and the time of their loads."""
+    rate = summed(c["bound"], weight)
+    need(rate == Fraction(c["bound"]["algbw_gb_s"]), "the rate that the prices prove")
     parts = {e: sum(Fraction(load[p][e], total * k[p]) for p in phases) for e in ends}
     over = {name: sum(parts[e] for e in pairs) for name, pairs in held.items()}
     took = max(*(parts[e] / width[e] for e in ends), *(over[n] / limit_of[n] for n in over))
@@ -142,6 +152,94 @@ def allreduce():
     return took, "and none less" if took * rate == 1 else f"and none less than {1 / rate}"
 
 
+def paired(prices):
+    """The rate of an all-to-all that prices of links prove."""
+    price = dict.fromkeys(ends, 0) | {(e["from"], e["to"]): e["price"] for e in prices["links"]}
+    charge = {one["name"]: one["price"] for one in prices["shared"]}
+    need(len(price) == len(ends) and charge.keys() <= shared.keys(), "prices of links")
+    listed = [one["price"] for one in (*prices["links"], *prices["shared"])]
+    need(len(listed) == len({(e["from"], e["to"]) for e in prices["links"]}) + len(charge), "once")
+    need(all(type(one) is int and one >= 0 for one in listed), "a price is not below 0")
+    room = sum(width[e] * one for e, one in price.items())
+    room += sum(limit_of[name] * one for name, one in charge.items())
+    cost = {e: one + sum(g for n, g in charge.items() if e in held[n]) for e, one in price.items()}
+    paid = sum(nearest([gpu], cost)[to] for gpu in weight for to in weight)
+    need(paid > 0 and room > 0, "the prices say something")
+    return len(weight) * room / paid
+
+
+def nearest(starts, cost, back=False):
+    """The least cost from some nodes to each, or from each to them; 0 to what is out of reach."""
+    leaving = {node: [] for node in nodes}
+    for pair, one in cost.items():
+        tail, head = pair[:: -1 if back else 1]
+        leaving[tail].append((head, one))
+    away, heap = {}, [(Fraction(0), node) for node in starts]
+    while heap:  # Dijkstra's algorithm
+        spent, node = heapq.heappop(heap)
+        if node not in away:
+            away[node] = spent
+            for then, one in leaving[node]:
+                heapq.heappush(heap, (spent + one, then))
+    return away
+
+
+def least_time():
+    """No schedule of the size ends before, by labels of a cut over time, or a rate and a delay."""
+    size, alpha, proof = c["size_bytes"], Fraction(c["alpha_us"]), c["proof"]
+    end, relays, copying = Fraction(c["time_us"]), {*c["relays"]}, {*c["multicast"]}
+    need(type(size) is int and size > 0 and alpha >= 0, "the size, and alpha")
+    need(relays | copying <= {*c["forwarding"]} and not relays & copying, "relays and multicast")
+    need(not both or {*weight.values()} == {1}, "equal weights")
+    late = {(e["from"], e["to"]): Fraction(e["latency_us"]) for e in c["links"]}
+    need(min(late.values()) >= 0, "latencies")
+    late = {e: one + alpha * (e[0] in weight or e[0] in relays) for e, one in late.items()}
+    if "labels" in proof:
+        label = {one["node"]: Fraction(one["us"]) for one in proof["labels"]}
+        need(label.keys() == nodes and len(proof["labels"]) == len(nodes), "a label of each node")
+        need(0 == min(label.values()) < max(label.values()) == end, "labels from 0 to the time")
+        first = [g for g in weight if label[g] == 0]
+        last = [g for g in weight if label[g] == end]
+        due = Fraction(size * sum(weight[g] for g in first), total)
+        if both:  # of a pair of GPUs all data in an allreduce, an Nth in an all-to-all
+            due = Fraction(size * len(first) * len(last), len(weight)) if single else Fraction(size)
+        need(due > 0 and last, "data that must cross")
+        carried = 0
+        for pair, b in width.items():
+            near, far = pair[:: -1 if inward == 1 else 1]
+            carried += 1000 * b * max(0, label[far] - label[near] - late[pair])
+        need(carried <= due, "no more crosses than must")
+        return end
+    prices, delay = proof["prices"], Fraction(proof["delay_us"])
+    kind = "sets" if both and not single else "links" if both else "cuts"
+    need(kind in prices, "the prices are of this collective")
+    if kind == "cuts":
+        need(not copying & {one["switch"] for one in prices["switches"]}, "switches that forward")
+        takes, room = priced(prices, Fraction)
+        need(room > 0, "the links have a price")
+        rate = total * room / takes
+    elif kind == "sets":
+        need(not copying & {one["switch"] for one in prices["potentials"]}, "what only forwards")
+        rate = summed(prices, [*weight, *copying])
+    else:
+        rate = paired(prices)
+    need(rate == Fraction(proof["algbw_gb_s"]), "the rate that the prices prove")
+    before, after = nearest(weight, late), nearest(weight, late, back=True)
+    of_use = {e for e in ends if e[0] in before and e[1] in after}
+    idle = [before[e[0]] + late[e] + after[e[1]] for e in of_use]
+    for pairs in held.values():
+        if known := of_use.intersection(pairs):
+            rest = min(late[e] + after[e[1]] for e in known)
+            idle.append(min(before[e[0]] for e in known) + rest)
+    need(0 <= delay <= min(idle), "links are of no use for that long")
+    need(delay + size / (1000 * rate) == end, "the time is that of the rate after the delay")
+    return end
+
+
+if timed:
+    took = least_time()
+    print(f"true: {c['collective']} on {c['network']} takes {took} us or more", end="")
+    sys.exit(print(f" for {c['size_bytes']} bytes"))
 took, more = allreduce() if both else one_way()
 need(Fraction(c["time_s_per_gb"]) == took, "the time is that of the loads")
 for phase, inwards in phases.items():  # there are trees that load the links so

@@ -1,4 +1,4 @@
-"""The commands ``forestcoll results show``, ``compare``, ``plot``, ``html`` and ``migrate``."""
+"""The commands below ``forestcoll results``: show, compare, plot, html, migrate and bounds."""
 
 from __future__ import annotations
 
@@ -155,6 +155,27 @@ def migrate(
     for one in files:
         typer.echo(f"renamed in {one.path}: {one.rows}")
     typer.echo(f"{len(files)} files changed")
+
+
+@app.command()
+def bounds(
+    results: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Results of one experiment or of several.")
+    ],
+    as_json: Json = False,
+) -> None:
+    """Recompute the bounds of simulations in stored rows; no method runs."""
+    from experiments.results.simulation_bounds import rebound
+
+    files = [one for one in rebound(results) if one.rows or one.left]
+    if as_json:
+        found = [{"file": str(one.path), "rows": one.rows, "left": one.left} for one in files]
+        _print_json({"files": found})
+        return
+    for one in files:
+        left = f", {one.left} left as they were" if one.left else ""
+        typer.echo(f"bounds in {one.path}: {one.rows} rows changed{left}")
+    typer.echo(f"{sum(one.rows for one in files)} rows changed")
 
 
 @app.command()

@@ -16,6 +16,7 @@ from forestcoll.bounded_depth.depth_limit import rate_by_depth as rate_by_depth
 from forestcoll.certificate import certify as certify
 from forestcoll.core.fixed_k import FixedK as FixedK
 from forestcoll.core.fixed_k import fixed_k as fixed_k
+from forestcoll.cut_over_time.time_certification import certificate_of_time as certificate_of_time
 from forestcoll.cut_over_time.time_search import time_bound as time_bound
 from forestcoll.cut_over_time.time_search import time_bounds as time_bounds
 from forestcoll.generation import Generated as Generated

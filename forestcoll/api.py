@@ -32,7 +32,14 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_chunk_count
+from forestcoll.schedule.simulate import (
+    AlphaBeta,
+    Priority,
+    Sharing,
+    Simulation,
+    Simulator,
+    best_chunk_count,
+)
 from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verification import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
@@ -234,6 +241,11 @@ def simulate(
     pipeline_chunks: int | Literal["best"] = "best",
     lockstep: bool = False,
     keep_clock: bool = False,
+    window: int | Literal["unlimited"] = 1,
+    chunk_cost_us: Exact = 0,
+    message_cost_us: Exact = 0,
+    efficiency: Exact = 1,
+    priority: Priority | Literal["equal", "critical-path"] = Priority.EQUAL,
     bins: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
@@ -247,7 +259,8 @@ def simulate(
     schedule : any schedule, a result that holds it, or the path of its file
     size : int or str
         Bytes, or a text such as "64MB" (1 MB is 2^20 bytes).
-    alpha_us, gamma_s_per_gb, sharing, lockstep, keep_clock
+    alpha_us, gamma_s_per_gb, sharing, lockstep, keep_clock, window, chunk_cost_us,
+    message_cost_us, efficiency, priority
         The model, as in :class:`forestcoll.schedule.simulate.AlphaBeta`.
     pipeline_chunks : int or "best"
         The number of chunks that the data is cut into, or the best number of those tried.
@@ -276,6 +289,11 @@ def simulate(
         sharing=sharing,
         lockstep=lockstep,
         keep_clock=keep_clock,
+        window=window,
+        chunk_cost_us=chunk_cost_us,
+        message_cost_us=message_cost_us,
+        efficiency=efficiency,
+        priority=priority,
     )
     try:
         size_bytes = read_size(size.item() if isinstance(size, np.integer) else size)

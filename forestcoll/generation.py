@@ -22,6 +22,7 @@ from forestcoll.bounded_depth.depth_limit import schedule_within
 from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import UnsupportedError
+from forestcoll.forest_over_time.timed_forests import TimedForests, TimedSchedule
 from forestcoll.in_network.collectives import InNetwork, in_network
 from forestcoll.in_network.pruning import Traffic
 from forestcoll.problem.options import METHODS, Options
@@ -55,6 +56,8 @@ class Generated:
         Traffic over each class of links without and with in-network multicast: "traffic" of one
         phase, "traffic_of_reduce" and "traffic_of_gather" of two. Empty where the trees with and
         without it differ.
+    timed : TimedSchedule, optional
+        The schedule with bounds on its time, if a size was given.
 
     Notes
     -----
@@ -68,6 +71,7 @@ class Generated:
     saved: Mapping[str, tuple[Traffic, ...]] = field(
         default_factory=dict, compare=False, repr=False
     )
+    timed: TimedSchedule | None = field(default=None, compare=False, repr=False)
 
     @property
     def forest(self) -> Forest:
@@ -129,7 +133,7 @@ def generate(
         If the collective is unknown, or the method does not support it.
     InvalidParameterError
         If a number of threads, trees or hops is below one; if the root or the weights are wrong,
-        missing, or not for this collective.
+        missing, or not for this collective; if the size or alpha is invalid.
     InfeasibleError
         If the depth limit is below the eccentricity of a root, so that no tree reaches every GPU.
 
@@ -148,9 +152,18 @@ def generate(
     >>> made = generate("dgx_h100:boxes=1", asked)
     >>> float(made.schedule.algbw_gb_s), made.schedule.optimal
     (450.0, True)
+
+    For 4,000,000 bytes with 10 us a hop, and the lower bound on the time of any schedule:
+
+    >>> timed = generate("dgx_a100:boxes=2", size=4_000_000).timed
+    >>> float(timed.time_us), float(timed.bound.time_us)
+    (30.0, 28.75)
     """
     asked = Options.of(options, given)
     request, clock = Request.of(topology, asked), Stopwatch(progress)
+    if asked.size_bytes is not None:
+        timed = TimedForests(request, asked.alpha, clock).at(asked.size_bytes)
+        return Generated(timed.schedule, asked, clock.seconds, timed=timed)
     if asked.multicast:
         schedule, seconds, saved = in_network(request, progress)
         return Generated(schedule, asked, seconds, saved)

@@ -227,7 +227,11 @@ def _across(network: Topology, boxes: list[list[int]], rings: int | None) -> lis
         return laid
     if rings is None and not alike:
         counts = list(dict.fromkeys([*counts, *ring_counts(attachments)]))
-    return laid + [lay_all(AttachmentLayout(network, boxes), count) for count in counts]
+    layout = AttachmentLayout(network, boxes)
+    for count in counts:
+        layout.clear()
+        laid.append(lay_all(layout, count))
+    return laid
 
 
 def _zigzags(network: Topology, boxes: list[list[int]]) -> list[Ring]:

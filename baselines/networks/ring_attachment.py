@@ -17,16 +17,16 @@ ring does the same where it would otherwise have to leave its rail.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from heapq import nsmallest
 from itertools import pairwise
-from operator import add, itemgetter
 from typing import NamedTuple
 
 from baselines.networks.hamiltonian import find_paths
 from baselines.networks.nic_attachment import find_nic_attachments
 from baselines.networks.ports import STEEPNESS, Ports
+from baselines.networks.ring_crossings import MOST_HOPS, Crossings, Part
 from baselines.networks.ring_layout import Ring, hops
 from forestcoll.errors import UnsupportedError
 from forestcoll.topology.model import Topology
@@ -35,9 +35,6 @@ __all__ = ["AttachmentLayout"]
 
 _WHOLE = 840
 """Load of a ring on a link: divisible by every number of equal-cost paths up to 8."""
-
-_MOST_HOPS = 2**16
-"""More hops than any crossing; hops break ties between equal loads."""
 
 _Ends = tuple[int, int]
 
@@ -67,43 +64,39 @@ class AttachmentLayout:
         self.busy: dict[_Ends, int] = {}
         attachments = find_nic_attachments(self.ports.router, boxes)
         self.entries = attachments[0].ins
-        self.tails: list[dict[int, tuple[int, ...]]] = []
-        self.prices: list[dict[int, list[int]]] = []
-        for found, after in pairwise((*attachments, attachments[0])):
-            self._add_crossings(found.outs, after.ins)
-        self.order = [{tail: i for i, tail in enumerate(found.outs)} for found in attachments]
+        self.everywhere = [frozenset(gpus) for gpus in boxes]
         self.courses = cache(self._find_courses)
         self.exits = cache(self._find_exits)
         self.shares = cache(self._find_shares)
-        self.over = self._find_crossings_over_links()
+        self.crossings = [
+            Crossings(found.outs, after.ins, self._hops, self.shares)
+            for found, after in pairwise((*attachments, attachments[0]))
+        ]
+        self.over = self._find_parts_over_links()
         # A ring changes the loads of few links, so few of all crossings need a new price.
         self.stale = {*self.over}
 
-    def _add_crossings(self, outs: Sequence[int], ins: Sequence[int]) -> None:
-        """Keep, for each GPU where a ring enters the next box, those where it can leave this."""
-        reached = {head: tuple(tail for tail in outs if self._hops(tail, head)) for head in ins}
-        same: dict[tuple[int, ...], tuple[int, ...]] = {}
-        self.tails.append(
-            {h: same.setdefault(tails, tails) for h, tails in reached.items() if tails}
-        )
-        self.prices.append({head: [0] * len(tails) for head, tails in self.tails[-1].items()})
-
-    def _find_crossings_over_links(self) -> dict[_Ends, list[tuple[int, int, int]]]:
-        over: dict[_Ends, list[tuple[int, int, int]]] = defaultdict(list)
-        for box, ways in enumerate(self.tails):
-            for head, tails in ways.items():
-                for place, tail in enumerate(tails):
-                    for link in self.shares((tail, head)):
-                        over[link].append((box, head, place))
+    def _find_parts_over_links(self) -> dict[_Ends, list[Part]]:
+        over: dict[_Ends, list[Part]] = defaultdict(list)
+        for crossings in self.crossings:
+            for part in crossings.parts:
+                for link in part.shares:
+                    over[link].append(part)
         return over
+
+    def clear(self) -> None:
+        """Remove all rings."""
+        self.busy.clear()
+        self.stale = {*self.over}
 
     def lay(self, ring: int, rings: int) -> Ring:
         """Lay a ring of so many and count it."""
         crossed = self._crossed()
         tour: list[int] = []
         for box, ((_, entry), (exit_, onward)) in enumerate(pairwise((crossed[-1], *crossed))):
-            courses = self.courses(box, entry)[exit_]
-            tour += self._lightest(courses, onward)
+            courses = self.courses(box, entry)
+            ways = courses[exit_] if courses else [self._descending(box, entry, exit_)]
+            tour += self._lightest(ways, onward)
         self.count(tuple(tour), 1)
         return tuple(tour)
 
@@ -112,7 +105,8 @@ class AttachmentLayout:
         for hop in hops(tour):
             for link, share in self.shares(hop).items():
                 self.busy[link] = self.busy.get(link, 0) + rings * share
-                self.stale.add(link)
+                if link in self.over:
+                    self.stale.add(link)
 
     @property
     def worst(self) -> int:
@@ -124,8 +118,10 @@ class AttachmentLayout:
 
     def _find_shares(self, hop: _Ends) -> Mapping[_Ends, int]:
         """The load of a ring over a hop on each link, divided over all equal-cost paths."""
-        found: dict[_Ends, int] = defaultdict(int)
         paths = self.ports.router.paths(*hop)
+        if len(paths) == 1:
+            return dict.fromkeys(pairwise(paths[0]), _WHOLE)
+        found: dict[_Ends, int] = defaultdict(int)
         for path in paths:
             for link in pairwise(path):
                 found[link] += _WHOLE // len(paths)
@@ -140,8 +136,10 @@ class AttachmentLayout:
         more: int = ((load + share) ** STEEPNESS - load**STEEPNESS) * slowness**STEEPNESS
         return more
 
-    def _lightest(self, courses: Iterable[Ring], onward: int) -> Ring:
+    def _lightest(self, courses: Sequence[Ring], onward: int) -> Ring:
         """The course of least penalty, with its hop to the next box."""
+        if len(courses) == 1:
+            return courses[0]
         penalty = cache(self._penalty)
         return min(courses, key=lambda course: sum(map(penalty, pairwise((*course, onward)))))
 
@@ -151,8 +149,7 @@ class AttachmentLayout:
         Ties go to the fewest hops; a box is entered and left at one GPU only if unavoidable.
         """
         self._renew_prices()
-        highest = (max(map(max, ways.values()), default=0) for ways in self.prices)
-        a_round = 1 + sum(highest)
+        a_round = 1 + sum(crossings.highest for crossings in self.crossings)
         way = self._cheapest(a_round)
         if way is None:
             raise UnsupportedError("unsupported: no way for rings to enter and leave every box")
@@ -164,12 +161,9 @@ class AttachmentLayout:
 
     def _renew_prices(self) -> None:
         """Price the crossings over links whose loads have changed."""
-        renewed = {crossing for link in self.stale for crossing in self.over.get(link, ())}
-        added = cache(self._added)  # many crossings have a link in common
-        for box, head, place in renewed:
-            hop = self.tails[box][head][place], head
-            penalty = sum(added(link, share) for link, share in self.shares(hop).items())
-            self.prices[box][head][place] = penalty * _MOST_HOPS + self._hops(*hop)
+        for part in {part for link in self.stale for part in self.over[link]}:
+            penalty = sum(self._added(link, share) for link, share in part.shares.items())
+            part.price = penalty * MOST_HOPS + part.hops
         self.stale.clear()
 
     def _cheapest(self, a_round: int) -> _Way | None:
@@ -197,36 +191,13 @@ class AttachmentLayout:
 
     def _through(self, entered: dict[int, _Way], a_round: int) -> dict[int, _Way]:
         """The best paths around all boxes, by the GPU where they enter the first box again."""
-        for box in range(len(self.prices)):
-            entered = self._across(box, self._left(box, entered, a_round))
+        for box, crossings in enumerate(self.crossings):
+            left = self._left(box, entered, a_round)
+            entered = {
+                head: _Way(price, (tail, head), left[tail][1])
+                for price, tail, head in crossings.cheapest({t: left[t][0] for t in left})
+            }
         return entered
-
-    def _across(self, box: int, left: Mapping[int, tuple[int, _Way]]) -> dict[int, _Way]:
-        """The best path to each GPU where a ring enters the next box, given those out of this.
-
-        Of equal paths that of the first tail; GPUs in the order in which the tails reach them.
-        """
-        usable = {
-            tails: [place for place, tail in enumerate(tails) if tail in left]
-            for tails in {*self.tails[box].values()}
-        }
-        before = {
-            tails: [left[tails[place]][0] for place in places] for tails, places in usable.items()
-        }
-        found: list[tuple[int, int, _Way]] = []
-        for head, tails in self.tails[box].items():
-            places, row = usable[tails], self.prices[box][head]
-            if not places:
-                continue
-            if len(places) < len(tails):
-                row = [row[place] for place in places]
-            totals = list(map(add, before[tails], row))
-            price = min(totals)
-            tail = tails[places[totals.index(price)]]
-            way = _Way(price, (tail, head), left[tail][1])
-            found.append((self.order[box][tails[places[0]]], head, way))
-        found.sort(key=itemgetter(0))
-        return {head: way for _, head, way in found}
 
     def _left(
         self, box: int, entered: Mapping[int, _Way], a_round: int
@@ -234,7 +205,8 @@ class AttachmentLayout:
         """The price and the way to each GPU where a ring can leave a box, given those into it.
 
         Of equal ones the first. Entries with the same exits are looked at together: the cheapest
-        is best for every exit but itself, which takes the second, or the entry again at a price.
+        is best for every exit but itself, which takes the second, or the entry again at the price
+        of a round.
         """
         ways = list(entered.values())
         alike: dict[frozenset[int], list[tuple[int, int, int]]] = {}
@@ -243,23 +215,23 @@ class AttachmentLayout:
         again = 0 if len(self.boxes[box]) == 1 else a_round
         left: dict[int, tuple[int, int]] = {}
         for exits, entries in alike.items():
-            cheapest = nsmallest(2, entries)
-            own = {entry: (price + again, place) for price, place, entry in entries}
-            for exit_ in exits:
-                ways_in = [(price, place) for price, place, entry in cheapest if entry != exit_]
-                ways_in += [own[exit_]] if exit_ in own else []
-                ways_in += [left[exit_]] if exit_ in left else []
-                if ways_in:
-                    left[exit_] = min(ways_in)
+            (price, place, entry), *others = nsmallest(2, entries)
+            best = dict.fromkeys(exits, (price, place))
+            if entry in exits:
+                own = price + again, place
+                best[entry] = min([own, *(other[:2] for other in others)])
+            for exit_ in best.keys() & left.keys():
+                best[exit_] = min(best[exit_], left[exit_])
+            left |= best
         return {exit_: (price, ways[place]) for exit_, (price, place) in left.items()}
 
     def _find_exits(self, box: int, entry: int) -> frozenset[int]:
-        return frozenset(self.courses(box, entry))
+        return frozenset(self.courses(box, entry)) or self.everywhere[box]
 
     def _find_courses(self, box: int, entry: int) -> Mapping[int, Sequence[Ring]]:
-        """By exit, the courses through all GPUs of a box, the entry again at the end of a round.
+        """By exit, the courses over direct links through all GPUs of a box; empty without any.
 
-        Over direct links, or else in descending order.
+        A course that goes round has the entry again at its end.
         """
         gpus = self.boxes[box]
         if len(gpus) == 1:
@@ -271,9 +243,14 @@ class AttachmentLayout:
             found[course[-1]].append(course)
             if start in wires[path[-1]]:
                 found[entry].append((*course, entry))
-        if not found:
-            down = [gpus[start - step] for step in range(len(gpus))]
-            found[entry].append((*down, entry))
-            for exit_ in down[1:]:
-                found[exit_].append((*(gpu for gpu in down if gpu != exit_), exit_))
         return found
+
+    def _descending(self, box: int, entry: int, exit_: int) -> Ring:
+        """The course through a box in descending order, with the exit at the end."""
+        gpus = self.boxes[box]
+        start = gpus.index(entry)
+        down = [gpus[start - step] for step in range(len(gpus))]
+        if exit_ == entry:
+            return (*down, entry)
+        down.remove(exit_)
+        return (*down, exit_)

@@ -36,7 +36,7 @@ AREAS = {
             ("tests/schedule/verification", *ACROSS),
             95,
         ),
-        Area("problem", "forestcoll/problem/*.py", ("tests/problem",), 95),
+        Area("problem", "forestcoll/problem/**/*.py", ("tests/problem",), 95),
         Area("core", "forestcoll/core/**/*.py", ("tests/core",), 85),
         Area("what_if", "forestcoll/what_if/*.py", ("tests/what_if",), 85),
         Area(

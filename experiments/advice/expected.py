@@ -24,6 +24,7 @@ from experiments.config.points import ROOTED
 from experiments.measures.bounds import ALL, upper_bound
 from experiments.measures.plane_shares import check_planes
 from forestcoll.core.optimality import rate_bound
+from forestcoll.cut_over_time.time_search import LeastTimes
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -41,6 +42,7 @@ from forestcoll.schedule import cost, verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.topology import Topology, group
+from forestcoll.topology.numbers import Exact
 from forestcoll.topology.symmetry.parallel_planes import merged_planes
 from forestcoll.topology.validation import validate
 
@@ -92,14 +94,37 @@ class Expected:
     binding: tuple[RateBound | PriceBound, ...] | None
     rates: tuple[Rate, ...]  # rates of ForestColl and NCCL
     latency_us: Fraction  # least latency between the GPUs farthest apart, summed over links
+    root: str | int | None = None  # of a broadcast or reduce
     # what GPUs outside the group do, "forward" or "absent"; None without a group
     idle: str | None = None
 
     def least_us(self, size_bytes: int) -> Fraction:
-        """Return a lower bound on the time of any schedule for a size, by rate or by latency."""
+        """Return a lower bound on the time of any schedule for a size."""
+        return self.least_times_us([size_bytes])[0]
+
+    def least_times_us(self, sizes: Iterable[int], alpha_us: Exact = 0) -> list[Fraction]:
+        """Return the least time of each size: the bottleneck cut over time, or by the rate.
+
+        Parameters
+        ----------
+        alpha_us : int, Fraction or str
+            Microseconds of a hop from GPU to GPU, beside the latencies of its links.
+        """
         rates = [one.algbw_gb_s for one in self.bounds if one.algbw_gb_s is not None]
-        by_rate = size_bytes / (max(rates) * 1000) if rates else Fraction(0)
-        return max(by_rate, self.latency_us)
+        found = LeastTimes(
+            self.topology,
+            self.collective,
+            alpha_us,
+            root=self.root,
+            with_rate=not rates and self.collective != "all-to-all",
+        )
+        return [self._least_us(found, size, max(rates, default=None)) for size in sizes]
+
+    def _least_us(self, found: LeastTimes, size: int, rate: Fraction | None) -> Fraction:
+        if size < 1:
+            return self.latency_us
+        by_rate = Fraction(0) if rate is None else found.delay_us + size / (rate * 1000)
+        return max(by_rate, found.bound(size).time_us)
 
 
 def expected(
@@ -166,6 +191,7 @@ def expected(
         binding=binding,
         rates=_shared([best, *nccl], limit),
         latency_us=_farthest_us(topology, collective, root),
+        root=root,
         idle=None if members is None else idle,
     )
 

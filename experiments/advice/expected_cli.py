@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -28,6 +28,7 @@ from forestcoll.cli.options import (
 from forestcoll.cli.output import expect_drawable
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.limits import MOST_SECONDS, check_seconds
+from forestcoll.problem.over_time.timed_links import read_alpha
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology import Topology, group, members_from_text
 
@@ -58,7 +59,12 @@ RunFile = Annotated[
         help="Output of nccl-tests or rccl-tests: what share of it all the run reaches.",
     ),
 ]
-Alpha = Annotated[str | None, typer.Option("--alpha", help="Microseconds a hop, with --measured.")]
+Alpha = Annotated[
+    str | None,
+    typer.Option(
+        "--alpha", help="Microseconds a hop, with --sizes (0 if not given) or --measured."
+    ),
+]
 Picture = Annotated[Path | None, typer.Option("--picture", help="Draw the run, with --measured.")]
 ChannelsFile = Annotated[
     Path | None,
@@ -91,13 +97,16 @@ def expected_rates(
     network = changed_network(spec, without, scale, links)
     plain = root is None and not asked
     _expect_one_question(collective, demand, measured, channels, plain=plain, sized=bool(asked))
-    if measured is None and (alpha is not None or picture is not None):
-        raise InvalidParameterError("--alpha and --picture are of --measured; add it, or drop them")
+    if measured is None and picture is not None:
+        raise InvalidParameterError("--picture is of --measured; add it, or drop it")
+    if measured is None and alpha is not None and not asked:
+        raise InvalidParameterError("--alpha is of --sizes or --measured; add one, or drop it")
     if measured is None and demand is None and collective != NCCL_TESTS:
         chosen = None if members is None else members_from_text(network, members)
         role = idle_of(members, idle, "absent") or "absent"
         at = root_of(network, root)
-        _print_rates(network, collective, at, chosen, role, time_limit, channels, asked, json_)
+        sized = _Sizes(asked, read_alpha(alpha or "0"))
+        _print_rates(network, collective, at, chosen, role, time_limit, channels, sized, json_)
         return
     of_group = network if members is None else in_group(network, members, idle or "absent")
     if measured is not None:
@@ -146,7 +155,7 @@ def _print_rates(
     idle: Literal["forward", "absent"],
     seconds: float,
     channels: Path | None,
-    sizes: Sequence[int],
+    sizes: _Sizes,
     json_: bool,
 ) -> None:
     """Print bounds, rates and what binds, with those of NCCL's channels if there is a file."""
@@ -264,7 +273,21 @@ def _print_programs(network: Topology, seconds: float, json_: bool) -> None:
         )
 
 
-def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Sizes:
+    """Sizes whose least times are asked for, and the latency of a hop."""
+
+    bytes: Sequence[int]
+    alpha_us: Fraction
+
+    def least_us(self, found: Expected) -> list[tuple[int, Fraction]]:
+        """Return each size with its least time."""
+        if not self.bytes:
+            return []
+        return list(zip(self.bytes, found.least_times_us(self.bytes, self.alpha_us), strict=True))
+
+
+def _document(found: Expected, sizes: _Sizes) -> dict[str, Any]:
     def rate(one: Rate) -> dict[str, Any]:
         return {
             "what": one.what,
@@ -287,11 +310,14 @@ def _document(found: Expected, sizes: Sequence[int]) -> dict[str, Any]:
         "binding_cuts": None if binding is None else cuts,
         "what_binds": None if binding is None else [one.in_words() for one in binding],
         "latency_us": found.latency_us,
-        "least_us": [{"size_bytes": size, "time_us": found.least_us(size)} for size in sizes],
+        "alpha_us": sizes.alpha_us if sizes.bytes else None,
+        "least_us": [
+            {"size_bytes": size, "time_us": least} for size, least in sizes.least_us(found)
+        ],
     }
 
 
-def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
+def _lines(found: Expected, sizes: _Sizes) -> list[str]:
     from experiments.advice.expected import busbw_factor
     from forestcoll.problem.sizes import size_text
 
@@ -313,16 +339,17 @@ def _lines(found: Expected, sizes: Sequence[int]) -> list[str]:
             lines += [f"    {links}" for links in one.widest.exit_classes()]
     if found.binding is None:
         lines.append("  not finished in time; allow more")
-    if sizes:
+    if sizes.bytes:
         factor = busbw_factor(found.collective, found.topology.num_compute)
         lines += ["", f"{'size':>10} {'us':>12} {'algbw':>9} {'busbw':>9}  at best"]
-    for size in sizes:
-        least = found.least_us(size)
+    for size, least in sizes.least_us(found):
         algbw = size / (least * 1000) if least else Fraction(0)
         rates = (_short(rate) for rate in (least, algbw, algbw * factor))
         lines.append("{:>10} {:>12} {:>9} {:>9}".format(size_text(size), *rates))
-    if sizes and not found.latency_us:
-        lines.append("  (the links of this network have no latencies: small data takes longer)")
+    if sizes.bytes and not found.latency_us and not sizes.alpha_us:
+        lines.append(
+            "  (the links of this network have no latencies: small data takes longer; see --alpha)"
+        )
     return lines
 
 

@@ -1,8 +1,6 @@
-"""Simulations of a schedule at each size, beside the shortest time of any schedule.
+"""Simulations of a schedule at each size, beside the least time of any schedule.
 
-Two lower bounds hold for every schedule: the time of the data through the bottleneck, and the
-latency between the GPUs farthest apart. The best number of pipeline chunks takes ten to thirty
-simulations.
+The best number of pipeline chunks takes ten to thirty simulations.
 """
 
 from __future__ import annotations
@@ -15,13 +13,13 @@ from typing import Self
 
 from baselines.interface.method import Schedule
 from forestcoll.compilation import compile_program
+from forestcoll.cut_over_time.simulated_bound import SimulatedBound
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
 from forestcoll.schedule.simulate import (
     AlphaBeta,
     Simulation,
     Simulator,
     best_chunk_count,
-    least_latency_s,
 )
 from forestcoll.topology import Topology
 from forestcoll.topology.numbers import exact
@@ -126,10 +124,7 @@ class Simulated:
 
     def least_s(self, size_bytes: int) -> float:
         """Return the known lower bound on the time of any schedule, in seconds."""
-        by_rate = 0.0
-        if self.rate_gb_s is not None:
-            by_rate = float(Fraction(size_bytes, 10**9) / self.rate_gb_s)
-        return max(by_rate, self._least_latency_s)
+        return self._bound.least_s(size_bytes)
 
     def over_bound(self, size_bytes: int) -> float | None:
         """Return the simulated time as a multiple of the bound; None without either."""
@@ -137,9 +132,15 @@ class Simulated:
         return found.time_s / least if found and least and self.rate_gb_s is not None else None
 
     @cached_property
-    def _least_latency_s(self) -> float:
-        model, collective = self.assumptions.model, self.schedule.collective
-        return least_latency_s(self.topology, collective, model, self.root, self.weights)
+    def _bound(self) -> SimulatedBound:
+        return SimulatedBound(
+            self.topology,
+            self.schedule.collective,
+            self.assumptions.model,
+            self.root,
+            self.weights,
+            self.rate_gb_s,
+        )
 
     def _run(self, simulator: Simulator, size_bytes: int) -> Simulation:
         model, pipeline_chunks = self.assumptions.model, self.assumptions.pipeline_chunks

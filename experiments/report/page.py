@@ -7,6 +7,7 @@ import hashlib
 import importlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from experiments.figures.plotly_renderer import Entry, template
 from experiments.figures.styles import palette_of
 from experiments.report.charts import charts_of
 from experiments.report.legend import button
+from experiments.report.packed_text import packed, packed_json
 from experiments.report.rows_table import RowsTable, details
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status
@@ -99,17 +101,24 @@ def page(sources: Sequence[Source], plotly: str, title: str, remarks: Sequence[s
         For the top of the page.
     """
     rows = [row for source in sources for row in source.rows]
-    scripts = [plotly.replace("</script", "<\\/script"), _asset("page.js")]
-    hashes = " ".join(f"'sha256-{_sha256(script)}'" for script in scripts)
+    sections, table, script = list(map(Section, sources)), RowsTable(sources), _asset("page.js")
+    hashes = " ".join(f"'sha256-{_sha256(one)}'" for one in (plotly, script))
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
     return _environment().from_string(_asset("page.html")).render(
-        title=title, policy=policy, facts=facts(rows), remarks=remarks, scripts=scripts,
-        sections=[Section(source) for source in sources], table=RowsTable(sources),
-        details=details(rows), css=_asset("page.css"), most_panels=_MOST_PANELS,
-        templates=[template(dark=False), template(dark=True)],
+        title=title, policy=policy, facts=facts(rows), remarks=remarks, script=script,
+        sections=sections, table=table, css=_asset("page.css"), most_panels=_MOST_PANELS,
+        packs={
+            "plotly": packed(plotly),
+            "figures": packed_json({
+                "sections": [section.data() for section in sections],
+                "templates": [template(dark=False), template(dark=True)],
+            }),
+            "lines": packed_json(list(table.lines())),
+            "details": packed_json(details(rows)),
+        },
     )  # fmt: skip
 
 
@@ -121,8 +130,6 @@ def _environment() -> jinja2.Environment:
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True,
         keep_trailing_newline=True,
     )  # fmt: skip
-    form = {"ensure_ascii": False, "allow_nan": False, "separators": (",", ":")}
-    made.policies["json.dumps_kwargs"] = form
     made.filters["counted"] = counted
     return made
 
@@ -167,8 +174,10 @@ class Section:
             }
             for plot in self._plots
         ]
-        colours = [[one.light, one.dark] for one in self.legend]
-        return {"colours": colours, "panels": panels, "texts": list(texts)}
+        return {
+            "legend": list(map(asdict, self.legend)), "panels": panels, "texts": list(texts),
+            "losses": self.losses, "notes": self.notes,
+        }  # fmt: skip
 
 
 def _sharing(trace: dict[str, Any], texts: dict[str, int]) -> dict[str, Any]:
@@ -177,16 +186,16 @@ def _sharing(trace: dict[str, Any], texts: dict[str, int]) -> dict[str, Any]:
     return {**trace, "customdata": numbers}
 
 
-def facts(rows: Sequence[Row]) -> dict[str, str]:
+def facts(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Return the number of rows by status, the machines, the commits and the dates."""
     counts = Counter(row.status for row in rows)
     ended = ", ".join(f"{counts[status]} {status}" for status in Status if counts[status])
     days = sorted({row.time[:10] for row in rows})
     return {
-        "Rows": f"{len(rows)}: {ended}",
-        "Machines": "; ".join(dict.fromkeys(_machine(row) for row in rows)),
-        "Commits": ", ".join(dict.fromkeys(row.commit or "unknown" for row in rows)),
-        "Run": days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}",
+        "Rows": [f"{len(rows)}: {ended}"],
+        "Machines": list(dict.fromkeys(_machine(row) for row in rows)),
+        "Commits": list(dict.fromkeys(row.commit or "unknown" for row in rows)),
+        "Run": [days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"],
     }
 
 

@@ -1,21 +1,25 @@
-"""Table of all rows, complete without scripts; a script sorts and filters it."""
+"""Table of all rows, which a script of the page writes, sorts and filters."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from experiments.measures.declared import MEASURES, reading_order
 from experiments.measures.measure import Measure
 from experiments.report.sources import Source
 from experiments.results.rows import Row, Status
 
-__all__ = ["Cell", "Head", "RowsTable", "details"]
+__all__ = ["Head", "RowsTable", "details"]
 
 _MEASURES = [one for one in reading_order(MEASURES.values()) if one.heading]
 """As in the table of ``forestcoll results show``."""
+
+
+Cell = str | list[str]
+"""A text, or a text and what it is sorted by; for a status, its name and the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,21 +27,9 @@ class Head:
     """The heading of a column, which sorts it."""
 
     text: str
+    kind: Literal["text", "name", "status", "number"] = "text"
     unit: str = ""
     title: str | None = None
-    number: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A cell: its text, the number to sort it by, and the reason of a status."""
-
-    text: str
-    number: bool = False
-    value: str | None = None
-    heads: bool = False
-    status: bool = False
-    reason: str = ""
 
 
 class RowsTable:
@@ -70,32 +62,30 @@ class RowsTable:
         """Yield the headings, without that of the details."""
         if self._several:
             yield Head("experiment")
-        yield from (Head("topology"), Head("method"), Head("GPUs", number=True))
+        yield from (Head("topology", "name"), Head("method"), Head("GPUs", "number"))
         if self._runs:
-            yield Head("run", number=True)
-        yield Head("status")
+            yield Head("run", "number")
+        yield Head("status", "status")
         for one in self._shown:
             unit = one.unit if one.cell is None else ""
-            yield Head(one.heading, unit, one.label or one.meaning, number=True)
+            yield Head(one.heading, "number", unit, one.label or one.meaning)
 
-    def lines(self) -> Iterator[tuple[dict[str, str], list[Cell]]]:
-        """Yield the filter values and the cells of each row."""
+    def lines(self) -> Iterator[tuple[list[str], list[Cell]]]:
+        """Yield the filter values, in the order of ``choices``, and the cells of each row."""
         for place, row in zip(self._places, self.rows, strict=True):
-            by = {"cluster": row.cluster, "method": row.method, "status": str(row.status)}
-            yield {"experiment": place, **by}, list(self._cells(place, row))
+            by = [place, row.cluster, row.method, str(row.status)]
+            yield by, list(self._cells(place, row))
 
     def _cells(self, place: str, row: Row) -> Iterator[Cell]:
         if self._several:
-            yield Cell(place)
-        yield Cell(row.topology, heads=True)
-        yield Cell(row.series)
-        yield Cell("" if row.gpus is None else str(row.gpus), number=True)
+            yield place
+        yield from (row.topology, row.series, "" if row.gpus is None else str(row.gpus))
         if self._runs:
-            yield Cell(str(row.repetition + 1), number=True)
+            yield str(row.repetition + 1)
         reason = row.reason.removeprefix(f"{row.status}: ")
-        yield Cell(str(row.status), status=True, reason=reason)
+        yield [str(row.status), reason]
         for one in self._shown:
-            yield _measured(one, row) if row.status is Status.OK else Cell("")
+            yield _measured(one, row) if row.status is Status.OK else ""
 
 
 def _names(sources: Sequence[Source]) -> list[str]:
@@ -110,7 +100,7 @@ def _names(sources: Sequence[Source]) -> list[str]:
 def _measured(one: Measure, row: Row) -> Cell:
     value, text = getattr(row, one.name), one.text(row)
     plain = one.cell is None or value is None  # else the text is not a number to sort by
-    return Cell(text, True, None if plain or text == str(value) else f"{value:.9g}")
+    return text if plain or text == str(value) else [text, f"{value:.9g}"]
 
 
 def details(rows: Sequence[Row]) -> dict[str, Any]:

@@ -3,5 +3,5 @@
 Read ``rows`` (finished points and their crash-safe file), ``selection`` (rows by method, topology,
 status), ``row_groups`` (values for figures), ``frames`` (typed tables), ``tables`` (for people, in
 the forms of ``grid``, and JSON), ``comparison`` (two sets of results), ``migration`` (current names
-in stored results). Imports ``config`` and ``measures``.
+in stored results), ``simulation_bounds`` (recomputed). Imports ``config`` and ``measures``.
 """

@@ -29,7 +29,6 @@ import time
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
 
 from forestcoll.all_to_all.dial_routing import LateError, route
 from forestcoll.all_to_all.flow_problem import FlowProblem
@@ -182,6 +181,8 @@ class _Search:
         return True
 
     def _descend(self, start: Vector, tau: float, scale: float) -> None:
+        from scipy.optimize import minimize  # here: programs need none of it, and it loads slowly
+
         def negative(spending: Vector) -> tuple[float, Vector]:
             value, gradient = self._evaluate(spending, tau)
             return -value / scale, -gradient / scale
@@ -289,6 +290,8 @@ class _Search:
 
 def _least_fullest(first: Vector, second: Vector) -> float:
     """Return the share of the second load in the mixture of least maximum."""
+    from scipy.optimize import minimize_scalar
+
     found = minimize_scalar(
         lambda part: float(((1 - part) * first + part * second).max()),
         bounds=(0.0, 1.0),

@@ -9,6 +9,7 @@ Source:  Efficient Direct-Connect Topologies (NSDI 2025), section 6.2, where all
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -110,12 +111,15 @@ class FlowProblem:
         For any routing, a demand at rate f uses at least f d(s, t) of length times bandwidth; the
         links provide the sum of length times bandwidth. Lengths of shared capacities may follow
         those of the links; all links of a shared capacity have its length in addition.
+        Infinity if all demands have paths without length.
         """
         own, shared = np.split(length, [len(self.bandwidth)])
-        if not len(shared):
-            return float(own @ self.bandwidth) / self.priced(self.distances(own))
-        paid = float(own @ self.bandwidth) + float(shared @ self.limit)
-        return paid / self.priced(self.distances(own + self.holds.T @ shared))
+        paid, lengths = float(own @ self.bandwidth), own
+        if len(shared):
+            paid += float(shared @ self.limit)
+            lengths = own + self.holds.T @ shared
+        needed = self.priced(self.distances(lengths))
+        return paid / needed if needed > 0 else math.inf
 
     def priced(self, distances: Vector) -> float:
         """Return what all demands together cost at given distances."""

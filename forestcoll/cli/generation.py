@@ -36,6 +36,7 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import SCHEDULES, expect_writable, progress_bars, report
 from forestcoll.errors import ExportError, InvalidParameterError
+from forestcoll.forest_over_time.timed_forests import TimedSchedule
 from forestcoll.generation import generate
 from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
@@ -111,6 +112,21 @@ def generate_schedule(
     round_up: RoundUp = None,
     parts: PathParts = 720_720,
     seconds: AllToAllSeconds = 60.0,
+    size: Annotated[
+        str | None,
+        typer.Option(
+            "--size",
+            metavar="SIZE",
+            help="Make the schedule of least time found for this size, latencies included: "
+            "4MB; 1MB is 2^20 bytes.",
+        ),
+    ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            "--alpha", metavar="US", help="With --size: latency of a hop from GPU to GPU; 10us."
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Generate a schedule, verify it, report whether it is optimal, and write .json or .npz."""
@@ -118,6 +134,8 @@ def generate_schedule(
     if factored and output.suffix.lower() != ".npz":
         raise ExportError(f"{output}: --factored needs a name that ends in .npz")
     _check_choices(k=k, max_k=max_k, low=low, factored=factored, in_network=in_network)
+    if size is not None and max_k is not None:
+        raise InvalidParameterError("--size chooses its trees itself; leave out --best-k")
     # Changes name nodes of the whole network, so they come before the group.
     whole = changed_network(spec, without, scale, links)
     topology = in_group(whole, members, idle)
@@ -125,6 +143,7 @@ def generate_schedule(
         "root": root, "weights": weights, "k": k, "best-k": max_k, "low": low,
         "max-depth": max_depth, "sparse-exchange": sparse_exchange, "factored": factored,
         "multicast": in_network, "method": None if method == "forestcoll" else method,
+        "size": size, "alpha": alpha,
     }  # fmt: skip
     about = idle_fact(members, idle)
     if check_all_to_all(collective, demand, trees):
@@ -145,6 +164,8 @@ def generate_schedule(
         method=method,
         lp_time_limit_s=lp_time_limit_s,
         routed=True,
+        size=size,
+        alpha_us=alpha,
     )
     tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:
@@ -168,8 +189,21 @@ def _written_trees(
         **_tree_facts(schedule),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         **_proved(schedule, verdict),
+        **({} if made.timed is None else _time_facts(made.timed)),
         **made.saved,
         "stages_s": dict(made.seconds),
+    }
+
+
+def _time_facts(timed: TimedSchedule) -> dict[str, Any]:
+    """Return both bounds on the time at the size, and their ratio."""
+    return {
+        "size_bytes": timed.size_bytes,
+        "alpha_us": timed.alpha_us,
+        "time_us": timed.time_us,
+        "by": timed.plan,
+        "bound_us": timed.bound.time_us,
+        "of_bound": timed.of_bound,
     }
 
 

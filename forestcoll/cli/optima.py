@@ -29,7 +29,14 @@ from forestcoll.cli.options import (
     root_of,
 )
 from forestcoll.cli.output import expect_writable, progress_bars, report
-from forestcoll.cli.sized_optima import AlphaIfSized, LeastTimeOf, expect_size, time_facts
+from forestcoll.cli.sized_optima import (
+    AlphaIfSized,
+    CertificateIfSized,
+    DrawingIfSized,
+    LeastTimeOf,
+    expect_size,
+    time_facts,
+)
 from forestcoll.core.optimality import optimum
 from forestcoll.errors import UnsupportedError
 from forestcoll.problem.options import Options
@@ -56,12 +63,15 @@ def show_optimum(
     seconds: AllToAllSeconds = 60.0,
     size: LeastTimeOf = None,
     alpha: AlphaIfSized = None,
+    output: CertificateIfSized = None,
+    drawing: DrawingIfSized = None,
     json_: Json = False,
 ) -> None:
-    """Find the throughput optimum of a network, with its proof."""
+    """Find the throughput optimum of a network, or the least time of a size, with its proof."""
     network = changed_network(spec, without, scale, links)
     topology = in_group(network, members, idle)
-    if expect_size(size, alpha, {"demand": demand, "k": k}):
+    sized = {"alpha": alpha, "output": output, "draw": drawing}
+    if expect_size(size, sized, {"demand": demand, "k": k}):
         facts = time_facts(
             topology,
             collective,
@@ -69,7 +79,10 @@ def show_optimum(
             alpha or "10",
             root=root_of(topology, root),
             weights=read_if_given(weights),
+            seconds=seconds,
             exact=json_,
+            certificate=output,
+            drawing=drawing,
         )
         report({**idle_fact(members, idle), **facts}, json_)
         return

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -13,11 +14,21 @@ from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
 from forestcoll.cli.output import expect_drawable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
-from forestcoll.problem.sizes import size_text
+from forestcoll.problem.sizes import read_size, size_text
 from forestcoll.schedule import read_schedule, verify
+from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulation, Simulator, best_chunk_count
+from forestcoll.schedule.simulate import (
+    UNLIMITED,
+    AlphaBeta,
+    Priority,
+    Sharing,
+    Simulation,
+    Simulator,
+    best_chunk_count,
+    chunk_count_within,
+)
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.describe import decimal
 
@@ -42,8 +53,31 @@ def simulate_schedule(
     alpha: Alpha = "10",
     gamma: Gamma = "0",
     pipeline_chunks: Annotated[
-        str, typer.Option("--pipeline-chunks", help="Number of pipeline chunks, or best.")
+        str,
+        typer.Option(
+            "--pipeline-chunks",
+            help="Number of pipeline chunks, best, or the largest size of one, such as 512KB.",
+        ),
     ] = "best",
+    window: Annotated[
+        str,
+        typer.Option(
+            "--window", help="Pipeline chunks of a transfer on the way at once, or unlimited."
+        ),
+    ] = "1",
+    chunk_cost: Annotated[
+        str, typer.Option("--chunk-cost", metavar="US", help="Microseconds of a pipeline chunk.")
+    ] = "0",
+    message_cost: Annotated[
+        str,
+        typer.Option("--message-cost", metavar="US", help="Microseconds of a transfer's start."),
+    ] = "0",
+    efficiency: Annotated[
+        str, typer.Option("--efficiency", help="Share of each bandwidth that data gets.")
+    ] = "1",
+    priority: Annotated[
+        Priority, typer.Option("--priority", help="Which transfers go first on a link.")
+    ] = Priority.EQUAL,
     sharing: Annotated[
         Sharing, typer.Option("--sharing", help="Whether transfers share links or queue.")
     ] = Sharing.FAIR,
@@ -65,7 +99,16 @@ def simulate_schedule(
     many = _pipeline_chunks(pipeline_chunks)
     sizes_of(sizes, "--size")  # errors come before the file is read
     model = AlphaBeta(
-        alpha_us=alpha, gamma_s_per_gb=gamma, sharing=sharing, lockstep=lockstep, keep_clock=clock
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        sharing=sharing,
+        lockstep=lockstep,
+        keep_clock=clock,
+        window=_window(window),
+        chunk_cost_us=chunk_cost,
+        message_cost_us=message_cost,
+        efficiency=efficiency,
+        priority=priority,
     )
     expect_drawable(usage)
     schedule = read_schedule(file)
@@ -78,6 +121,7 @@ def simulate_schedule(
     if sizes is None and demand is not None:
         asked = [demand.bytes]
     simulator = Simulator(program)
+    bound = _Bound(schedule, program, model)
     found = []
     with progress_bars() as bars:
         for size in asked:
@@ -85,31 +129,71 @@ def simulate_schedule(
         if usage is not None:
             _draw(simulator, found[-1], usage)
     if json_:
-        typer.echo(as_json(_document(file, program, simulator, found)))
+        typer.echo(as_json(_document(file, program, simulator, bound, found)))
     else:
-        typer.echo("\n".join(_lines(program, simulator, found)))
+        typer.echo("\n".join(_lines(program, simulator, bound, found)))
 
 
-def _pipeline_chunks(text: str) -> int | None:
-    """Read a number of pipeline chunks; None stands for the best."""
+def _pipeline_chunks(text: str) -> int | str | None:
+    """Read a number of pipeline chunks, or a largest size; None stands for the best number."""
     if text == "best":
         return None
+    if text.isascii() and text.isdigit() and len(text) < 10:
+        return int(text)
+    try:
+        read_size(text)
+    except ValueError:
+        raise InvalidParameterError(
+            f"--pipeline-chunks is {text!r}; it must be a whole number, best, or a size such as "
+            f"512KB"
+        ) from None
+    return text
+
+
+def _window(text: str) -> int | Literal["unlimited"]:
+    if text == UNLIMITED:
+        return UNLIMITED
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise InvalidParameterError(
-            f"--pipeline-chunks is {text!r}; it must be a whole number, or best"
+            f"--window is {text!r}; it must be a whole number, or {UNLIMITED}"
         )
     return int(text)
 
 
 def _at(
-    simulator: Simulator, size: int, model: AlphaBeta, pipeline_chunks: int | None, bars: Any
+    simulator: Simulator, size: int, model: AlphaBeta, pipeline_chunks: int | str | None, bars: Any
 ) -> Simulation:
     def progress(done: int, total: int) -> None:
         bars(size_text(size), done, total)
 
     if pipeline_chunks is None:
         return best_chunk_count(simulator, size, model, progress=progress)
+    if isinstance(pipeline_chunks, str):
+        pipeline_chunks = chunk_count_within(simulator, size, read_size(pipeline_chunks))
     return simulator.run(size, model, pipeline_chunks, progress=progress)
+
+
+class _Bound:
+    """Lower bound on the time of any schedule of the same collective; none of a demand."""
+
+    def __init__(self, schedule: AnySchedule, program: Program, model: AlphaBeta) -> None:
+        self._bound = None
+        if isinstance(schedule, FlowSchedule | StepSchedule) and schedule.demand is not None:
+            return
+        from forestcoll.cut_over_time.simulated_bound import SimulatedBound
+
+        self._bound = SimulatedBound(
+            program.topology, program.collective, model, weights=program.weights
+        )
+
+    def least_s(self, size_bytes: int) -> float | None:
+        """Return the bound of a size in seconds."""
+        return None if self._bound is None else self._bound.least_s(size_bytes)
+
+    def share(self, found: Simulation) -> str:
+        """Return the bound as a share of a simulated time."""
+        least = self.least_s(found.size_bytes)
+        return f"{100 * least / found.time_s:.1f} %" if least and found.time_s else "-"
 
 
 def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
@@ -120,7 +204,11 @@ def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
 
 
 def _document(
-    file: Path, program: Program, simulator: Simulator, found: Sequence[Simulation]
+    file: Path,
+    program: Program,
+    simulator: Simulator,
+    bound: _Bound,
+    found: Sequence[Simulation],
 ) -> dict[str, Any]:
     model = found[0].model
     return {
@@ -135,6 +223,11 @@ def _document(
         "sharing": str(model.sharing),
         "lockstep": model.lockstep,
         "keep_clock": model.keep_clock,
+        "window": model.window,
+        "chunk_cost_us": model.chunk_cost_us,
+        "message_cost_us": model.message_cost_us,
+        "efficiency": model.efficiency,
+        "priority": str(model.priority),
         "sizes": [
             {
                 "size_bytes": one.size_bytes,
@@ -142,6 +235,7 @@ def _document(
                 "time_s": one.time_s,
                 "algbw_gb_s": one.algbw_gb_s if one.time_s else None,
                 "pipelined_s": simulator.pipelined_s(one.size_bytes),
+                "at_least_s": bound.least_s(one.size_bytes),
                 "closed_form": one.closed,
             }
             for one in found
@@ -149,7 +243,9 @@ def _document(
     }
 
 
-def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) -> list[str]:
+def _lines(
+    program: Program, simulator: Simulator, bound: _Bound, found: Sequence[Simulation]
+) -> list[str]:
     model = found[0].model
     how = "in lockstep" if model.lockstep else "by its clock" if model.keep_clock else ""
     settings = [
@@ -159,7 +255,8 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
     ]
     if model.gamma_s_per_gb:
         settings.append(f"gamma {decimal(model.gamma)} s/GB")
-    heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined")
+    settings += _costs(model)
+    heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined", "of bound")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
         f"simulated: {', '.join(word for word in settings if word)}",
@@ -176,11 +273,24 @@ def _lines(program: Program, simulator: Simulator, found: Sequence[Simulation]) 
             rate,
             str(one.pipeline_chunks),
             share,
+            bound.share(one),
         )
         rows.append(cells)
     widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [[f"{c:>{w}}" for c, w in zip(row, widths, strict=True)] for row in rows]
     return [*lines, *("  ".join(row) for row in aligned)]
+
+
+def _costs(model: AlphaBeta) -> list[str]:
+    """Return the settings that are not the default."""
+    costs = [
+        (model.window != 1, f"window {model.window}"),
+        (model.chunk_cost_us, f"{decimal(Fraction(model.chunk_cost_us))} us a pipeline chunk"),
+        (model.message_cost_us, f"{decimal(Fraction(model.message_cost_us))} us a transfer"),
+        (model.efficiency != 1, f"{decimal(Fraction(model.efficiency))} of each bandwidth"),
+        (model.has_priorities, "critical paths first"),
+    ]
+    return [words for is_set, words in costs if is_set]
 
 
 def _time(seconds: float) -> str:

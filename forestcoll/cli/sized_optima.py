@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from forestcoll.cli.output import expect_drawable, expect_writable
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound
 from forestcoll.problem.sizes import size_text
@@ -14,7 +16,10 @@ from forestcoll.problem.weights import Weights
 from forestcoll.topology import Topology
 from forestcoll.topology.describe import decimal
 
-__all__ = ["AlphaIfSized", "LeastTimeOf", "expect_size", "time_facts"]
+__all__ = [
+    "AlphaIfSized", "CertificateIfSized", "DrawingIfSized", "LeastTimeOf", "expect_size",
+    "time_facts",
+]  # fmt: skip
 
 
 LeastTimeOf = Annotated[
@@ -33,13 +38,36 @@ AlphaIfSized = Annotated[
         help="With --size: latency of a hop from GPU to GPU, in microseconds; 10 by default.",
     ),
 ]
+CertificateIfSized = Annotated[
+    Path | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="With --size: write its certificate to a .json file."
+    ),
+]
+DrawingIfSized = Annotated[
+    Path | None,
+    typer.Option(
+        "--draw", metavar="FILE", help="With --size: draw the cut over time, as .png, .pdf or .svg."
+    ),
+]
 
 
-def expect_size(size: str | None, alpha: str | None, others: Mapping[str, object]) -> bool:
-    """Whether the least time of a size is asked for; check that no other option contradicts it."""
+def expect_size(
+    size: str | None, sized: Mapping[str, object], others: Mapping[str, object]
+) -> bool:
+    """Whether the least time of a size is asked for; check that no option contradicts it.
+
+    Parameters
+    ----------
+    sized, others : dict
+        Options by name; None where not given. The first are of a size only, the others of none.
+    """
     if size is None:
-        if alpha is not None:
-            raise InvalidParameterError("--alpha is of a size; add --size, such as --size 4MB")
+        for name, value in sized.items():
+            if value is not None:
+                raise InvalidParameterError(
+                    f"--{name} is of a size; add --size, such as --size 4MB"
+                )
         return False
     for name, value in others.items():
         if value is not None:
@@ -57,19 +85,29 @@ def time_facts(
     *,
     root: str | int | None,
     weights: Weights | None,
+    seconds: float,
     exact: bool,
+    certificate: Path | None = None,
+    drawing: Path | None = None,
 ) -> dict[str, Any]:
-    """Return the bound, checked, with its proof in words.
+    """Return the bound, checked, with its proof in words; write its certificate and drawing.
 
     Parameters
     ----------
+    seconds : float
+        For the program of an all-to-all, where one is needed.
     exact : bool
         Whether to add the size in bytes, and the label of each node.
     """
     from forestcoll.cut_over_time.time_search import time_bound
     from forestcoll.schedule.verification import verify_time_bound
 
-    bound = time_bound(topology, collective, size, alpha, root=root, weights=weights)
+    expect_drawable(drawing)
+    if certificate is not None:
+        expect_writable(certificate, [".json"])
+    bound = time_bound(
+        topology, collective, size, alpha, root=root, weights=weights, seconds=seconds
+    )
     proved = verify_time_bound(bound)
     share = bound.share_of_rate
     facts = {
@@ -83,10 +121,28 @@ def time_facts(
         "by_rate_alone_us": bound.by_rate_us,
         "share_of_the_rate": None if share is None else f"{decimal(100 * share, 3)} %",
         "what_binds": bound.in_words(),
+        **_written(bound, certificate, drawing),
     }
     if not exact:
         return facts
     return {**facts, "size_bytes": bound.size_bytes, "labels_us": _labels(bound)}
+
+
+def _written(bound: TimeBound, certificate: Path | None, drawing: Path | None) -> dict[str, Any]:
+    """Write what is asked for, a verified certificate and a drawing; return the files."""
+    if certificate is not None:
+        from forestcoll.cut_over_time.time_certification import certificate_of_time
+        from forestcoll.schedule import verify_certificate, write_certificate
+
+        made = certificate_of_time(bound)
+        verify_certificate(made)
+        write_certificate(made, certificate)
+    if drawing is not None:
+        from forestcoll.draw import draw_time_bound, save_figure  # loads matplotlib
+
+        save_figure(draw_time_bound(bound), drawing)
+    files = {"certificate": certificate, "drawing": drawing}
+    return {name: file for name, file in files.items() if file is not None}
 
 
 def _labels(bound: TimeBound) -> dict[str, object] | None:

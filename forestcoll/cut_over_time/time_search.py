@@ -14,19 +14,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
+from forestcoll.all_to_all.best_flow import best_flow
 from forestcoll.core.optimality import SECONDS, narrowest_cut, rate_bound
 from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.cut_over_time.delay import delay_us
 from forestcoll.cut_over_time.flow_over_time import FlowOverTime
 from forestcoll.cut_over_time.refinement import Classes, merged
 from forestcoll.cut_over_time.separations import Separation, separations
-from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    InvalidParameterError,
+    SolverError,
+    TimeLimitError,
+    UnsupportedError,
+)
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
 from forestcoll.problem.over_time.timed_links import REDUCTIONS, TimedLinks, read_alpha
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights, rank_of_root, weights_for
@@ -35,13 +43,14 @@ from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.validation import COLLECTIVES, validate
 
-__all__ = ["time_bound", "time_bounds"]
+__all__ = ["LeastTimes", "time_bound", "time_bounds"]
 
 _ALL_TO_ALL = "all-to-all"
 _MOST_LINKS = 400_000  # of all flows together, which limits the work on networks without symmetry
 _MOST_CUTS = 4
 _MOST_CLASSES = 16
 _ROUNDS = 4
+_LEAST_SECONDS = 0.001
 
 
 def time_bound(
@@ -114,17 +123,10 @@ def time_bounds(
 
     Parameters and errors are those of :func:`time_bound`.
     """
-    network = as_topology(topology)
-    known = (*COLLECTIVES, _ALL_TO_ALL)
-    if collective not in known:
-        raise UnsupportedError(
-            f"collective is {collective!r}; it must be one of {', '.join(known)}"
-        )
-    if network.num_compute == 1:
-        raise UnsupportedError(f"{network.name} has a single GPU: nothing moves, so no time passes")
-    whole, rank = _weights_of(network, collective, root, weights)
-    search = _Search(network, collective, rank, whole, read_alpha(alpha_us), seconds)
-    return [search.bound(_size_of(size)) for size in sizes]
+    found = LeastTimes(
+        as_topology(topology), collective, alpha_us, root=root, weights=weights, seconds=seconds
+    )
+    return [found.bound(size) for size in sizes]
 
 
 def _size_of(size: int | str) -> int:
@@ -147,38 +149,69 @@ def _weights_of(
     return whole, None if root is None else rank_of_root(topology, root)
 
 
-class _Search:
-    """The search for the largest bound; flows are kept for the next size."""
+class LeastTimes:
+    """The least times of one collective; flows are kept for the next size.
+
+    Parameters and errors are those of :func:`time_bound`, but for
+
+    Parameters
+    ----------
+    with_rate : bool
+        Whether to bound the rate, too; False where a bound is known and its search takes long.
+    """
 
     def __init__(
         self,
         topology: Topology,
         collective: str,
-        root: int | None,
-        weights: tuple[int, ...],
-        alpha_us: Fraction,
-        seconds: float,
+        alpha_us: Exact = 10,
+        *,
+        root: str | int | None = None,
+        weights: Weights | None = None,
+        seconds: float = SECONDS,
+        with_rate: bool = True,
     ) -> None:
+        known = (*COLLECTIVES, _ALL_TO_ALL)
+        if collective not in known:
+            raise UnsupportedError(
+                f"collective is {collective!r}; it must be one of {', '.join(known)}"
+            )
+        if topology.num_compute == 1:
+            raise UnsupportedError(
+                f"{topology.name} has a single GPU: nothing moves, so no time passes"
+            )
         self._topology, self._collective = topology, collective
-        self._root, self._weights, self._alpha_us = root, weights, alpha_us
+        self._weights, self._root = _weights_of(topology, collective, root, weights)
+        self._alpha_us = read_alpha(alpha_us)
+        self._rate = None
+        if with_rate:
+            self._rate = _rate_bound(topology, collective, self._weights, seconds)
         reduction = collective in REDUCTIONS
-        self._rate = _rate_bound(topology, collective, weights, seconds)
-        self._delay_us = delay_us(topology, alpha_us)
-        self._links = TimedLinks.of(topology, alpha_us, reduction=reduction)
+        self._links = TimedLinks.of(topology, self._alpha_us, reduction=reduction)
         self._flows: dict[Separation, tuple[Classes, FlowOverTime]] = {}
         self._work = 0
-        cuts = _cuts(topology, self._rate)
-        self._first = list(separations(topology, collective, self._links, weights, cuts))
+        cuts = _cuts(topology, self._rate, self._weights, reduction)
+        self._first = list(separations(topology, collective, self._links, self._weights, cuts))
 
-    def bound(self, size_bytes: int) -> TimeBound:
-        """Return the largest bound found for a size."""
+    @cached_property
+    def delay_us(self) -> Fraction:
+        """The time in which links carry nothing of use, whatever the rate."""
+        return delay_us(self._topology, self._alpha_us)
+
+    def bound(self, size: int | str) -> TimeBound:
+        """Return the largest bound found for a size.
+
+        Raises InvalidParameterError if the size is not one.
+        """
+        size_bytes = _size_of(size)
         time, labels = self._cut(size_bytes)
         proof: TimeCut | DelayedRate = TimeCut(labels)
         by_rate = None
         if self._rate is not None:
-            by_rate = size_bytes / (1000 * self._rate.algbw_gb_s)
-            if by_rate + self._delay_us > time:
-                time, proof = by_rate + self._delay_us, DelayedRate(self._rate, self._delay_us)
+            delayed = DelayedRate(self._rate, self.delay_us)
+            by_rate = size_bytes / (1000 * delayed.algbw_gb_s)
+            if by_rate + self.delay_us > time:
+                time, proof = by_rate + self.delay_us, delayed
         return TimeBound(
             topology=self._topology,
             collective=self._collective,
@@ -277,12 +310,12 @@ class _Search:
 
 def _rate_bound(
     topology: Topology, collective: str, weights: tuple[int, ...], seconds: float
-) -> RateBound | AllreduceBound | None:
+) -> RateBound | AllreduceBound | PriceBound | None:
     """Return a bound on the rate that holds for switches as they are marked."""
     multicast = any(node.multicast for node in topology.nodes)
     if collective == _ALL_TO_ALL:
         validate(topology, "allgather")
-        return None
+        return _pair_bound(topology, seconds)
     if collective == "allreduce":
         validate(topology, "allreduce")
         return best_known_bound(topology, multicast=multicast)
@@ -295,12 +328,28 @@ def _rate_bound(
     )
 
 
-def _cuts(topology: Topology, found: RateBound | AllreduceBound | None) -> list[tuple[int, ...]]:
+def _pair_bound(topology: Topology, seconds: float) -> PriceBound | None:
+    """Return the bound of the best paths of all pairs; None if they are not found in time."""
+    if seconds < _LEAST_SECONDS:
+        return None
+    try:
+        made = best_flow(topology, seconds=seconds)
+    except (SolverError, TimeLimitError):
+        return None
+    return PriceBound.of(topology, None, made.price)
+
+
+def _cuts(
+    topology: Topology,
+    found: RateBound | AllreduceBound | PriceBound | None,
+    weights: tuple[int, ...],
+    reduction: bool,
+) -> list[tuple[int, ...]]:
     """Return node sets that bound the rate, those of the highest prices first."""
     if isinstance(found, RateBound):
         ordered = sorted(found.cuts, key=lambda one: (-one.price, one.nodes))
         return [one.nodes for one in ordered[:_MOST_CUTS]]
     if isinstance(found, AllreduceBound):
         return []
-    _, _, cut = narrowest_cut(topology, (1,) * topology.num_compute)
+    _, _, cut = narrowest_cut(topology, weights, reduction)
     return [tuple(np.flatnonzero(cut).tolist())]

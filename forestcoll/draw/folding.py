@@ -6,7 +6,7 @@ same bandwidth and with the same shared capacities, and marked alike.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -18,6 +18,8 @@ _MOST_BOXES = 4  # up to so many boxes are all drawn
 _LEAST_EQUAL = 3  # from so many equal boxes on, they are folded
 _LEAST_RAILS = 13  # fewer are all drawn
 _LEAST_TWINS = 5  # fewer switches with the same neighbours are all drawn
+
+_Marks = Mapping[int, object]
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,18 @@ class Folded:
     bundled: Mapping[tuple[int, int], int]
 
 
-def fold(topology: Topology, marked: Collection[int] = ()) -> Folded:
+def fold(topology: Topology, marks: Mapping[int, object] | None = None) -> Folded:
     """Fold equal boxes and equal switches into one each.
 
     Parameters
     ----------
-    marked : collection of int
-        Nodes that must not be folded with unmarked ones.
+    marks : dict, optional
+        Marks of nodes by position; only nodes with equal marks, or all without, are folded.
     """
-    boxes = _equal_boxes(topology, set(marked))
+    marks = {} if marks is None else marks
+    boxes = _equal_boxes(topology, marks)
     left_out = {box for others in boxes.values() for box in others[1:]}
-    groups = [*_rails(topology, set(marked)), *_twins(topology, set(marked))]
+    groups = [*_rails(topology, marks), *_twins(topology, marks)]
     stands_for = {switch: alike[0] for alike in groups for switch in alike}
     kept = [
         v
@@ -80,10 +83,10 @@ def _named(topology: Topology, v: int, bundle: Sequence[int]) -> Node:
     return replace(node, name=f"{node.name} to {last.rpartition('.')[2]} (x {len(bundle)})")
 
 
-def _equal_boxes(topology: Topology, marked: set[int]) -> dict[int, tuple[int, ...]]:
+def _equal_boxes(topology: Topology, marks: _Marks) -> dict[int, tuple[int, ...]]:
     """Return classes of equal boxes by their first member; empty if there are few boxes."""
     alike: dict[object, list[int]] = {}
-    for box, signature in _signatures(topology, marked).items():
+    for box, signature in _signatures(topology, marks).items():
         alike.setdefault(signature, []).append(box)
     if sum(map(len, alike.values())) <= _MOST_BOXES:
         return {}
@@ -92,7 +95,7 @@ def _equal_boxes(topology: Topology, marked: set[int]) -> dict[int, tuple[int, .
     return {boxes[0]: tuple(boxes) for boxes in groups if len(boxes) >= _LEAST_EQUAL}
 
 
-def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
+def _signatures(topology: Topology, marks: _Marks) -> dict[int, object]:
     """Return a key of each box from its nodes and links; unique if it is linked to another box."""
     members: dict[int, list[int]] = {}
     for v, node in enumerate(topology.nodes):
@@ -114,7 +117,7 @@ def _signatures(topology: Topology, marked: set[int]) -> dict[int, object]:
         if tail is not None and tail == head:
             ends[tail].append((*here, wide(link)))
     return {
-        box: (tuple(_kind(topology, v, marked) for v in nodes), tuple(sorted(ends[box], key=str)))
+        box: (tuple(_kind(topology, v, marks) for v in nodes), tuple(sorted(ends[box], key=str)))
         for box, nodes in members.items()
     }
 
@@ -133,12 +136,12 @@ def _widths(topology: Topology) -> Callable[[Link], object]:
     return wide
 
 
-def _kind(topology: Topology, v: int, marked: set[int]) -> tuple[object, ...]:
+def _kind(topology: Topology, v: int, marks: _Marks) -> tuple[object, ...]:
     node = topology.nodes[v]
-    return (node.kind, node.index, node.multicast, node.stores, v in marked)
+    return (node.kind, node.index, node.multicast, node.stores, marks.get(v))
 
 
-def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
+def _rails(topology: Topology, marks: _Marks) -> Iterable[list[int]]:
     """Yield sets of rail switches: each joins one GPU of every box, in the same way."""
     groups: dict[object, list[int]] = {}
     around: dict[int, dict[int, object]] = {}
@@ -152,17 +155,17 @@ def _rails(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
         one_each = len(set(boxes)) == len(boxes) > 0 and None not in boxes
         if not node.is_gpu and node.box is None and one_each:
             above = {w: bandwidth for w, bandwidth in joined.items() if w not in gpus}
-            groups.setdefault((v in marked, str(sorted(above.items()))), []).append(v)
+            groups.setdefault((marks.get(v), str(sorted(above.items()))), []).append(v)
     yield from (rails for rails in groups.values() if len(rails) >= _LEAST_RAILS)
 
 
-def _twins(topology: Topology, marked: set[int]) -> Iterable[list[int]]:
+def _twins(topology: Topology, marks: _Marks) -> Iterable[list[int]]:
     """Yield sets of switches with the same neighbours and equal links."""
     groups: dict[object, list[int]] = {}
     joined = _joined(topology)
     for v, node in enumerate(topology.nodes):
         if not node.is_gpu:
-            groups.setdefault((node.box, v in marked, joined[v]), []).append(v)
+            groups.setdefault((node.box, marks.get(v), joined[v]), []).append(v)
     yield from (twins for twins in groups.values() if len(twins) >= _LEAST_TWINS)
 
 

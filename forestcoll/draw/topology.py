@@ -27,7 +27,7 @@ from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Link, SharedCapacity, Topology
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["Marks", "draw_marked", "draw_topology"]
+__all__ = ["Colouring", "Marks", "colouring_of", "draw_coloured", "draw_marked", "draw_topology"]
 
 Dash = tuple[float, tuple[float, ...]]
 
@@ -65,18 +65,56 @@ def draw_topology(topology: Network, cut: Cut | None = None) -> Figure:
         Its nodes are shaded, the links that leave it highlighted, its bound written below.
     """
     topology = as_topology(topology)
-    inside = set(cut.nodes) if cut is not None else set()
-    picture = _Picture(topology, cut, fold(topology, inside), damage(topology))
-    caption = _cut_caption(cut) if cut else ""
+    return draw_coloured(topology, Colouring() if cut is None else colouring_of(cut))
+
+
+@dataclass(frozen=True, slots=True)
+class Colouring:
+    """What a drawing of a network shows of a proof.
+
+    Parameters
+    ----------
+    colours : mapping
+        Fill of nodes, by position; nodes of different colours are not folded into one.
+    framed : set of int
+        Boxes whose nodes are all among these have a coloured frame; of a matrix, their rows.
+    crossing : set of (int, int)
+        Ends of links to highlight.
+    legend : sequence of handles
+        What the colours mean.
+    """
+
+    colours: Mapping[int, str] = field(default_factory=dict)
+    framed: frozenset[int] = frozenset()
+    crossing: frozenset[Pair] = frozenset()
+    caption: str = ""
+    legend: Sequence[Line2D | Patch] = ()
+
+
+def colouring_of(cut: Cut) -> Colouring:
+    """Return the colouring of a cut: its nodes, the links that leave it, its bound."""
+    return Colouring(
+        colours=dict.fromkeys(cut.nodes, _INSIDE),
+        framed=frozenset(cut.nodes),
+        crossing=frozenset((link.tail, link.head) for link in cut.exit_links),
+        caption=_cut_caption(cut),
+        legend=_cut_legend(cut),
+    )
+
+
+def draw_coloured(topology: Topology, colouring: Colouring) -> Figure:
+    """Draw a network with coloured nodes and highlighted links, as :func:`draw_topology` does."""
+    picture = _Picture(topology, colouring, fold(topology, colouring.colours), damage(topology))
     if is_dense(topology) and not has_lattice(topology):
-        canvas = matrix_canvas(topology, _each_way(picture), inside, _INSIDE_FRAME)
-        canvas.write(topology.name, caption, [as_square(entry) for entry in _legend(picture)])
+        canvas = matrix_canvas(topology, _each_way(picture), colouring.framed, _INSIDE_FRAME)
+        entries = [as_square(entry) for entry in _legend(picture)]
+        canvas.write(topology.name, colouring.caption, entries)
         return canvas.figure
     canvas = Canvas.of(picture.layout, picture.ways.values())
-    _draw_frames(canvas, picture, inside)
+    _draw_frames(canvas, picture)
     _draw_links(canvas, picture)
-    _draw_nodes(canvas, picture, inside)
-    canvas.write(topology.name, caption, _legend(picture))
+    _draw_nodes(canvas, picture)
+    canvas.write(topology.name, colouring.caption, _legend(picture))
     return canvas.figure
 
 
@@ -110,11 +148,12 @@ def draw_marked(topology: Topology, marks: Marks) -> Figure:
     """Draw every node of a network with marked links and nodes; nothing is folded."""
     nodes = tuple(range(len(topology.nodes)))
     whole = Folded(topology, nodes, dict(enumerate(nodes)), {}, {})
-    picture = _Picture(topology, None, whole, Damage({}, frozenset()), marks)
+    shaded = Colouring(dict.fromkeys(marks.shaded, _INSIDE), frozenset(marks.shaded))
+    picture = _Picture(topology, shaded, whole, Damage({}, frozenset()), marks)
     canvas = Canvas.of(picture.layout, picture.ways.values())
-    _draw_frames(canvas, picture, set(marks.shaded))
+    _draw_frames(canvas, picture)
     _draw_links(canvas, picture)
-    _draw_nodes(canvas, picture, set(marks.shaded))
+    _draw_nodes(canvas, picture)
     entries = [*_speed_legend(picture), *(_entry(line, label) for line, label in marks.legend)]
     canvas.write(marks.title, marks.caption, entries)
     return canvas.figure
@@ -125,7 +164,7 @@ class _Picture:
     """A network, the part to draw, and its damage."""
 
     whole: Topology
-    cut: Cut | None
+    colouring: Colouring
     folded: Folded
     damage: Damage
     marks: Marks | None = None
@@ -167,9 +206,8 @@ class _Picture:
 
     @cached_property
     def exits(self) -> frozenset[Pair]:
-        """Links that leave the cut, as drawn."""
-        leaving = {(e.tail, e.head) for e in self.cut.exit_links} if self.cut else set()
-        return self._as_drawn(leaving)
+        """Highlighted links, as drawn."""
+        return self._as_drawn(self.colouring.crossing)
 
     @cached_property
     def slow(self) -> frozenset[Pair]:
@@ -207,7 +245,7 @@ class _Picture:
         return alone <= len(self.whole.links) / 4
 
     def look(self, link: Link) -> Line:
-        """Return the style of an undamaged link that does not leave the cut."""
+        """Return the style of an undamaged link that is not highlighted."""
         rank = sum(speed > link.bandwidth_gb_s for speed in self.speeds)
         width, colour = self.styles[min(rank, len(self.styles) - 1)]
         shared = self.shared_look.get((link.tail, link.head))
@@ -251,11 +289,11 @@ def _kinds_of_shared(topology: Topology) -> tuple[_Shared, ...]:
     return tuple(found)
 
 
-def _draw_frames(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
+def _draw_frames(canvas: Canvas, picture: _Picture) -> None:
     original = picture.folded.original
     for box, frame in picture.layout.frames.items():
         members = {original[v] for v, node in enumerate(picture.drawn.nodes) if node.box == box}
-        colour = _INSIDE_FRAME if members <= inside else _FRAME
+        colour = _INSIDE_FRAME if members <= picture.colouring.framed else _FRAME
         equal = picture.folded.boxes.get(box, ())
         label = _group_label(picture.drawn, box) or _box_label(box, equal)
         canvas.frame(frame, label, colour, stacked=bool(equal))
@@ -356,17 +394,17 @@ def _each_way(picture: _Picture) -> dict[Pair, Line]:
     return behind | picture.lines
 
 
-def _draw_nodes(canvas: Canvas, picture: _Picture, inside: set[int]) -> None:
+def _draw_nodes(canvas: Canvas, picture: _Picture) -> None:
     topology, layout = picture.drawn, picture.layout
     for v, node in enumerate(topology.nodes):
-        place, within = layout.places[v], picture.folded.original[v] in inside
+        place, colour = layout.places[v], picture.colouring.colours.get(picture.folded.original[v])
         if not node.is_gpu:
             label = node.name.rpartition(".")[2] if node.box in layout.frames else node.name
-            canvas.switch(place, _INSIDE if within else _SWITCH, label)
+            canvas.switch(place, colour or _SWITCH, label)
         else:
             label = gpu_label(topology, v, boxed=bool(layout.frames))
             plain = _RELAY if node.is_switch else PLAIN
-            canvas.gpu(place, _INSIDE if within else plain, label)
+            canvas.gpu(place, colour or plain, label)
 
 
 def _cut_caption(cut: Cut) -> str:
@@ -379,7 +417,8 @@ def _cut_caption(cut: Cut) -> str:
 
 def _legend(picture: _Picture) -> list[Line2D | Patch]:
     entries = [*_speed_legend(picture), *_shared_legend(picture)]
-    return entries + _damage_legend(picture.damage, picture.whole) + _cut_legend(picture.cut)
+    entries += _damage_legend(picture.damage, picture.whole)
+    return [*entries, *picture.colouring.legend]
 
 
 def _speed_legend(picture: _Picture) -> list[Line2D | Patch]:
@@ -434,9 +473,7 @@ def _slowest(slow: Mapping[Pair, Fraction], topology: Topology) -> str:
     return one if len(set(shares.values())) == 1 else f"{one} at worst"
 
 
-def _cut_legend(cut: Cut | None) -> list[Line2D | Patch]:
-    if cut is None:
-        return []
+def _cut_legend(cut: Cut) -> list[Line2D | Patch]:
     count = f"inside the cut: {len(cut.compute)} of {cut.topology.num_compute} GPUs"
     way = "entry" if cut.reduction else "exit"
     exits = f"{way} links: {decimal(cut.exit_gb_s)} GB/s in all"

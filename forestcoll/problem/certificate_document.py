@@ -32,13 +32,16 @@ from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
 from forestcoll.problem.allreduce_certificate import AllreduceCertificate
 from forestcoll.problem.certificate_entries import (
     Count,
+    CutPrice,
     Entry,
     Exact,
+    ForwardingPrice,
     LimitPrice,
     Name,
-    Price,
+    Prices,
     SharedLink,
 )
+from forestcoll.problem.over_time.time_certificate import TimeCertificate
 from forestcoll.topology.reading.documents import parse_json
 
 __all__ = [
@@ -99,33 +102,6 @@ class LimitOfK(Entry):
     )
 
 
-class CutPrice(Entry):
-    """A node set that misses a GPU, and its price."""
-
-    nodes: list[Name]
-    price: Price
-
-
-class ForwardingPrice(Entry):
-    """A node that only forwards, and its price."""
-
-    switch: Name
-    price: Price
-
-
-class Prices(Entry):
-    """Prices of cuts, of what forwards, and of shared capacities; those not named are 0.
-
-    A link needs the sum of the prices of the cuts that it leaves (in a reduction: enters), plus the
-    price of its head, less that of its tail (in a reduction: the reverse), less those of the shared
-    capacities that hold it, or 0 if that is negative.
-    """
-
-    cuts: list[CutPrice]
-    switches: list[ForwardingPrice]
-    shared: list[LimitPrice]
-
-
 class OptimumPrices(Prices):
     """Prices, and how long they make any schedule take."""
 
@@ -183,7 +159,7 @@ class Certificate(Entry):
         return self.collective in ("reduce-scatter", "reduce")
 
 
-AnyCertificate = Certificate | AllreduceCertificate | AllToAllCertificate
+AnyCertificate = Certificate | AllreduceCertificate | AllToAllCertificate | TimeCertificate
 """The certificates that a file can hold."""
 
 
@@ -216,10 +192,8 @@ def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
     text = read_text_at_most(Path(path), MOST_BYTES, InvalidScheduleError)
     document = parse_json(text, str(path), InvalidScheduleError)
     data = document.data
-    collective = data.get("collective") if isinstance(data, dict) else None
-    kind = _KINDS.get(collective, Certificate) if isinstance(collective, str) else Certificate
     try:
-        return kind.model_validate(data)
+        return _kind(data).model_validate(data)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         problem = _PROBLEMS.get(first["type"], "is {value}: {message}").format(
@@ -227,6 +201,16 @@ def read_certificate(path: str | os.PathLike[str]) -> AnyCertificate:
             message=str(first.get("ctx", {}).get("error", first["msg"])),
         )
         raise document.fault(first["loc"], problem) from None
+
+
+def _kind(data: object) -> type[AnyCertificate]:
+    """Return the form of the file: one with a size is of a least time."""
+    if not isinstance(data, dict):
+        return Certificate
+    if "size_bytes" in data:
+        return TimeCertificate
+    collective = data.get("collective")
+    return _KINDS.get(collective, Certificate) if isinstance(collective, str) else Certificate
 
 
 _KINDS: dict[str, type[AnyCertificate]] = {

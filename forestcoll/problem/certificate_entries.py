@@ -15,7 +15,10 @@ from pydantic import (
     WithJsonSchema,
 )
 
-__all__ = ["Count", "Entry", "Exact", "LimitPrice", "Name", "Price", "SharedLink"]
+__all__ = [
+    "Count", "CutPrice", "Entry", "Exact", "ForwardingPrice", "LimitPrice", "Name", "Price",
+    "Prices", "SharedLink",
+]  # fmt: skip
 
 _WRITTEN = {"tail": "from", "head": "to"}  # names in files, where they differ
 _DIGITS = "[0-9]{1,300}"
@@ -89,3 +92,30 @@ class LimitPrice(Entry):
 
     name: Name
     price: Price
+
+
+class CutPrice(Entry):
+    """A node set that misses a GPU, and its price."""
+
+    nodes: list[Name]
+    price: Price
+
+
+class ForwardingPrice(Entry):
+    """A node that only forwards, and its price."""
+
+    switch: Name
+    price: Price
+
+
+class Prices(Entry):
+    """Prices of cuts, of what forwards, and of shared capacities; those not named are 0.
+
+    A link needs the sum of the prices of the cuts that it leaves (in a reduction: enters), plus the
+    price of its head, less that of its tail (in a reduction: the reverse), less those of the shared
+    capacities that hold it, or 0 if that is negative.
+    """
+
+    cuts: list[CutPrice]
+    switches: list[ForwardingPrice]
+    shared: list[LimitPrice]

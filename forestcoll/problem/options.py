@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from fractions import Fraction
 from typing import Any
 
 from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
 from forestcoll.former_names import PARAMETERS, renamed
 from forestcoll.problem.limits import check_seconds, check_threads
+from forestcoll.problem.over_time.timed_links import read_alpha
+from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights
-from forestcoll.topology.numbers import in_short
+from forestcoll.topology.numbers import Exact, in_short
 
-__all__ = ["LP_TIME_LIMIT_S", "METHODS", "MOST_TREES", "Options", "check_k"]
+__all__ = ["ALPHA_US", "LP_TIME_LIMIT_S", "METHODS", "MOST_TREES", "Options", "check_k"]
 
 MOST_TREES = 10**15
 """The largest k: beyond it a few thousand GPUs need more trees in all than 64 bits count."""
@@ -28,6 +31,9 @@ METHODS = ("forestcoll", "paper")
 
 LP_TIME_LIMIT_S = 60.0
 """Default time limit of the allreduce program, in seconds."""
+
+ALPHA_US = Fraction(10)
+"""Default latency of a hop for a size: that of simulations."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,13 +86,22 @@ class Options:
         "paper".
     routed : bool
         Whether to find the physical paths immediately, as a timed stage, instead of on first use.
+    size : int or str, optional
+        Size of the data, in bytes or as "4MB". Latencies then count: the result is a forest over
+        time, of trees of unlike depths with unequal shares
+        (:mod:`forestcoll.forest_over_time`), with bounds on its time. It need not have the
+        optimal rate. Not with k, a depth, multicast, factored form or the paper's method.
+    alpha_us : int, Fraction or str, optional
+        Latency of a hop from GPU to GPU in microseconds, beside those of its links; for a size
+        only, 10 if not given.
 
     Raises
     ------
     UnknownMethodError
         If the method is none of :data:`METHODS`.
     InvalidParameterError
-        If a number of threads, trees or hops is below one, or the time limit is invalid.
+        If a number of threads, trees or hops is below one; if the time limit, the size or alpha is
+        invalid, or alpha has no size.
     UnsupportedError
         If two options exclude each other.
     """
@@ -103,6 +118,18 @@ class Options:
     threads: int | None = None
     lp_time_limit_s: float = LP_TIME_LIMIT_S
     routed: bool = False
+    size: int | str | None = None
+    alpha_us: Exact | None = None
+
+    @property
+    def size_bytes(self) -> int | None:
+        """The size in bytes, if there is one."""
+        return None if self.size is None else _read_size(self.size)
+
+    @property
+    def alpha(self) -> Fraction:
+        """Alpha in microseconds."""
+        return ALPHA_US if self.alpha_us is None else read_alpha(self.alpha_us)
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
@@ -129,6 +156,29 @@ class Options:
                 "unsupported: multicast trees are written out; leave factored or multicast away"
             )
         check_seconds(self.lp_time_limit_s, "the time for the allreduce program")
+        self._check_size()
+
+    def _check_size(self) -> None:
+        if self.size is None:
+            if self.alpha_us is not None:
+                raise InvalidParameterError("alpha is for a size; give a size, or leave alpha out")
+            return
+        _read_size(self.size)
+        read_alpha(ALPHA_US if self.alpha_us is None else self.alpha_us)
+        others = {
+            "k": self.k is not None,
+            "max_depth": self.max_depth is not None,
+            "sparse_exchange": self.sparse_exchange,
+            "multicast": self.multicast,
+            "factored": self.factored,
+            "the method paper": self.method != "forestcoll",
+        }
+        for name, given in others.items():
+            if given:
+                raise UnsupportedError(
+                    f"unsupported: a schedule for a size chooses its trees itself; leave out "
+                    f"{name}, or the size"
+                )
 
     @classmethod
     def of(cls, options: Options | None, given: Mapping[str, Any]) -> Options:
@@ -146,6 +196,13 @@ class Options:
         if unknown := sorted(set(given) - set(names)):
             raise TypeError(f"there is no option {unknown[0]!r}; options are {', '.join(names)}")
         return cls(**given) if options is None else replace(options, **given)
+
+
+def _read_size(size: int | str) -> int:
+    try:
+        return read_size(size)
+    except ValueError as error:
+        raise InvalidParameterError(f"the size {error}") from None
 
 
 def check_k(k: int, what: str = "k") -> None:

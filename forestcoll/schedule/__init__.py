@@ -33,6 +33,7 @@ from forestcoll.schedule.verification import (
 )
 
 if TYPE_CHECKING:
+    from forestcoll.problem.all_to_all_certificate import AllToAllCertificate
     from forestcoll.problem.allreduce_certificate import AllreduceCertificate
     from forestcoll.problem.certificate_document import (
         Certificate,
@@ -41,10 +42,12 @@ if TYPE_CHECKING:
         read_certificate,
         write_certificate,
     )
+    from forestcoll.problem.over_time.time_certificate import TimeCertificate
     from forestcoll.schedule.verification import (
         AllreduceCertificateVerdict,
         AllToAllCertificateVerdict,
         CertificateVerdict,
+        TimeCertificateVerdict,
         verify_certificate,
         verify_time_bound,
     )
@@ -54,11 +57,11 @@ __all__ = [
     "AllreduceCertificateVerdict", "AllreduceVerdict", "Certificate", "CertificateVerdict",
     "Chunks", "Clock", "Cost", "FactoredForest", "FlowSchedule", "FlowVerdict", "Forest",
     "Intervals", "MulticastForest", "Path", "PhysicalTree", "Routes", "Send", "Sends",
-    "StepSchedule", "StepVerdict", "Steps", "TimedSend", "Tree", "Verdict", "Walks", "by_shards",
-    "certificate_schema", "cost", "is_certificate", "lockstep", "makespan_s_per_gb",
-    "read_certificate", "read_schedule", "sequential", "stepwise", "synchronous", "time_reversed",
-    "timed", "verify", "verify_certificate", "verify_time_bound", "write_certificate",
-    "write_schedule",
+    "StepSchedule", "StepVerdict", "Steps", "TimeCertificate", "TimeCertificateVerdict",
+    "TimedSend", "Tree", "Verdict", "Walks", "by_shards", "certificate_schema", "cost",
+    "is_certificate", "lockstep", "makespan_s_per_gb", "read_certificate", "read_schedule",
+    "sequential", "stepwise", "synchronous", "time_reversed", "timed", "verify",
+    "verify_certificate", "verify_time_bound", "write_certificate", "write_schedule",
 ]  # fmt: skip
 
 _DOCUMENTS = "forestcoll.problem.certificate_document"
@@ -74,6 +77,8 @@ __getattr__, __dir__ = attach(
         "AllreduceCertificateVerdict": _PROOFS,
         "Certificate": _DOCUMENTS,
         "CertificateVerdict": _PROOFS,
+        "TimeCertificate": "forestcoll.problem.over_time.time_certificate",
+        "TimeCertificateVerdict": _PROOFS,
         "certificate_schema": _DOCUMENTS,
         "is_certificate": _DOCUMENTS,
         "read_certificate": _DOCUMENTS,

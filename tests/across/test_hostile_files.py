@@ -21,7 +21,7 @@ import yaml
 from baselines.registry import METHODS
 from experiments.results.frames import MOST_ROWS
 from experiments.results.rows import RowFile
-from forestcoll import certify, generate, load_topology
+from forestcoll import certificate_of_time, certify, generate, load_topology, time_bound
 from forestcoll.all_to_all.bound_certificate import certify_demand
 from forestcoll.compilation import compile_program
 from forestcoll.problem.demand import Demand
@@ -272,6 +272,18 @@ def _priced(tmp_path: Path) -> Any:
     return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
 
 
+def _timed(tmp_path: Path) -> Any:
+    write_certificate(certificate_of_time(time_bound(RING, size=1000)), tmp_path / "made.json")
+    return json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+
+
+def _delayed(tmp_path: Path) -> Any:
+    made = certificate_of_time(time_bound("torus:dims=3x3", "all-to-all", 10**9))
+    write_certificate(made, tmp_path / "made.json")
+    read = json.loads((tmp_path / "made.json").read_text(encoding="utf-8"))
+    return {**_two_of_each(read), "gpus": read["gpus"]}
+
+
 def _topology(_: Path) -> Any:
     return json.loads(topology_json(load_topology(RING)))
 
@@ -323,6 +335,8 @@ DOCUMENTS: dict[str, tuple[str, Callable[[Path], Any]]] = {
     "certificate": ("schedule", lambda folder: _certificate(folder, "allgather")),
     "certificate of an allreduce": ("schedule", lambda folder: _certificate(folder, "allreduce")),
     "certificate of a demand": ("schedule", _priced),
+    "certificate of a time": ("schedule", _timed),
+    "certificate of a rate after a delay": ("schedule", _delayed),
     "topology": ("topology", _topology),
     "topology in JSON": ("topology in JSON", _topology),
     "changes": (

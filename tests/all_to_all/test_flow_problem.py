@@ -43,3 +43,11 @@ def test_one_source_stands_for_its_orbit() -> None:
     load = np.arange(8.0)
     assert one.even(load).tolist() == [3.5] * 8
     assert whole.even(load) is load
+
+
+def test_lengths_that_no_pair_needs_prove_nothing() -> None:
+    """Only the way round has a length, so pairs reach each other over no length at all."""
+    problem = flow_problem(load_topology("ring:nodes=3"))
+    length = np.zeros(len(problem.bandwidth))
+    length[0] = 1.0
+    assert problem.bound_gb_s(length) == np.inf

@@ -1,11 +1,13 @@
 """The all-to-all optimum: published rates, by hand, and proved on random networks."""
 
+import time
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from forestcoll.all_to_all import linear_optimum
 from forestcoll.all_to_all.closed_forms import degree_bound
 from forestcoll.all_to_all.concurrent_flow import approximate_flow
 from forestcoll.all_to_all.flow_problem import flow_problem
@@ -21,10 +23,7 @@ from forestcoll.errors import (
 from forestcoll.schedule import cost, verify
 from forestcoll.solver.linear_program import Settings
 from forestcoll.solver.solve import solve
-from forestcoll.topology import (
-    line_graph,
-    load_topology,
-)
+from forestcoll.topology import Topology, line_graph, load_topology
 from forestcoll.topology.symmetry.automorphism import find_orbits, no_symmetry
 from tests.all_to_all.rates import (
     BIPARTITE,
@@ -93,6 +92,38 @@ def test_one_source_of_each_orbit_is_exact(spec: str) -> None:
     for found in (few, all_of_them):
         verdict = verify(schedule_of(found))
         assert float(1 / verdict.congestion) == pytest.approx(found.rate_gb_s, rel=1e-4)
+
+
+SHORT = "torus:dims=4x4,wrap=false"
+
+
+@pytest.mark.parametrize(
+    ("topology", "enough"),
+    [
+        (load_topology(SHORT).without("gpu0.0 - gpu0.1"), True),
+        (network_of("a b c", "a - b: 4, b - c: 4, a - c: 3"), False),
+    ],
+    ids=["mesh", "triangle"],
+)
+def test_shortest_paths_are_an_answer_only_where_their_prices_prove_it(
+    topology: Topology, enough: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the triangle some of what a and c exchange must go by b, which takes longer."""
+    whole = optimum(topology)
+    stated = build(flow_problem(topology), find_orbits(topology))
+    short = linear_optimum._over_shortest_paths(stated, SETTINGS, time.perf_counter() + 20)
+    assert short is not None
+    assert (short.gap < 1e-7) == enough
+    assert short.rate_gb_s <= whole.bound_gb_s * (1 + 1e-9)
+    assert short.bound_gb_s >= whole.rate_gb_s * (1 - 1e-9)
+    monkeypatch.setattr(linear_optimum, "_MANY_COLUMNS", 0)
+    assert optimum(topology).rate_gb_s == pytest.approx(whole.rate_gb_s, rel=1e-8)
+
+
+def test_without_time_shortest_paths_are_not_tried() -> None:
+    topology = load_topology(SHORT)
+    stated = build(flow_problem(topology), find_orbits(topology))
+    assert linear_optimum._over_shortest_paths(stated, SETTINGS, time.perf_counter() - 1) is None
 
 
 def test_symmetries_of_the_network_are_not_those_of_amounts() -> None:

@@ -218,3 +218,17 @@ def test_multicast_is_not_for_factored_forests(tmp_path: Path) -> None:
         "-o",
         file,
     )
+
+
+def test_a_schedule_for_a_size(tmp_path: Path) -> None:
+    """Both bounds on the time, by hand: 10 us, and 8 x 1 000 bytes over 25 GB/s."""
+    path = tmp_path / "schedule.json"
+    options = ["dgx_a100:boxes=2", "--size", "16000", "--alpha", "10us", "-o", path]
+    made = document("generate", *options)
+    assert made["time_us"] == made["bound_us"] == {"exact": "258/25", "value": 10.32}
+    assert (made["by"], made["size_bytes"]) == ("constant rates", 16_000)
+    assert document("verify", path)["verified"] is True
+    again = tmp_path / "again.json"
+    assert_refused("give a size", "generate", "ring:nodes=4", "--alpha", "1", "-o", again)
+    options = ["ring:nodes=4", "--size", "1", "--best-k", "2", "-o", again]
+    assert_refused("leave out --best-k", "generate", *options)

@@ -22,14 +22,14 @@ def schedule(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_line_for_each_size_says_that_it_is_simulated(schedule: Path) -> None:
-    """Four hops of 10 us, and four fifths of 1 MiB or 2 MiB at 1 GB/s."""
+    """Four hops of 10 us, and four fifths of 1 MiB or 2 MiB at 1 GB/s; at least one hop of 10."""
     lines = invoke("simulate", schedule, "--size", "1MB..2MB").stdout.splitlines()
     assert lines[0] == "allgather on ring:nodes=5,bidirectional=false by forestcoll, verified"
     assert lines[1] == "simulated: alpha 10 us a hop, links shared by size"
-    assert lines[3].split("  ")[-1].strip() == "of pipelined"
+    assert lines[3].split("  ")[-1].strip() == "of bound"
     assert [line.split() for line in lines[4:]] == [
-        ["1MB", "878.86", "us", "1.19", "1", "95.4", "%"],
-        ["2MB", "1.718", "ms", "1.22", "1", "97.7", "%"],
+        ["1MB", "878.86", "us", "1.19", "1", "95.4", "%", "96.6", "%"],
+        ["2MB", "1.718", "ms", "1.22", "1", "97.7", "%", "98.3", "%"],
     ]
 
 
@@ -47,6 +47,28 @@ def test_the_document_has_the_results_of_the_library(schedule: Path) -> None:
     assert (steps["lockstep"], steps["sizes"][0]["closed_form"]) == (True, True)
 
 
+def test_windows_costs_and_priorities_are_those_of_the_library(schedule: Path) -> None:
+    """1 MiB in fifths, over 1 GB/s: chunks of at most 64 KiB are four of each transfer."""
+    options = (
+        *("--pipeline-chunks", "64KB", "--window", "unlimited", "--chunk-cost", "1.5"),
+        *("--message-cost", "2", "--efficiency", "0.9", "--priority", "critical-path"),
+    )
+    found = document("simulate", schedule, "--size", "1MB", *options)
+    due = forestcoll.simulate(
+        schedule, "1MB", pipeline_chunks=4, window="unlimited", chunk_cost_us="1.5",
+        message_cost_us=2, efficiency="0.9", priority="critical-path",
+    )  # fmt: skip
+    assert found["sizes"][0]["pipeline_chunks"] == 4
+    assert found["sizes"][0]["time_s"] == due.time_s > 4 * 2**20 / 5 / 0.9e9
+    assert (found["window"], found["priority"]) == ("unlimited", "critical-path")
+    assert [found[name]["value"] for name in ("chunk_cost_us", "efficiency")] == [1.5, 0.9]
+    lines = invoke("simulate", schedule, "--size", "1MB", *options).stdout.splitlines()
+    assert lines[1] == (
+        "simulated: alpha 10 us a hop, links shared by size, window unlimited, 1.5 us a pipeline "
+        "chunk, 2 us a transfer, 0.9 of each bandwidth, critical paths first"
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -57,8 +79,14 @@ def test_the_document_has_the_results_of_the_library(schedule: Path) -> None:
         (("--gamma", "1e99"), "gamma is 1e99 s/GB; it must be from 0"),
         (
             ("--pipeline-chunks", "many"),
-            "--pipeline-chunks is 'many'; it must be a whole number, or best",
+            "--pipeline-chunks is 'many'; it must be a whole number, best, or a size such as 512KB",
         ),
+        (("--window", "some"), "--window is 'some'; it must be a whole number, or unlimited"),
+        (("--window", "0"), "window is 0; it must be a whole number from 1"),
+        (("--chunk-cost", "-1"), "chunk cost is -1 us; it must be from 0"),
+        (("--message-cost", "x"), "message cost is 'x', which is not a number"),
+        (("--efficiency", "2"), "efficiency is 2; it must be a share above 0, at most 1"),
+        (("--sharing", "fifo", "--priority", "critical-path"), "priorities are for fair sharing"),
         (
             ("--pipeline-chunks", "0"),
             "the number of pipeline chunks is 0; it must be a whole number from 1",

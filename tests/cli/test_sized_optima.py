@@ -1,5 +1,7 @@
 """``forestcoll optimum --size``."""
 
+from pathlib import Path
+
 from tests.command_line import assert_refused, document, invoke
 
 BOXES = ("optimum", "dgx_a100:boxes=2")
@@ -57,3 +59,19 @@ def test_other_questions_are_refused() -> None:
     assert_refused("add --size", *BOXES, "--alpha", "10")
     assert_refused("the size has", *BOXES, "--size", "4 apples")
     assert_refused("alpha", *BOXES, "--size", "4MB", "--alpha", "10ms")
+
+
+def test_a_certificate_and_a_drawing_are_written(tmp_path: Path) -> None:
+    proof, picture = tmp_path / "proof.json", tmp_path / "cut.svg"
+    found = document(*BOXES, "--size", "4000000", "-o", proof, "--draw", picture)
+    assert (found["certificate"], found["drawing"]) == (str(proof), str(picture))
+    assert document("verify", proof)["at_least_us"]["exact"] == "115/4"
+    assert "18.75 us" in picture.read_text()
+
+
+def test_files_that_cannot_be_written_are_refused_first(tmp_path: Path) -> None:
+    assert_refused("--output is of a size", *BOXES, "-o", tmp_path / "a.json")
+    assert_refused("--draw is of a size", *BOXES, "--draw", tmp_path / "a.png")
+    assert_refused(".json", *BOXES, "--size", "4MB", "-o", tmp_path / "a.txt")
+    assert_refused(".png", *BOXES, "--size", "4MB", "--draw", tmp_path / "a.txt")
+    assert not list(tmp_path.iterdir())

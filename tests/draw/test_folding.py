@@ -32,7 +32,7 @@ def test_marked_boxes_are_not_equal_to_others() -> None:
     """A cut around boxes 0 to 2 of 8."""
     topology = load_topology("dgx_h100:boxes=8")
     inside = [v for v, node in enumerate(topology.nodes) if node.box in (0, 1, 2)]
-    assert fold(topology, inside).boxes == {0: (0, 1, 2), 3: (3, 4, 5, 6, 7)}
+    assert fold(topology, dict.fromkeys(inside, "in")).boxes == {0: (0, 1, 2), 3: (3, 4, 5, 6, 7)}
 
 
 def test_drawn_nodes_map_to_the_original_ones() -> None:

@@ -6,14 +6,16 @@
     python -m tests.fuzz --contest --family boxes --seed 1000007
     python -m tests.fuzz --any-network --networks 2000
     python -m tests.fuzz --all-to-alls --networks 1000
+    python -m tests.fuzz --time-bounds --networks 2000
 
 The first two send networks through the pipeline. With ``--contest`` every method tries to beat what
 is called a bound or optimal (:mod:`tests.fuzz.contest`). With ``--any-network`` switches send more
 than they receive, or links share capacities (:mod:`tests.fuzz.any_network`). With ``--all-to-alls``
-the best paths of demands of any amounts meet the linear program (:mod:`tests.fuzz.all_to_alls`). A
-run's seed decides which networks it meets and in which order, and the minutes, or their number,
-only how many. Exit code 0 if all is well, 1 if anything failed, 130 if interrupted (what was found
-till then is shown).
+the best paths of demands of any amounts meet the linear program (:mod:`tests.fuzz.all_to_alls`).
+With ``--time-bounds`` simulations of every method meet the bound of their size
+(:mod:`tests.fuzz.over_time.time_bounds`). A run's seed decides which networks it meets and in which
+order, and the minutes, or their number, only how many. Exit code 0 if all is well, 1 if anything
+failed, 130 if interrupted (what was found till then is shown).
 """
 
 import argparse
@@ -28,6 +30,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from tests.fuzz import all_to_alls, any_network, contest
 from tests.fuzz.check import Outcome, examine
 from tests.fuzz.families import FAMILIES
+from tests.fuzz.over_time import time_bounds
 from tests.fuzz.pool import Pool
 from tests.fuzz.table import summary
 
@@ -41,6 +44,7 @@ _WORK = {
     "contest": contest.examine,
     "any-network": any_network.examine,
     "all-to-alls": all_to_alls.examine,
+    "time-bounds": time_bounds.examine,
 }
 
 _FAMILIES = {
@@ -48,6 +52,7 @@ _FAMILIES = {
     "contest": contest.KINDS,
     "any-network": any_network.KINDS,
     "all-to-alls": all_to_alls.KINDS,
+    "time-bounds": time_bounds.KINDS,
 }
 
 
@@ -133,6 +138,7 @@ def _arguments() -> argparse.Namespace:
         ("contest", "let all methods try to win"),
         ("any-network", "networks damaged one way, or with shared capacities"),
         ("all-to-alls", "all-to-alls of any amounts, against the linear program"),
+        ("time-bounds", "bounds on time at a size, against simulations of all methods"),
     ):
         kind.add_argument(f"--{name}", action="store_const", const=name, dest="kind", help=help_)
     parser.add_argument("--limit", type=float, default=100, help="seconds for all checks of one")

@@ -14,6 +14,7 @@ import numpy as np
 
 from forestcoll import FactoredForest, Forest, expand, generate, verify
 from forestcoll.topology import Topology
+from forestcoll.topology.shared_capacity import moved
 from tests.fuzz.demands import demand_of
 from tests.fuzz.families import build
 from tests.fuzz.paths import asked_again, each_path_both_ways, refuse_slow
@@ -140,9 +141,9 @@ def cut_proves_the_bound(forest: Forest, _: FactoredForest) -> None:
 
 
 def no_cut_is_worse(forest: Forest, _: FactoredForest) -> None:
-    """By enumeration, where there are few nodes."""
+    """By enumeration, where there are few nodes and cuts of links are all there is."""
     assert forest.optimum is not None, "no optimum is claimed"
-    if len(forest.topology.nodes) <= FEW_NODES:
+    if len(forest.topology.nodes) <= FEW_NODES and not forest.topology.shared:
         network = forest.topology.reversed() if forest.reduction else forest.topology
         roots = {v: w for v, w in zip(network.compute, forest.weights, strict=True) if w}
         worst, cut = enumerate_optimum(network, roots, network.compute)
@@ -171,7 +172,8 @@ def numbering_changes_no_optimum(forest: Forest, factored: FactoredForest) -> No
     )
     place = {v: i for i, v in enumerate(order)}
     links = (replace(e, tail=place[e.tail], head=place[e.head]) for e in topology.links)
-    other = Topology(topology.name, tuple(topology.nodes[v] for v in order), tuple(links))
+    nodes, limits = tuple(topology.nodes[v] for v in order), moved(topology.shared, place)
+    other = Topology(topology.name, nodes, tuple(links), limits)
     weight = dict(zip(topology.compute, factored.weights, strict=True))
     weights = [weight[order[v]] for v in other.compute]
     again = generate(other, weights=weights, factored=True).schedule

@@ -1,13 +1,14 @@
 """Families of random networks: a name and a seed give a network, always the same.
 
 A seed first decides how many GPUs there should be about (:func:`size_of`), then the family draws
-the rest. An allgather is possible on every one of them. Sizes are met from above: a network asked
+the rest. An allgather is possible on every one of them. Three families draw all those of the
+registry (:mod:`tests.fuzz.registered`). Sizes are met from above: a network asked
 for 128 GPUs has that many or a few more; families of whole machines cannot get very small.
 """
 
 import math
 import random
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from fractions import Fraction
 
 from benchmarks.topologies import (
@@ -20,6 +21,7 @@ from benchmarks.topologies import (
 )
 from forestcoll.errors import InvalidTopologyError
 from forestcoll.topology import Link, Topology, TopologyBuilder, load_topology, validate
+from tests.fuzz.registered import FABRICS, GPU_NETWORKS, MACHINES, Draw, draw_registered
 from tests.random_topologies import KINDS, MAX_NODES, sized_topology
 
 LARGE = 128
@@ -249,12 +251,26 @@ def _jittered(topology: Topology, chance: random.Random) -> Topology:
 
 def damaged(chance: random.Random, size: int) -> Topology:
     """Any of the others with a few cables dead, or at half their speed."""
-    topology = FAMILIES[chance.choice(UNDAMAGED)](chance, size)
+    return _worn(FAMILIES[chance.choice(UNDAMAGED)](chance, size), chance)
+
+
+def _worn(topology: Topology, chance: random.Random) -> Topology:
+    """Kill a few cables or slow them to half, as long as an allgather is possible."""
     cables = sorted({tuple(sorted((link.tail, link.head))) for link in topology.links})
     for ends in chance.sample(cables, min(chance.randint(1, 8), len(cables))):
         hit = _hit(topology, set(ends), Fraction(chance.choice(["0", "0", "1/2"])))
         topology = hit if _possible(hit) else topology
     return topology
+
+
+def _registered(names: Mapping[str, Draw]) -> Family:
+    """Return a family of networks of registered families, of which one in three is damaged."""
+
+    def draw(chance: random.Random, size: int) -> Topology:
+        topology = draw_registered(names, chance, size)
+        return topology if chance.random() < 2 / 3 else _worn(topology, chance)
+
+    return draw
 
 
 def _hit(topology: Topology, ends: Collection[int], factor: Fraction) -> Topology:
@@ -318,9 +334,13 @@ FAMILIES: dict[str, Family] = {
     "dragonfly": dragonflies,
     "damaged": damaged,
     "odd-speeds": odd_speeds,
+    "machines": _registered(MACHINES),
+    "fabrics": _registered(FABRICS),
+    "gpu-networks": _registered(GPU_NETWORKS),
 }
 """By the names the command line knows. Each draws from a generator, for about so many GPUs."""
 
-UNDAMAGED = [name for name in FAMILIES if name not in ("damaged", "odd-speeds", "cayley")]
+DERIVED = ("damaged", "odd-speeds", "cayley", "machines", "fabrics", "gpu-networks")
+UNDAMAGED = [name for name in FAMILIES if name not in DERIVED]
 ONE_WAY = ("directed", "unbalanced", "regular", "chassis")
 TWO_WAY = [name for name in UNDAMAGED if name not in ONE_WAY]

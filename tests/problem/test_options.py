@@ -2,6 +2,7 @@
 
 import inspect
 from dataclasses import FrozenInstanceError, fields
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -75,6 +76,9 @@ def test_trees_and_hops_are_whole_numbers_from_one(number: Any) -> None:
             UnsupportedError,
             "multicast trees are written out; leave factored or multicast away",
         ),
+        ({"size": "4 boxes"}, InvalidParameterError, "the size has '4 boxes'"),
+        ({"alpha_us": 3}, InvalidParameterError, "alpha is for a size"),
+        ({"size": 1, "k": 2}, UnsupportedError, "leave out k, or the size"),
     ],
 )
 def test_bad_requests(asked: dict[str, Any], error: type[Exception], message: str) -> None:
@@ -87,3 +91,10 @@ def test_bad_requests(asked: dict[str, Any], error: type[Exception], message: st
     if len(asked) > 1:
         for name, value in asked.items():
             assert getattr(Options(**{name: value}), name) == value
+
+
+def test_sizes_and_alpha_are_read() -> None:
+    """4MB is 4 x 2^20 bytes; alpha is 10 us if not given."""
+    asked = Options(size="4MB", alpha_us="2500ns")
+    assert (asked.size_bytes, asked.alpha) == (2**22, Fraction(5, 2))
+    assert (Options().size_bytes, Options(size=3).alpha) == (None, 10)

@@ -9,8 +9,9 @@ import typer
 
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Json
-from forestcoll.cli.output import expect_drawable
+from forestcoll.cli.output import expect_drawable, progress_bars
 from forestcoll.errors import InvalidParameterError
+from forestcoll.problem.limits import MOST_SECONDS
 
 if TYPE_CHECKING:
     from experiments.figures.figure import Figure
@@ -22,7 +23,9 @@ __all__ = ["fit_times"]
 def fit_times(
     file: Annotated[
         Path,
-        typer.Argument(metavar="FILE", help="CSV: size_bytes, time_us, and steps, share of each."),
+        typer.Argument(
+            metavar="FILE", help="CSV of measured times: of steps and shares, or of schedules."
+        ),
     ],
     steps: Annotated[
         float | None,
@@ -41,12 +44,41 @@ def fit_times(
     picture: Annotated[
         Path | None, typer.Option("--picture", help="Draw measured and fitted times.")
     ] = None,
+    hold_out: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--hold-out",
+            metavar="COLLECTIVE/METHOD",
+            help="Curves to check the simulator on, not to fit, such as 'allreduce/*'.",
+        ),
+    ] = None,
+    seconds: Annotated[
+        float,
+        typer.Option("--seconds", min=0, max=MOST_SECONDS, help="Time limit of a fit."),
+    ] = 300,
     json_: Json = False,
 ) -> None:
-    """Fit alpha, epsilon and bandwidth to measured times, and predict others."""
+    """Fit a cost model, or the simulator's settings, to measured times.
+
+    A file with the columns topology, collective and method fits the simulator: alpha, costs,
+    efficiency, window and size of pipeline chunks. Any other fits alpha, epsilon and bandwidth.
+    """
+    from experiments.simulation_fit.measurements import is_simulated
     from experiments.training.measured_times import fit, read_measured
 
     expect_drawable(picture)
+    if is_simulated(file):
+        if predict or steps is not None or share is not None:
+            raise InvalidParameterError(
+                f"{file} names schedules to simulate; --predict, --steps and --share are for files "
+                f"with steps"
+            )
+        _fit_simulator(file, hold_out or [], seconds, picture, json_)
+        return
+    if hold_out:
+        raise InvalidParameterError(
+            f"{file} names no topology and no method; --hold-out is for curves of schedules"
+        )
     asked = [_asked(text) for text in predict or []]
     found = fit(read_measured(file, steps, share))
     facts = _facts(found, asked)
@@ -55,6 +87,29 @@ def fit_times(
         from experiments.figures.matplotlib_renderer import save
 
         save(fit_figure(found), picture)
+
+
+def _fit_simulator(
+    file: Path, hold_out: list[str], seconds: float, picture: Path | None, json_: bool
+) -> None:
+    from experiments.simulation_fit.fit_figure import fit_figure as simulation_figure
+    from experiments.simulation_fit.fit_report import fit_facts, fit_lines
+    from experiments.simulation_fit.fitting import fit_simulation
+    from experiments.simulation_fit.measurements import read_measurements
+
+    measured = read_measurements(file)
+    with progress_bars() as bars:
+        found = fit_simulation(
+            measured,
+            hold_out,
+            seconds=seconds,
+            progress=lambda done, total: bars("windows, chunks", done, total),
+        )
+    typer.echo(as_json(fit_facts(found)) if json_ else "\n".join(fit_lines(found)))
+    if picture is not None:
+        from experiments.figures.matplotlib_renderer import save
+
+        save(simulation_figure(found), picture)
 
 
 def _asked(text: str) -> tuple[int, float, float]:

@@ -69,13 +69,16 @@ def shares(
     best = max(nccl, key=lambda one: one.algbw_gb_s or 0, default=None)
     simulator = None if best is None else _simulator(found, NCCL_METHODS[best.what], root, end)
     rows = []
-    for size in reversed(run.sizes):  # the large ones first: they matter if time runs out
+    least = found.least_times_us([size.size_bytes for size in run.sizes])
+    for size, least_us in zip(
+        reversed(run.sizes), reversed(least), strict=True
+    ):  # the large ones first: they matter if time runs out
         algbw = size.algbw_gb_s
         simulated = _simulated_gb_s(simulator, size.size_bytes, model, end)
         rows.append(
             MeasuredShare(
                 size,
-                float(found.least_us(size.size_bytes)) / size.time_us,
+                float(least_us) / size.time_us,
                 None if best is None else algbw / float(best.algbw_gb_s or 0),
                 None if simulated is None else algbw / simulated,
             )

@@ -21,6 +21,7 @@ from experiments.advice.time_limit import LP_TIME_LIMIT_S
 from experiments.advice.tuning.exchanges import ALL_TO_ALL, best_paths
 from experiments.advice.tuning.recipe import FORESTS, Recipe
 from experiments.advice.tuning.shallow_forests import ShallowForests
+from experiments.advice.tuning.sized_forests import SizedForests
 from experiments.config.methods import run_method
 from forestcoll.compilation import compile_program
 from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
@@ -66,6 +67,7 @@ def made(
     seconds: float,
     others: Iterable[Made] = (),
     low: ShallowForests | None = None,
+    sized: SizedForests | None = None,
 ) -> Made:
     """Make a schedule by a recipe, verify it and compile it.
 
@@ -77,6 +79,8 @@ def made(
         Candidates to compare with: a second candidate with the same schedule is not tried.
     low : ShallowForests, optional
         Source of depth-bounded forests, for this topology, collective and root.
+    sized : SizedForests, optional
+        Source of forests over time, for the same.
 
     Raises
     ------
@@ -92,7 +96,7 @@ def made(
         return Made(one, None, late)
 
     try:
-        schedule = _schedule(recipe, topology, collective, root, seconds, low)
+        schedule = _schedule(recipe, topology, collective, root, seconds, low, sized)
         verify(schedule)
         program = compile_program(schedule)
     except VerificationError:
@@ -131,10 +135,13 @@ def _schedule(
     root: str | int | None,
     seconds: float,
     low: ShallowForests | None,
+    sized: SizedForests | None,
 ) -> Schedule:
     options = dict(recipe.parameters)
     if low is not None and recipe.depth is not None:
         return low.within(recipe.depth, seconds)
+    if sized is not None and recipe.size_bytes is not None:
+        return sized.at(recipe.size_bytes, seconds)
     if collective == ALL_TO_ALL and recipe.method == FORESTS:
         return best_paths(topology, recipe.demand, seconds)
     if recipe.demand is not None:

@@ -202,11 +202,12 @@ def _head(found: Tuning) -> list[str]:
     by_rate = "no rate is proved"
     if rate is not None:
         by_rate = f"{decimal(rate.algbw_gb_s)} GB/s by {rate.by}"
+    both = "" if found.demand is not None else "; each size by both together"
     return [
         f"{found.topology.name}, {_what(found)} of {found.topology.num_compute} GPUs{root}",
         f"simulated: alpha {decimal(model.alpha)} us a hop{adding}, {_SHARING[model.sharing]}; "
         f"the best of {tried} verified schedules",
-        f"bound: {found.bounds.latency_s * 1e6:.6g} us by latency, {by_rate}",
+        f"bound: {found.bounds.latency_s * 1e6:.6g} us by latency, {by_rate}{both}",
     ]
 
 

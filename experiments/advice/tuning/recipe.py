@@ -14,9 +14,11 @@ from typing import Any
 from baselines.registry import METHODS
 from forestcoll.bounded_depth.depth_limit import least_depth
 from forestcoll.errors import UnknownMethodError
+from forestcoll.forest_over_time.one_phase import MOST_GPUS
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
+from forestcoll.problem.sizes import size_text
 from forestcoll.topology.model import Topology
 from forestcoll.topology.validation import COLLECTIVES
 
@@ -54,11 +56,19 @@ class Recipe:
         """Hops that no tree may exceed, if there is such a limit."""
         return self.parameters.get("max_depth")
 
+    @property
+    def size_bytes(self) -> int | None:
+        """The size that a forest over time is for, if it is one."""
+        return self.parameters.get("size")
+
 
 def forests(
-    topology: Topology, collective: str = "allgather", root: str | int | None = None
+    topology: Topology,
+    collective: str = "allgather",
+    root: str | int | None = None,
+    sizes: Sequence[int] = (),
 ) -> tuple[Recipe, ...]:
-    """Return the forests to try: few trees, the optimal number, and depth-bounded ones.
+    """Return the forests to try: few trees, the optimal number, depth-bounded ones, one a size.
 
     With ``multicast`` switches each number is tried twice: once they forward, once they multicast
     and reduce. Depths ascend from the least one; for an allreduce, both phases are added.
@@ -75,6 +85,10 @@ def forests(
         least = least_depth(Request.of(topology, Options(collective=collective, root=root)))
         depths = [least + more for more in _taller(collective)]
         found += [Recipe(f"forest, depth {h}", FORESTS, {"max_depth": h}) for h in depths]
+        if topology.num_compute <= MOST_GPUS:
+            found += [
+                Recipe(f"forest, for {size_text(size)}", FORESTS, {"size": size}) for size in sizes
+            ]
     if any(node.multicast for node in topology.nodes):
         found += [
             Recipe(f"forest, {text}, switches copy", FORESTS, {**options, "multicast": True})
@@ -94,6 +108,7 @@ def recipes(
     methods: Sequence[str] | None = None,
     collective: str = "allgather",
     root: str | int | None = None,
+    sizes: Sequence[int] = (),
 ) -> tuple[Recipe, ...]:
     """Return what to try. The order is the last criterion for ties.
 
@@ -102,6 +117,8 @@ def recipes(
     methods : sequence of str, optional
         "forestcoll" for all forests, and baselines by name; without it forests and
         :data:`BASELINES`.
+    sizes : sequence of int
+        In bytes; the forests include one forest over time for each.
 
     Raises
     ------
@@ -118,7 +135,9 @@ def recipes(
     check_known(asked)
     found: list[Recipe] = []
     for name in asked:
-        found += forests(topology, collective, root) if name == FORESTS else [Recipe(name, name)]
+        found += (
+            forests(topology, collective, root, sizes) if name == FORESTS else [Recipe(name, name)]
+        )
     return tuple(found)
 
 

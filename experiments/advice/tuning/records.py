@@ -31,7 +31,9 @@ MOST_BYTES = 16_000_000
 """Size limit of an index: a thousand sizes with all their trials take some megabytes."""
 
 _FORMAT, _VERSION = "forestcoll-tuning", 1
-_FORESTS = re.compile(r"forest-(k[0-9]+|optimal-k|depth-[0-9]+)(-switches-copy)?")
+_FORESTS = re.compile(
+    r"forest-((k[0-9]+|optimal-k|depth-[0-9]+)(-switches-copy)?|for-[0-9]+([kmgt]b)?)"
+)
 
 
 class Folder:

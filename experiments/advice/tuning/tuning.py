@@ -1,8 +1,8 @@
 """Search for the best of many schedules at each size, in simulation.
 
-Latencies decide for small data, rates for large data. The lower bound on the time is the greater of
-:func:`forestcoll.schedule.simulate.least_latency_s` and the size over the rate of
-:func:`experiments.measures.bounds.upper_bound`.
+Latencies decide for small data, rates for large data. The lower bound on the time is that of
+:mod:`forestcoll.cut_over_time.simulated_bound`. Of a demand it is the larger of the latency and the
+size over the rate.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from experiments.advice.tuning.exchanges import (
 from experiments.advice.tuning.recipe import Recipe, recipes
 from experiments.advice.tuning.schedule_search import AtSize, Entrant, search
 from experiments.advice.tuning.shallow_forests import ShallowForests
+from experiments.advice.tuning.sized_forests import SizedForests
 from experiments.advice.tuning.switching import Range, ranges, refined, usable
 from experiments.config.points import ROOTED
 from experiments.measures.bounds import ALL, UpperBound, upper_bound
+from forestcoll.cut_over_time.simulated_bound import SimulatedBound
 from forestcoll.errors import (
     ForestCollError,
     InvalidParameterError,
@@ -58,9 +60,12 @@ class Bounds:
     latency_s: float  # least latency of a path between the GPUs farthest apart
     # bound on data size over time; None if the program that proves one did not finish
     rate: UpperBound | None
+    times: SimulatedBound | None  # of latencies and rate together; None of a demand
 
     def least_s(self, size_bytes: int) -> float:
         """Return the least seconds for a size."""
+        if self.times is not None:
+            return max(self.latency_s, self.times.least_s(size_bytes))
         by_rate = 0 if self.rate is None else Fraction(size_bytes, 10**9) / self.rate.algbw_gb_s
         return max(self.latency_s, float(by_rate))
 
@@ -194,12 +199,17 @@ def tune(
     if collective == ALL_TO_ALL:
         tried = exchanges(methods, demand, model)
     else:
-        tried = recipes(topology, methods, collective, rank)
-    found = _all_made(tried, topology, collective, rank, seconds, tell)
+        tried = recipes(topology, methods, collective, rank, asked)
+    found = _all_made(tried, topology, collective, rank, model, seconds, tell)
     start = rank if collective in ROOTED else None
+    rate = _rate(topology, collective, start, demand, found)
+    rate_gb_s = None if rate is None else rate.algbw_gb_s
     bounds = Bounds(
         least_latency_s(topology, collective, model, start, demand=demand),
-        _rate(topology, collective, start, demand, found),
+        rate,
+        SimulatedBound(topology, collective, model, start, rate_gb_s=rate_gb_s)
+        if demand is None
+        else None,
     )
     candidates = tuple(one.candidate for one in found)
     nothing = Tuning(
@@ -342,18 +352,20 @@ def _all_made(
     topology: Topology,
     collective: str,
     rank: int | None,
+    model: AlphaBeta,
     seconds: float,
     tell: Progress,
 ) -> list[Made]:
     found: list[Made] = []
-    low = None
+    low = sized = None
     if collective in COLLECTIVES:
         low = ShallowForests(topology, collective, rank, program_seconds(seconds))
+        sized = SizedForests(topology, collective, rank, model.alpha)
     for place, recipe in enumerate(tried):
         tell("methods", place, len(tried))
         # A depth limit that the optimal forests satisfy would only make the same forests again.
         if low is None or recipe.depth is None or not low.is_settled(recipe.depth):
-            found.append(made(recipe, topology, collective, rank, seconds, found, low))
+            found.append(made(recipe, topology, collective, rank, seconds, found, low, sized))
     tell("methods", len(tried), len(tried))
     if not any(one.simulator for one in found):
         raise _none_made(found, topology, collective)

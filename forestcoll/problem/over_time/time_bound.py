@@ -21,6 +21,7 @@ from fractions import Fraction
 
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.timed_links import REDUCTIONS
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.topology.describe import counted, decimal, link_groups, nodes_in_words
 from forestcoll.topology.graph import Link
@@ -52,14 +53,22 @@ class DelayedRate:
 
     Parameters
     ----------
-    bound : RateBound or AllreduceBound
+    bound : RateBound, AllreduceBound or PriceBound
+        The last is of an all-to-all of equal parts.
     delay_us : Fraction
         The time in which links carry no data of use: before any data arrive at their tails, or
         too late for any GPU.
     """
 
-    bound: RateBound | AllreduceBound = field(repr=False)
+    bound: RateBound | AllreduceBound | PriceBound = field(repr=False)
     delay_us: Fraction
+
+    @property
+    def algbw_gb_s(self) -> Fraction:
+        """The bound on the rate, in GB/s of what nccl-tests calls the size."""
+        if isinstance(self.bound, PriceBound):
+            return self.bound.topology.num_compute / self.bound.inverse_rate
+        return self.bound.algbw_gb_s
 
 
 @dataclass(frozen=True, repr=False)
@@ -80,8 +89,8 @@ class TimeBound(InBrief):
         The bound.
     proof : TimeCut or DelayedRate
     by_rate_us : Fraction, optional
-        The time for this size at the best known bound on the rate, without latencies. None if no
-        such bound is computed: for an all-to-all, or if its program took too long.
+        The time for this size at the best known bound on the rate, without latencies. None if the
+        program that finds one took too long.
     """
 
     topology: Topology
@@ -115,7 +124,7 @@ class TimeBound(InBrief):
             return [
                 f"links carry nothing of use for {decimal(self.proof.delay_us)} us, and data for "
                 f"{decimal(self.time_us - self.proof.delay_us)} us at "
-                f"{decimal(self.proof.bound.algbw_gb_s)} GB/s at most"
+                f"{decimal(self.proof.algbw_gb_s)} GB/s at most"
             ]
         labels = self.proof.labels_us
         sources = self._gpus_labelled(labels, Fraction(0))
@@ -128,7 +137,7 @@ class TimeBound(InBrief):
             f"{amount} bytes of {nodes_in_words(self.topology, near)} must {verb} "
             f"{nodes_in_words(self.topology, far)}",
             *self._turns(labels),
-            *self._crossings(labels),
+            *self._crossings(),
         ]
 
     def _gpus_labelled(self, labels: tuple[Fraction, ...], label: Fraction) -> list[int]:
@@ -155,15 +164,25 @@ class TimeBound(InBrief):
             for label in sorted(turning)[:_GROUPS_SHOWN]
         ]
 
-    def _crossings(self, labels: tuple[Fraction, ...]) -> list[str]:
-        """Say what links carry across the cut, and for how long."""
-        links: dict[Fraction, list[Link]] = defaultdict(list)
+    @property
+    def crossing(self) -> list[tuple[Link, Fraction]]:
+        """Links that carry data across the cut over time, with the microseconds; none of a rate."""
+        if isinstance(self.proof, DelayedRate):
+            return []
+        labels, found = self.proof.labels_us, []
         for link in self.topology.links:
             near, far = (link.head, link.tail) if self.reduction else (link.tail, link.head)
-            sends = not self.topology.nodes[link.tail].is_switch
+            sends = self.topology.nodes[link.tail].is_gpu
             late = link.latency_us + (self.alpha_us if sends else 0)
             if (open_us := labels[far] - labels[near] - late) > 0:
-                links[open_us].append(link)
+                found.append((link, open_us))
+        return found
+
+    def _crossings(self) -> list[str]:
+        """Say what links carry across the cut, and for how long."""
+        links: dict[Fraction, list[Link]] = defaultdict(list)
+        for link, open_us in self.crossing:
+            links[open_us].append(link)
         lines = []
         for open_us in sorted(links, reverse=True):
             for alike in link_groups(self.topology, links[open_us]):

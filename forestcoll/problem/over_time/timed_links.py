@@ -6,7 +6,7 @@ Output:  links of whole capacities and whole latencies; in a reduction every lin
          latency it had.
 Cost:    linear in the links.
 Source:  the alpha-beta model of :mod:`forestcoll.schedule.simulate.alpha_beta`: alpha for each GPU
-         that sends, and the latencies of the links. Switches and relays forward immediately.
+         that sends, in the group or not, and the latencies of the links.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ class TimedLinks:
 
     @classmethod
     def of(cls, topology: Topology, alpha_us: Fraction, *, reduction: bool) -> TimedLinks:
-        """Return the links of a network; those that a GPU of the group sends on cost alpha."""
+        """Return the links of a network; those that a GPU sends on cost alpha, relays included."""
         latencies = [
-            link.latency_us + (0 if topology.nodes[link.tail].is_switch else alpha_us)
+            link.latency_us + (alpha_us if topology.nodes[link.tail].is_gpu else 0)
             for link in topology.links
         ]
         ticks = math.lcm(1, *(one.denominator for one in latencies))

@@ -141,46 +141,108 @@ def _measure(
     most : int
         Upper limit of the amount over all steps and links together.
     """
-    hops = routes.links_on(topology)
-    shares, common = _shares(routes)
-    rows = routes.first_hop - np.arange(len(routes.first_hop))  # of ``hops``, path by path
-    share = np.repeat(shares, np.diff(rows))
-    links = len(routes.tail)
-    link_of_hop = np.repeat(np.arange(links), np.diff(rows[routes.first_path]) if links else 0)
-    path_of_hop = np.repeat(np.arange(len(rows) - 1), np.diff(rows))
     slowness, of_groups, per = _slowness(topology)
-    often = int(np.diff(rows).max(initial=1))  # a path may use a link, or its group, repeatedly
     greatest = max([1, *slowness.tolist(), *of_groups.tolist()])
-    kind = np.int64 if most * common * often * greatest < 2**63 else object
-    share, slowness, of_groups = (each.astype(kind) for each in (share, slowness, of_groups))
+    division = _division(topology, routes, most, greatest)
+    kind = division.factor.dtype
+    slowness, of_groups = slowness.astype(kind), of_groups.astype(kind)
     members = [np.array(places) for places, _ in topology.shared_places]
 
     total, slowest, steps = np.zeros(len(topology.links), dtype=kind), 0, 0
     for amounts in sent:
-        load = np.zeros(len(topology.links), dtype=kind)
-        divided, named = np.split(amounts.astype(kind), [links])
-        np.add.at(load, hops, divided[link_of_hop] * share)
-        if len(named):
-            np.add.at(load, hops, named[path_of_hop] * common)
+        load = division.loads(amounts)
         total += load
         together = np.array([load[places].sum() for places in members], dtype=kind)
         busiest = (load * slowness).max(initial=0), (together * of_groups).max(initial=0)
         slowest += int(max(busiest))
         steps += 1
-    whole *= common
+    whole *= division.common
     return Traffic(Fraction(slowest, whole * per), steps, tuple(total.tolist()), whole)
 
 
-def _shares(routes: Routes) -> tuple[_Amounts, int]:
-    """Return the share of each path in the traffic of its link, and the sum of the shares."""
+@dataclass(frozen=True, slots=True)
+class _Division:
+    """Division of the amounts on logical links over the hops of their paths.
+
+    Loads are summed in a table, so that 64 bits mostly are enough for the many hops: it has a row
+    for each size of parts, and a last one for amounts on paths by name.
+
+    Parameters
+    ----------
+    logical, links : int
+        Numbers of logical links, and of physical links, which are the columns of the table.
+    link_of_path : int array
+        The logical link of each path.
+    parts : array
+        What each path carries of its logical link, in parts.
+    many : int array
+        Of each path, its hops.
+    hop, cell : int arrays
+        The physical link of each hop, and its place in the table.
+    factor : array
+        Of each row, the size of its parts: int64 if all loads fit, else Python ints.
+    common : int
+        Unit of the loads: they are in so many parts of the amounts.
+    """
+
+    logical: int
+    links: int
+    link_of_path: _Amounts
+    parts: _Amounts
+    many: _Amounts
+    hop: _Amounts
+    cell: _Amounts
+    factor: _Amounts
+    common: int
+
+    def loads(self, amounts: _Amounts) -> _Amounts:
+        """Return the load of each physical link, in parts."""
+        kind = self.parts.dtype
+        divided, named = np.split(amounts.astype(kind), [self.logical])
+        table = np.zeros((len(self.factor), self.links), dtype=kind)
+        carried = np.repeat(divided[self.link_of_path] * self.parts, self.many)
+        np.add.at(table.reshape(-1), self.cell, carried)
+        if len(named):
+            np.add.at(table[-1], self.hop, np.repeat(named, self.many))
+        loads: _Amounts = self.factor @ table.astype(self.factor.dtype)
+        return loads
+
+
+def _division(topology: Topology, routes: Routes, most: int, greatest: int) -> _Division:
+    """Divide each logical link's amount among its paths, in 64 bits if they are enough.
+
+    Parameters
+    ----------
+    most : int
+        Upper limit of the amount over all steps and links together.
+    greatest : int
+        The largest number that loads are multiplied by.
+    """
+    hop, links, logical = routes.links_on(topology), len(topology.links), len(routes.tail)
+    many = np.diff(routes.first_hop) - 1
+    link_of_path = np.repeat(np.arange(logical), np.diff(routes.first_path))
+    parts, of_link, common = _parts(routes)
+    most *= int(many.max(initial=1))  # a path may use a link, or its group, repeatedly
+    sizes, place = np.unique(common // of_link, return_inverse=True)
+    if most * common * greatest < 2**63 or len(sizes) * links > len(hop):
+        kind = np.int64 if most * common * greatest < 2**63 else object
+        parts = parts.astype(kind) * (common // of_link).astype(kind)[link_of_path]
+        factor, cell = np.array([1, common], dtype=kind), hop
+    else:
+        fits = most * int(parts.max(initial=1)) < 2**63
+        parts, factor = parts.astype(np.int64 if fits else object), np.append(sizes, common)
+        cell = np.repeat(place[link_of_path] * links, many) + hop
+    return _Division(logical, links, link_of_path, parts, many, hop, cell, factor, common)
+
+
+def _parts(routes: Routes) -> tuple[_Amounts, _Amounts, int]:
+    """Return the parts of each path, the parts of each logical link, and a common multiple."""
     if not len(routes.multiplicity):
-        return routes.multiplicity.astype(object), 1
+        return routes.multiplicity, np.ones(0, dtype=object), 1
     starts, many = routes.first_path[:-1], np.diff(routes.first_path)
-    least = routes.multiplicity // np.repeat(np.gcd.reduceat(routes.multiplicity, starts), many)
-    trees = least.astype(object)
-    of_link = np.add.reduceat(trees, starts)
-    common = math.lcm(*set(of_link.tolist()))
-    return trees * np.repeat(common // of_link, many), common
+    parts = routes.multiplicity // np.repeat(np.gcd.reduceat(routes.multiplicity, starts), many)
+    of_link = np.add.reduceat(parts.astype(object), starts)
+    return parts, of_link, math.lcm(*set(of_link.tolist()))
 
 
 def _slowness(topology: Topology) -> tuple[_Amounts, _Amounts, int]:

@@ -5,12 +5,16 @@ simulator), ``simulator`` (one size, a number of pipeline chunks), ``pipeline_ch
 number of them), ``reach`` (a lower bound on latency).
 """
 
-from forestcoll.schedule.simulate.alpha_beta import AlphaBeta, Sharing
-from forestcoll.schedule.simulate.pipeline_chunks import MOST_PIPELINE_CHUNKS, best_chunk_count
+from forestcoll.schedule.simulate.alpha_beta import UNLIMITED, AlphaBeta, Priority, Sharing
+from forestcoll.schedule.simulate.pipeline_chunks import (
+    MOST_PIPELINE_CHUNKS,
+    best_chunk_count,
+    chunk_count_within,
+)
 from forestcoll.schedule.simulate.reach import least_latency_s
 from forestcoll.schedule.simulate.simulator import LinkUsage, Simulation, Simulator
 
 __all__ = [
-    "MOST_PIPELINE_CHUNKS", "AlphaBeta", "LinkUsage", "Sharing", "Simulation", "Simulator",
-    "best_chunk_count", "least_latency_s",
+    "MOST_PIPELINE_CHUNKS", "UNLIMITED", "AlphaBeta", "LinkUsage", "Priority", "Sharing",
+    "Simulation", "Simulator", "best_chunk_count", "chunk_count_within", "least_latency_s",
 ]  # fmt: skip

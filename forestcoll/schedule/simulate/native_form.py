@@ -69,18 +69,18 @@ class NativeForm:
         self._first_used, self._used = _with_groups(topology, self.first_link, self.link)
         self._delay_of_path, hops, latencies = _delays(program, self.first_link, self.link)
         self.kinds = Kinds(tuple(known), hops, latencies)
-        self._native: dict[bool, NativeSimulator] = {}
+        self._native: dict[tuple[bool, bool], NativeSimulator] = {}
 
     @property
     def by_class(self) -> bool:
         """Whether transfers of one class may be simulated as one: there are no messages."""
         return not (self.program.message >= 0).any()
 
-    def native(self, *, adding: bool) -> NativeSimulator:
-        """Return the simulator with or without adders; each is made once."""
-        if adding not in self._native:
+    def native(self, *, adding: bool, critical_path: bool = False) -> NativeSimulator:
+        """Return the simulator with or without adders, and priorities; each is made once."""
+        if (adding, critical_path) not in self._native:
             program = self.program
-            self._native[adding] = NativeSimulator(
+            self._native[adding, critical_path] = NativeSimulator(
                 self._kind_of_resource,
                 self._first_used,
                 self._used,
@@ -92,8 +92,9 @@ class NativeForm:
                 _gates(program.message),
                 program.first_need,
                 program.need,
+                critical_path,
             )
-        return self._native[adding]
+        return self._native[adding, critical_path]
 
     def loads(self) -> npt.NDArray[np.float64]:
         """Return the load of each link, in units of the data."""

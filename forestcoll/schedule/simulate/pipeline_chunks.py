@@ -23,13 +23,16 @@ from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.simulator import Simulation, Simulator
 
-__all__ = ["MOST_PIPELINE_CHUNKS", "best_chunk_count"]
+__all__ = ["MOST_PIPELINE_CHUNKS", "best_chunk_count", "chunk_count_within"]
 
 MOST_PIPELINE_CHUNKS = 2**14
 """Largest number of pipeline chunks to try."""
 
 _MOST_WORK = 2**26  # work limit of one simulation: some seconds
 _PATIENCE = 2  # number of larger, worse candidates after which the search ends
+# Share of the time that a larger number must save if the window is not 1: without limits and costs
+# every larger number saves something.
+_LEAST_SAVED = 1e-3
 
 
 def best_chunk_count(
@@ -66,17 +69,37 @@ def best_chunk_count(
         return first
     grid = _grid(min(most, _bytes_of_smallest(simulator, size_bytes)))
     start = min(len(grid) - 1, _guess(simulator, size_bytes, model, grid))
+    saved = 0.0 if model.window == 1 else _LEAST_SAVED
     least, last, worse = first, first, 0
     for place, pipeline_chunks in enumerate(grid[1:], 1):
         # The work grows in proportion to the pipeline chunks.
         if last.work * pipeline_chunks > _MOST_WORK * last.pipeline_chunks:
             break
         last = simulator.run(size_bytes, model, pipeline_chunks, progress=progress)
-        worse = 0 if last.time_s < least.time_s else worse + 1
+        worse = 0 if last.time_s < least.time_s * (1 - saved) else worse + 1
         least = min(least, last, key=lambda one: one.time_s)
         if place > start and worse >= _PATIENCE:
             break
     return least
+
+
+def chunk_count_within(simulator: Simulator, size_bytes: int, chunk_bytes: int) -> int:
+    """Return the least number of pipeline chunks of at most so many bytes in every transfer.
+
+    Runtimes send a transfer through buffers of a fixed size, whatever is best.
+
+    Raises
+    ------
+    InvalidParameterError
+        If ``chunk_bytes`` is not a number from 1 up, or the number is above 2^20.
+    """
+    if isinstance(chunk_bytes, bool) or not isinstance(chunk_bytes, int) or chunk_bytes < 1:
+        raise InvalidParameterError(
+            f"the size of a pipeline chunk is {chunk_bytes!r}; it must be a whole number from 1"
+        )
+    program = simulator.program
+    largest = size_bytes * int(program.amount.max(initial=0))
+    return max(1, -(-largest // (program.chunks.whole * chunk_bytes)))
 
 
 def _bytes_of_smallest(simulator: Simulator, size_bytes: int) -> int:
@@ -98,8 +121,10 @@ def _grid(most: int) -> list[int]:
 def _guess(simulator: Simulator, size_bytes: int, model: AlphaBeta, grid: list[int]) -> int:
     """Return the grid index of the smallest number that is not below the formula's."""
     steps = int(simulator.program.step.max(initial=0)) + 1
-    alpha_s = simulator.slowest_hop_s(model)
+    if model.window != 1:  # the formula is for one chunk on the way; the search goes up from 1
+        return 0
+    price_s = simulator.slowest_hop_s(model)
     ideal = math.inf
-    if alpha_s:
-        ideal = math.sqrt((steps - 1) * simulator.pipelined_s(size_bytes) / alpha_s)
+    if price_s:
+        ideal = math.sqrt((steps - 1) * simulator.pipelined_s(size_bytes) / price_s)
     return sum(number < ideal for number in grid)

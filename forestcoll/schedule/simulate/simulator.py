@@ -12,8 +12,9 @@ The data is cut into equal pipeline chunks, each of which goes through the whole
 pipeline chunk of a transfer depends on the same pipeline chunk of the transfer's dependencies, and
 follows the one before it. Pipeline chunks in flight at once share the links in proportion to their
 sizes, and likewise the shared capacities of these links. So each has at least its rate in the
-pipelined model. With c pipeline chunks over h hops the time is at most (h + c - 1) (alpha + T / c),
-where T is the time of :func:`forestcoll.schedule.cost`, and never less than T.
+pipelined model. With c pipeline chunks over h hops and a window of 1 the time is at most
+(h + c - 1) (alpha + T / c), where T is the time of :func:`forestcoll.schedule.cost`, and never less
+than T.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from forestcoll.problem.sizes import MOST_BYTES
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.native_form import NativeForm
+from forestcoll.topology.numbers import Exact
 
 __all__ = ["LinkUsage", "Simulation", "Simulator"]
 
@@ -193,19 +195,26 @@ class Simulator:
         self._check(size_bytes, model, pipeline_chunks, bins)
         if not self.program.num_transfers:
             return Simulation(size_bytes, pipeline_chunks, 0.0, model, closed=True)
-        native = self._form.native(adding=bool(model.gamma_s_per_gb))
+        native = self._form.native(
+            adding=bool(model.gamma_s_per_gb), critical_path=model.has_priorities
+        )
         rate, latency = self._rates(size_bytes, model), self._latencies(model)
+        costs = (
+            model.window_of(pipeline_chunks),
+            self._costs(model.chunk_cost_us),
+            self._costs(model.message_cost_us),
+        )
         by_class = self._form.by_class
         fair = model.is_fair
         if fair and not (bins or events or model.keep_clock):
             closed = native.in_rounds(
-                rate, latency, pipeline_chunks, model.lockstep, by_class, progress
+                rate, latency, pipeline_chunks, model.lockstep, *costs, by_class, progress
             )
             if closed is not None:
                 return Simulation(size_bytes, pipeline_chunks, closed, model, closed=True)
         tick = self._tick(size_bytes, model, pipeline_chunks)
         start = self._starts(tick) if model.keep_clock else np.zeros(0, dtype=np.int64)
-        setting = (rate, latency, start, pipeline_chunks, model.lockstep, tick, bins)
+        setting = (rate, latency, start, pipeline_chunks, model.lockstep, tick, bins, *costs)
         try:
             if fair:
                 found = native.fair_shares(*setting, by_class, progress)
@@ -250,8 +259,8 @@ class Simulator:
         """Return units per second of every kind of link, and of the adders."""
         whole = self.program.chunks.whole
         per_gb = Fraction(whole * _BYTES_PER_GB, size_bytes)
-        gamma = model.gamma
-        rates = [bandwidth * per_gb for bandwidth in self._form.kinds.bandwidths_gb_s]
+        gamma, share = model.gamma, Fraction(model.efficiency)
+        rates = [bandwidth * share * per_gb for bandwidth in self._form.kinds.bandwidths_gb_s]
         return np.array([float(rate) for rate in [*rates, per_gb / (gamma or 1)]])
 
     def _latencies(self, model: AlphaBeta) -> _Floats:
@@ -259,13 +268,24 @@ class Simulator:
         pairs = zip(kinds.hops, kinds.latencies_us, strict=True)
         return np.array([float((hops * alpha + links) / 10**6) for hops, links in pairs])
 
+    def _costs(self, cost_us: Exact) -> _Floats:
+        """Return a cost by kind of path, in seconds; an empty array stands for none."""
+        if not cost_us:
+            return np.zeros(0)
+        return np.array([float(hops * Fraction(cost_us) / 10**6) for hops in self._form.kinds.hops])
+
     def slowest_hop_s(self, model: AlphaBeta) -> float:
-        """Return the largest latency of a transfer, in seconds."""
-        return float(self._latencies(model).max(initial=0.0))
+        """Return the largest latency of a transfer with all costs, in seconds."""
+        waits = self._latencies(model)
+        for cost_us in (model.chunk_cost_us, model.message_cost_us):
+            if cost_us:
+                waits = waits + self._costs(cost_us)
+        return float(waits.max(initial=0.0))
 
     def _tick(self, size_bytes: int, model: AlphaBeta, pipeline_chunks: int) -> float:
         """Return a tick in seconds: a power of two far below any time that matters."""
-        pipelined, adding = self.pipelined_s(size_bytes), float(model.gamma) * size_bytes / 10**9
+        pipelined = self.pipelined_s(size_bytes) / float(Fraction(model.efficiency))
+        adding = float(model.gamma) * size_bytes / 10**9
         scale = math.frexp(pipelined + adding + self.slowest_hop_s(model))[1]
         rounds = int(self.program.step.max(initial=0)) + 1 + pipeline_chunks
         fine = min(scale + _OF_ALL, math.frexp(pipelined)[1] + _OF_FLOWING)

@@ -28,12 +28,13 @@ if TYPE_CHECKING:
     from forestcoll.schedule.verification.certificates.demand_prices import (
         AllToAllCertificateVerdict,
     )
+    from forestcoll.schedule.verification.certificates.least_times import TimeCertificateVerdict
     from forestcoll.schedule.verification.time_bounds import verify_time_bound
 
 __all__ = [
     "AllToAllCertificateVerdict", "AllreduceCertificateVerdict", "AllreduceVerdict",
-    "CertificateVerdict", "FlowVerdict", "StepVerdict", "Verdict", "verify", "verify_certificate",
-    "verify_time_bound",
+    "CertificateVerdict", "FlowVerdict", "StepVerdict", "TimeCertificateVerdict", "Verdict",
+    "verify", "verify_certificate", "verify_time_bound",
 ]  # fmt: skip
 
 _CERTIFICATES = f"{__name__}.certificates"
@@ -45,6 +46,7 @@ __getattr__, __dir__ = attach(
         "AllToAllCertificateVerdict": f"{_CERTIFICATES}.demand_prices",
         "AllreduceCertificateVerdict": f"{_CERTIFICATES}.allreduce_certificate",
         "CertificateVerdict": f"{_CERTIFICATES}.certificate",
+        "TimeCertificateVerdict": f"{_CERTIFICATES}.least_times",
         "verify_certificate": f"{_CERTIFICATES}.certificate",
         "verify_time_bound": f"{__name__}.time_bounds",
     },

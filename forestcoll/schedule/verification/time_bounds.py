@@ -3,7 +3,7 @@
 Problem: can no schedule of a collective end before a time, by the proof that comes with it?
 Input:   a time bound; nothing in it is trusted.
 Output:  the time that its proof gives, or the first violation.
-Cost:    one pass over the links; for a delay, shortest latencies by repeated passes.
+Cost:    one pass over the links; for a delay, two searches for least latencies.
 Source:  minimum cuts over time (docs/mathematics/time-bound.md). Shares no code with the search for
          labels: links, latencies and amounts are added up here again.
 
@@ -13,16 +13,22 @@ labels in proportion would carry less than must cross.
 
 from __future__ import annotations
 
+import heapq
 from fractions import Fraction
 
+import numpy as np
+
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.price_bound import PriceBound
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.schedule.verification.naming import fail
+from forestcoll.schedule.verification.pair_prices import priced_inverse_rate_of_pairs
 from forestcoll.schedule.verification.prices import priced_inverse_rate
 from forestcoll.schedule.verification.trees.allreduce import check_bound
-from forestcoll.topology.model import Topology
+from forestcoll.topology.model import NodeKind, Topology
 
-__all__ = ["verify_time_bound"]
+__all__ = ["proved_rate", "verify_time_bound"]
 
 _BACKWARD = ("reduce", "reduce-scatter")
 _EQUAL = ("allreduce", "all-to-all")
@@ -119,35 +125,58 @@ def _due(bound: TimeBound, labels: tuple[Fraction, ...]) -> Fraction:
 
 
 def _latencies(topology: Topology, alpha_us: Fraction) -> list[Fraction]:
-    """Return the latency of each link, with alpha where a GPU of the group sends."""
-    sending = set(topology.compute)
-    return [e.latency_us + (alpha_us if e.tail in sending else 0) for e in topology.links]
+    """Return the latency of each link, with alpha where a GPU sends, be it of the group or not."""
+    sending = [node.kind is not NodeKind.SWITCH for node in topology.nodes]
+    return [e.latency_us + (alpha_us if sending[e.tail] else 0) for e in topology.links]
 
 
 def _delayed(bound: TimeBound, proof: DelayedRate) -> Fraction:
     """Return the time that a bound on the rate and its delay prove."""
-    rate, topology = proof.bound, bound.topology
-    copies = any(node.multicast for node in topology.nodes)
-    if rate.topology != topology:
-        fail(f"the bound on the rate is of another topology, {rate.topology.name}")
+    if proof.bound.topology != bound.topology:
+        fail(f"the bound on the rate is of another topology, {proof.bound.topology.name}")
+    fastest = proved_rate(bound, proof.bound)
+    delay = _delay(bound.topology, bound.alpha_us)
+    if not isinstance(proof.delay_us, Fraction) or proof.delay_us > delay:
+        fail(f"the bound claims a delay of {proof.delay_us!r} us; links are of no use for {delay}")
+    return proof.delay_us + bound.size_bytes / (1000 * fastest)
+
+
+def proved_rate(bound: TimeBound, rate: RateBound | AllreduceBound | PriceBound) -> Fraction:
+    """Return the rate that prices prove to be the largest, in GB/s.
+
+    Raises
+    ------
+    VerificationError
+        If they are no prices, prove nothing, or are of another collective than the bound's.
+    """
+    copies = any(node.multicast for node in bound.topology.nodes)
     if isinstance(rate, RateBound):
         if bound.collective in _EQUAL:
             fail(f"the bound on the rate is of trees one way, not of an {bound.collective}")
         if rate.weights != bound.weights or rate.reduction != (bound.collective in _BACKWARD):
             fail("the bound on the rate is of another collective, or of other weights")
-        fastest = sum(rate.weights) / priced_inverse_rate(rate, copies=copies)
-    else:
-        if bound.collective != "allreduce":
-            fail(f"the bound on the rate is of an allreduce, not of a {bound.collective}")
-        if rate.weights:
-            fail("the bound on the rate is of sums at certain GPUs; it must allow all")
-        if copies and not rate.multicast:
-            fail("the bound on the rate is for switches that only forward; some may copy and add")
-        fastest = check_bound(rate)
-    delay = _delay(topology, bound.alpha_us)
-    if not isinstance(proof.delay_us, Fraction) or proof.delay_us > delay:
-        fail(f"the bound claims a delay of {proof.delay_us!r} us; links are of no use for {delay}")
-    return proof.delay_us + bound.size_bytes / (1000 * fastest)
+        return sum(rate.weights) / priced_inverse_rate(rate, copies=copies)
+    if isinstance(rate, PriceBound):
+        if bound.collective != "all-to-all" or rate.demand is not None:
+            fail(f"the bound on the rate is of chunks for pairs of GPUs, not of {bound.collective}")
+        return _rate_of_pairs(rate)
+    if bound.collective != "allreduce":
+        fail(f"the bound on the rate is of an allreduce, not of a {bound.collective}")
+    if rate.weights:
+        fail("the bound on the rate is of sums at certain GPUs; it must allow all")
+    if copies and not rate.multicast:
+        fail("the bound on the rate is for switches that only forward; some may copy and add")
+    return check_bound(rate)
+
+
+def _rate_of_pairs(rate: PriceBound) -> Fraction:
+    """Return the rate of an all-to-all by its prices; a unit for each pair takes N of the size."""
+    gpus = rate.topology.num_compute
+    units = np.ones((gpus, gpus), dtype=np.int64) - np.eye(gpus, dtype=np.int64)
+    least = priced_inverse_rate_of_pairs(rate.topology, units, rate.price)
+    if least == 0:
+        fail("the prices of the bound on the rate cost no pair anything; they prove nothing")
+    return gpus / least
 
 
 def _delay(topology: Topology, alpha_us: Fraction) -> Fraction:
@@ -172,13 +201,16 @@ def _delay(topology: Topology, alpha_us: Fraction) -> Fraction:
 def _nearest(
     topology: Topology, ends: list[tuple[int, int]], latencies: list[Fraction]
 ) -> dict[int, Fraction]:
-    """Return the least latency from any GPU to each node that one reaches (Bellman and Ford)."""
-    found = dict.fromkeys(topology.compute, Fraction(0))
-    changed = True
-    while changed:
-        changed = False
-        for (tail, head), latency in zip(ends, latencies, strict=True):
-            if tail in found and (head not in found or found[tail] + latency < found[head]):
-                found[head] = found[tail] + latency
-                changed = True
+    """Return the least latency from any GPU of the group to each node that one reaches."""
+    leaving: dict[int, list[tuple[Fraction, int]]] = {}
+    for (tail, head), latency in zip(ends, latencies, strict=True):
+        leaving.setdefault(tail, []).append((latency, head))
+    found: dict[int, Fraction] = {}
+    waiting = [(Fraction(0), gpu) for gpu in topology.compute]
+    while waiting:
+        away, node = heapq.heappop(waiting)
+        if node not in found:
+            found[node] = away
+            for latency, head in leaving.get(node, ()):
+                heapq.heappush(waiting, (away + latency, head))
     return found

@@ -119,7 +119,7 @@ def test_damage_is_counted() -> None:
 
 
 def test_small_data_is_bounded_by_latency_and_large_data_by_rate() -> None:
-    """A ring of 5 with 3 us a link: the farthest GPU is 2 links away."""
+    """A ring of 5 with 3 us a link: the farthest GPUs are 2 links away, on either side."""
     ring = load_topology("ring:nodes=5")
     late = type(ring)(
         ring.name,
@@ -128,10 +128,11 @@ def test_small_data_is_bounded_by_latency_and_large_data_by_rate() -> None:
     )
     found = expected(late, "allgather")
     assert found.latency_us == 6
-    assert found.least_us(1) == 6
+    assert found.least_us(1) == 6 + Fraction(1, 5 * 1000)
+    assert found.least_times_us([1], 10) == [26 + Fraction(1, 5 * 1000)]
     rate = found.bounds[0].algbw_gb_s
     assert rate is not None
-    assert found.least_us(10**9) == 10**9 / (rate * 1000)
+    assert found.least_us(10**9) == 3 + 10**9 / (rate * 1000)
     assert expected(ring, "allgather").latency_us == 0
     path = late.without("gpu4 - gpu0")
     assert expected(path, "broadcast", root="gpu2").latency_us == 6
@@ -235,7 +236,7 @@ def test_a_network_that_leads_one_way_has_a_broadcast_and_a_reduce() -> None:
 
 
 def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that does not finish; the least time is that of the latency."""
+    """A program that does not finish; 3/4 GB over 2 links into a GPU take 375 ms."""
 
     def late(*_: object, **__: object) -> None:
         raise TimeLimitError("no flow")
@@ -247,7 +248,7 @@ def test_without_a_bound_there_are_rates_and_no_shares(monkeypatch: pytest.Monke
     assert found.rates[1].algbw_gb_s is not None
     assert all(one.share is None for one in found.rates)
     assert found.binding is None
-    assert found.least_us(10**9) == found.latency_us == 0
+    assert found.least_us(10**9) == 375_000
 
 
 def test_unknown_collectives_are_refused_with_the_known_ones() -> None:

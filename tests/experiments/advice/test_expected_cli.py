@@ -32,7 +32,7 @@ def test_rates_are_a_table_with_binding_cuts_and_times_of_sizes() -> None:
         "\n"
         "      size           us     algbw     busbw  at best\n"
         "       1MB      6.11669   171.429       300\n"
-        "  (the links of this network have no latencies: small data takes longer)\n"
+        "  (the links of this network have no latencies: small data takes longer; see --alpha)\n"
     )
 
 

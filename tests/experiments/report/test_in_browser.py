@@ -126,6 +126,27 @@ def test_a_row_shows_all_it_says(page: Any) -> None:
     assert page.locator("#rows .more").count() == 0
 
 
+def test_two_hundred_rows_are_shown_at_first(browser: Any, tmp_path: Path) -> None:
+    """More on a click, all of them on paper; a search goes through all."""
+    many = [replace(rows()[0], topology=f"t:n={n}", gpus=n, point=f"p{n}") for n in range(450)]
+    file = write_report([Source("a", "toy", "Toys", tuple(many))], tmp_path / "a.html")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    lines, more = page.locator("#rows tbody tr"), page.locator("#more")
+    until(page, lambda: lines.count() == 200)
+    assert page.inner_text("#count") == "450 of 450 rows"
+    page.fill("#filter-text", "n=44")
+    until(page, lambda: shown(page, 2) == ["t:n=44", *(f"t:n={n}" for n in range(440, 450))])
+    page.click("#clear")
+    until(page, lambda: lines.count() == 200)
+    more.click()
+    assert more.inner_text() == "show 50 more"
+    more.click()
+    assert lines.count() == 450
+    assert more.is_hidden()
+    page.close()
+
+
 def test_the_legend_hides_a_method_in_all_panels_of_its_section(page: Any) -> None:
     """And shows it again; other sections stay as they are."""
     traces = page.locator("#experiment-1 .plot .scatterlayer .trace")

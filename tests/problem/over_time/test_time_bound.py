@@ -1,5 +1,6 @@
 """Bounds on time in words and numbers."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll import time_bound
@@ -49,7 +50,8 @@ def test_rates_and_shares():
     assert bound.algbw_gb_s == 4000 / Fraction("28.75")
     assert bound.share_of_rate == Fraction(150, 13) / Fraction("28.75")
     assert not bound.reduction
-    assert time_bound("ring:nodes=3", "all-to-all", 1).share_of_rate is None
+    pairs = time_bound("ring:nodes=3", "all-to-all", 3_000_000)
+    assert pairs.share_of_rate == Fraction(1000, 1010)  # 1 MB over each link, and 10 us
 
 
 def test_it_is_shown_in_brief():
@@ -58,3 +60,25 @@ def test_it_is_shown_in_brief():
         repr(bound) == "<TimeBound allgather on dgx_a100:boxes=2, 4000000 bytes: at least 28.75 us>"
     )
     assert "28.75 us" in bound._repr_html_()
+
+
+def test_parts_of_a_byte_and_long_lists_in_words():
+    """A path of 12: 1/12 of 10 bytes; 12 labels, of which 8 are listed."""
+    path = network_of("g0..11", ", ".join(f"g{i} - g{i + 1}" for i in range(11)))
+    words = time_bound(path, "allgather", 10).in_words()
+    assert words[0].startswith("0.833333 bytes of GPU g11 must reach GPU g0")
+    assert sum("from the start" in line for line in words) == 8
+
+
+def test_without_a_bound_on_the_rate_there_is_no_share():
+    bound = time_bound("dgx_a100:boxes=2", "allgather", 4_000_000)
+    assert replace(bound, by_rate_us=None).share_of_rate is None
+
+
+def test_links_that_cross():
+    """25 000 (8 x 8.75 + 10) bytes; none cross a rate after a delay."""
+    bound = time_bound("dgx_a100:boxes=2", "allgather", 4_000_000)
+    assert sum(link.bandwidth_gb_s * us for link, us in bound.crossing) == 2000
+    back = time_bound("dgx_a100:boxes=2", "reduce-scatter", 4_000_000)
+    assert sum(link.bandwidth_gb_s * us for link, us in back.crossing) == 2000
+    assert time_bound("torus:dims=3x3", "allreduce", 10**9).crossing == []

@@ -33,14 +33,14 @@ def test_a_reversed_link_has_the_latency_it_had():
     ]
 
 
-def test_gpus_outside_the_group_forward_like_switches():
+def test_gpus_outside_the_group_cost_alpha_too():
     relayed = group(network_of("a b c", "a - b, b - c"), ["a", "c"], idle="forward")
     links = TimedLinks.of(relayed, Fraction(1), reduction=False)
     latency = {
         (relayed.nodes[t].name, relayed.nodes[h].name): one
         for t, h, one in zip(links.tail, links.head, links.latency, strict=True)
     }
-    assert latency == {("a", "b"): 1, ("b", "a"): 0, ("b", "c"): 0, ("c", "b"): 1}
+    assert latency == {("a", "b"): 1, ("b", "a"): 1, ("b", "c"): 1, ("c", "b"): 1}
 
 
 def test_bytes_become_units_of_capacity_and_time():

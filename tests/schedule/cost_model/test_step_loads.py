@@ -1,8 +1,11 @@
 """What steps put on the links: exact, whatever is looked at together."""
 
+import math
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from baselines import METHODS
@@ -22,6 +25,7 @@ from forestcoll.schedule import (
 from forestcoll.schedule.cost_model import step_loads
 from forestcoll.topology import load_topology
 from tests.schedule.literals import LITERALS
+from tests.schedule.made.networks import holed_mesh
 from tests.schedule.made.steps import doubling, slowest_links
 
 
@@ -91,3 +95,20 @@ def test_transfers_without_a_route_have_no_cost() -> None:
     for measure in (cost, synchronous):
         with pytest.raises(VerificationError, match="no route, or its steps have gaps"):
             measure(lost)
+
+
+def test_shares_without_a_small_common_part_are_added_up_exactly() -> None:
+    """Pairs of a damaged mesh have many numbers of paths; no parts of 64 bits suit all."""
+    net = holed_mesh()
+    made = METHODS["direct"].run(net, "all-to-all")
+    assert isinstance(made, StepSchedule)
+    assert math.lcm(*np.diff(made.routes.first_path).tolist()) > 2**50
+    found = cost(made)
+    expected = dict.fromkeys(net.link_between, Fraction(0))
+    for paths in made.routes.paths().values():
+        for path in paths:
+            for hop in pairwise(path.nodes):
+                expected[hop] += Fraction(1, net.num_compute * len(paths))
+    assert [Fraction(load, found.whole) for load in found.loads] == [
+        expected[link.tail, link.head] for link in net.links
+    ]

@@ -17,6 +17,12 @@ def test_numbers_are_exact_however_they_are_written() -> None:
     assert AlphaBeta(alpha_us=0.1).alpha_us == Fraction(1, 10)  # type: ignore[arg-type]
 
 
+def test_no_window_is_larger_than_the_number_of_chunks() -> None:
+    """Unlimited is as many as there are."""
+    assert [AlphaBeta(window=window).window_of(4) for window in (1, 3, 9)] == [1, 3, 4]
+    assert AlphaBeta(window="unlimited").window_of(4) == 4
+
+
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -27,6 +33,17 @@ def test_numbers_are_exact_however_they_are_written() -> None:
         ({"alpha_us": 0.1 + 0.2}, r"alpha"),
         ({"gamma_s_per_gb": "-0.5"}, r"gamma is -0.5 s/GB; it must be from 0"),
         ({"sharing": "lifo"}, r"sharing is 'lifo'; it must be one of fair, fifo"),
+        ({"chunk_cost_us": -1}, r"chunk cost is -1 us; it must be from 0"),
+        ({"message_cost_us": "x"}, r"message cost"),
+        ({"efficiency": 0}, r"efficiency is 0; it must be a share above 0, at most 1"),
+        ({"efficiency": "1.1"}, r"efficiency is 1.1; it must be a share above 0, at most 1"),
+        ({"efficiency": "most"}, r"efficiency"),
+        ({"window": 0}, r"window is 0; it must be a whole number from 1 to 1048576, or unlimited"),
+        ({"window": True}, r"window is True; it must be a whole number"),
+        ({"window": "all"}, r"window is 'all'; it must be a whole number"),
+        ({"window": 2**20 + 1}, r"window is 1048577; it must be a whole number"),
+        ({"priority": "last"}, r"priority is 'last'; it must be one of equal, critical-path"),
+        ({"priority": "critical-path", "sharing": "fifo"}, r"priorities are for fair sharing"),
         ({"lockstep": True, "keep_clock": True}, r"keeps to steps or to its clock; choose one"),
     ],
 )

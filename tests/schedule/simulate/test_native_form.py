@@ -23,12 +23,10 @@ def _both_ways(form: NativeForm, pipeline_chunks: int, lockstep: bool) -> list[i
     whole = form.program.chunks.whole
     rate = np.array([float(b) * 1e9 * whole / 1e6 for b in kinds.bandwidths_gb_s] + [1.0])
     latency = np.array([7e-6 * hops for hops in kinds.hops])
-    none = np.zeros(0, dtype=np.int64)
+    no_starts, free = np.zeros(0, dtype=np.int64), np.zeros(0)
+    setting = (rate, latency, no_starts, pipeline_chunks, lockstep, 2.0**-40, 0, 1, free, free)
     native = form.native(adding=False)
-    return [
-        native.fair_shares(rate, latency, none, pipeline_chunks, lockstep, 2.0**-40, 0, by_class)[0]
-        for by_class in (True, False)
-    ]
+    return [native.fair_shares(*setting, by_class)[0] for by_class in (True, False)]
 
 
 @pytest.mark.parametrize(("pipeline_chunks", "lockstep"), SETTINGS)

@@ -17,6 +17,7 @@ from forestcoll.schedule.simulate import (
     Sharing,
     Simulator,
     best_chunk_count,
+    chunk_count_within,
 )
 from tests.hand_networks import network_of
 from tests.schedule.literals import LITERALS
@@ -121,3 +122,20 @@ def test_the_most_must_be_a_number() -> None:
     for most in (0, -1, True, 1e3):
         with pytest.raises(InvalidParameterError, match=r"^most is"):
             best_chunk_count(chain(3), GB, most=most)  # type: ignore[arg-type]
+
+
+def test_the_largest_chunk_gives_the_number() -> None:
+    """Over a chain each transfer has all data: 100 bytes in chunks of 30 are four chunks."""
+    assert [chunk_count_within(chain(3), 100, most) for most in (30, 50, 100, 1000)] == [4, 2, 1, 1]
+    for most in (0, True, 1.5):
+        with pytest.raises(InvalidParameterError, match=r"^the size of a pipeline chunk is"):
+            chunk_count_within(chain(3), 100, most)  # type: ignore[arg-type]
+
+
+def test_a_search_with_a_window_ends_once_little_is_saved() -> None:
+    """Without costs, ever more chunks save ever less; fewer than the largest number are tried."""
+    found = best_chunk_count(chain(9), GB, AlphaBeta(window="unlimited"))
+    assert 1000 < found.pipeline_chunks < MOST_PIPELINE_CHUNKS
+    assert found.time_s == pytest.approx(8 * 10e-6 + 1, rel=1e-2)
+    costly = best_chunk_count(chain(9), GB, AlphaBeta(window="unlimited", chunk_cost_us=10))
+    assert costly.pipeline_chunks < found.pipeline_chunks

@@ -18,13 +18,19 @@ from forestcoll.errors import (
 )
 from forestcoll.schedule import Chunks, FlowSchedule, Walks, cost, lockstep, synchronous
 from forestcoll.schedule.program import Program
-from forestcoll.schedule.simulate import AlphaBeta, Sharing, Simulator, least_latency_s
+from forestcoll.schedule.simulate import (
+    AlphaBeta,
+    Sharing,
+    Simulator,
+    best_chunk_count,
+    least_latency_s,
+)
 from forestcoll.topology import Topology, TopologyBuilder
 from tests.baselines.claims import CLAIMS, examples, make
 from tests.baselines.once_each import once_each, others_slow
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology, seeds
-from tests.reference.simulation import fair_finish_s, jobs_of
+from tests.reference.simulation import Costs, fair_finish_s, jobs_of
 from tests.reference.simulation_simpy import first_come_s, shared_links_s
 from tests.schedule.literals import LITERALS
 from tests.schedule.made.types import TYPES, schedule
@@ -211,6 +217,120 @@ def test_fair_shares_are_those_of_an_exact_reference(seed: int) -> None:
     for events in (False, True):
         found = Simulator(program).run(size, model, pipeline_chunks, events=events)
         assert found.time_s == pytest.approx(float(due), rel=EXACTLY)
+
+
+@pytest.mark.parametrize("seed", seeds(60, 30))
+def test_windows_costs_and_priorities_are_those_of_the_reference(seed: int) -> None:
+    """Chunks of a window in their order, costs in between, ranks of chunks on shared links."""
+    made, rng = _some(seed)
+    program = compile_program(made)
+    if program.num_transfers > 120:
+        return
+    alpha, gamma = Fraction(rng.randint(0, 40), 4), Fraction(rng.choice([0, 0, 1]), 7)
+    costs = Costs(
+        window=rng.choice([1, 2, 3, 5]),
+        chunk=Fraction(rng.choice([0, 3, 11]), 10**6),
+        message=Fraction(rng.choice([0, 7]), 10**6),
+        priorities=seed % 2 == 0,
+    )
+    pipeline_chunks, size = rng.randint(1, 4), rng.choice([1000, 10**6, 10**8])
+    due = fair_finish_s(
+        program,
+        size,
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        pipeline_chunks=pipeline_chunks,
+        costs=costs,
+    )
+    model = AlphaBeta(
+        alpha_us=alpha,
+        gamma_s_per_gb=gamma,
+        window=costs.window,
+        chunk_cost_us=costs.chunk * 10**6,
+        message_cost_us=costs.message * 10**6,
+        priority="critical-path" if costs.priorities else "equal",
+    )
+    for events in (False, True):
+        found = Simulator(program).run(size, model, pipeline_chunks, events=events)
+        assert found.time_s == pytest.approx(float(due), rel=1e-7)
+
+
+@pytest.mark.parametrize("sharing", Sharing)
+@pytest.mark.parametrize(("hops", "pipeline_chunks"), [*product((1, 2, 5), (1, 4, 100))])
+def test_an_unlimited_window_pays_each_latency_once(
+    hops: int, pipeline_chunks: int, sharing: Sharing
+) -> None:
+    """Time: h (alpha + o) + c (g + T / c) for the first hop, and g + T / c for each other one.
+
+    For many chunks without costs that is L + M / b, the time of a fluid.
+    """
+    simulator = broadcast_along(hops + 1, bandwidth=2, latency=3)
+    model = AlphaBeta(
+        alpha_us=7, window="unlimited", chunk_cost_us=5, message_cost_us=4, sharing=sharing
+    )
+    each = 5e-6 + 0.25 / pipeline_chunks
+    due = hops * (10e-6 + 4e-6) + (pipeline_chunks + hops - 1) * each
+    found = simulator.run(GB // 2, model, pipeline_chunks)
+    assert found.time_s == pytest.approx(due, rel=1e-8)
+    fluid = simulator.run(GB // 2, AlphaBeta(alpha_us=7, window="unlimited"), 2**14)
+    assert fluid.time_s == pytest.approx(hops * 10e-6 + 0.25, rel=1e-3)
+
+
+@pytest.mark.parametrize("sharing", Sharing)
+def test_a_window_of_two_overlaps_two_latencies(sharing: Sharing) -> None:
+    """Over one link, chunk p + 2 starts when chunk p is there: two chunks for alpha + T / c.
+
+    10 chunks of 1 us behind a latency of 9 us: 5 times 9 + 1 us, and the second chunk of the last
+    pair 1 us later.
+    """
+    model = AlphaBeta(alpha_us=9, window=2, sharing=sharing)
+    found = broadcast_along(2).run(10**4, model, 10)
+    assert found.time_s == pytest.approx(51e-6, rel=1e-6)
+    one = broadcast_along(2).run(10**4, AlphaBeta(alpha_us=9, sharing=sharing), 10)
+    assert one.time_s == pytest.approx(100e-6, rel=1e-6)
+
+
+def test_data_gets_a_share_of_each_bandwidth() -> None:
+    """Efficiency 4/5: a gigabyte over 1 GB/s takes 1.25 s; additions are no part of it."""
+    found = broadcast_along(2).run(GB, AlphaBeta(alpha_us=0, efficiency="0.8"))
+    assert found.time_s == pytest.approx(1.25, rel=EXACTLY)
+
+
+def test_the_longest_chain_goes_first() -> None:
+    """Two transfers share a link, and one of them is passed on: it has the link for itself."""
+    reduction = Simulator(compile_program(generate(line(3), collective="reduce", root=0).schedule))
+    scatter = Simulator(compile_program(generate(line(3), collective="reduce-scatter").schedule))
+    for simulator in (reduction, scatter):
+        equal = simulator.run(GB, AlphaBeta(alpha_us=0))
+        first = simulator.run(GB, AlphaBeta(alpha_us=0, priority="critical-path"))
+        assert not first.closed
+        assert first.time_s <= equal.time_s * (1 + EXACTLY)
+    # Shards of 1/3 GB. g2 has two sums to send over g2 -> g1: that for g0 has two hops before it,
+    # that for g1 one. Equal: both take 2/3 s, then 1/3 s. First: 1/3, then both at once, 1/3.
+    assert scatter.run(GB, AlphaBeta(alpha_us=0)).time_s == pytest.approx(1, rel=EXACTLY)
+    ordered = scatter.run(GB, AlphaBeta(alpha_us=0, priority="critical-path"))
+    assert ordered.time_s == pytest.approx(2 / 3, rel=EXACTLY)
+
+
+MIRRORED = [
+    "dgx_a100:boxes=2", "dgx_a100:boxes=4", "dgx_h100:boxes=2", "mi250:boxes=2",
+    "mi250:boxes=2,gpus_per_box=8", "torus:dims=4x4", "torus:dims=3x3x3", "hypercube:dimension=4",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MIRRORED)
+def test_reductions_take_no_longer_than_allgathers_with_priorities(name: str) -> None:
+    """As the mirror of its allgather does; with equal shares it takes up to 44 % longer."""
+    topology, model = load_topology(name), AlphaBeta(priority="critical-path")
+    gather, scatter = (
+        Simulator(compile_program(generate(topology, collective=collective).schedule))
+        for collective in ("allgather", "reduce-scatter")
+    )
+    for size in (2**10, 2**20, 2**24, 2**27):
+        due = best_chunk_count(gather, size).time_s
+        assert best_chunk_count(scatter, size, model).time_s <= due * (1 + EXACTLY)
+        if "dgx" in name and size == 2**24:
+            assert best_chunk_count(scatter, size).time_s > 1.05 * due
 
 
 @pytest.mark.parametrize("name", TYPES)

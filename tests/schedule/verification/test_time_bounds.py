@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from forestcoll import time_bound
+from forestcoll.core.partition_bound import best_known_bound
 from forestcoll.errors import VerificationError
+from forestcoll.problem.demand import Demand
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
+from forestcoll.problem.price_bound import PriceBound
+from forestcoll.problem.rate_bound import RateBound
 from forestcoll.schedule import verify_time_bound
-from forestcoll.topology import load_topology
+from forestcoll.topology import SharedCapacity, group, load_topology
 from tests.hand_networks import network_of
 
 SIZE = 4_000_000
@@ -181,7 +185,7 @@ MUTANTS: dict[str, tuple[Callable[[], TimeBound], str]] = {
         "it must allow all",
     ),
     "rate without copies": (
-        lambda: copying_switch(),
+        lambda: multicast_switch(),
         "may copy and add",
     ),
 }
@@ -192,7 +196,7 @@ def delayed(bound: TimeBound) -> DelayedRate:
     return bound.proof
 
 
-def copying_switch() -> TimeBound:
+def multicast_switch() -> TimeBound:
     """The fan's proof, with a switch that multicasts."""
     bound = of_the_fan()
     nodes = tuple(replace(node, multicast=node.is_switch) for node in FAN.nodes)
@@ -205,3 +209,130 @@ def copying_switch() -> TimeBound:
 def test_a_changed_bound_is_refused(name: str):
     make, message = MUTANTS[name]
     refused(make(), message)
+
+
+def of_pairs() -> TimeBound:
+    """A large all-to-all on a torus, proved by prices of its links: 1/3 ms a MB after 10 us."""
+    return time_bound("torus:dims=3x3", "all-to-all", 10**9)
+
+
+def test_prices_of_pairs_with_their_delay():
+    bound = of_pairs()
+    assert isinstance(delayed(bound).bound, PriceBound)
+    assert verify_time_bound(bound) == 10 + Fraction(10**6, 3)
+
+
+def with_rate(bound: TimeBound, **changed: Any) -> TimeBound:
+    """The bound with another proof of its rate."""
+    proof = delayed(bound)
+    return replace(bound, proof=replace(proof, bound=replace(proof.bound, **changed)))
+
+
+def test_prices_of_other_pairs_are_refused():
+    bound = of_pairs()
+    refused(with_rate(bound, demand=Demand.of_matrix([[0] * 9] * 8 + [[1] * 8 + [0]])), "of chunks")
+    refused(replace(bound, collective="allreduce"), "chunks for pairs of GPUs, not of allreduce")
+    gathered = replace(bound, collective="allgather")
+    refused(gathered, "chunks for pairs of GPUs, not of allgather")
+    refused(with_rate(bound, price=(0,) * 36), "all prices are 0")
+    # Price 1 on the links out of a switch that leads nowhere costs no pair anything.
+    blind = network_of("a b [s]", "a - b, a > s: 1, s > b: 1")
+    large = time_bound(blind, "all-to-all", 10**6, 1)
+    of_s = PriceBound(blind, None, (0, 1, 0, 0), Fraction(1))
+    refused(replace(large, proof=DelayedRate(of_s, Fraction(0))), "cost no pair anything")
+
+
+@pytest.mark.parametrize("wrong", [2.0, -1, True, Fraction(1)])
+def test_weights_are_whole_numbers(wrong: Any):
+    bound = of_boxes()
+    refused(replace(bound, weights=(wrong, *bound.weights[1:])), "a weight from 0 up")
+
+
+@pytest.mark.parametrize("wrong", [True, 1.0, -1, 0])
+def test_sizes_are_whole_numbers(wrong: Any):
+    refused(replace(of_boxes(), size_bytes=wrong), "a size is a whole number from 1")
+
+
+def shared_delay(*held: tuple[int, int]) -> TimeBound:
+    """A large allgather over switches s and t, and a shared capacity of some links.
+
+    A link costs 1 us, and 2 more if a GPU sends. t leads nowhere.
+    """
+    network = network_of("a b [s] [t]", "a b - s: 1 1, s > t: 1 1")
+    groups = (SharedCapacity("wire", held, Fraction(3, 2)),)
+    shared = replace(network, shared=groups)
+    rate = RateBound.of_cut(shared, [0, 2, 3], (1, 1), reduction=False)
+    return TimeBound(
+        topology=shared,
+        collective="allgather",
+        root=None,
+        weights=(1, 1),
+        size_bytes=10**6,
+        alpha_us=Fraction(2),
+        time_us=Fraction(500),
+        proof=DelayedRate(rate, Fraction(0)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("held", "delay"),
+    [
+        (((2, 0), (2, 1)), 4),  # behind s: from 3 us on, until 1 before the end
+        (((0, 2), (1, 2)), 4),  # before s: from 0 on, until 4 before the end
+        (((0, 2), (2, 1)), 1),  # both: from 0 on, until 1 before the end
+        (((0, 2), (2, 3)), 4),  # what leads nowhere does not count
+        (((2, 3),), 4),  # nor alone
+    ],
+)
+def test_the_delay_of_shared_capacities_by_hand(held: tuple[tuple[int, int], ...], delay: int):
+    bound = shared_delay(*held)
+    proof = delayed(bound)
+    right = replace(
+        bound, time_us=500 + Fraction(delay), proof=replace(proof, delay_us=Fraction(delay))
+    )
+    assert verify_time_bound(right) == 500 + delay
+    refused(replace(right, time_us=right.time_us + Fraction(1, 1000)), "rate and the delay prove")
+    over = replace(proof, delay_us=Fraction(delay) + Fraction(1, 1000))
+    refused(replace(right, proof=over), f"links are of no use for {delay}")
+
+
+def test_a_delay_of_the_wrong_kind_is_refused():
+    bound = of_the_fan()
+    refused(replace(bound, proof=replace(delayed(bound), delay_us=4.0)), "claims a delay of 4.0")
+
+
+def test_links_of_gpus_outside_the_group_cost_alpha():
+    """A -> b -> c, 1 us each, b outside: 2 (3 + 1) us, and 1 for 1000 bytes over 1 GB/s."""
+    line = group(network_of("a b c", "a - b: 1 1, b - c: 1 1"), ["a", "c"], idle="forward")
+    bound = time_bound(line, "broadcast", 1000, 3, root="a")
+    assert verify_time_bound(bound) == 9
+    refused(replace(bound, alpha_us=Fraction(2)), "more than the")
+
+
+def test_parts_of_a_byte_cross_too():
+    """One byte of 16 GPUs: half of it must come into a box."""
+    bound = time_bound("dgx_a100:boxes=2", "allgather", 1)
+    assert verify_time_bound(bound) == bound.time_us
+
+
+def test_sums_where_switches_only_forward_are_no_proof_where_some_add():
+    """The partition bound of a torus, with a switch beside it that may add."""
+    names = " ".join(f"g{i}" for i in range(3))
+    network = network_of(f"{names} [s]", "g0 - g1, g1 - g2, g2 - g0, g0 - s")
+    bound = best_known_bound(network)
+    assert bound is not None
+    nodes = tuple(replace(node, multicast=node.is_switch) for node in network.nodes)
+    marked = replace(network, nodes=nodes)
+    claim = TimeBound(
+        topology=marked,
+        collective="allreduce",
+        root=None,
+        weights=(1, 1, 1),
+        size_bytes=1000,
+        alpha_us=Fraction(0),
+        time_us=Fraction(1, 1000),
+        proof=DelayedRate(replace(bound, topology=marked, multicast=False), Fraction(0)),
+    )
+    refused(claim, "some may copy and add")
+    adding = replace(bound, topology=marked, multicast=True, potentials=())
+    assert verify_time_bound(replace(claim, proof=DelayedRate(adding, Fraction(0)))) > 0

@@ -30,6 +30,7 @@ Assembler::Assembler(FactoredForest forest)
     : forest_(checked(std::move(forest))),
       nesting_(forest_.family),
       steps_(forest_.shapes.size()),
+      copies_(forest_.shapes.size()),
       uses_(forest_.shapes.size()),
       parent_(forest_.trees.size(), -1),
       depth_(forest_.trees.size(), 0) {
@@ -61,18 +62,21 @@ Assembler::Assembler(FactoredForest forest)
 }
 
 // Plain sets hold only nodes, with one link behind every edge, so their trees are copied. Only the
-// shapes of other sets become steps.
+// shapes of other sets become steps. The batches of one packing are not needed in order, as the
+// depths in them are found on request.
 void Assembler::find_plain() {
   const int sets = forest_.family.num_sets();
   is_plain_.assign(sets, is_open(Shortcut::kPlainCopies) ? 1 : 0);
   in_steps_.assign(forest_.shapes.count(), 0);
+  is_copied_.assign(forest_.shapes.count(), 0);
   for (int set = 0; set < sets; ++set) {
     const std::size_t first = nesting_.first_position(set);
     for (std::size_t i = first; i < nesting_.first_position(set + 1); ++i) {
       if (nesting_.child(i) >= 0) is_plain_[set] = 0;
     }
-    if (!is_plain_[set]) in_steps_[forest_.shape_of[set]] = 1;
+    (is_plain_[set] ? is_copied_ : in_steps_)[forest_.shape_of[set]] = 1;
   }
+  if (is_one_packing()) is_copied_[0] = 0;
 }
 
 // The use of each edge by the batches of a shape, and the batches as steps, parents first.
@@ -94,9 +98,11 @@ void Assembler::prepare(const Shape& shape, std::span<const ContractedEdges::Edg
     return edge;
   };
   for (std::size_t batch = 0; batch < shape.num_batches(); ++batch) {
-    if (in_steps_[number]) {
+    if (in_steps_[number] || is_copied_[number]) {
       for (const auto& [from, to] : parents_first(shape, batch)) {
-        steps_[number].push_back({use(from, to, batch), to});
+        const int edge = use(from, to, batch);
+        if (in_steps_[number]) steps_[number].push_back({edge, to});
+        if (is_copied_[number]) copies_[number].push_back({from, to});
       }
       continue;
     }
@@ -231,32 +237,42 @@ void Assembler::span_from(int set, int item, NodeId entry) {
   batch_ = stock.front().batch;
   if (named_only_ && is_one_packing()) return;
   const auto batch = index(batch_);
-  if (is_plain_[set]) return copy(base, shape.parents(batch));
-  enter(item, entry);
+  if (is_one_packing()) return copy(shape.parents(batch));
   const std::size_t edges = index(shape.num_items) - 1;
+  if (is_plain_[set]) {
+    return copy(base, std::span(copies_[forest_.shape_of[set]]).subspan(batch * edges, edges));
+  }
+  enter(item, entry);
   const Step* step = steps_[forest_.shape_of[set]].data() + batch * edges;
   for (const Step* end = step + edges; step < end; ++step) {
     enter(step->to, join(set, first_edge_[set] + index(step->edge)));
   }
 }
 
-// Copies a tree of nodes below the one where it is entered.
-void Assembler::copy(std::size_t base, std::span<const NodeId> parent) {
-  const auto node = [this, base](NodeId item) { return nesting_.smallest(base + index(item)); };
-  const auto items = static_cast<NodeId>(parent.size());
-  for (NodeId item = 0; item < items; ++item) {
-    const NodeId from = parent[index(item)];
-    if (from < 0) continue;
-    parent_[node(item)] = node(from);
-    depth_[node(item)] = -1;
+// Copies a tree of nodes below the one where it is entered, parents first.
+void Assembler::copy(std::size_t base, std::span<const Copy> edges) {
+  for (const auto& [from, to] : edges) {
+    const NodeId parent = nesting_.smallest(base + index(from));
+    const NodeId node = nesting_.smallest(base + index(to));
+    parent_[node] = parent;
+    depth_[node] = depth_[parent] + 1;
+    max_depth_ = std::max(max_depth_, depth_[node]);
   }
-  if (!is_one_packing()) find_depths(base, items);  // there, depths are found on request
 }
 
-// Depths in a copied tree of nodes. A depth of -1 is unknown; at first only the root's is known.
-void Assembler::find_depths(std::size_t base, NodeId items) {
-  for (NodeId item = 0; item < items; ++item) {
-    NodeId at = nesting_.smallest(base + index(item));
+// Copies the only tree of all nodes. Depths of -1 are unknown.
+void Assembler::copy(std::span<const NodeId> parent) {
+  for (NodeId node = 0; node < parent_.count(); ++node) {
+    if (parent[index(node)] < 0) continue;
+    parent_[node] = parent[index(node)];
+    depth_[node] = -1;
+  }
+}
+
+// Depths in the copied tree of all nodes; at first only the root's is known.
+void Assembler::find_depths() {
+  for (NodeId node = 0; node < parent_.count(); ++node) {
+    NodeId at = node;
     for (path_.clear(); depth_[at] < 0; at = parent_[at]) path_.push_back(at);
     int depth = depth_[at];
     for (; !path_.empty(); path_.pop_back()) depth_[path_.back()] = ++depth;
@@ -265,7 +281,7 @@ void Assembler::find_depths(std::size_t base, NodeId items) {
 }
 
 int Assembler::tree_depth() {
-  if (is_one_packing()) find_depths(0, parent_.count());
+  if (is_one_packing()) find_depths();
   return max_depth_;
 }
 

@@ -8,6 +8,7 @@
 #include "forestcoll/simulation/classes.hpp"
 #include "forestcoll/simulation/fair_shares.hpp"
 #include "forestcoll/simulation/first_come.hpp"
+#include "forestcoll/simulation/priorities.hpp"
 #include "forestcoll/simulation/rounds.hpp"
 #include "forestcoll/simulation/streams.hpp"
 #include "forestcoll/simulation/transfers.hpp"
@@ -30,7 +31,7 @@ class Simulator {
   Simulator(In<std::int32_t> kind_of_resource, In<std::int64_t> first_resource,
             In<std::int32_t> resource, In<std::int32_t> delay_of_way, In<std::int32_t> way,
             In<Amount> amount, In<std::int32_t> adder, In<std::int32_t> step, In<std::int32_t> gate,
-            In<std::int64_t> first_need, In<std::int32_t> need)
+            In<std::int64_t> first_need, In<std::int32_t> need, bool critical_path)
       : transfers_{vector_of(kind_of_resource),
                    {vector_of(first_resource), vector_of(resource)},
                    vector_of(delay_of_way),
@@ -39,8 +40,10 @@ class Simulator {
                    vector_of(adder),
                    vector_of(step),
                    vector_of(gate),
-                   {vector_of(first_need), vector_of(need)}} {
+                   {vector_of(first_need), vector_of(need)},
+                   {}} {
     check(transfers_);
+    if (critical_path) transfers_.priority = remaining_transfers(transfers_);
   }
 
   // The class of each transfer and of each resource.
@@ -52,8 +55,10 @@ class Simulator {
 
   auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start,
                    std::int32_t pipeline_chunks, bool lockstep, double tick, int bins,
+                   std::int32_t window, In<double> chunk_cost, In<double> message_cost,
                    bool by_class, Callback progress) {
-    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins);
+    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins,
+                                       window, chunk_cost, message_cost);
     return result_of(run(progress, [&](Progress p) {
       prepare(by_class, p);
       return forestcoll::fair_shares(*streams_, setting, std::move(p));
@@ -62,16 +67,20 @@ class Simulator {
 
   auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start,
                   std::int32_t pipeline_chunks, bool lockstep, double tick, int bins,
+                  std::int32_t window, In<double> chunk_cost, In<double> message_cost,
                   Callback progress) {
-    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins);
+    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins,
+                                       window, chunk_cost, message_cost);
     return result_of(run(progress, [&](Progress p) {
       return forestcoll::first_come(transfers_, setting, std::move(p));
     }));
   }
 
   std::optional<double> in_rounds(In<double> rate, In<double> latency, std::int32_t pipeline_chunks,
-                                  bool lockstep, bool by_class, Callback progress) {
-    const Setting setting = setting_of(rate, latency, {}, pipeline_chunks, lockstep, 1, 0);
+                                  bool lockstep, std::int32_t window, In<double> chunk_cost,
+                                  In<double> message_cost, bool by_class, Callback progress) {
+    const Setting setting = setting_of(rate, latency, {}, pipeline_chunks, lockstep, 1, 0, window,
+                                       chunk_cost, message_cost);
     return run(progress, [&](Progress p) {
       prepare(by_class, std::move(p));
       return forestcoll::in_rounds(*streams_, setting);
@@ -88,8 +97,18 @@ class Simulator {
 
   Setting setting_of(const In<double>& rate, const In<double>& latency,
                      const std::optional<In<std::int64_t>>& start, std::int32_t pipeline_chunks,
-                     bool lockstep, double tick, int bins) const {
-    Setting setting{vector_of(rate), vector_of(latency), {}, pipeline_chunks, lockstep, tick, bins};
+                     bool lockstep, double tick, int bins, std::int32_t window,
+                     const In<double>& chunk_cost, const In<double>& message_cost) const {
+    Setting setting{vector_of(rate),
+                    vector_of(latency),
+                    {},
+                    pipeline_chunks,
+                    lockstep,
+                    tick,
+                    bins,
+                    window,
+                    vector_of(chunk_cost),
+                    vector_of(message_cost)};
     if (start) setting.start = vector_of(*start);
     check(setting, transfers_);
     return setting;
@@ -107,22 +126,25 @@ void bind_simulation(nb::module_& m) {
   nb::class_<Simulator>(m, "Simulator", "Transfers, to be simulated.")
       .def(nb::init<In<std::int32_t>, In<std::int64_t>, In<std::int32_t>, In<std::int32_t>,
                     In<std::int32_t>, In<Amount>, In<std::int32_t>, In<std::int32_t>,
-                    In<std::int32_t>, In<std::int64_t>, In<std::int32_t>>(),
+                    In<std::int32_t>, In<std::int64_t>, In<std::int32_t>, bool>(),
            "kind_of_resource"_a, "first_resource"_a, "resource"_a, "delay_of_way"_a, "way"_a,
-           "amount"_a, "adder"_a, "step"_a, "gate"_a, "first_need"_a, "need"_a)
+           "amount"_a, "adder"_a, "step"_a, "gate"_a, "first_need"_a, "need"_a,
+           "critical_path"_a = false)
       .def("classes", &Simulator::classes, "by_class"_a = true, "progress"_a = nb::none(),
            "Return the class of each transfer and of each resource.")
       .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a,
-           "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "by_class"_a,
-           "progress"_a = nb::none(),
+           "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "window"_a, "chunk_cost"_a,
+           "message_cost"_a, "by_class"_a, "progress"_a = nb::none(),
            "Return the ticks to the end, the lanes that events examined, the last arrival of each "
            "class, and the usage: ticks of a bin, and the amount in each bin of a resource of "
            "each class.")
       .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a,
-           "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "progress"_a = nb::none(),
+           "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "window"_a, "chunk_cost"_a,
+           "message_cost"_a, "progress"_a = nb::none(),
            "Return the same for each transfer and resource.")
       .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pipeline_chunks"_a,
-           "lockstep"_a, "by_class"_a, "progress"_a = nb::none(),
+           "lockstep"_a, "window"_a, "chunk_cost"_a, "message_cost"_a, "by_class"_a,
+           "progress"_a = nb::none(),
            "Return the seconds of fair shares if the streams go round by round, else None.");
 }
 

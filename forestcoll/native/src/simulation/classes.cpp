@@ -87,6 +87,7 @@ class Refinement {
       const Colour sum = t_.adder[i] < 0 ? Colour(-1) : of_resource_[t_.adder[i]];
       of_transfer_[i] = Colour(t_.amount[i])
                             .then(Colour(t_.step[i]))
+                            .then(Colour(t_.priority.empty() ? 0 : t_.priority[i]))
                             .then(of_way_[t_.way[i]])
                             .then(sum)
                             .then(needed);

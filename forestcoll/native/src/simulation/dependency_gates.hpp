@@ -59,20 +59,20 @@ class Gates {
     for (const auto gate : s_.users[stream]) {
       if (next_[gate] == pipeline_chunk) meet(gate, opened);
     }
-    meet(s_.gate[stream], opened);  // its next pipeline chunk may follow
+    const std::int32_t own = s_.gate[stream];  // a later pipeline chunk may follow
+    if (next_[own] - setting_.window == pipeline_chunk) meet(own, opened);
     if (setting_.lockstep && --in_round_[s_.step[stream] + pipeline_chunk] == 0) next_round(opened);
   }
 
-  // Takes the pipeline chunk that an open gate starts next.
-  std::int32_t start(std::int32_t gate) {
-    const std::int32_t pipeline_chunk = next_[gate]++;
-    const auto streams = s_.streams_of_gate[gate];
-    missing_[gate] = static_cast<std::int32_t>(streams.size());
-    if (next_[gate] == setting_.pipeline_chunks) return pipeline_chunk;
-    for (const auto stream : streams) {
+  // Takes the pipeline chunk that an open gate starts next. The gate opens again at once if the
+  // window and the dependencies allow the chunk behind it.
+  void start(std::int32_t gate, std::vector<std::int32_t>& opened) {
+    if (++next_[gate] == setting_.pipeline_chunks) return;
+    for (const auto stream : s_.streams_of_gate[gate]) {
+      missing_[gate] += done_[stream] <= next_[gate] - setting_.window;
       for (const auto need : s_.needs[stream]) missing_[gate] += done_[need] <= next_[gate];
     }
-    return pipeline_chunk;
+    if (missing_[gate] == 0) let_go(gate, opened);
   }
 
   Tick not_before(std::int32_t gate) const {

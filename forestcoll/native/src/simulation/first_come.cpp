@@ -12,6 +12,10 @@
 namespace forestcoll {
 namespace {
 
+// Places before the path, with windows only: a pipeline chunk has waited for its latency; has left
+// its sender.
+constexpr std::int32_t kReady = -2, kSent = -1;
+
 // A transfer comes to a place of its path. Place 0 is its first link; after the last link it has
 // arrived.
 struct Event {
@@ -33,7 +37,10 @@ class Queues {
         setting_(setting),
         streams_(streams_of(transfers, each_by_itself(transfers))),
         gates_(streams_, setting),
-        free_(t_.kind_of_resource.count(), 0) {
+        free_(t_.kind_of_resource.count(), 0),
+        is_sending_(t_.count(), 0),
+        has_begun_(t_.count(), 0),
+        ready_(t_.count(), 0) {
     finish_.of_stream.assign(t_.count(), 0);
     finish_.usage = Usage(free_.count(), setting.bins);
   }
@@ -55,7 +62,11 @@ class Queues {
       const auto link = [&](std::int32_t place) {
         return place < links ? way[static_cast<std::size_t>(place)] : -1;
       };
-      if (event.place < links) {
+      if (event.place == kReady) {
+        send(event.transfer, event.at);
+      } else if (event.place == kSent) {
+        has_sent(event.transfer, event.at);
+      } else if (event.place < links) {
         pass(event, link(event.place), link(event.place + 1));
       } else if (event.place == links && adder >= 0) {
         pass(event, adder, -1);
@@ -77,6 +88,7 @@ class Queues {
     const Tick end = through(begin, event.transfer, resource);
     free_[resource] = end;
     finish_.usage.add(resource, begin, end, units(event.transfer));
+    if (event.place == 0 && setting_.window > 1) events_.push({end, event.transfer, kSent});
     const Tick early = next < 0 ? 0 : through(begin, event.transfer, next) - begin;
     const Tick at = next < 0 ? end : std::max(begin, end - early);
     events_.push({at, event.transfer, event.place + 1});
@@ -99,22 +111,51 @@ class Queues {
   }
 
   void start(std::vector<std::int32_t>& opened, Tick now) {
-    for (const auto gate : opened) {
+    for (std::size_t next = 0; next < opened.size(); ++next) {  // gates may open once more
+      const std::int32_t gate = opened[next];
       const Tick begin = std::max(now, gates_.not_before(gate));
-      gates_.start(gate);
+      gates_.start(gate, opened);
       for (const auto i : streams_.streams_of_gate[gate]) {
-        const double latency = setting_.latency[t_.delay_of_way[t_.way[i]]];
-        events_.push({after(begin, latency, setting_.tick), i, 0});
+        const Tick at = after(begin, setting_.latency[kind(i)], setting_.tick);
+        if (setting_.window > 1) {
+          events_.push({at, i, kReady});
+        } else {
+          send(i, at);
+        }
       }
     }
     opened.clear();
   }
 
+  // A pipeline chunk follows those of its transfer before it, and first occupies its sender.
+  void send(std::int32_t transfer, Tick now) {
+    if (is_sending_[transfer]) {
+      ++ready_[transfer];
+      return;
+    }
+    is_sending_[transfer] = setting_.window > 1;
+    const bool is_first = std::exchange(has_begun_[transfer], 1) == 0;
+    const double cost = setting_.cost(kind(transfer), is_first);
+    events_.push({after(now, cost, setting_.tick), transfer, 0});
+  }
+
+  void has_sent(std::int32_t transfer, Tick now) {
+    is_sending_[transfer] = 0;
+    if (ready_[transfer] == 0) return;
+    --ready_[transfer];
+    send(transfer, now);
+  }
+
+  std::int32_t kind(std::int32_t transfer) const { return t_.delay_of_way[t_.way[transfer]]; }
+
   const Transfers& t_;
   const Setting& setting_;
   Streams streams_;  // for the dependencies
   Gates gates_;
-  IndexedVector<Tick> free_;  // when each resource becomes free
+  IndexedVector<Tick> free_;                // when each resource becomes free
+  IndexedVector<std::uint8_t> is_sending_;  // by transfer, as in fair_shares.cpp
+  IndexedVector<std::uint8_t> has_begun_;
+  IndexedVector<std::int32_t> ready_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
   Finish finish_;
 };

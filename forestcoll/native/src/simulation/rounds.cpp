@@ -102,6 +102,9 @@ std::optional<IndexedVector<std::int32_t>> depths_of(const Streams& s, bool lock
 
 std::optional<double> in_rounds(const Streams& s, const Setting& setting) {
   if (!setting.start.empty() || s.streams_of_gate.count() != s.count()) return std::nullopt;
+  if (!s.priority.empty()) return std::nullopt;
+  const bool has_one_chunk = setting.pipeline_chunks == 1;
+  if (!has_one_chunk && (setting.window > 1 || !setting.message_cost.empty())) return std::nullopt;
   for (int i = 0; i < s.count(); ++i) {
     if (s.adding[i].lane >= 0 || s.delay[i] != s.delay[0]) return std::nullopt;
   }
@@ -113,6 +116,8 @@ std::optional<double> in_rounds(const Streams& s, const Setting& setting) {
   const int distinct = std::min(tree_depth + pipeline_chunks - 1, 2 * tree_depth);
   if (!depths.is_small() || depths.work() * distinct > kMostWork) return std::nullopt;
   double seconds = 0;
+  const double wait =
+      s.count() == 0 ? 0 : setting.latency[s.delay[0]] + setting.cost(s.delay[0], has_one_chunk);
   for (int round = 0; round < tree_depth + pipeline_chunks - 1;) {
     const int first = std::max(0, round - pipeline_chunks + 1),
               last = std::min(tree_depth - 1, round);
@@ -120,8 +125,7 @@ std::optional<double> in_rounds(const Streams& s, const Setting& setting) {
     const int times = is_full ? pipeline_chunks - tree_depth + 1 : 1;  // all depths are in flight
     const auto level = depths.level(first, last, setting, setting.lockstep);
     if (!level) return std::nullopt;
-    if (*level > 0)
-      seconds += times * (setting.latency[s.delay[0]] + 1 / (*level * pipeline_chunks));
+    if (*level > 0) seconds += times * (wait + 1 / (*level * pipeline_chunks));
     round += times;
   }
   return seconds;

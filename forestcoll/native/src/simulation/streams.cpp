@@ -40,20 +40,21 @@ std::vector<Use> uses_of(const Transfers& t, const Classes& classes, Of of) {
   return uses;
 }
 
-// Lanes by their resources.
+// Lanes by their resources; or, for streams with priorities, by stream.
 class Lanes {
  public:
-  explicit Lanes(IndexedVector<Lane>& lanes) : lanes_(lanes) {}
+  Lanes(IndexedVector<Lane>& lanes, bool are_shared) : lanes_(lanes), are_shared_(are_shared) {}
 
   void give(const std::vector<Use>& uses, IndexedVector<Leg>& legs) {
     for (std::size_t i = 0, j = 0; i < uses.size(); i = j) {
       std::vector<std::int32_t> resources;
       Leg& leg = legs[uses[i].stream];
+      const std::int32_t owner = are_shared_ ? -1 : uses[i].stream;
       for (; j < uses.size() && uses[j].stream == uses[i].stream; ++j) {
         resources.push_back(uses[j].resource);
         leg.uses.push_back(uses[j].transfers);
       }
-      const auto [entry, added] = number_.try_emplace(resources, lanes_.count());
+      const auto [entry, added] = number_.try_emplace({owner, resources}, lanes_.count());
       if (added) lanes_.push_back({resources});
       leg.lane = entry->second;
     }
@@ -61,7 +62,8 @@ class Lanes {
 
  private:
   IndexedVector<Lane>& lanes_;
-  std::map<std::vector<std::int32_t>, std::int32_t> number_;
+  const bool are_shared_;
+  std::map<std::pair<std::int32_t, std::vector<std::int32_t>>, std::int32_t> number_;
 };
 
 void give_needs(Streams& streams, const Transfers& t, const Classes& classes) {
@@ -103,6 +105,7 @@ Streams streams_of(const Transfers& t, const Classes& classes) {
     streams.amount.push_back(t.amount[i]);
     streams.delay.push_back(t.delay_of_way[t.way[i]]);
     streams.step.push_back(t.step[i]);
+    if (!t.priority.empty()) streams.priority.push_back(t.priority[i]);
     const auto next = static_cast<std::int32_t>(gate.size());
     streams.gate.push_back(gate.try_emplace(t.gate[i], next).first->second);
   }
@@ -118,7 +121,7 @@ Streams streams_of(const Transfers& t, const Classes& classes) {
   if (count > 0) streams.streams_of_gate.first.push_back(count);
   streams.moving.resize(count);
   streams.adding.resize(count);
-  Lanes lanes(streams.lanes);
+  Lanes lanes(streams.lanes, streams.priority.empty());
   lanes.give(uses_of(t, classes,
                      [&](int i, auto use) {
                        for (const auto r : t.resources_of_way[t.way[i]]) use(r);

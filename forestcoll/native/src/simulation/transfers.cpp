@@ -26,7 +26,7 @@ void check(const Transfers& t) {
   if (!is_rows(t.resources_of_way) || !is_rows(t.needs) ||
       t.resources_of_way.count() != t.delay_of_way.count() || t.needs.count() != t.count() ||
       t.amount.size() != count || t.adder.size() != count || t.step.size() != count ||
-      t.gate.size() != count) {
+      t.gate.size() != count || (!t.priority.empty() && t.priority.size() != count)) {
     throw InvalidInput("the columns of transfers differ in length");
   }
   if (!within(t.resources_of_way.value, 0, resources) ||

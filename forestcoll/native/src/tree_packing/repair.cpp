@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <functional>
 #include <utility>
 
 #include "forestcoll/tree_packing/options.hpp"
@@ -12,7 +13,7 @@ namespace forestcoll {
 namespace {
 
 // Batches of similar size that an exchange looks at.
-constexpr std::ptrdiff_t kWindow = 32;
+constexpr std::size_t kWindow = 32;
 
 // Fruitless exchanges at a node before it is given up. With many links, few batches and odd
 // capacities, hardly any exchange fits and there are millions to try.
@@ -21,11 +22,23 @@ constexpr int kEffort = 1024;
 // Batches that an exchange moves from one in-arc to another and back.
 constexpr std::size_t kMostMoves = 12;
 
+// A batch on an in-arc, and its number of trees, which searches compare.
+struct Sized {
+  Amount size;
+  int batch;
+};
+
 // The batches of a step, in one direction.
 class Moves {
  public:
   void push_back(int batch) { batches_[count_++] = batch; }
-  bool contains(int batch) const { return std::find(begin(), end(), batch) != end(); }
+  // A loop, as std::find takes longer for the usual none or one.
+  bool contains(int batch) const {
+    for (const int one : *this) {
+      if (one == batch) return true;
+    }
+    return false;
+  }
   int front() const { return batches_[0]; }
   const int* begin() const { return batches_.data(); }
   const int* end() const { return begin() + count_; }
@@ -74,21 +87,24 @@ class NodeRepair {
     for (auto& batches : on_) batches.clear();
     for (int batch = 0; batch < packing_.num_batches(); ++batch) {
       if (const int arc = packing_.via(batch, node); arc >= 0 && packing_.multiplicity(batch) > 0) {
-        on_[packing_.place_of(arc)].push_back(batch);
+        on_[packing_.place_of(arc)].push_back(sized(batch));
       }
     }
-    for (auto& batches : on_) std::ranges::sort(batches, larger());
+    for (auto& batches : on_) std::ranges::sort(batches, comes_first);
     packing_.spend(static_cast<std::size_t>(packing_.num_batches()));
   }
 
   // Large batches first; ties by number, so that the result is deterministic.
-  struct Larger {
-    const PartialPacking* packing;
-    bool operator()(int a, int b) const {
-      return std::pair{-packing->multiplicity(a), a} < std::pair{-packing->multiplicity(b), b};
-    }
-  };
-  Larger larger() const { return {&packing_}; }
+  static bool comes_first(const Sized& one, const Sized& other) {
+    return one.size != other.size ? one.size > other.size : one.batch < other.batch;
+  }
+  Sized sized(int batch) const { return {packing_.multiplicity(batch), batch}; }
+  void insert(std::vector<Sized>& batches, int batch) const {
+    batches.insert(std::ranges::lower_bound(batches, sized(batch), comes_first), sized(batch));
+  }
+  void erase(std::vector<Sized>& batches, int batch) const {
+    batches.erase(std::ranges::lower_bound(batches, sized(batch), comes_first));
+  }
 
   Amount left(std::size_t place) const { return left_[place]; }
   Amount most_room() const { return std::max<Amount>(0, *std::ranges::max_element(left_)); }
@@ -108,18 +124,31 @@ class NodeRepair {
     const auto depths = packing_.depths_in(batch);
     const int own = depths[static_cast<std::size_t>(node_)];
     const int least = least_forbidden_depth(batch, own);
-    const auto places = options_.start(batch, packing_.num_batches());
+    const auto places = options_.start(batch);
     packing_.spend(arcs_.size());
-    for (std::size_t place = 0, word = 0; word < places.size(); ++word) {
-      Word bits = 0;
-      const std::size_t end = std::min<std::size_t>(place + kWordBits, tails_.size());
-      for (std::size_t bit = 0; place < end; ++place, ++bit) {
-        const int depth = depths[static_cast<std::size_t>(tails_[place])];
-        if (depth < least) bits |= Word{1} << bit;
-      }
-      places[word] = bits;
+    for (std::size_t word = 0; word < places.size(); ++word) {
+      places[word] = shallower(depths, word * kWordBits, least);
     }
     if (least > own && !packing_.is_leaf(batch, node_)) forbid_below(batch, places);
+  }
+
+  // A bit for each tail from `first` on that is less deep than `least`. Eight at a time, as shifts
+  // by constants take half the time of shifts by a variable.
+  Word shallower(std::span<const int> depths, std::size_t first, int least) const {
+    constexpr std::size_t kEight = 8;
+    const auto bit = [&](std::size_t place) {
+      return Word{depths[static_cast<std::size_t>(tails_[place])] < least};
+    };
+    const std::size_t end = std::min(first + kWordBits, tails_.size());
+    Word bits = 0;
+    std::size_t place = first;
+    for (; place + kEight <= end; place += kEight) {
+      Word eight = 0;
+      for (std::size_t i = 0; i < kEight; ++i) eight |= bit(place + i) << i;
+      bits |= eight << (place - first);
+    }
+    for (; place < end; ++place) bits |= bit(place) << (place - first);
+    return bits;
   }
 
   void forbid_below(int batch, std::span<Word> places) const {
@@ -151,8 +180,8 @@ class NodeRepair {
     if (!find_way(from)) return false;
     const Amount room = most_room();
     Amount last = 0;
-    for (const int batch : on_[from]) {
-      const Amount size = packing_.multiplicity(batch);
+    for (const Sized& one : on_[from]) {
+      const Amount size = one.size;
       if (size == last || size > room) continue;
       last = size;
       if (chain(from, size)) return true;
@@ -164,10 +193,8 @@ class NodeRepair {
   }
 
   void move(int batch, std::size_t from, std::size_t to) {
-    auto& source = on_[from];
-    source.erase(std::ranges::lower_bound(source, batch, larger()));
-    auto& target = on_[to];
-    target.insert(std::ranges::lower_bound(target, batch, larger()), batch);
+    erase(on_[from], batch);
+    insert(on_[to], batch);
     packing_.move(batch, arcs_[to]);
     left_[from] += packing_.multiplicity(batch);
     left_[to] -= packing_.multiplicity(batch);
@@ -176,11 +203,12 @@ class NodeRepair {
 
   // Passes a batch of this size on from arc to arc until one has room for it.
   bool chain(std::size_t start, Amount size) {
-    const auto sized = [&](std::size_t place) { return of_size(place, size); };
-    const bool found = search(start, size, sized, [&](const Step& from, Step& step) {
-      const auto batches = sized(from.place);
-      step.forth.push_back(
-          *std::ranges::find_if(batches, [&](int batch) { return may_move(batch, step.place); }));
+    const auto movers = [&](std::size_t place) { return of_size(place, size); };
+    const bool found = search(start, size, movers, [&](const Step& from, Step& step) {
+      const auto batches = movers(from.place);
+      step.forth.push_back(std::ranges::find_if(batches, [&](const Sized& one) {
+                             return may_move(one.batch, step.place);
+                           })->batch);
       return true;
     });
     if (found) follow_steps();
@@ -234,14 +262,16 @@ class NodeRepair {
     const auto usable = [&](int batch) {
       return may_move(batch, to) && !taken.contains(batch) && !gone.contains(batch);
     };
-    const std::ptrdiff_t middle = first_up_to(from, amount);
-    const auto larger = between(from, std::max<std::ptrdiff_t>(0, middle - kWindow), middle);
-    const auto others = between(from, middle, std::min(std::ssize(on_[from]), middle + kWindow));
-    packing_.spend(larger.size() + others.size());
-    const auto found = std::ranges::find_if(others, usable);
-    if (found != others.end()) return *found;
-    const auto last = std::find_if(larger.rbegin(), larger.rend(), usable);
-    return last == larger.rend() ? -1 : *last;
+    const std::span<const Sized> batches = on_[from];
+    const Window window = window_around(batches, amount);
+    packing_.spend(window.end - window.begin);
+    for (std::size_t i = window.middle; i < window.end; ++i) {
+      if (usable(batches[i].batch)) return batches[i].batch;
+    }
+    for (std::size_t i = window.middle; i-- > window.begin;) {
+      if (usable(batches[i].batch)) return batches[i].batch;
+    }
+    return -1;
   }
 
   // Breadth first from an in-arc to one with room, which ends the last step. A step exists if some
@@ -284,46 +314,51 @@ class NodeRepair {
   }
 
   // The in-arcs that some of these batches may take.
-  void find_targets(std::span<const int> batches) {
+  void find_targets(std::span<const Sized> batches) {
     targets_.assign(options_.words(), 0);
     packing_.spend(batches.size() * targets_.size());
-    for (const int batch : batches) {
-      const auto places = options(batch);
+    for (const Sized& one : batches) {
+      const auto places = options(one.batch);
       for (std::size_t word = 0; word < targets_.size(); ++word) targets_[word] |= places[word];
     }
   }
 
-  // The position of the first batch on an in-arc that is not larger than this.
-  std::ptrdiff_t first_up_to(std::size_t place, Amount size) const {
-    const auto by_size = [this](int batch) { return -packing_.multiplicity(batch); };
-    return std::ranges::lower_bound(on_[place], -size, {}, by_size) - on_[place].begin();
+  // The position of the first batch that is not larger than this.
+  static std::size_t first_up_to(std::span<const Sized> batches, Amount size) {
+    const auto first = std::ranges::lower_bound(batches, size, std::greater{}, &Sized::size);
+    return static_cast<std::size_t>(first - batches.begin());
   }
 
-  std::span<const int> of_size(std::size_t place, Amount size) const {
-    return between(place, first_up_to(place, size), first_up_to(place, size - 1));
+  std::span<const Sized> of_size(std::size_t place, Amount size) const {
+    const std::span<const Sized> batches = on_[place];
+    const std::size_t first = first_up_to(batches, size);
+    return batches.subspan(first, first_up_to(batches, size - 1) - first);
   }
 
-  // The batches of about this size.
-  std::span<const int> near(std::size_t place, Amount size) const {
-    const std::ptrdiff_t middle = first_up_to(place, size);
-    const auto end = static_cast<std::ptrdiff_t>(on_[place].size());
-    return between(place, std::max<std::ptrdiff_t>(0, middle - kWindow),
-                   std::min(end, middle + kWindow));
+  // Batches of about a size: larger ones from begin to middle, then the others to the end.
+  struct Window {
+    std::size_t begin, middle, end;
+  };
+  static Window window_around(std::span<const Sized> batches, Amount size) {
+    const std::size_t middle = first_up_to(batches, size);
+    return {middle - std::min(middle, kWindow), middle, std::min(batches.size(), middle + kWindow)};
   }
 
-  std::span<const int> between(std::size_t place, std::ptrdiff_t begin, std::ptrdiff_t end) const {
-    return std::span(on_[place])
-        .subspan(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
+  std::span<const Sized> near(std::size_t place, Amount size) const {
+    const std::span<const Sized> batches = on_[place];
+    const Window window = window_around(batches, size);
+    return batches.subspan(window.begin, window.end - window.begin);
   }
 
   // Finds a chain of batches of any size.
   bool find_way(std::size_t start) {
-    const auto all = [&](std::size_t place) { return std::span<const int>(on_[place]); };
+    const auto all = [&](std::size_t place) { return std::span<const Sized>(on_[place]); };
     return search(start, 1, all, [&](const Step& from, Step& step) {
       const auto batches = all(from.place);
-      const auto smallest = std::find_if(batches.rbegin(), batches.rend(),
-                                         [&](int batch) { return may_move(batch, step.place); });
-      step.forth.push_back(*smallest);
+      const auto smallest = std::find_if(batches.rbegin(), batches.rend(), [&](const Sized& one) {
+        return may_move(one.batch, step.place);
+      });
+      step.forth.push_back(smallest->batch);
       return true;
     });
   }
@@ -346,23 +381,22 @@ class NodeRepair {
   // Splits a batch into 1, 2, 4, .. trees and the rest: such parts add up to any amount.
   void refine(int batch, std::size_t place) {
     auto& batches = on_[place];
-    batches.erase(std::ranges::lower_bound(batches, batch, larger()));
+    erase(batches, batch);
     std::vector<int> parts{batch};
     for (Amount part = 1; part < packing_.multiplicity(batch); part *= 2) {
       parts.push_back(packing_.split(batch, part));
     }
-    for (const int part : parts) {
-      batches.insert(std::ranges::lower_bound(batches, part, larger()), part);
-    }
+    options_.grow(packing_.num_batches());
+    for (const int part : parts) insert(batches, part);
   }
 
   PartialPacking& packing_;
   NodeId node_ = -1;
   Rule rule_{};
   std::span<const int> arcs_;
-  std::vector<NodeId> tails_;           // of the in-arcs
-  std::vector<Amount> left_;            // of their capacities
-  IndexedVector<std::vector<int>> on_;  // the batches on each in-arc, large ones first
+  std::vector<NodeId> tails_;             // of the in-arcs
+  std::vector<Amount> left_;              // of their capacities
+  IndexedVector<std::vector<Sized>> on_;  // the batches on each in-arc, large ones first
   std::vector<Step> steps_;
   int effort_ = kEffort;  // exchanges that may still be tried
   Options options_;

@@ -19,6 +19,14 @@ using namespace forestcoll::testing;
 
 namespace assembly_tests {
 
+// The depth of each assembled tree is that of its deepest node.
+void check_depths(const FactoredForest& forest) {
+  for (Assembler trees(forest); trees.next();) {
+    const NodeMap<NodeId> parent(trees.parents().begin(), trees.parents().end());
+    CHECK(trees.tree_depth() == deepest({{trees.root(), trees.multiplicity(), parent}}));
+  }
+}
+
 void assembled_trees_are_a_packing() {
   Random random(10);
   int nested = 0;
@@ -36,10 +44,20 @@ void assembled_trees_are_a_packing() {
     const std::vector<Amount> trees(static_cast<std::size_t>(targets), best.denominator);
     Progress progress;
     for (const Family& sets : {family, no_tight_sets(targets)}) {
-      is_packing(logical, trees, assembled(pack_sets(logical, trees, sets, progress)));
+      const FactoredForest forest = pack_sets(logical, trees, sets, progress);
+      is_packing(logical, trees, assembled(forest));
+      check_depths(forest);
     }
   }
   CHECK(nested > 100);
+}
+
+// Two boxes of two GPUs: the problem of a box is that of both boxes.
+void nodes_and_sets_may_share_a_shape() {
+  const FactoredForest forest = packed_boxes(2, 2);
+  CHECK(forest.shapes.size() == 1);
+  is_packing(boxes(2, 2), {1, 1, 1, 1}, assembled(forest));
+  check_depths(forest);
 }
 
 void what_does_not_match_is_refused() {
@@ -102,6 +120,7 @@ void the_refusal_names_the_set() {
 
 TESTS(assembly) {
   assembled_trees_are_a_packing();
+  nodes_and_sets_may_share_a_shape();
   what_does_not_match_is_refused();
   the_refusal_names_the_set();
 }

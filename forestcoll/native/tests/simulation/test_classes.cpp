@@ -55,6 +55,14 @@ void test_which_transfers_differ() {
   other_rates.add(0, 1, 0);
   other_rates.add(1, 1, 0);
   CHECK(classes_of(other_rates.t).transfer.count() == 2);
+
+  ByHand ranked(1);
+  ranked.add(0, 1, 0);
+  ranked.add(0, 1, 0);
+  CHECK(streams_of(ranked.t, classes_of(ranked.t)).lanes.count() == 1);
+  ranked.t.priority = {1, 2};
+  CHECK(classes_of(ranked.t).transfer.count() == 2);
+  CHECK(streams_of(ranked.t, classes_of(ranked.t)).lanes.count() == 2);
 }
 
 void test_numbers_that_name_nothing_are_refused() {

@@ -3,6 +3,7 @@
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/simulation/fair_shares.hpp"
+#include "forestcoll/simulation/priorities.hpp"
 #include "forestcoll/simulation/rounds.hpp"
 #include "forestcoll/simulation/streams.hpp"
 #include "support/check.hpp"
@@ -41,6 +42,54 @@ void test_shares_are_by_size_and_the_rest_is_taken_up() {
   made.add(1, 9, 0);
   // Link 1: 3 and 9 share it as 1:3 until both end at 12; link 0 has room for its 1 by then.
   CHECK(simulate(made.t, setting(1)).ticks == 12 * 1024);
+}
+
+void test_a_window_lets_chunks_share_their_latency() {
+  // Four chunks of one second behind a latency of three: one by one 4 x 4; two at a time 4, 5,
+  // 8, 9.
+  Setting with = setting(4, 3);
+  CHECK(simulate(chain(1, 4), with).ticks == 16 * 1024);
+  with.window = 2;
+  CHECK(simulate(chain(1, 4), with).ticks == 9 * 1024);
+  CHECK(!in_rounds(streams_of(chain(1, 4), classes_of(chain(1, 4))), with));
+  with.window = 4;
+  CHECK(simulate(chain(1, 4), with).ticks == 7 * 1024);
+  // Over three links the last chunk comes 3 + 1 later at each.
+  CHECK(simulate(chain(3, 4), with).ticks == 15 * 1024);
+}
+
+void test_chunks_and_messages_occupy_their_sender() {
+  Setting with = setting(2, 1);
+  with.chunk_cost = {0.5};
+  with.message_cost = {2.0};
+  with.window = 2;
+  // 1 + (2 + 0.5 + 2) + (0.5 + 2)
+  CHECK(simulate(chain(1, 4), with).ticks == 8 * 1024);
+  with.pipeline_chunks = 1;
+  CHECK(simulate(chain(1, 4), with).ticks == 7680);
+  const auto closed = in_rounds(streams_of(chain(1, 4), classes_of(chain(1, 4))), with);
+  CHECK(closed && std::abs(*closed - 7.5) < 1e-9);
+  with.window = 1;
+  with.message_cost = {};
+  with.pipeline_chunks = 2;
+  const auto rounds = in_rounds(streams_of(chain(1, 4), classes_of(chain(1, 4))), with);
+  CHECK(rounds && std::abs(*rounds - 7) < 1e-9);
+  with.message_cost = {2.0};
+  CHECK(!in_rounds(streams_of(chain(1, 4), classes_of(chain(1, 4))), with));
+}
+
+void test_the_higher_priority_goes_first() {
+  ByHand made(2);
+  const int last = made.add(0, 1, 0), first = made.add(0, 1, 0);
+  made.add(1, 1, 1, {first});
+  CHECK(simulate(made.t, setting(1)).ticks == 3 * 1024);  // 2 s for both, then 1 s
+  made.t.priority = remaining_transfers(made.t);
+  CHECK((made.t.priority == IndexedVector<std::int32_t>{1, 2, 1}));
+  const Finish found = simulate(made.t, setting(1));
+  CHECK(found.ticks == 2 * 1024);
+  const Finish alone = fair_shares(streams_of(made.t, each_by_itself(made.t)), setting(1));
+  CHECK(alone.of_stream[first] == 1024 && alone.of_stream[last] == 2 * 1024);
+  CHECK(!in_rounds(streams_of(made.t, classes_of(made.t)), setting(1)));
 }
 
 void test_lockstep_waits_for_the_slowest() {
@@ -103,6 +152,18 @@ void test_invalid_arguments_are_refused() {
   with = setting(1);
   with.start = {0};
   CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1);
+  with.window = 0;
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1);
+  with.chunk_cost = {-1.0};
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  with = setting(1);
+  with.message_cost = {1.0, 1.0};
+  CHECK_THROWS(InvalidInput, forestcoll::check(with, t));
+  Transfers ranked = chain(2, 1);
+  ranked.priority = {1};
+  CHECK_THROWS(InvalidInput, forestcoll::check(ranked));
   with = setting(1, 1e20);
   CHECK_THROWS(CapacityOverflow, simulate(t, with));
 }
@@ -112,6 +173,9 @@ void test_invalid_arguments_are_refused() {
 TESTS(fair_shares) {
   test_a_chain_in_pipeline_chunks();
   test_shares_are_by_size_and_the_rest_is_taken_up();
+  test_a_window_lets_chunks_share_their_latency();
+  test_chunks_and_messages_occupy_their_sender();
+  test_the_higher_priority_goes_first();
   test_lockstep_waits_for_the_slowest();
   test_gates_open_for_all_at_once();
   test_starts_and_sums();

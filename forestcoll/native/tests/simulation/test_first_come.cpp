@@ -36,6 +36,15 @@ void test_a_chain_in_pipeline_chunks() {
   }
 }
 
+void test_windows_and_costs_are_as_with_fair_shares() {
+  Setting with = setting(2, 1);
+  with.chunk_cost = {0.5};
+  with.message_cost = {2.0};
+  CHECK(first_come(chain(1, 4), with).ticks == 9 * 1024);  // one chunk on the way: 1 more
+  with.window = 2;
+  CHECK(first_come(chain(1, 4), with).ticks == 8 * 1024);
+}
+
 void test_too_many_ticks_are_refused() {
   Setting with = setting(1);
   with.tick = 1e-18;
@@ -59,6 +68,7 @@ TESTS(first_come) {
   test_who_comes_first_is_served_first();
   test_a_slow_link_does_not_hold_up_a_fast_one();
   test_a_chain_in_pipeline_chunks();
+  test_windows_and_costs_are_as_with_fair_shares();
   test_too_many_ticks_are_refused();
   test_a_circle_is_found();
 }

@@ -42,7 +42,7 @@ class ByHand {
 
 // One unit a second, latencies of so many seconds, ticks of a 1024th of a second.
 inline Setting setting(int pieces, double latency = 0, bool lockstep = false) {
-  return {{1.0}, {latency}, {}, pieces, lockstep, 1.0 / 1024, 0};
+  return {{1.0}, {latency}, {}, pieces, lockstep, 1.0 / 1024, 0, 1, {}, {}};
 }
 
 // A chain over links, each transfer of so many units.

@@ -33,6 +33,7 @@ from forestcoll.problem.certificate_document import (
     SharedLimit,
 )
 from forestcoll.problem.collective import collective_of
+from forestcoll.problem.over_time.time_certificate import TimeCertificate
 from forestcoll.schedule.verification.certificates.allreduce_certificate import (
     AllreduceCertificateVerdict,
     verify_allreduce_certificate,
@@ -41,6 +42,10 @@ from forestcoll.schedule.verification.certificates.demand_prices import (
     AllToAllCertificateVerdict,
     verify_all_to_all_certificate,
 )
+from forestcoll.schedule.verification.certificates.least_times import (
+    TimeCertificateVerdict,
+    verify_time_certificate,
+)
 from forestcoll.schedule.verification.certificates.priced_bounds import (
     check_priced_limit,
     check_priced_optimum,
@@ -48,7 +53,7 @@ from forestcoll.schedule.verification.certificates.priced_bounds import (
 from forestcoll.schedule.verification.certificates.tree_loads import TreeLoads, check_trees_exist
 from forestcoll.schedule.verification.naming import fail
 
-__all__ = ["CertificateVerdict", "verify_certificate"]
+__all__ = ["AnyCertificateVerdict", "CertificateVerdict", "verify_certificate"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +92,15 @@ class CertificateVerdict:
     model: str
 
 
+AnyCertificateVerdict = (
+    CertificateVerdict
+    | AllreduceCertificateVerdict
+    | AllToAllCertificateVerdict
+    | TimeCertificateVerdict
+)
+"""What a certificate proves, by its kind."""
+
+
 @overload
 def verify_certificate(certificate: Certificate) -> CertificateVerdict: ...
 @overload
@@ -94,12 +108,10 @@ def verify_certificate(certificate: AllreduceCertificate) -> AllreduceCertificat
 @overload
 def verify_certificate(certificate: AllToAllCertificate) -> AllToAllCertificateVerdict: ...
 @overload
-def verify_certificate(
-    certificate: AnyCertificate,
-) -> CertificateVerdict | AllreduceCertificateVerdict | AllToAllCertificateVerdict: ...
-def verify_certificate(
-    certificate: AnyCertificate,
-) -> CertificateVerdict | AllreduceCertificateVerdict | AllToAllCertificateVerdict:
+def verify_certificate(certificate: TimeCertificate) -> TimeCertificateVerdict: ...
+@overload
+def verify_certificate(certificate: AnyCertificate) -> AnyCertificateVerdict: ...
+def verify_certificate(certificate: AnyCertificate) -> AnyCertificateVerdict:
     """Verify a certificate from its own numbers.
 
     Raises
@@ -111,6 +123,8 @@ def verify_certificate(
         return verify_allreduce_certificate(certificate)
     if isinstance(certificate, AllToAllCertificate):
         return verify_all_to_all_certificate(certificate)
+    if isinstance(certificate, TimeCertificate):
+        return verify_time_certificate(certificate)
     _check_network(certificate)
     _check_shared(certificate)
     _check_weights(certificate)

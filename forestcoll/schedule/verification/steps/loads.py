@@ -96,6 +96,8 @@ def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
     """
     if not len(schedule.sends):
         return StepTimes(Fraction(0), Fraction(0), None)
+    if schedule.num_steps == 1 and (only := _time_of_one_step(schedule, way, hops)) is not None:
+        return only
     use, links = _use(schedule, hops), schedule.topology.links
     busy_things = len(links) + len(schedule.topology.shared)
     carried = schedule.intervals.amount
@@ -120,6 +122,46 @@ def time_steps(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes:
         synchronous_s_per_gb=Fraction(stepwise * unit, second),
         busiest_link=_name(schedule, int(busy.argmax())),
     )
+
+
+def _time_of_one_step(schedule: StepSchedule, way: Ints, hops: Ints) -> StepTimes | None:
+    """Add up the loads by the number of parts into which a logical link divides its data.
+
+    So all sums but the last fit 64 bits; None if they do not, or the table would be too large.
+    """
+    routes, topology = schedule.routes, schedule.topology
+    logical, links, lengths = len(routes.tail), len(topology.links), np.diff(routes.first_hop) - 1
+    starts, many = routes.first_path[:-1], np.diff(routes.first_path)
+    trees = routes.multiplicity // np.repeat(np.gcd.reduceat(routes.multiplicity, starts), many)
+    carried = schedule.intervals.amount.astype(np.int64)
+    biggest = int(trees.max()) * int(carried.max())
+    if biggest * len(schedule.sends) * max(len(hops), len(trees)) >= 2**63:
+        return None
+    sent = np.zeros(logical + len(trees), dtype=np.int64)
+    np.add.at(sent, way, carried)
+    parts, number = np.unique(np.add.reduceat(trees, starts), return_inverse=True)
+    if len(parts) * links > max(_CELLS, len(hops)):
+        return None
+    path_sent = np.repeat(sent[:logical], many) * trees
+    cell = np.repeat(np.repeat(number * links, many), lengths) + hops
+    table = np.zeros((len(parts), links), dtype=np.int64)
+    np.add.at(table.reshape(-1), cell, np.repeat(path_sent, lengths))
+    # In whole numbers: an amount of 1 is a whole of these parts.
+    whole = math.lcm(*parts.tolist())
+    loads = [0] * links
+    for part, row in zip(parts.tolist(), table.tolist(), strict=True):
+        loads = [load + whole // part * more for load, more in zip(loads, row, strict=True)]
+    if sent[logical:].any():
+        alone = np.zeros(links, dtype=np.int64)
+        np.add.at(alone, hops, np.repeat(sent[logical:], lengths))
+        loads = [load + whole * more for load, more in zip(loads, alone.tolist(), strict=True)]
+    number_of = {(link.tail, link.head): i for i, link in enumerate(topology.links)}
+    busy = [load / link.bandwidth_gb_s for load, link in zip(loads, topology.links, strict=True)]
+    for group in topology.shared:  # data that passes two links of a group loads it twice
+        busy.append(sum(loads[number_of[ends]] for ends in group.links) / group.bandwidth_gb_s)
+    longest = max(busy)
+    time = longest / (whole * schedule.chunks.whole)
+    return StepTimes(time, time, _name(schedule, busy.index(longest)))
 
 
 def _name(schedule: StepSchedule, number: int) -> tuple[str, ...]:

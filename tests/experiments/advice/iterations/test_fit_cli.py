@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.command_line import assert_refused, document, invoke
+from tests.experiments.simulation_fit.made import measured_with
 
 
 @pytest.fixture
@@ -54,3 +55,41 @@ def test_measured_and_fitted_times_are_drawn(times: Path, tmp_path: Path) -> Non
 @pytest.mark.parametrize("asked", ["1MB", "1MB:2", "x:2:1", "1MB:-1:1", "1MB:1:1:1", "1MB:a:1"])
 def test_wrong_predictions_are_refused(times: Path, asked: str) -> None:
     assert_refused("write SIZE:STEPS:SHARE", "fit-times", times, "--predict", asked)
+
+
+@pytest.fixture
+def curves(tmp_path: Path) -> Path:
+    file = tmp_path / "curves.csv"
+    rows = [
+        f'"{one.curve.topology}",{one.curve.collective},{one.curve.method},{one.size_bytes},'
+        f"{one.time_s * 1e6}"
+        for one in measured_with()
+    ]
+    file.write_text("topology,collective,method,size,time_us\n" + "\n".join(rows) + "\n")
+    return file
+
+
+def test_a_file_of_schedules_fits_the_simulator(curves: Path, tmp_path: Path) -> None:
+    """The settings that made the times; one window and size of chunks within the time limit."""
+    picture = tmp_path / "fit.svg"
+    shown = invoke(
+        "fit-times", curves, "--hold-out", "reduce-scatter/*", "--seconds", "0",
+        "--picture", picture,
+    )  # fmt: skip
+    assert shown.exit_code == 0, shown.output
+    lines = shown.stdout.splitlines()
+    assert lines[0] == "8 measurements fitted, 4 held back"
+    assert lines[1].startswith("settings: alpha ")
+    assert lines[3] == "the time limit left 15 windows and sizes untried"
+    assert len(lines) == 18
+    assert "ring (fitted)" in picture.read_text(encoding="utf-8")
+    facts = document("fit-times", curves, "--hold-out", "reduce-scatter/*", "--seconds", "0")
+    assert facts["alpha_us"] == pytest.approx(8, rel=0.1)
+    assert (facts["fitted"], facts["window"]) == (8, 1)
+    assert facts["held_back_error"] < 0.1
+
+
+def test_options_are_for_one_kind_of_file(times: Path, curves: Path) -> None:
+    assert_refused("--hold-out is for curves of schedules", "fit-times", times, "--hold-out", "*")
+    assert_refused("are for files with steps", "fit-times", curves, "--steps", "3")
+    assert_refused("no curve is named 'x'", "fit-times", curves, "--hold-out", "x")

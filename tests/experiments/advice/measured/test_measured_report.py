@@ -88,6 +88,7 @@ def test_options_that_do_not_go_together_are_refused(one_box: Path, tmp_path: Pa
     network = "dgx_h100:boxes=1"
     measured = ("expected", network, "--measured", one_box)
     assert_refused("leave --demand and --sizes away", *measured, "--sizes", "1MB")
-    assert_refused("are of --measured; add it, or drop them", "expected", network, "--alpha", "1")
+    assert_refused("is of --sizes or --measured", "expected", network, "--alpha", "1")
+    assert_refused("is of --measured; add it", "expected", network, "--picture", tmp_path / "a.png")
     assert_refused("is of allreduce; give --collective", *measured, "--collective", "allgather")
     assert_refused("cannot be read", "expected", network, "--measured", tmp_path / "none")

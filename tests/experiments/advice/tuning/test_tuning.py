@@ -90,7 +90,7 @@ def test_by_hand_a_ring_of_four() -> None:
     assert found.bounds.rate.algbw_gb_s * 3 == 8
     assert found.sizes[0].share == pytest.approx(1, rel=1e-3)
     assert found.sizes[-1].share == pytest.approx(1, rel=1e-3)
-    assert found.sizes[-1].bound_s == pytest.approx(3 / 8 * 2**30 / 1e9)
+    assert found.sizes[-1].bound_s == pytest.approx(10e-6 + 3 / 8 * 2**30 / 1e9)
 
 
 def test_it_is_the_same_at_every_run() -> None:

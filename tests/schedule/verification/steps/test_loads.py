@@ -32,6 +32,7 @@ from forestcoll.schedule.verification.steps import loads as verify_step_loads
 from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 from tests.random_topologies import KINDS, random_topology
+from tests.schedule.made.networks import holed_mesh
 from tests.schedule.made.programs import by_hand
 
 STEPWISE: dict[str, dict[str, Any]] = {
@@ -72,6 +73,25 @@ def test_verify_and_cost_agree(seed: int, kind: str, name: str, collective: str)
 def test_the_comparison_covers_every_method(name: str) -> None:
     """None of them says no to all the networks above, so that nothing is compared with nothing."""
     assert made_by(name, "allgather", 1, "bidirectional").num_steps > 1
+
+
+ONE_STEP = {
+    "ties": holed_mesh,
+    "equal": lambda: load_topology("fat_tree:leaves=2,hosts=2,spines=3"),
+    "shared": lambda: load_topology("ring:nodes=5").with_shared("bus", "gpu[01] - gpu*", 1),
+}
+
+
+@pytest.mark.parametrize("name", ONE_STEP)
+def test_one_step_is_added_up_as_any_other(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sums by number of parts equal the table of times, and cost, which shares nothing."""
+    made = METHODS["direct"].run(ONE_STEP[name](), "all-to-all")
+    assert isinstance(made, StepSchedule)
+    assert made.num_steps == 1
+    verdict = verify(made)
+    assert verdict.time_s_per_gb == verdict.synchronous_s_per_gb == cost(made).time_s_per_gb
+    monkeypatch.setattr(verify_step_loads, "_time_of_one_step", lambda *_: None)
+    assert verify(made) == verdict
 
 
 def line(size: int = 1) -> StepSchedule:

@@ -51,6 +51,10 @@ class Assembler {
     int edge;
     int to;
   };
+  // A tree edge of a plain set's batch, between its nodes as items.
+  struct Copy {
+    NodeId from, to;
+  };
   // A batch and what is left of it in one set.
   struct Stock {
     Amount left;
@@ -75,8 +79,9 @@ class Assembler {
   void expect_used_up(int set, const ContractedEdges& edges) const;
   void assemble();
   void span_from(int set, int item, NodeId entry);
-  void copy(std::size_t base, std::span<const NodeId> parent);
-  void find_depths(std::size_t base, NodeId items);
+  void copy(std::size_t base, std::span<const Copy> edges);
+  void copy(std::span<const NodeId> parent);
+  void find_depths();
   NodeId join(int set, std::size_t edge);
   std::span<Stock> stock_of(std::size_t position);
   void settle();
@@ -86,10 +91,13 @@ class Assembler {
   FactoredForest forest_;  // without its links, which are in supply_
   Nesting nesting_;
 
-  IndexedVector<std::vector<Step>> steps_;     // by shape: num_items - 1 a batch, parents first
+  // By shape: num_items - 1 a batch, parents first.
+  IndexedVector<std::vector<Step>> steps_;
+  IndexedVector<std::vector<Copy>> copies_;
   IndexedVector<IndexedVector<Amount>> uses_;  // of each contracted edge, by shape
   IndexedVector<std::uint8_t> is_plain_;       // by set: whether it holds nodes only
   IndexedVector<std::uint8_t> in_steps_;       // by shape: whether a set that is not plain has it
+  IndexedVector<std::uint8_t> is_copied_;      // by shape: whether copies are taken from copies_
   // Batches by the position of the item they are rooted at: heaps, the fullest on top.
   IndexedVector<Stock> stock_;
   std::vector<std::size_t> first_stock_;
@@ -110,7 +118,7 @@ class Assembler {
   NodeMap<int> depth_;
   std::vector<std::size_t> taken_stock_;  // positions
   std::vector<Taken> taken_links_;
-  std::vector<NodeId> path_;  // scratch of copy()
+  std::vector<NodeId> path_;  // scratch of find_depths()
 };
 
 }  // namespace forestcoll

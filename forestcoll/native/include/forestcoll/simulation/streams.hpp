@@ -10,6 +10,7 @@
 namespace forestcoll {
 
 // A set of resources. Streams over the same resources have the same rate per unit at any moment.
+// With priorities every stream has lanes of its own.
 struct Lane {
   std::vector<std::int32_t> resources;  // each once
 };
@@ -27,9 +28,10 @@ struct Streams {
   IndexedVector<Amount> amount;       // by stream, like all that follow
   IndexedVector<std::int32_t> delay;  // kind
   IndexedVector<std::int32_t> step, gate;
-  IndexedVector<Leg> moving, adding;    // the latter has no lane where nothing is added
-  IndexedVector<std::int64_t> members;  // transfers of the class
-  Rows needs, users;                    // users: gates
+  IndexedVector<std::int32_t> priority;  // empty: all alike
+  IndexedVector<Leg> moving, adding;     // the latter has no lane where nothing is added
+  IndexedVector<std::int64_t> members;   // transfers of the class
+  Rows needs, users;                     // users: gates
   Rows streams_of_gate;
 
   int count() const { return amount.count(); }

@@ -32,10 +32,11 @@ struct Transfers {
   IndexedVector<std::int32_t> delay_of_way;  // its kind
   IndexedVector<std::int32_t> way;           // by transfer, like all that follow
   IndexedVector<Amount> amount;
-  IndexedVector<std::int32_t> adder;  // the resource that adds up received data; -1: none
-  IndexedVector<std::int32_t> step;   // the step of the schedule
-  IndexedVector<std::int32_t> gate;   // transfers of one gate start together
-  Rows needs;                         // transfers with smaller numbers
+  IndexedVector<std::int32_t> adder;     // the resource that adds up received data; -1: none
+  IndexedVector<std::int32_t> step;      // the step of the schedule
+  IndexedVector<std::int32_t> gate;      // transfers of one gate start together
+  Rows needs;                            // transfers with smaller numbers
+  IndexedVector<std::int32_t> priority;  // the larger goes first on a link; empty: all alike
 
   int count() const { return way.count(); }
 };

@@ -21,23 +21,24 @@ class Options {
   // Forgets everything, for a node with so many in-arcs.
   void begin(std::size_t places, int num_batches) {
     words_ = (places + kWordBits - 1) / kWordBits;
-    known_.assign(num_batches, 0);
+    known_.clear();
+    grow(num_batches);
+  }
+  // Makes room for batches that were split off meanwhile.
+  void grow(int num_batches) {
+    known_.resize(num_batches, 0);
     bits_.resize(known_.size() * words_);
   }
 
   std::size_t words() const { return words_; }
-  bool knows(int batch) const { return batch < known_.count() && known_[batch]; }
-  void forget(int batch) {
-    if (knows(batch)) known_[batch] = 0;
-  }
+  bool knows(int batch) const { return known_[batch] != 0; }
+  void forget(int batch) { known_[batch] = 0; }
   Places of(int batch) const { return std::span(bits_).subspan(row(batch), words_); }
   bool has(int batch, std::size_t place) const {
     return (bits_[row(batch) + place / kWordBits] >> (place % kWordBits) & 1) != 0;
   }
   // Marks the batch as known; the caller writes its row.
-  std::span<Word> start(int batch, int num_batches) {
-    known_.resize(num_batches, 0);
-    bits_.resize(known_.size() * words_);
+  std::span<Word> start(int batch) {
     known_[batch] = 1;
     return std::span(bits_).subspan(row(batch), words_);
   }

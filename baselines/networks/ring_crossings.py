@@ -1,0 +1,156 @@
+"""Crossings of rings from one box to the next, with the cheapest of each.
+
+Problem: over all pairs of a GPU that leaves a box (tail) and one that enters the next (head), find
+         for each head the tail of least price.
+Input:   the load of a crossing on each link; prices of its parts.
+Output:  for each head the least price and its tail.
+Cost:    tails + heads instead of tails x heads, where the links of a crossing are those of its tail
+         and those of its head, as with a NIC for each GPU. Otherwise tails x heads.
+Source:  ours.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+__all__ = ["MOST_HOPS", "Crossings", "Part"]
+
+MOST_HOPS = 2**16
+"""More hops than any crossing; hops break ties between equal loads."""
+
+_Ends = tuple[int, int]
+_Shares = Mapping[_Ends, int]
+
+
+@dataclass(eq=False, slots=True)
+class Part:
+    """The links of a crossing up to some node, or from there on.
+
+    Parameters
+    ----------
+    shares : mapping
+        Load of a ring on each link.
+    hops : int
+        Links of a path.
+    price : int
+        Set by the layout, from the loads and the hops.
+    """
+
+    shares: _Shares
+    hops: int
+    price: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Fan:
+    """Tails and heads between which every crossing consists of a tail's part and a head's part."""
+
+    tails: dict[int, Part]
+    heads: dict[int, Part]
+
+
+class Crossings:
+    """All crossings from a box to the next.
+
+    Parameters
+    ----------
+    outs, ins : sequence of int
+        GPUs where rings can leave the box, and enter the next.
+    hops : callable
+        Number of links from a GPU to another; 0 if switches do not lead there.
+    shares : callable
+        Load of a ring on each link, over a hop.
+    """
+
+    def __init__(
+        self,
+        outs: Sequence[int],
+        ins: Sequence[int],
+        hops: Callable[[int, int], int],
+        shares: Callable[[_Ends], _Shares],
+    ) -> None:
+        self._place = {gpu: place for place, gpu in enumerate(outs)}
+        self._order = {gpu: place for place, gpu in enumerate(ins)}
+        alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
+        for head in ins:
+            alike[tuple(tail for tail in outs if hops(tail, head))].append(head)
+        self._fans = [
+            fan
+            for tails, heads in alike.items()
+            if tails
+            for fan in _fans(tails, heads, hops, shares)
+        ]
+
+    @property
+    def parts(self) -> Iterator[Part]:
+        """Every part of a crossing once."""
+        for fan in self._fans:
+            yield from fan.tails.values()
+            yield from fan.heads.values()
+
+    @property
+    def highest(self) -> int:
+        """The highest price of a crossing; 0 without any."""
+        return max((_highest(fan.tails) + _highest(fan.heads) for fan in self._fans), default=0)
+
+    def cheapest(self, left: Mapping[int, int]) -> list[tuple[int, int, int]]:
+        """Return the least price with which each head is reached, the tail, and the head.
+
+        Of equal tails the first. Heads are in the order in which the tails reach them.
+
+        Parameters
+        ----------
+        left : mapping
+            The price up to each tail that can be used.
+        """
+        found = []
+        for fan in self._fans:
+            ways = [
+                (left[tail] + part.price, tail) for tail, part in fan.tails.items() if tail in left
+            ]
+            if not ways:
+                continue
+            price, tail = min(ways, key=_price)
+            first = self._place[ways[0][1]]
+            for head, part in fan.heads.items():
+                found.append((first, self._order[head], price + part.price, tail, head))
+        return [way[2:] for way in sorted(found)]
+
+
+def _price(way: tuple[int, int]) -> int:
+    return way[0]
+
+
+def _highest(parts: Mapping[int, Part]) -> int:
+    return max(part.price for part in parts.values())
+
+
+def _fans(
+    tails: tuple[int, ...],
+    heads: Sequence[int],
+    hops: Callable[[int, int], int],
+    shares: Callable[[_Ends], _Shares],
+) -> Iterator[_Fan]:
+    """Yield one fan for all heads if their crossings have parts in common, else one for each."""
+    first = tails[0]
+    ends = {h: dict(set.intersection(*({*shares((t, h)).items()} for t in tails))) for h in heads}
+    starts = {t: dict(shares((t, heads[0])).items() - ends[heads[0]].items()) for t in tails}
+    longer = {tail: hops(tail, heads[0]) - hops(first, heads[0]) for tail in tails}
+    consists = all(
+        len(starts[t]) + len(ends[h]) == len(shares((t, h)))
+        and {**starts[t], **ends[h]} == shares((t, h))
+        and longer[t] + hops(first, h) == hops(t, h)
+        for h in heads
+        for t in tails
+    )
+    if consists:
+        yield _Fan(
+            {tail: Part(starts[tail], longer[tail]) for tail in tails},
+            {head: Part(ends[head], hops(first, head)) for head in heads},
+        )
+        return
+    for head in heads:
+        ways = {tail: Part(shares((tail, head)), hops(tail, head)) for tail in tails}
+        yield _Fan(ways, {head: Part({}, 0)})

@@ -1,0 +1,169 @@
+"""Time in which a forest can bring a size, latencies included, at constant rates.
+
+Problem: tree i carries the part s_i of the data and has latency L_i. At the rate s_i / (T - L_i)
+         from the start on, its last byte arrives at T. The least T at which these rates fit the
+         links: sum over trees on a link of s_i / (T - L_i) <= b for each of them.
+Input:   any explicit forest, a size, alpha.
+Output:  T in us, exactly or rounded up by less than a picosecond: an upper bound on the time.
+Cost:    a pass over the tree edges; a bisection over links and distinct latencies.
+Source:  ours; docs/mathematics/forests-over-time.md. Tree edges take the paths that compiled
+         programs give them (:func:`forestcoll.schedule.transform.timed_transfers.of_forest`).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from forestcoll.errors import UnsupportedError
+from forestcoll.problem.over_time.timed_links import TimedLinks
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.transform.timed_transfers import Plan, of_forest
+
+__all__ = ["repeated_time_us"]
+
+_Ints = npt.NDArray[np.int64]
+
+_PICOSECONDS = 10**6  # in a us
+_MOST_AMOUNT = 2**53  # loads are counted in floats
+
+
+def repeated_time_us(forest: Forest, size_bytes: int, alpha_us: Fraction) -> Fraction:
+    """Return an upper bound on the time of a forest in the fluid model.
+
+    Parameters
+    ----------
+    forest : Forest
+        Of one phase, with one tree or more.
+    size_bytes : int
+        All shards together.
+    alpha_us : Fraction
+        Latency of a hop from GPU to GPU, beside those of its links.
+
+    Raises
+    ------
+    UnsupportedError
+        If the trees on a link are more than 2^53.
+    VerificationError
+        If a path uses a link that the network does not have.
+
+    Examples
+    --------
+    >>> import forestcoll
+    >>> ring = forestcoll.generate("ring:nodes=4,bandwidth=1").schedule
+    >>> repeated_time_us(ring, 4000, Fraction(10)) == 10 * 2 + Fraction(3, 2)
+    True
+    """
+    plan = of_forest(forest)
+    links = TimedLinks.of(forest.topology, alpha_us, reduction=False)
+    latencies, loads = _loads(forest, plan, links)
+    # One tree, in units of capacity times ticks.
+    tree = links.amount(Fraction(size_bytes, sum(forest.weights) * forest.k))
+    least = _least_time(latencies, loads, _capacities(forest, links), tree)
+    return least / links.ticks_per_us
+
+
+def _loads(forest: Forest, plan: Plan, links: TimedLinks) -> tuple[_Ints, _Ints]:
+    """Return the distinct latencies of trees, and their trees over each link or capacity."""
+    transfers, routes = plan.transfers, forest.routes
+    place = routes.links_on(forest.topology)
+    first = routes.first_hop - np.arange(len(routes.first_hop))
+    late = np.array(links.latency, dtype=np.int64)
+    of_path = np.add.reduceat(late[place], first[:-1])[transfers.path]
+    batch = _batches(forest, plan)
+    child = transfers.tail if forest.reduction else transfers.head
+    of_hop = np.zeros(forest.parent.shape, dtype=np.int64)
+    np.maximum.at(of_hop, (batch, child), of_path)
+    latencies, which = np.unique(_latest(forest.parent, of_hop), return_inverse=True)
+    counts = (first[1:] - first[:-1])[transfers.path]
+    inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+    used = place[np.repeat(first[:-1][transfers.path], counts) + inside]
+    rows = np.repeat(which.reshape(-1)[batch], counts)
+    size = len(links.tail)
+    weights = np.repeat(transfers.amount, counts)
+    loads = np.bincount(rows * size + used, weights, len(latencies) * size)
+    if loads.max(initial=0) > _MOST_AMOUNT:
+        raise UnsupportedError("unsupported: too many trees on a link to count exactly; take fewer")
+    whole = loads.astype(np.int64).reshape(len(latencies), size)
+    shared = [whole[:, list(places)].sum(axis=1) for places, _ in forest.topology.shared_places]
+    return latencies, np.column_stack([whole, *shared])
+
+
+def _batches(forest: Forest, plan: Plan) -> _Ints:
+    """Return the batch of each transfer: batches of a root are intervals of its shard."""
+    order = np.argsort(forest.root, kind="stable")
+    starts = np.cumsum(forest.multiplicity[order]) - forest.multiplicity[order]
+    of_chunk = np.cumsum(plan.chunks.size) - plan.chunks.size
+    at = of_chunk[plan.transfers.chunk] + plan.transfers.first
+    return np.asarray(order[np.searchsorted(starts, at, side="right") - 1])
+
+
+def _latest(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
+    """Return the latency of the longest path of each tree (pointer doubling)."""
+    ranks = np.arange(parent.shape[1])
+    jump = np.where(parent < 0, ranks, parent)
+    arrive = np.where(parent < 0, 0, of_hop)
+    rows = np.arange(len(parent))[:, None]
+    for _ in range(parent.shape[1].bit_length()):
+        arrive = arrive + arrive[rows, jump]
+        jump = jump[rows, jump]
+    return np.asarray(arrive.max(axis=1, initial=0))
+
+
+def _capacities(forest: Forest, links: TimedLinks) -> list[Fraction]:
+    shared = [limit * links.denominator for _, limit in forest.topology.shared_places]
+    return [*map(Fraction, links.capacity), *shared]
+
+
+def _least_time(
+    latencies: _Ints, loads: _Ints, capacities: list[Fraction], tree: Fraction
+) -> Fraction:
+    """Return the least time in ticks at which all links suffice, rounded up if it is irrational."""
+    rows = sorted(set(zip(map(tuple, loads.T.tolist()), capacities, strict=True)))
+    exact = [(load, tree / capacity) for load, capacity in rows if any(load)]
+    late = latencies.tolist()
+    # A link with trees of one latency ends at a rational time.
+    alone = [
+        late[place] + load[place] * per
+        for load, per in exact
+        for place in [next(i for i, trees in enumerate(load) if trees)]
+        if sum(1 for trees in load if trees) == 1
+    ]
+    least: Fraction = max([Fraction(late[-1]), *alone])
+    if least > late[-1] and _suffices(least, exact, late):
+        return least
+    return _bisected(max(least, Fraction(late[-1])), exact, late)
+
+
+def _suffices(
+    time: Fraction, rows: list[tuple[tuple[int, ...], Fraction]], latencies: list[int]
+) -> bool:
+    return all(
+        sum(trees * per / (time - late) for trees, late in zip(load, latencies, strict=True)) <= 1
+        for load, per in rows
+    )
+
+
+def _bisected(
+    low: Fraction, rows: list[tuple[tuple[int, ...], Fraction]], latencies: list[int]
+) -> Fraction:
+    loads = np.array([load for load, _ in rows], dtype=np.float64)
+    per = np.array([float(one) for _, one in rows])
+    late = np.array(latencies, dtype=np.float64)
+    below, above = float(low), float(low) + 1.0
+
+    def busiest(time: float) -> float:
+        return float(((loads / (time - late)).sum(axis=1) * per).max())
+
+    while busiest(above) > 1:
+        above = float(low) + 2 * (above - float(low))
+    while above - below > 1e-13 * above and below < (middle := (below + above) / 2) < above:
+        below, above = (below, middle) if busiest(middle) <= 1 else (middle, above)
+    step = Fraction(1, _PICOSECONDS)
+    time: Fraction = math.ceil(above * _PICOSECONDS) * step
+    while not _suffices(time, rows, latencies):
+        time, step = time + step, 2 * step
+    return time

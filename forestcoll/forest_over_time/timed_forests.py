@@ -1,0 +1,144 @@
+"""Schedules for a size: forests over time of every collective, with a bound on their time.
+
+Problem: the optimum assumes large data; at a size, latencies count as well.
+Input:   a request, alpha; then sizes.
+Output:  a schedule of trees, an upper bound on its time, a lower bound on that of any schedule.
+Cost:    that of :mod:`forestcoll.forest_over_time.one_phase` for each phase.
+Source:  ours; docs/mathematics/forests-over-time.md. An allreduce is a reduction and then a
+         gathering, whose times add up. Where every link has an equal reverse, the reduction is the
+         gathering reversed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.cut_over_time.time_search import time_bound
+from forestcoll.errors import UnsupportedError
+from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
+from forestcoll.problem.over_time.time_bound import TimeBound
+from forestcoll.problem.request import Request
+from forestcoll.schedule.allreduce import Allreduce
+from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.transform.reversal import transposed
+
+__all__ = ["TimedForests", "TimedSchedule"]
+
+_GOOD = Fraction(101, 100)  # of the bound: constant rates that take no longer will do
+
+
+@dataclass(frozen=True, slots=True)
+class TimedSchedule:
+    """A schedule with bounds on its time at a size, in the fluid model.
+
+    Parameters
+    ----------
+    schedule : Forest, or an Allreduce of two
+    size_bytes : int
+        As nccl-tests counts it: all shards together.
+    alpha_us : Fraction
+        Latency of a hop from GPU to GPU, beside those of its links.
+    time_us : Fraction
+        A plan of the schedule's rates takes this long: an upper bound on its least time, not
+        that itself.
+    plan : str
+        "constant rates" from the start on, or "slots"; for an allreduce, of both phases.
+    bound : TimeBound
+        A lower bound on the time of any schedule.
+    """
+
+    schedule: Forest | Allreduce[Forest]
+    size_bytes: int
+    alpha_us: Fraction
+    time_us: Fraction
+    plan: str
+    bound: TimeBound = field(repr=False)
+
+    @property
+    def of_bound(self) -> Fraction:
+        """The time as a multiple of the lower bound, 1 or more."""
+        return self.time_us / self.bound.time_us
+
+
+class TimedForests:
+    """Forests over time of a collective, for many sizes.
+
+    Parameters
+    ----------
+    request : Request
+    alpha_us : Fraction
+
+    Raises
+    ------
+    UnsupportedError
+        For a single GPU, or more GPUs than
+        :data:`forestcoll.forest_over_time.one_phase.MOST_GPUS`.
+    ForestCollError
+        As :func:`forestcoll.generation.generate`.
+
+    Examples
+    --------
+    >>> from forestcoll.problem.options import Options
+    >>> made = TimedForests(Request.of("dgx_a100:boxes=2", Options()), Fraction(10)).at(2**22)
+    >>> made.plan, made.time_us < Fraction(31), made.of_bound < Fraction(21, 20)
+    ('slots', True, True)
+    """
+
+    def __init__(
+        self, request: Request, alpha_us: Fraction, clock: Stopwatch | None = None
+    ) -> None:
+        if request.topology.num_compute == 1:
+            raise UnsupportedError(
+                f"{request.topology.name} has a single GPU: nothing moves, so no time passes"
+            )
+        self._request, self._alpha_us = request, alpha_us
+        self._clock = Stopwatch() if clock is None else clock
+        network = request.topology
+        self._mirrored = network.reversed() == network
+        self._phases = [ForestsOfPhase(one, alpha_us, self._clock) for one in self._of_one_phase()]
+
+    def at(self, size_bytes: int) -> TimedSchedule:
+        """Return the schedule of least time found for a size."""
+        request = self._request
+        weights = request.options.weights if request.root is None else None
+        bound = time_bound(
+            request.topology,
+            request.collective,
+            size_bytes,
+            self._alpha_us,
+            root=None if request.collective == "allreduce" else request.root,
+            weights=None if request.collective == "allreduce" else weights,
+        )
+        # Half of an allreduce's bound is no bound of a phase; there slots are always tried.
+        good = Fraction(0) if request.collective == "allreduce" else _GOOD * bound.time_us
+        found = self._clock.run(
+            STAGE, lambda report: [phase.at(size_bytes, good, report) for phase in self._phases]
+        )
+        schedule: Forest | Allreduce[Forest] = found[-1].forest
+        if request.collective == "allreduce":
+            if len(found) == 1:  # the reduction is the gathering reversed
+                reduction = transposed(found[0].forest, request.topology)
+                found = [replace(found[0], forest=reduction), found[0]]
+            remark = f"reduction + gathering for {size_bytes} bytes"
+            schedule = Allreduce(found[0].forest, found[1].forest, remark=remark)
+        return TimedSchedule(
+            schedule=schedule,
+            size_bytes=size_bytes,
+            alpha_us=self._alpha_us,
+            time_us=sum((one.time_us for one in found), start=Fraction(0)),
+            plan=" + ".join(dict.fromkeys(one.plan for one in found)),
+            bound=bound,
+        )
+
+    def _of_one_phase(self) -> list[Request]:
+        request = self._request
+        if request.collective != "allreduce":
+            return [request]
+        rooted = request.root is not None
+        names = ("reduce", "broadcast") if rooted else ("reduce-scatter", "allgather")
+        phases = [
+            replace(request, options=replace(request.options, collective=name)) for name in names
+        ]
+        return phases[1:] if self._mirrored else phases

@@ -1,0 +1,79 @@
+"""Crossings between boxes: the cheapest, against a search of all pairs."""
+
+import random
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+
+import pytest
+
+from baselines.networks.ring_crossings import Crossings
+
+Ends = tuple[int, int]
+HUB, OTHER = 100, 101
+
+
+def through_a_hub(tail: int, head: int) -> list[int]:
+    return [tail, HUB, head]
+
+
+def sharing_a_link(tail: int, head: int) -> list[int]:
+    """Even ends meet at the hub; all others take two switches, and so a link in common."""
+    return [tail, HUB, head] if tail % 2 == head % 2 == 0 else [tail, HUB, OTHER, head]
+
+
+def crossings_of(path: Callable[[int, int], list[int]], joined: Callable[..., bool]) -> Crossings:
+    def hops(tail: int, head: int) -> int:
+        return len(path(tail, head)) - 1 if joined(tail, head) else 0
+
+    def shares(ends: Ends) -> Mapping[Ends, int]:
+        return dict.fromkeys(pairwise(path(*ends)), 840)
+
+    return Crossings(range(4), range(10, 15), hops, shares)
+
+
+def everywhere(tail: int, head: int) -> bool:
+    return True
+
+
+def own_rail(tail: int, head: int) -> bool:
+    return tail == head - 10
+
+
+@pytest.mark.parametrize("path", [through_a_hub, sharing_a_link])
+@pytest.mark.parametrize("joined", [everywhere, own_rail])
+@pytest.mark.parametrize("seed", range(4))
+def test_no_tail_is_cheaper(
+    path: Callable[[int, int], list[int]], joined: Callable[[int, int], bool], seed: int
+) -> None:
+    """The first of the tails with the least price up to it and over the links of the crossing."""
+    chance = random.Random(seed)
+    crossings = crossings_of(path, joined)
+    cost = {link: chance.randint(0, 3) for part in crossings.parts for link in part.shares}
+    for part in crossings.parts:
+        part.price = sum(cost[link] for link in part.shares)
+    left = {tail: chance.randint(0, 2) for tail in range(4) if chance.random() < 0.8}
+
+    def price(tail: int, head: int) -> int:
+        return sum(cost[link] for link in pairwise(path(tail, head)))
+
+    expected = []
+    for head in range(10, 15):
+        ways = [(left[t] + price(t, head), t) for t in range(4) if t in left and joined(t, head)]
+        if ways:
+            least, tail = min(ways)
+            expected.append((least, tail, head))
+    assert sorted(crossings.cheapest(left)) == sorted(expected)
+    pairs = [(t, h) for t in range(4) for h in range(10, 15) if joined(t, h)]
+    assert crossings.highest == max(price(*pair) for pair in pairs)
+
+
+def test_a_hub_needs_a_part_for_each_end_alone() -> None:
+    """4 tails and 5 heads; with a link that not all crossings have, 5 times 4 and 5 empty parts."""
+    assert len(list(crossings_of(through_a_hub, everywhere).parts)) == 9
+    assert len(list(crossings_of(sharing_a_link, everywhere).parts)) == 25
+
+
+def test_heads_are_in_the_order_in_which_tails_reach_them() -> None:
+    found = crossings_of(through_a_hub, own_rail).cheapest({3: 0, 1: 0, 0: 0})
+    assert [head for _, _, head in found] == [10, 11, 13]
+    assert crossings_of(through_a_hub, own_rail).cheapest({}) == []

@@ -1,0 +1,62 @@
+"""Times over the least possible time: rows as computed, as stored, and as a page describes them."""
+
+from pathlib import Path
+
+import pytest
+
+from experiments.own.times_figure import TimeRow
+from experiments.own.times_over_bound import (
+    COLLECTIVES,
+    NETWORKS,
+    SIZES,
+    measured,
+    read_rows,
+    write_rows,
+)
+
+STORED = read_rows()
+
+
+def test_rows_of_two_boxes_by_hand(tmp_path: Path) -> None:
+    """1 KB: 10 us and 8 x 64 bytes over 25 GB/s, which is the bound."""
+    rows = list(measured(["dgx_a100:boxes=2"], ["allgather"], [1024]))
+    (row,) = rows
+    assert row.bound_us == row.planned_us == pytest.approx(10 + 8 * 64 / 25_000)
+    assert (row.of_bound, row.method) == (pytest.approx(1), "planned: constant rates")
+    write_rows(rows, tmp_path / "rows" / "times.csv")
+    (again,) = read_rows(tmp_path / "rows" / "times.csv")
+    assert (again.topology, again.size_bytes, again.plan) == (row.topology, 1024, row.plan)
+    assert again.planned_us == pytest.approx(row.planned_us, abs=1e-3)
+
+
+def test_no_file_has_no_rows(tmp_path: Path) -> None:
+    assert read_rows(tmp_path / "none.csv") == []
+
+
+def test_all_rows_are_stored_and_none_is_below_its_bound() -> None:
+    places = [(row.topology, row.collective, row.size_bytes) for row in STORED]
+    assert places == [(n, c, s) for n in NETWORKS for c in COLLECTIVES for s in SIZES]
+    assert all(row.best_us >= row.bound_us * (1 - 1e-6) - 1e-3 for row in STORED)
+
+
+def test_a_row_is_computed_as_stored() -> None:
+    (stored,) = [
+        row
+        for row in STORED
+        if (row.topology, row.collective, row.size_bytes)
+        == ("dgx_h100:boxes=2", "allgather", 2**22)
+    ]
+    (row,) = measured(["dgx_h100:boxes=2"], ["allgather"], [2**22])
+    assert row.bound_us == pytest.approx(stored.bound_us, abs=1e-3)
+    assert row.best_us == pytest.approx(stored.best_us, rel=0.01)
+
+
+def worst(collective: str, *networks: str) -> TimeRow:
+    rows = [row for row in STORED if row.collective == collective and row.topology in networks]
+    return max(rows, key=lambda row: row.of_bound)
+
+
+@pytest.mark.parametrize("network", [name for name in NETWORKS if name.startswith(("dgx", "nvl"))])
+@pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
+def test_boxes_with_switches_are_within_a_tenth(network: str, collective: str) -> None:
+    assert worst(collective, network).of_bound < 1.1

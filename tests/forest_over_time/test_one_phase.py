@@ -1,0 +1,59 @@
+"""Forests of one phase for sizes."""
+
+from fractions import Fraction
+
+import pytest
+
+from forestcoll.core.stopwatch import Stopwatch
+from forestcoll.errors import UnsupportedError
+from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
+from forestcoll.forest_over_time.repeated_time import repeated_time_us
+from forestcoll.problem.options import Options
+from forestcoll.problem.request import Request
+from forestcoll.schedule import verify
+
+ALPHA = Fraction(10)
+
+
+def forests(spec: str, **options: object) -> ForestsOfPhase:
+    asked = Options(**options)  # type: ignore[arg-type]
+    return ForestsOfPhase(Request.of(spec, asked), ALPHA, Stopwatch())
+
+
+def test_few_bytes_go_direct_and_many_by_the_optimal_forest():
+    """Direct trees of A100 x 2: 10 us + 8 x 1 KB / 25 GB/s."""
+    found = forests("dgx_a100:boxes=2")
+    small, large = found.at(16_000), found.at(10**10)
+    assert small.time_us == ALPHA + Fraction(8 * 1000, 25_000)
+    assert small.forest.tree_depths().max() == 1
+    assert large.forest.optimum is not None
+    assert small.plan == large.plan == "constant rates"
+
+
+def test_in_between_slots_are_sooner_than_constant_rates():
+    found = forests("dgx_a100:boxes=2").at(16_000_000)
+    verify(found.forest)
+    assert found.plan == "slots"
+    assert found.time_us < 61 < repeated_time_us(found.forest, 16_000_000, ALPHA)
+
+
+def test_a_good_time_needs_no_slots():
+    found = forests("dgx_a100:boxes=2").at(16_000_000, good_us=Fraction(100))
+    assert found.plan == "constant rates"
+
+
+def test_unequal_weights():
+    found = forests("ring:nodes=4", weights=[3, 1, 0, 2]).at(60_000)
+    verify(found.forest)
+    assert found.forest.weights == (3, 1, 0, 2)
+
+
+def test_the_stage_is_timed():
+    clock = Stopwatch()
+    ForestsOfPhase(Request.of("ring:nodes=4", Options()), ALPHA, clock)
+    assert STAGE in clock.seconds
+
+
+def test_too_many_gpus_are_refused():
+    with pytest.raises(UnsupportedError, match="528 GPUs"):
+        forests("dgx_a100:boxes=66")

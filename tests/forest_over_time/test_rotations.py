@@ -1,0 +1,64 @@
+"""Orbits of roots, and the moves that carry one to all."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from forestcoll.forest_over_time.rotations import root_orbits
+from forestcoll.problem.over_time.timed_links import TimedLinks
+from forestcoll.topology import Topology, load_topology
+from tests.forest_over_time.on_paths import path_of_three
+from tests.hand_networks import network_of
+
+
+def orbits_of(network: Topology, *weights: int) -> list[tuple[int, ...]]:
+    links = TimedLinks.of(network, Fraction(10), reduction=False)
+    found = root_orbits(network, links, weights or (1,) * network.num_compute)
+    ends = list(zip(links.tail, links.head, strict=True))
+    for orbit in found:
+        for nodes, moved in zip(orbit.nodes, orbit.links, strict=True):
+            assert sorted(nodes) == list(range(links.nodes))
+            assert [ends[i] for i in moved] == [(nodes[t], nodes[h]) for t, h in ends]
+            assert [links.latency[i] for i in moved] == list(links.latency)
+            assert [links.capacity[i] for i in moved] == list(links.capacity)
+    return [orbit.roots for orbit in found]
+
+
+@pytest.mark.parametrize(
+    ("spec", "sizes"),
+    [
+        ("dgx_a100:boxes=2", [16]),
+        ("torus:dims=4x3", [12]),
+        ("hypercube:dimension=3", [8]),
+        ("mi250:boxes=1", [4, 4, 4, 4]),
+        ("mi250:boxes=2", [8, 8, 8, 8]),
+    ],
+)
+def test_orbits_of_known_networks(spec: str, sizes: list[int]):
+    assert [len(roots) for roots in orbits_of(load_topology(spec))] == sizes
+
+
+def test_mi250_boxes_are_carried_in_one_way_only():
+    """Loads are even: the images of a link under the moves are its orbit, each as often."""
+    network = load_topology("mi250:boxes=2")
+    links = TimedLinks.of(network, Fraction(10), reduction=False)
+    for orbit in root_orbits(network, links, (1,) * 32):
+        images = {tuple(sorted(orbit.links[:, i].tolist())) for i in range(len(links.tail))}
+        assert len(images) == 22
+
+
+def test_latencies_break_a_symmetry():
+    assert orbits_of(path_of_three()) == [(0, 2), (1,)]
+    assert orbits_of(network_of("a b c", "a - b: 1 1, b - c: 1 2")) == [(0,), (1,), (2,)]
+
+
+def test_weights_break_a_symmetry_and_need_no_tree_at_0():
+    assert orbits_of(path_of_three(), 1, 1, 0) == [(0,), (1,)]
+
+
+def test_moves_are_permutations():
+    network = load_topology("dgx_h100:boxes=3")
+    (orbit,) = root_orbits(network, TimedLinks.of(network, Fraction(1), reduction=False), (1,) * 24)
+    start = network.compute[orbit.roots[0]]
+    assert np.array_equal(orbit.nodes[:, start], [network.compute[r] for r in orbit.roots])

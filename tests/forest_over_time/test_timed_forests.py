@@ -1,0 +1,108 @@
+"""Schedules for a size, beside the least time of any schedule."""
+
+import random
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from forestcoll import generate, simulate
+from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.forest_over_time.timed_forests import TimedForests
+from forestcoll.problem.options import Options
+from forestcoll.problem.request import Request
+from forestcoll.schedule import verify
+from forestcoll.schedule.allreduce import Allreduce
+from tests.cut_over_time.timed_networks import timed_network
+from tests.forest_over_time.on_paths import path_of_three
+from tests.hand_networks import network_of
+from tests.random_topologies import seeds
+
+COLLECTIVES = ("allgather", "reduce-scatter", "broadcast", "reduce", "allreduce")
+
+
+def rooted(collective: str) -> dict[str, Any]:
+    return {"root": 0} if collective in ("broadcast", "reduce") else {}
+
+
+def test_the_path_of_three_attains_the_bound():
+    """The golden ratio at constant rates; 3 us with the middle's own shard first."""
+    timed = generate(path_of_three(), size=3000, alpha_us=0).timed
+    assert timed is not None
+    assert timed.time_us == timed.bound.time_us == 3
+    assert (timed.plan, timed.of_bound) == ("slots", 1)
+
+
+@pytest.mark.parametrize(
+    ("size", "most"), [(32_000, 1), (256_000, 1), (1_000_000, 1.07), (4_000_000, 1.05),
+                       (16_000_000, 1.03), (64_000_000, 1.03), (256_000_000, 1.02)]
+)  # fmt: skip
+def test_two_a100_boxes_are_within_a_tenth_of_the_bound(size: int, most: float):
+    timed = generate("dgx_a100:boxes=2", size=size).timed
+    assert timed is not None
+    assert 1 <= timed.of_bound <= Fraction(most)
+
+
+@pytest.mark.parametrize("collective", COLLECTIVES)
+def test_every_collective_is_verified(collective: str):
+    made = generate("dgx_a100:boxes=2", collective=collective, size="4MB", **rooted(collective))
+    verify(made.schedule)
+    assert made.schedule.collective == collective
+    assert made.timed is not None
+    assert made.timed.time_us >= made.timed.bound.time_us
+
+
+def test_the_phases_of_an_allreduce_add_up():
+    network, size = "dgx_a100:boxes=2", 4_000_000
+    both, one = (
+        generate(network, collective=name, size=size).timed for name in ("allreduce", "allgather")
+    )
+    assert both is not None
+    assert one is not None
+    assert isinstance(both.schedule, Allreduce)
+    assert both.time_us == 2 * one.time_us
+    rooted_sum = generate(network, collective="allreduce", root=3, size=size)
+    verify(rooted_sum.schedule)
+
+
+def test_sizes_share_their_work():
+    forests = TimedForests(Request.of("ring:nodes=5", Options()), Fraction(2))
+    times = [forests.at(size).time_us for size in (100, 10_000, 1_000_000)]
+    assert times == sorted(times)
+
+
+def test_small_sizes_are_as_simulated():
+    """Trees of one hop share every link equally, as simulations do."""
+    made = generate("dgx_a100:boxes=2", size=256_000)
+    assert made.timed is not None
+    assert simulate(made, 256_000).time_s * 1e6 == pytest.approx(float(made.timed.time_us))
+
+
+@pytest.mark.parametrize("seed", seeds(900, 24))
+def test_never_below_the_bound_on_random_networks(seed: int):
+    """Latencies, shared capacities, weights; the schedule is proved, its time above the bound."""
+    made = timed_network(seed)
+    if made is None:
+        pytest.skip("no such network")
+    network, weights = made
+    chance = random.Random(f"forest over time {seed}")
+    collective = chance.choice(COLLECTIVES)
+    given = rooted(collective)
+    if collective in ("allgather", "reduce-scatter"):
+        given = {"weights": weights}
+    size, alpha = chance.choice((1, 3000, 50_000)), chance.choice((0, 1, 3))
+    timed = generate(network, collective=collective, size=size, alpha_us=alpha, **given).timed
+    assert timed is not None
+    verify(timed.schedule)
+    assert timed.time_us >= timed.bound.time_us
+
+
+def test_refusals():
+    with pytest.raises(UnsupportedError, match="single GPU"):
+        generate(network_of("a", ""), size=1)
+    with pytest.raises(UnsupportedError, match="leave out k"):
+        generate("ring:nodes=4", size=1, k=1)
+    with pytest.raises(InvalidParameterError, match="alpha is for a size"):
+        generate("ring:nodes=4", alpha_us=1)
+    with pytest.raises(InvalidParameterError, match="the size"):
+        generate("ring:nodes=4", size="many")

@@ -1,0 +1,1 @@
+"""Bounds on time against simulations."""
