@@ -212,7 +212,10 @@ def test_threadblocks_that_run_at_once_and_the_root_may_be_given() -> None:
     [
         ("{", "plan.json: not JSON"),
         (changed_plan(GATHER, 0, 3, name="sum"), "gpus[0].threadblocks[0].ops[3].name is 'sum'"),
-        (changed_plan(GATHER, 0, 3, name="cpkt"), "packets are not modelled"),
+        (
+            changed_plan(GATHER, 0, 3, name="ppkt", channel_type="port"),
+            "sends packets from buffers of the first plan",
+        ),
     ],
 )
 def test_bad_plans_take_one_line(tmp_path: Path, data: dict[str, Any] | str, message: str) -> None:

@@ -52,6 +52,20 @@ def test_a_plan_of_a_gather_is_for_one_kind_of_call(schedule: Path, tmp_path: Pa
     assert read_plan(out).plan.min_bytes == 2**10
 
 
+def test_boxes_are_joined_by_port_channels_unless_nvlink_joins_them(tmp_path: Path) -> None:
+    """Eight GPUs in two boxes; each channel of a GPU to the other box is of one kind."""
+    path, out = tmp_path / "s.json", tmp_path / "plan.json"
+    forestcoll.write_schedule(forestcoll.generate("paper_example").schedule, path)
+    found = document("export", path, "-o", out, "--format", "mscclpp")
+    assert found["channels_between_boxes"] == 0
+    assert found["port_channels"] > 0
+    assert found["least_bytes"] == 16 * found["chunks"]
+    assert invoke("check-plan", out).exit_code == 0
+    options = ("--format", "mscclpp", "--between-boxes", "memory")
+    found = document("export", path, "-o", out, *options)
+    assert (found["channels_between_boxes"] > 0, found["port_channels"]) == (True, 0)
+
+
 def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
     found = document("export", schedule, "-o", tmp_path / "a.xml", "--no-check")
     assert found["executed"] is None
