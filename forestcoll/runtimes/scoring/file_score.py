@@ -24,7 +24,7 @@ from forestcoll.errors import InvalidParameterError, VerificationError
 from forestcoll.problem.demand import Demand
 from forestcoll.runtimes.interpretation.findings import Findings
 from forestcoll.runtimes.msccl.interpreter import interpret
-from forestcoll.runtimes.mscclpp.execution_plan import Plan
+from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES, Plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
 from forestcoll.runtimes.scoring.demand_slots import SECONDS, demand_bound, slots_of
 from forestcoll.runtimes.scoring.file_bounds import Measurement, bound_of, measured
@@ -152,6 +152,11 @@ def _executed(
     pairs: tuple[tuple[int, ...], ...] | None,
 ) -> Findings:
     if isinstance(file, Plan):
+        if file.collective not in COLLECTIVES:
+            raise InvalidParameterError(
+                f"the collective is {file.collective[:40]!r}, of which it is not known what is "
+                f"due; known are {', '.join(COLLECTIVES)}"
+            )
         return interpret_plan(file, root=root, most_blocks=most_blocks, pairs=pairs)
     return interpret(file, root=root, most_blocks=most_blocks, pairs=pairs)
 

@@ -22,6 +22,7 @@ from forestcoll.runtimes.msccl.algorithm import ALIASES, Algorithm
 from forestcoll.runtimes.msccl.algorithm import COLLECTIVES as OF_MSCCL
 from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES as OF_MSCCLPP
 from forestcoll.runtimes.mscclpp.execution_plan import Operation, Plan, PlanGpu, PlanThreadblock
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import packets_of
 from forestcoll.runtimes.scoring.least_hops import Pair
 
 __all__ = ["RuntimeFile", "call_chunks", "collective_of", "sent_by"]
@@ -79,16 +80,25 @@ def _of_operation(
 ) -> Iterator[tuple[Pair, Fraction]]:
     """Yield what an operation reads from other GPUs and writes to them; of a group, its part.
 
+    Packets count twice, since half of them are flags.
+
     The rounds of a pipeline together take each span once.
     """
-    for spans, writes in ((one.sources, False), (one.targets, True)):
-        for span in spans:
+    if one.kind == "flush":
+        return
+    packets = packets_of(one)
+    for spans, flags, writes in (
+        (one.sources, packets[0], False),
+        (one.targets, packets[1], True),
+    ):
+        for span, are_packets in zip(spans, flags, strict=True):
             if span.where == "switch":
                 raise UnsupportedError(
                     f"unsupported: {plan.name} uses switch channels, and what switches multicast "
                     f"or reduce is on no path from GPU to GPU; score a plan without them"
                 )
-            if span.where == "remote":
-                owner = gpu.remote_buffers[block.memory_buffers[span.number]].rank
+            if span.where in ("remote", "port"):
+                known = block.memory_buffers if span.where == "remote" else block.port_buffers
+                owner = gpu.remote_buffers[known[span.number]].rank
                 pair = (rank, owner) if writes else (owner, rank)
-                yield pair, Fraction(span.size, one.parts)
+                yield pair, Fraction(span.size * (1 + are_packets), one.parts)

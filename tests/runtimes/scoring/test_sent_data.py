@@ -109,3 +109,16 @@ def test_own_buffers_are_on_no_link() -> None:
     put = Operation("put", (HERE,), (THERE,), "memory")
     block = PlanThreadblock((put,), memory_buffers=(0,))
     assert sent_by(replace(alone, gpus=(replace(gpu, threadblocks=(block,)),))) == {}
+
+
+def test_packets_count_twice_and_port_channels_like_others() -> None:
+    """Half of a packet are flags; a flush of a port channel moves nothing."""
+    packets = Operation("ppkt", (HERE,), (THERE,), "memory")
+    assert sent_by(plan(packets)) == {(0, 2): Fraction(1)}
+    over_port = replace(THERE, where="port", number=0)
+    rows = [Operation(kind, (HERE,), (over_port,), "port", (0,)) for kind in ("pwsf", "flush")]
+    made = plan(*rows)
+    gpu = made.gpus[0]
+    block = replace(gpu.threadblocks[0], port_buffers=gpu.threadblocks[0].memory_buffers)
+    first = replace(gpu, threadblocks=(block,))
+    assert sent_by(replace(made, gpus=(first, *made.gpus[1:]))) == {(0, 2): Fraction(1, 2)}

@@ -20,7 +20,11 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.runtimes.interpretation.cells import Bools, Cells, Ints
 from forestcoll.runtimes.interpretation.findings import Finding, Kind, Place
 from forestcoll.runtimes.mscclpp.execution_plan import Operation, Plan, PlanThreadblock, Span
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import each_operation, packets_of
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import (
+    ON_PACKETS,
+    each_operation,
+    packets_of,
+)
 
 __all__ = ["PlanCells", "Range", "check_bounds", "check_buffers", "plan_cells_of"]
 
@@ -115,6 +119,8 @@ def plan_cells_of(plan: Plan, *, in_place: bool) -> PlanCells:
 
 def _check_apart(plan: Plan) -> bool:
     """Return whether a plan has packets; refuse chunks of scratch that are used both ways."""
+    if not any(one.kind in ON_PACKETS for _, _, _, one in _each_operation(plan)):
+        return False
     used: dict[bool, set[tuple[int, int]]] = {False: set(), True: set()}
     for rank, block, _, one in _each_operation(plan):
         for span, packets in _with_packets(one):

@@ -125,7 +125,8 @@ def interpret_plan(
     # After a deadlock the data is incomplete in any case.
     if (levels >= 0).all() and plan.collective in COLLECTIVES:
         report.take(_wrong_data(layout, moves, _root(plan, layout, nodes, root), pairs))
-    return report.findings((_run_in_words(plan, layout),), len(moves.touches))
+    transfers = sum(nodes.data[one.data].rank != one.gpu for one in moves.touches)
+    return report.findings((_run_in_words(plan, layout),), transfers)
 
 
 def _check_supported(plan: Plan) -> None:

@@ -17,9 +17,8 @@ from dataclasses import dataclass, replace
 from forestcoll.runtimes.mscclpp.execution_plan import Operation, Plan, PlanThreadblock, Span
 
 __all__ = [
-    "WAITING", "as_executed", "check_operands", "each_operation", "packets_of",
-    "positions_of", "refusals",
-    "shifted_faults", "surprises",
+    "ON_PACKETS", "WAITING", "as_executed", "check_operands", "each_operation", "packets_of",
+    "positions_of", "refusals", "shifted_faults", "surprises",
 ]  # fmt: skip
 
 _LOCAL = ("i", "o", "s")
@@ -97,9 +96,11 @@ _RULES: Mapping[str, _Rule] = {
     ),
 }
 
-_PACKETS = frozenset(
+ON_PACKETS = frozenset(
     kind for kind, rule in _RULES.items() if any((*rule.source_packets, *rule.target_packets))
 )
+"""Operations with packets among their operands."""
+
 WAITING = frozenset(kind for kind, rule in _RULES.items() if any(rule.source_packets))
 """Operations that wait for the flags of packets."""
 
@@ -215,7 +216,7 @@ def _loop_refusal(one: Operation) -> str:
     # The k-th round of a span that is not of all chunks would reach beyond it.
     moving = [inner for inner in one.inner if inner.kind in _RULES]
     spans = [span for inner in moving for span in (*inner.sources, *inner.targets)]
-    if any(inner.kind in _PACKETS for inner in moving):
+    if any(inner.kind in ON_PACKETS for inner in moving):
         return "an operation in it is on packets, which do not advance with its rounds"
     if one.loop is not None and any(span.size != one.loop.chunks for span in spans):
         return f"an operation in it is not of all its {one.loop.chunks} chunks"

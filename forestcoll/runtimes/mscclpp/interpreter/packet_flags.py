@@ -21,7 +21,11 @@ from forestcoll.runtimes.interpretation.findings import Finding, Kind
 from forestcoll.runtimes.mscclpp.execution_plan import Span
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells, Range
 from forestcoll.runtimes.mscclpp.interpreter.nodes import Data, PlanNodes
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import packets_of, positions_of
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import (
+    ON_PACKETS,
+    packets_of,
+    positions_of,
+)
 from forestcoll.runtimes.mscclpp.interpreter.synchronisation import Links, Why
 
 __all__ = ["Element", "PacketFlags", "packet_flags_of"]
@@ -72,6 +76,8 @@ def packet_flags_of(layout: PlanCells, nodes: PlanNodes, links: Links) -> Packet
     """Match readers and writers of packets, and add the edges between them."""
     writers, readers = defaultdict[int, list[Element]](list), defaultdict[int, list[Element]](list)
     for number, data in enumerate(nodes.data):
+        if data.operation.kind not in ON_PACKETS:
+            continue
         read, written = _packets(layout, data)
         for cell, position in read:
             readers[cell].append((number, position))
