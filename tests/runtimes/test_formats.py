@@ -27,8 +27,12 @@ def test_msccl_is_its_xml() -> None:
 @pytest.mark.parametrize(("boxes", "crossed"), [(1, False), (2, True)])
 def test_a_plan_counts_channels_between_boxes(boxes: int, crossed: bool) -> None:
     """They need NVLink there, or memory that reaches as far."""
-    found = export(compile_program(generate(f"dgx_h100:boxes={boxes}").schedule), MscclppOptions())
+    program = compile_program(generate(f"dgx_h100:boxes={boxes}").schedule)
+    found = export(program, MscclppOptions(between_boxes="memory"))
     assert (found.facts["channels_between_boxes"] > 0) == crossed
+    found = export(program, MscclppOptions())
+    assert found.facts["channels_between_boxes"] == 0
+    assert (found.facts["port_channels"] > 0) == crossed
 
 
 def test_unknown_formats_and_options_are_reported_with_those_there_are() -> None:
