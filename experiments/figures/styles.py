@@ -52,6 +52,7 @@ _STYLES = {
     "nccl-nvls-tree": (_PINK, "s", "-."),
     "double-binary-tree": (_ORANGE, "^", "-."),
     "direct": (_SKY, "D", "-."),
+    "one-shot": (_SKY, "o", "-."),
     "recursive-halving-doubling": (_BLACK, "v", "-."),
     "bruck": (_BLUE, "P", "-."),
     "blueconnect": (_RED, "X", "-."),
