@@ -16,13 +16,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.bounded_depth.depth_limit import schedule_within
 from forestcoll.core.pipeline import EXPLICIT, FACTORED, PAPER_STAGES, STAGES
 from forestcoll.core.stopwatch import Progress, Stopwatch
 from forestcoll.errors import UnsupportedError
-from forestcoll.forest_over_time.timed_forests import TimedForests, TimedSchedule
 from forestcoll.in_network.collectives import InNetwork, in_network
 from forestcoll.in_network.pruning import Traffic
 from forestcoll.problem.options import METHODS, Options
@@ -30,6 +29,9 @@ from forestcoll.problem.request import Request, usable_cores
 from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.schedule.forest import Forest
 from forestcoll.topology.spec import Network
+
+if TYPE_CHECKING:
+    from forestcoll.forest_over_time.timed_forests import TimedSchedule
 
 __all__ = [
     "METHODS", "PAPER_STAGES", "STAGES", "Generated", "Options", "Progress", "generate",
@@ -162,6 +164,8 @@ def generate(
     asked = Options.of(options, given)
     request, clock = Request.of(topology, asked), Stopwatch(progress)
     if asked.size_bytes is not None:
+        from forestcoll.forest_over_time.timed_forests import TimedForests  # loads scipy
+
         timed = TimedForests(request, asked.alpha, clock).at(asked.size_bytes)
         return Generated(timed.schedule, asked, clock.seconds, timed=timed)
     if asked.multicast:

@@ -8,7 +8,7 @@ Output:  a step schedule of one step, or of N - 1 in which each GPU sends to one
 Cost:    N (N - 1) transfers and the paths of as many pairs.
 Source:  the direct ("all-pairs") algorithms of MSCCL and MSCCL++, and pairwise exchange (Thakur,
          Rabenseifner and Gropp, "Optimization of collective communication operations in MPICH",
-         2005). Reimplemented from descriptions.
+         2005); one-shot allreduces of TensorRT-LLM and MSCCL++. Reimplemented from descriptions.
 
 In one step, all transfers share the links, and the busiest link sets the time. In rotation, rank r
 sends to rank r + s in step s = 1 to N - 1. Its synchronous time is the sum of the steps' busiest
@@ -16,6 +16,9 @@ links: no less, but with fewer partners at a time. The pipelined time of both is
 allreduce is a reduce-scatter and then an allgather. A pair's transfer divides equally over its
 least-cost paths through switches and GPUs (fluid equal-cost multipath; see ``forwarding``); a GPU
 on such a path only forwards.
+
+One-shot is the allreduce of one step: every GPU sends all of its data to every other, which adds
+it. It moves N / 2 times as much as the allreduce of two steps, in one latency instead of two.
 
 Left out: pairwise exchange by exclusive or for powers of two, which has as many but other pairs in
 a step; flow control where many send to one. NCCL's all-to-all is all sends and receives in one
@@ -41,7 +44,7 @@ from forestcoll.schedule.sends import Chunks, Sends
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.model import Topology
 
-__all__ = ["COLLECTIVES", "METHODS", "ORDERS", "generate"]
+__all__ = ["COLLECTIVES", "METHODS", "ORDERS", "generate", "one_shot"]
 
 COLLECTIVES = ("allgather", "reduce-scatter", "allreduce", "all-to-all")
 """Supported collectives."""
@@ -92,6 +95,22 @@ def generate(
     return routed(topology, "direct", collective, chunks, sends)
 
 
+def one_shot(topology: Topology, collective: str | None = None) -> StepSchedule:
+    """Send everything to everyone in one step of an allreduce.
+
+    Raises
+    ------
+    UnsupportedError
+        For another collective, or if there is no path from some GPU to another.
+    """
+    check_supported("one-shot", collective or "allreduce", ("allreduce",))
+    check_size(topology)
+    tail, head, step = _exchange(topology.num_compute, rotate=False)
+    adds = np.ones(len(tail), dtype=np.bool_)
+    sends = Sends.sorted(step, np.zeros_like(tail), tail, head, adds)
+    return routed(topology, "one-shot", "allreduce", Chunks.equal(np.full(1, -1), whole=1), sends)
+
+
 def _exchange(size: int, *, rotate: bool) -> tuple[Ranks, Ranks, Ranks]:
     """Senders, receivers and steps of all pairs, by sender and then by distance."""
     distance = np.tile(np.arange(1, size, dtype=np.int32), size)
@@ -138,5 +157,13 @@ METHODS = (
         generate=generate,
         collectives=COLLECTIVES,
         notes="GPUs and switches forward along least-cost paths",
+    ),
+    Method(
+        name="one-shot",
+        summary="everyone sends all of its data to everyone, in one step",
+        source="one-shot allreduces of TensorRT-LLM and MSCCL++",
+        generate=one_shot,
+        collectives=("allreduce",),
+        notes="for small sizes: one latency, and N / 2 times the data of two steps",
     ),
 )

@@ -108,7 +108,7 @@ def _check_two(name: str, y: str, second: str) -> None:
 
 
 def _takes(option: Option, word: str) -> bool:
-    if option.takes in ("side", "swept"):
+    if option.takes in ("side", "swept", "choice", "value"):
         return True  # the experiment or the rows decide whether such a parameter exists
     return word in (AXES if option.takes == "axis" else DRAWN)
 
@@ -151,7 +151,8 @@ def check_figure(
         word = figure.options[key]
         known = {*SIDES, *parameters} if option.takes == "side" else {"gpus", *parameters}
         known |= {"size_bytes"} if figure.sized else set()
-        if option.takes in ("side", "swept") and word not in known:
+        known = {"method", *parameters} if option.takes == "choice" else known
+        if option.takes in ("side", "swept", "choice") and word not in known:
             raise InvalidExperimentError(
                 f"{figure.kind}: {key} cannot be {word!r}, which is not a parameter here; "
                 f"{nearest(word, known)}"

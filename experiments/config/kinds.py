@@ -29,8 +29,9 @@ class Option:
 
     default: str
     # "measure", "axis" (one of AXES), "side" (one of SIDES, or a parameter), or
-    # "swept" (one of AXES, or a parameter of methods or topologies)
-    takes: Literal["measure", "axis", "side", "swept"] = "measure"
+    # "swept" (one of AXES, or a parameter of methods or topologies), "choice" ("method", or a
+    # parameter of methods), or "value" (one of its values)
+    takes: Literal["measure", "axis", "side", "swept", "choice", "value"] = "measure"
     fixed: bool = False  # whether the option cannot be set
 
 
@@ -80,9 +81,11 @@ register(Kind(
     options={"y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
-    name="theoretical-algbw", draws=_LINES,
-    summary="theoretical algbw, pipelined, against GPUs, with the optimum",
-    options={"y": Option("algbw_gb_s", fixed=True)},
+    name="theoretical-algbw", draws="experiments.figures.lines:algbw_lines",
+    summary="theoretical algbw, pipelined and by makespan, against GPUs, with the optimum",
+    options={
+        "y": Option("algbw_gb_s", fixed=True), "second": Option("algbw_makespan_gb_s", fixed=True),
+    },
 ))  # fmt: skip
 register(Kind(
     name="algbw-synchronous", draws=_LINES,
@@ -104,6 +107,34 @@ register(Kind(
     options={"x": Option("size_bytes", "swept"), "y": Option("algbw_makespan_gb_s")},
 ))  # fmt: skip
 register(Kind(
+    name="differences", draws="experiments.figures.percentages:differences",
+    summary="percentage by which choices are better than one of them, against a parameter",
+    options={
+        "x": Option("size_bytes", "swept"), "y": Option("algbw_makespan_gb_s"),
+        "of": Option("method", "choice"), "base": Option("taccl", "value"),
+    },
+    least_methods=2,
+))  # fmt: skip
+register(Kind(
+    name="lines-by-chunks", draws="experiments.figures.percentages:lines_by_chunks",
+    summary="transfer time (by algbw) or generation time against chunks, with printed values",
+    options={"y": Option("algbw_makespan_gb_s")},
+))  # fmt: skip
+register(Kind(
+    name="steps-against-time", draws="experiments.figures.graphs:steps_against_time",
+    summary="T_L against T_B of each graph by its name, with the bounds",
+    options={"x": Option("bandwidth_runtime", fixed=True), "y": Option("steps", fixed=True)},
+))  # fmt: skip
+register(Kind(
+    name="bars-by-topology", draws="experiments.figures.graphs:bars_by_topology",
+    summary="any column as a bar for each topology", options={"y": Option("algbw_gb_s")},
+))  # fmt: skip
+register(Kind(
+    name="by-graph", draws="experiments.figures.graphs:by_graph",
+    summary="any column against GPUs, a line for each graph that grows; T_B over its optimum",
+    options={"y": Option("bandwidth_runtime")},
+))  # fmt: skip
+register(Kind(
     name="best-networks", draws="experiments.figures.lines:best_networks",
     summary="any column against GPUs, each method on its best network",
     options={
@@ -121,8 +152,8 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="time-against-algbw", draws="experiments.figures.scatters:scatter",
-    summary="generation time against theoretical algbw, pipelined",
-    options={"x": Option("algbw_gb_s", fixed=True), "y": Option("generation_s", fixed=True)},
+    summary="generation time against theoretical algbw as a share of the optimum, by GPUs",
+    options={"x": Option("ratio", fixed=True), "y": Option("generation_s", fixed=True)},
 ))  # fmt: skip
 register(Kind(
     name="pareto", draws="experiments.figures.scatters:pareto",

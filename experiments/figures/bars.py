@@ -19,10 +19,10 @@ from experiments.results.rows import Row, Status
 
 __all__ = ["bars", "two_bars"]
 
-_HEIGHT = 0.24
+_HEIGHT = 0.16
 """Inches of a bar with its space."""
 
-_LETTER = 0.075
+_LETTER = 0.058
 """Average inches of a letter of a method's name."""
 
 _APART = 10.0
@@ -52,7 +52,7 @@ def _figure(rows: Sequence[Row], columns: Sequence[str], palette: Palette) -> Fi
     series = series_of(rows)
     panels = tuple(_panel(name, groups[name], series, columns, palette) for name in groups)
     names = _LETTER * max(map(len, series)) / min(len(groups), 4)
-    size = (2.6 + names, 0.5 + _HEIGHT * max(3, len(series) * len(columns)))
+    size = (2.0 + names, 0.6 + _HEIGHT * max(3, len(series) * len(columns)))
     return Figure(panels, tuple(_measures(columns)), size)
 
 

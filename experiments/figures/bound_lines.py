@@ -10,7 +10,7 @@ from experiments.figures.failures import legend, lost_in_words
 from experiments.figures.figure import Axis, Figure, Panel, Point, Series, Style
 from experiments.figures.styles import LIMIT, OPTIMUM, palette_of
 from experiments.measures.declared import DRAWN
-from experiments.results.row_groups import medians
+from experiments.results.row_groups import medians, quantity
 from experiments.results.rows import Row
 
 __all__ = ["BORDERS", "cut_bounds", "fault_costs"]
@@ -37,12 +37,31 @@ def cut_bounds(rows: Sequence[Row], y: str) -> Figure:
     up = panels.ordinate(y, f"bound on {DRAWN[y].axis}")
     found = []
     for cluster, here in panels.grouped(rows, "cluster").items():
-        placed = [(row, row.gpus) for row in here if row.gpus]
         known = panels.published_by_gpus(cluster, here, y)
+        placed = [(row, row.gpus) for row in here if row.gpus]
         series = (*panels.optimum(placed, y), *_borders(here, y), *known)
-        title, along = panels.cluster_title(cluster), panels.gpu_axis(here)
-        found.append(Panel(title, along, up, series))
+        along, boxes = panels.gpu_axis(here), _boxes(here)
+        if boxes:
+            series = tuple(_moved(one, boxes) for one in series)
+            along = Axis("boxes", "doubling", tuple(boxes.values()))
+        found.append(Panel(panels.cluster_title(cluster), along, up, series))
     return Figure(tuple(found))
+
+
+def _boxes(rows: Sequence[Row]) -> Mapping[float, float]:
+    """Return the boxes by the number of GPUs, if each number has its own."""
+    found: dict[float, float] = {}
+    for row in rows:
+        boxes = quantity(row, "boxes")
+        if not isinstance(boxes, int) or not row.gpus or found.get(row.gpus, boxes) != boxes:
+            return {}
+        found[row.gpus] = boxes
+    return found
+
+
+def _moved(series: Series, places: Mapping[float, float]) -> Series:
+    points = tuple(replace(p, x=places[p.x]) for p in series.points if p.x in places)
+    return replace(series, points=points)
 
 
 def _borders(rows: Sequence[Row], y: str) -> Iterator[Series]:

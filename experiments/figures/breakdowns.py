@@ -30,14 +30,14 @@ _STAGES = {
 _OTHER = ("#999999", "**")
 """Styles of stages outside the core."""
 
-_HEIGHT = 0.26
+_HEIGHT = 0.15
 """Inches of a bar with its space."""
 
 
 def breakdowns(rows: Sequence[Row]) -> Figure:
     """Describe the shares of the stages in the generation time, a panel for each cluster."""
     panels = tuple(_panel(name, here) for name, here in grouped(rows, "cluster").items())
-    height = 0.5 + _HEIGHT * max(len(panel.y.names) for panel in panels)
+    height = 0.6 + _HEIGHT * max(len(panel.y.names) for panel in panels)
     return Figure(panels, size=(5.2, height))
 
 
@@ -52,7 +52,7 @@ def _panel(cluster: str, rows: Sequence[Row]) -> Panel:
         for place, row in enumerate(ours)
         if not _done(row)
     ]
-    along = Axis("share of the total, which stands beside each bar", "percent")
+    along = Axis("share of generation time", "percent")
     names = (*(f"{row.series}, {row.gpus} GPUs" for row in ours), *theirs)
     return Panel(
         cluster_title(cluster), along, Axis(names=names, downwards=True),

@@ -6,7 +6,6 @@ A method that times out, fails or is unsupported gets a mark, so that no reader 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,9 +21,6 @@ __all__ = [
     "Failures", "failures_of", "first_failures", "legend", "lost_in_words", "never_done",
     "partly_done",
 ]  # fmt: skip
-
-_WIDTH = 58
-"""Letters of a note."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +167,8 @@ def _unsupported(rows: Iterable[Row]) -> list[str]:
 
 
 def _unsupported_in_words(series: Sequence[str]) -> tuple[Note, ...]:
-    """Return a note on them, in as many lines as needed, with names besides colours."""
-    words = f"unsupported: {', '.join(series)}" if series else ""
-    lines = textwrap.wrap(words, _WIDTH, break_on_hyphens=False)
-    return tuple(Note(line, INK) for line in lines)
+    """Return a note on them, with names besides colours."""
+    return (Note(f"unsupported: {', '.join(series)}", INK),) if series else ()
 
 
 def partly_done(rows: Sequence[Row], *, by: str = "series") -> list[Row]:
@@ -205,6 +199,11 @@ def never_done(rows: Sequence[Row], palette: Palette) -> dict[str, str]:
 
 
 def legend(rows: Sequence[Row], palette: Palette, width: float = 1.5) -> tuple[Series, ...]:
-    """Return the entries of the legend for methods without any result."""
-    words = never_done(rows, palette)
-    return tuple(Series(words[name], palette[name], width=width) for name in words)
+    """Return the entries of the legend for methods without any result.
+
+    Methods that support nothing in the figure have none: there may be many.
+    """
+    words, never = never_done(rows, palette), _unsupported(rows)
+    return tuple(
+        Series(words[name], palette[name], width=width) for name in words if name not in never
+    )

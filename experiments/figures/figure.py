@@ -97,7 +97,11 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A point without a result: a letter, above the panel without ``y``; a word without ``x``."""
+    """A point without a result: its method's marker and a letter, above the panel at ``x``.
+
+    Of cells it is a letter at ``x`` and ``y``, of bars a word at ``y``. Without both, the marks
+    stand above the panel one after the other. The page draws timeouts at their limit ``y``.
+    """
 
     x: float | None
     y: float | None
@@ -120,12 +124,12 @@ class Note:
 class Axis:
     """An abscissa or an ordinate, of numbers or of names at 0, 1, 2, ...
 
-    Scales: "log" goes by decades; "doubling" and "bytes" by doublings, with ticks at ``places``;
-    "whole" has ticks at whole numbers, "percent" is of 1.
+    Scales: "log" goes by decades, "signed" too, on both sides of zero; "doubling" and "bytes" by
+    doublings, with ticks at ``places``; "whole" has ticks at whole numbers, "percent" is of 1.
     """
 
     label: str = ""
-    scale: Literal["even", "log", "doubling", "bytes", "whole", "percent"] = "even"
+    scale: Literal["even", "log", "signed", "doubling", "bytes", "whole", "percent"] = "even"
     places: tuple[float, ...] = ()
     names: tuple[str, ...] = ()
     short_names: tuple[str, ...] = ()  # as short as the panel allows
@@ -134,6 +138,7 @@ class Axis:
     better: str = "less"  # or "more"
     margin: float | None = None  # the share left free at both ends, where it is more than usual
     paper_label: str = ""  # where it says more
+    ends: tuple[float, float] | None = None  # the least and the largest place, where fixed
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +153,7 @@ class Panel:
     cells: tuple[Cell, ...] = ()
     failures: tuple[Failure, ...] = ()
     notes: tuple[Note, ...] = ()
+    corner: str = ""  # word for the corner in which a method is best by both axes
 
     def heights(self) -> Iterator[float]:
         """Yield the occupied places along the ordinate."""
@@ -172,15 +178,18 @@ class ColourScale:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Panels of a size in inches, with one legend.
+    """Panels with one legend; ``size`` is the wanted width and height of a panel, in inches.
 
-    ``legend`` has entries that stand in no panel, such as methods without any result.
+    On paper, a figure is as wide as one column of a page or as two. ``legend`` has entries that
+    stand in no panel, such as methods without any result. ``columns`` is the number of panels side
+    by side, 0 for as many as have room.
     """
 
     panels: tuple[Panel, ...]
     legend: tuple[Series, ...] = ()
-    size: tuple[float, float] = (3.1, 2.6)
+    size: tuple[float, float] = (3.1, 2.0)
     colours: ColourScale | None = None
+    columns: int = 0
 
     @property
     def shares_ordinate(self) -> bool:

@@ -17,13 +17,15 @@ from experiments.figures.failures import Failures, failures_of, legend, lost_in_
 from experiments.figures.figure import Axis, Figure, Panel, Point, Series
 from experiments.figures.panels import Placed, grouped, ordinate
 from experiments.figures.styles import OPTIMUM, Palette, palette_of
-from experiments.measures.declared import BOUNDED, DRAWN
+from experiments.measures.declared import DRAWN
 from experiments.results.row_groups import BEYOND, medians, scaling_series, simulated_bounds, swept
 from experiments.results.rows import Row
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.problem.sizes import size_text
 
-__all__ = ["best_networks", "lines", "lines_by_parameter", "lines_by_size"]
+__all__ = [
+    "abscissa", "algbw_lines", "best_networks", "lines", "lines_by_parameter", "lines_by_size",
+]  # fmt: skip
 
 _SPREAD = 8
 """Ratio of largest to least number from which an axis of numbers goes by doublings."""
@@ -37,12 +39,28 @@ def lines(rows: Sequence[Row], y: str, palette: Palette | None = None) -> Figure
     for cluster, here in grouped(rows, "cluster").items():
         placed = _by_gpus(here)
         failed = failures_of(placed, rows, palette, y)
-        bound = panels.optimum(placed, y) if y in BOUNDED else ()
+        bound = panels.optimum(placed, y)
         known = panels.published_by_gpus(cluster, here, y)
         series = (*bound, *panels.methods(placed, y, palette), *failed.limits, *known)
         title, along = panels.cluster_title(cluster), panels.gpu_axis(here)
         found.append(_panel(title, along, ordinate(y), series, failed))
     return Figure(tuple(found), legend(rows, palette))
+
+
+def algbw_lines(rows: Sequence[Row], y: str, second: str) -> Figure:
+    """Describe pipelined algbw against GPUs, and below it the algbw of clocked schedules.
+
+    A solver's own clock may leave links idle, so that its makespan gives less than its link loads.
+    """
+    palette = palette_of(rows)
+    above = lines(rows, y, palette)
+    clocked = {row.series for row in rows if getattr(row, second) is not None}
+    if not clocked:
+        return above
+    below = lines([row for row in rows if row.series in clocked], second, palette)
+    panels = (*above.panels, *below.panels)
+    columns = len(above.panels) if 1 < len(above.panels) == len(below.panels) < 4 else 0
+    return replace(above, panels=panels, columns=columns)
 
 
 def lines_by_size(rows: Sequence[Row], x: str, y: str, palette: Palette | None = None) -> Figure:
@@ -80,13 +98,13 @@ def lines_by_parameter(rows: Sequence[Row], x: str, y: str) -> Figure:
     found = []
     for topology in grouped(shown or rows, "topology"):
         here = [(row, place) for row, place in placed if row.topology == topology]
-        bound = panels.optimum(here, y) if of_networks and y in BOUNDED else ()
+        bound = panels.optimum(here, y) if of_networks else ()
         if of_networks:
             failed = failures_of(here, shown, palette, y)
         else:
             failed = Failures(notes=lost_in_words(shown, palette, topology=topology))
         series = (*bound, *panels.methods(here, y, palette), *failed.limits)
-        found.append(_panel(topology, _abscissa(x, here), up, series, failed))
+        found.append(_panel(topology, abscissa(x, here), up, series, failed))
     return Figure(tuple(found), legend(shown, palette))
 
 
@@ -110,7 +128,7 @@ def _number(row: Row, parameter: str, value: Value) -> float:
     return float(value)
 
 
-def _abscissa(x: str, rows: Sequence[Placed]) -> Axis:
+def abscissa(x: str, rows: Sequence[Placed]) -> Axis:
     """Return the axis of a swept parameter: even steps for doublings if it spans many."""
     places = tuple(place for _, place in rows)
     if x == "size_bytes":

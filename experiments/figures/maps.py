@@ -9,7 +9,17 @@ from dataclasses import replace
 from experiments.config.document import nearest
 from experiments.config.kinds import SIDES
 from experiments.config.points import Value
-from experiments.figures.figure import INK, Axis, Cell, ColourScale, Failure, Figure, Panel, Style
+from experiments.figures.figure import (
+    INK,
+    Axis,
+    Cell,
+    ColourScale,
+    Failure,
+    Figure,
+    Note,
+    Panel,
+    Style,
+)
 from experiments.figures.panels import cluster_title, wrapped
 from experiments.measures.declared import DRAWN, SHARES
 from experiments.results.row_groups import quantity, sides
@@ -24,8 +34,11 @@ SHORT = 6
 _LONG = 72
 """Letters of a line of a name."""
 
-_LETTER, _LINE = 0.075, 0.16
+_LETTER, _LINE = 0.06, 0.12
 """Inches of a letter, and of a line."""
+
+_MOST_NAMED = 5
+"""Names in a note; more are counted."""
 
 Cells = dict[tuple[Value, Value], list[Row]]
 
@@ -42,26 +55,40 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
     """
     for name in (x, y):
         _check(rows, name)
+    rows, without = _with_results(rows, y)
     groups = _groups(rows, by_cluster="topology" not in (x, y), by_method="method" not in (x, y))
     across, up = _values(rows, x), _values(rows, y)
     words = any(isinstance(one, str) for one in up)  # read from the top, numbers from the bottom
     along = Axis(SIDES.get(x, x), names=tuple(map(_named, across)))
     upwards = Axis(SIDES.get(y, y), names=tuple(map(_named, up)), downwards=words)
     panels = tuple(
-        _panel(Panel(title, along, upwards), _cells(here, x, y), (across, up), value)
+        _panel(Panel(title, along, upwards, notes=without), _cells(here, x, y), (across, up), value)
         for title, here in groups.items()
     )
     size = _size(along.names, upwards.names)
-    return Figure(panels, size=size, colours=_scale(rows, value))
+    return Figure(panels, size=size, colours=_scale(rows, value), columns=1 if size[0] > 3 else 0)
+
+
+def _with_results(rows: Sequence[Row], y: str) -> tuple[Sequence[Row], tuple[Note, ...]]:
+    """Leave out methods along a side that have no result; a note counts them."""
+    if y != "method":
+        return rows, ()
+    done = {row.series for row in rows if row.status is Status.OK}
+    lost = dict.fromkeys(row.series for row in rows if row.series not in done)
+    if not lost or not done:
+        return rows, ()
+    left = [row for row in rows if row.series in done]
+    what = ", ".join(lost) if len(lost) < _MOST_NAMED else f"{len(lost)} methods"
+    return left, (Note(f"without any result here: {what}", INK),)
 
 
 def _size(across: Sequence[str], up: Sequence[str]) -> tuple[float, float]:
     """Return the inches of a panel: cells and names, none of which may cover another."""
     (length, lines), (left, rows) = (_extent(side) for side in (across, up))
     upright = max(map(len, across), default=0) > SHORT
-    width = max(0.45, _LINE * lines if upright else 0.0) * len(across)
-    height = max(0.32, _LINE * rows) * len(up)
-    return max(2.4, 0.4 + width + _LETTER * left), 0.7 + height + _LETTER * length * upright
+    width = max(0.3, _LINE * lines if upright else 0.0) * len(across)
+    height = max(0.17, _LINE * rows) * len(up)
+    return max(2.0, 1.0 + width + _LETTER * left), 0.3 + height + _LETTER * length * upright
 
 
 def _extent(names: Iterable[str]) -> tuple[int, int]:
@@ -119,8 +146,8 @@ def _scale(rows: Sequence[Row], value: str) -> ColourScale | None:
     found = [n for row in rows if (n := _number([row], value)) is not None]
     if not found:
         return None
-    low, high = (0.0, 1.0) if value in SHARES else (min(found), max(found))
-    label = f"{DRAWN[value].label} (cells: %)" if value in SHARES else DRAWN[value].axis
+    low, high = (0.0, 100.0) if value in SHARES else (min(found), max(found))
+    label = f"{DRAWN[value].label} (%)" if value in SHARES else DRAWN[value].axis
     return ColourScale(label, low, high, DRAWN[value].logarithmic and high > 10 * low > 0)
 
 
@@ -141,7 +168,8 @@ def _panel(
             number = _number(rows, value)
             shown = number if number is None or value not in SHARES else 100 * number
             if rows:
-                filled.append(Cell(i, j, number, "" if shown is None else f"{shown:.3g}"))
+                digits = ".0f" if value in SHARES else ".3g"
+                filled.append(Cell(i, j, shown, "" if shown is None else f"{shown:{digits}}"))
             if rows and all(row.status is not Status.OK for row in rows):
                 lost.append(Failure(i, j, rows[0].status, "", Style(INK)))
     return replace(panel, cells=tuple(filled), failures=tuple(lost))

@@ -1,6 +1,7 @@
 """Matplotlib renderer of figures, with byte-for-byte reproducible files.
 
-Names come from files, so they are never parsed as mathematics: a dollar sign stays one.
+A figure is as wide as one column of a printed page or as two, so that its letters are as large in
+print as here. Names come from files, so they are never parsed as mathematics.
 """
 
 from __future__ import annotations
@@ -19,45 +20,75 @@ from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
 
+from experiments.figures.emphasis import limited
 from experiments.figures.figure import INK, Axis, Bar, Cell, ColourScale, Figure, Panel, Series
 from experiments.figures.maps import SHORT
 from experiments.figures.matplotlib_annotations import (
+    METHOD,
     add_legend,
+    corner,
     label,
+    lanes_of,
+    mark_cells,
     mark_failures,
+    notes_of,
+    pad_titles,
+    separate,
     spread,
     word,
-    write_notes,
 )
 from experiments.figures.panels import size_ticks, with_room, wrapped
 from forestcoll.draw import save_figure
 
 __all__ = ["render", "save", "style"]
 
-_MOST_COLUMNS = 4
-_LETTERS_AN_INCH = 11.0
-"""Of a title, on the average."""
+_ONE_COLUMN, _TWO_COLUMNS = 3.3, 7.0
+"""Inches of a figure in a paper of two columns."""
+
+_MOST_COLUMNS = 3
+_WIDE = 4.0
+"""Inches of a wanted width from which a single panel takes both columns."""
+
+_LETTERS_AN_INCH = 13.5
+"""Of a title of 8 points, on the average."""
+
+_LINE, _LETTER = 0.155, 0.06
+"""Inches of a line of a title, and of a letter below a tick."""
 
 _COLOURS = "cividis"
 """Even steps of lightness, the same to colour-blind eyes."""
 
 _DASHES = (0, (4, 3))
 
+_DOT = 3.0
+"""Points of a marker up to which it is a dot without an edge, one of many."""
+
 
 @contextmanager
 def style() -> Iterator[None]:
     """Context with our matplotlib settings for drawing and saving; it restores the old ones."""
     settings: dict[Any, Any] = {
-        "font.size": 9,
-        "axes.titlesize": 10,
+        "font.size": 7,
+        "axes.titlesize": 7.5,
+        "axes.labelsize": 7.5,
+        "legend.fontsize": 7,
+        "axes.linewidth": 0.6,
+        "xtick.major.width": 0.6,
+        "ytick.major.width": 0.6,
+        "xtick.major.size": 2.5,
+        "ytick.major.size": 2.5,
+        "xtick.minor.size": 1.5,
+        "ytick.minor.size": 1.5,
         "axes.grid": True,
         "axes.axisbelow": True,
         "axes.spines.top": False,
         "axes.spines.right": False,
         "grid.color": "#e0e0e0",
-        "lines.linewidth": 1.5,
+        "grid.linewidth": 0.6,
+        "hatch.linewidth": 0.6,
+        "lines.linewidth": 1.2,
         "legend.frameon": False,
-        "savefig.dpi": 150,
+        "savefig.dpi": 200,
         "pdf.fonttype": 42,  # text stays text
         "svg.fonttype": "none",
         "svg.hashsalt": "forestcoll",  # for names that are the same every time
@@ -82,50 +113,98 @@ def render(figure: Figure, title: str = "") -> pictures.Figure:
     title : str
         Above all panels.
     """
+    figure = limited(figure)
     picture, grid = _panels(figure)
     scale = _mappable(figure.colours)
     for axes, panel in zip(grid, figure.panels, strict=True):
-        _draw(axes, panel, scale)
+        _draw(axes, panel, scale, _panel_width(figure))
     for axes, panel in zip(grid, figure.panels, strict=True):  # ordinates may be shared
         _finish(axes, panel)
-    write_notes(grid, figure.panels)
     for one in figure.legend:
         _line(grid[0], one)
     if scale is not None and figure.colours:
-        bar = picture.colorbar(scale, ax=grid, label=figure.colours.label, pad=0.02)
+        rows = len(figure.panels[0].y.names)
+        words = wrapped(figure.colours.label, max(18, 2 * rows))
+        bar = picture.colorbar(scale, ax=grid, label=words, pad=0.02, aspect=30)
         bar.outline.set_visible(False)
-    if title:
-        words = wrapped(title, 0.9 * _LETTERS_AN_INCH * picture.get_figwidth())
-        picture.suptitle(words, x=0.02, ha="left", fontsize=11, parse_math=False)
-    add_legend(picture)
+    _head(picture, title)
+    add_legend(picture, figure)
+    _annotate(picture, grid, figure)
     engine = picture.get_layout_engine()
     assert engine is not None
     engine.execute(picture)
     picture.set_layout_engine("none")  # once is enough for all files
+    separate(picture)
     spread(picture)
     return picture
 
 
+def _head(picture: pictures.Figure, title: str) -> None:
+    if title:
+        words = wrapped(title, _LETTERS_AN_INCH * (picture.get_figwidth() - 0.2))
+        picture.suptitle(words, x=0.01, ha="left", fontsize=8, parse_math=False)
+        _grow(picture, _LINE * (1 + words.count("\n")))
+
+
+def _annotate(picture: pictures.Figure, grid: list[Axes], figure: Figure) -> None:
+    """Write failure marks and notes above the panels, and make room for them."""
+    width = _panel_width(figure)
+    lanes = [lanes_of(panel, width) for panel in figure.panels]
+    notes = [notes_of(panel, width) for panel in figure.panels]
+    for axes, its in zip(grid, lanes, strict=True):
+        mark_failures(axes, its)
+    above = pad_titles(grid, lanes, notes)
+    rows = math.ceil(len(grid) / _columns(figure))
+    lines = max(axes.get_title().count("\n") for axes in grid)
+    _grow(picture, rows * (above / 72 + 0.13 * lines))
+
+
+def _grow(picture: pictures.Figure, height: float) -> None:
+    picture.set_figheight(picture.get_figheight() + height)
+
+
+def _columns(figure: Figure) -> int:
+    """Return the number of panels side by side."""
+    count = len(figure.panels)
+    if figure.columns:
+        return min(count, figure.columns)
+    return math.ceil(count / math.ceil(count / _MOST_COLUMNS))
+
+
+def _width(figure: Figure) -> float:
+    single = len(figure.panels) == 1 and figure.size[0] < _WIDE
+    return _ONE_COLUMN if single else _TWO_COLUMNS
+
+
+def _panel_width(figure: Figure) -> float:
+    """Return the approximate width of a panel in inches, without its ordinate."""
+    return (_width(figure) - 0.6) / _columns(figure) - 0.15
+
+
 def _panels(figure: Figure) -> tuple[pictures.Figure, list[Axes]]:
     """Return an empty picture with its panels; only those at the left edge label the ordinate."""
-    count, (width, height) = len(figure.panels), figure.size
-    lines = math.ceil(count / _MOST_COLUMNS)
-    columns = math.ceil(count / lines)
-    size = (1.0 + width * columns, 0.8 + height * lines)
+    count, columns = len(figure.panels), _columns(figure)
+    lines = math.ceil(count / columns)
+    size = (_width(figure), 0.1 + figure.size[1] * lines)
     picture = pictures.Figure(figsize=size, layout="constrained")
-    shared = figure.shares_ordinate
+    shared, tall = figure.shares_ordinate, figure.size[1] - 0.35
     grid = list(picture.subplots(lines, columns, squeeze=False, sharey=shared).flat)
     for place, (axes, panel) in enumerate(zip(grid, figure.panels, strict=False)):
-        axes.set_title(wrapped(panel.title, width * _LETTERS_AN_INCH), parse_math=False)
+        words = wrapped(panel.title, _panel_width(figure) * _LETTERS_AN_INCH)
+        axes.set_title(words, parse_math=False)
         axes.set_xlabel(panel.x.label, parse_math=False)
         if place % columns == 0:
-            axes.set_ylabel(panel.y.paper_label or panel.y.label, parse_math=False)
+            words = wrapped(panel.y.paper_label or panel.y.label, _LETTERS_AN_INCH * tall)
+            axes.set_ylabel(words, parse_math=False)
     for axes in grid[count:]:
         axes.remove()
+    for axes, panel in zip(grid, figure.panels, strict=False):
+        if panel.empty and not panel.title and count > 1:  # a gap in the grid
+            axes.set_axis_off()
     return picture, grid[:count]
 
 
-def _draw(axes: Axes, panel: Panel, scale: ScalarMappable | None) -> None:
+def _draw(axes: Axes, panel: Panel, scale: ScalarMappable | None, width: float) -> None:
     for series in panel.series:
         if not series.page_only and series.style.role != "front":
             _line(axes, series, upright=bool(panel.bars))
@@ -133,15 +212,22 @@ def _draw(axes: Axes, panel: Panel, scale: ScalarMappable | None) -> None:
         _bar(axes, bar)
     for cell in panel.cells:
         _cell(axes, cell, scale)
-    _scale(axes, panel.y, axes.yaxis)
+    _scale(axes, panel.y, axes.yaxis, width)
     shown = [failure for failure in panel.failures if not failure.page_only]
-    mark_failures(axes, [failure for failure in shown if failure.x is not None])
+    if panel.cells:
+        mark_cells(axes, shown)
     for failure in shown:
-        if failure.x is None:
+        if failure.x is None and failure.y is not None:
             word(axes, failure)
-    _scale(axes, panel.x, axes.xaxis)
+    _scale(axes, panel.x, axes.xaxis, width)
     if panel.x.margin:
         axes.margins(x=panel.x.margin, y=panel.y.margin)
+    if panel.x.ends:
+        axes.set_xlim(panel.x.ends)
+    if panel.y.ends:
+        axes.set_ylim(panel.y.ends)
+    if panel.corner:
+        corner(axes, panel)
 
 
 def _line(axes: Axes, series: Series, *, upright: bool = False) -> None:
@@ -167,7 +253,11 @@ def _line(axes: Axes, series: Series, *, upright: bool = False) -> None:
         axes.plot(
             across, up, label=name, color=how.colour, marker=how.marker or None,
             markersize=how.size, linestyle=how.line or ("-" if how.role == "bound" else "none"),
-            fillstyle=how.fill, linewidth=series.width, alpha=alpha, **order,
+            fillstyle=how.fill, linewidth=series.width, alpha=alpha,
+            markeredgewidth=0.9 if how.fill != "full" else 0.4 if how.size > _DOT else 0.0,
+            markeredgecolor=how.colour if how.fill != "full" or how.marker in "+|x" else "white",
+            gid=METHOD if how.role == "method" and how.marker and how.size > _DOT else None,
+            **order,
         )  # fmt: skip
     for point in series.points:
         if point.label:
@@ -182,7 +272,7 @@ def _bar(axes: Axes, bar: Bar) -> None:
     )  # fmt: skip
     if bar.beside:
         axes.annotate(
-            bar.beside, (bar.start + bar.length, bar.place), (3, 0), va="center", fontsize=7,
+            bar.beside, (bar.start + bar.length, bar.place), (3, 0), va="center", fontsize=6.5,
             color=INK, textcoords="offset points", annotation_clip=False, parse_math=False,
         )  # fmt: skip
 
@@ -202,10 +292,11 @@ def _cell(axes: Axes, cell: Cell, scale: ScalarMappable | None) -> None:
     red, green, blue, _alpha = (float(part) for part in scale.to_rgba(np.array([cell.value]))[0])
     ink = "white" if 0.3 * red + 0.6 * green + 0.1 * blue < 0.5 else "black"
     axes.bar(cell.column, 1, color=(red, green, blue), **place)
-    axes.text(cell.column, cell.row, cell.words, ha="center", va="center", fontsize=7, color=ink)
+    axes.text(cell.column, cell.row, cell.words, ha="center", va="center", fontsize=6,
+              color=ink)  # fmt: skip
 
 
-def _scale(axes: Axes, given: Axis, axis: Any) -> None:
+def _scale(axes: Axes, given: Axis, axis: Any, width: float) -> None:
     """Set the scale, the ticks and the ends of an abscissa or an ordinate."""
     across = axis is axes.xaxis
     scaled = axes.set_xscale if across else axes.set_yscale
@@ -213,8 +304,7 @@ def _scale(axes: Axes, given: Axis, axis: Any) -> None:
         _names(axes, given, axis)
     elif given.scale in ("doubling", "bytes"):
         scaled("log", base=2)
-        most = 7 if given.scale == "bytes" else 8 if max(given.places, default=0) >= 1000 else 10
-        ticks = with_room(given.places, most)
+        ticks = with_room(given.places, _most_ticks(given, width))
         axis.set_major_locator(ticker.FixedLocator(ticks))
         axis.set_minor_locator(ticker.NullLocator())
         axis.set_major_formatter(ticker.ScalarFormatter())
@@ -234,6 +324,29 @@ def _scale(axes: Axes, given: Axis, axis: Any) -> None:
         axis.set_minor_formatter(ticker.NullFormatter())
     elif given.scale == "log":
         scaled("log")
+        if not given.ends:
+            _few_decades(axis)
+    elif given.scale == "signed":
+        scaled("symlog", linthresh=10)
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+
+
+def _most_ticks(given: Axis, width: float) -> int:
+    """Return the number of ticks of which no two texts touch, on a panel of some inches."""
+    sized = given.scale == "bytes"
+    texts = size_ticks(given.places)[0] if sized else [f"{place:g}" for place in given.places]
+    letters = max(map(len, texts), default=1)
+    return max(3, min(10, int(width / (_LETTER * letters + 0.07))))
+
+
+def _few_decades(axis: Any) -> None:
+    """Write plain numbers on an axis of few decades, which powers of ten would leave bare."""
+    low, high = axis.get_data_interval()
+    if low >= 0.01 and high <= min(100 * low, 10_000):
+        subs = (1.0, 2.0, 5.0) if high > 10 * low else (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
+        axis.set_major_locator(ticker.LogLocator(subs=subs))
+        axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_locator(ticker.NullLocator())
 
 
 def _names(axes: Axes, given: Axis, axis: Any) -> None:

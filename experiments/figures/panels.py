@@ -11,13 +11,14 @@ from experiments.config.kinds import AXES
 from experiments.figures import hover
 from experiments.figures.figure import INK, Axis, Point, Series, Style
 from experiments.figures.styles import OPTIMUM, Palette
-from experiments.measures.declared import DRAWN
+from experiments.measures.declared import BOUNDED, DRAWN
 from experiments.results.row_groups import grouped, medians_along
 from experiments.results.rows import Row
 from forestcoll.problem.sizes import size_text
 
 __all__ = [
-    "Placed", "cluster_title", "gpu_axis", "grouped", "methods", "optimum", "ordinate",
+    "Placed", "cluster_title", "gpu_axis", "grouped", "methods", "optimal_time",
+    "optimum", "ordinate",
     "published_by_gpus", "published_by_size", "size_ticks", "with_room", "wrapped",
 ]  # fmt: skip
 
@@ -72,15 +73,33 @@ def methods(
 
 
 def optimum(rows: Iterable[Placed], y: str) -> Iterator[Series]:
-    """Yield the band that no rate exceeds."""
-    best = {place: row for row, place in rows if place and row.optimum_gb_s}
+    """Yield the band that nothing is better than, of rates, T_B or steps; none for others."""
+    best: dict[float, tuple[float, Row]] = {}
+    for row, place in rows:
+        value = _best_of(row, y)
+        if place and value:
+            best[place] = value, row
     points = []
     for place in sorted(best):
-        row, rate = best[place], best[place].optimum_gb_s or 0.0
-        text = hover.of_bound("optimum", rate, y, f"{row.gpus} GPUs", row.optimum_by or "")
-        points.append(Point(place, rate, text))
+        value, row = best[place]
+        text = hover.of_bound("optimum", value, y, f"{row.gpus} GPUs", row.optimum_by or "")
+        points.append(Point(place, value, text))
     if points:
-        yield Series("optimum", OPTIMUM, tuple(points), width=4, opacity=0.25)
+        yield Series("diameter" if y == "steps" else "optimum", OPTIMUM, tuple(points), 4, 0.25)
+
+
+def _best_of(row: Row, y: str) -> float | None:
+    if y == "steps":  # breadth-first broadcasts take as many steps as the diameter has hops
+        return row.steps if row.method == "bfb" else None
+    if y == "bandwidth_runtime":
+        return optimal_time(row)
+    return row.optimum_gb_s if y in BOUNDED else None
+
+
+def optimal_time(row: Row) -> float | None:
+    """Return the least T_B on a row's network: T_B is to it as the optimum to the rate in steps."""
+    time, rate, best = row.bandwidth_runtime, row.algbw_synchronous_gb_s, row.optimum_gb_s
+    return time * rate / best if time and rate and best else None
 
 
 def published_by_gpus(cluster: str, rows: Sequence[Row], y: str) -> Iterator[Series]:
@@ -100,10 +119,8 @@ def published_by_gpus(cluster: str, rows: Sequence[Row], y: str) -> Iterator[Ser
             points.append(Point(mark.gpus, mark.value, hover.of_mark(mark, y)))
     for position, (label, points) in enumerate(found.items()):
         if points:
-            style = Style(
-                INK, "published", _STARS[position % 3], fill="none", size=60**0.5, order=1
-            )
-            yield Series(label, style, tuple(points), width=1)
+            style = Style(INK, "published", _STARS[position % 3], fill="none", size=5.5, order=3)
+            yield Series(label, style, tuple(points), width=0.8)
 
 
 def published_by_size(rows: Sequence[Row], y: str, palette: Palette) -> Iterator[Series]:
@@ -120,22 +137,23 @@ def published_by_size(rows: Sequence[Row], y: str, palette: Palette) -> Iterator
             found.setdefault((mark.label, mark.method), []).append(point)
     for (label, method), points in found.items():
         own = palette.get(series.get(method, ""), Style(INK, marker="*"))
-        style = Style(own.colour, "published", own.marker, fill="none", size=80**0.5, order=4)
-        yield Series(label, style, tuple(points), width=1.2)
+        style = Style(own.colour, "published", own.marker, fill="none", size=6, order=4)
+        yield Series(label, style, tuple(points), width=0.9)
 
 
 def wrapped(text: str, width: float) -> str:
     """Break a long name or title behind spaces, commas, slashes and hyphens, or anywhere."""
-    parts = [
-        textwrap.wrap(part, max(8, int(width)), break_on_hyphens=False)
-        for word in re.split(r"(?<=,)(?! )", text)
-        for part in ([word] if " " in word or len(word) <= width else re.split(r"(?<=[/-])", word))
-    ]
     lines = [""]
-    for part in (piece for pieces in parts for piece in pieces):
-        if len(lines[-1]) + len(part) > width and lines[-1]:
-            lines.append("")
-        lines[-1] += part
+    for word in re.split(r"(?<=,)(?! )", text):
+        long = " " not in word and len(word) > width
+        for part in re.split(r"(?<=[/:(-])", word) if long else [word]:
+            first, *others = textwrap.wrap(
+                part, max(8, int(width)), break_on_hyphens=False, drop_whitespace=True
+            ) or [""]
+            if len(lines[-1]) + len(first) > width and lines[-1]:
+                lines.append("")
+            lines[-1] += first
+            lines += others
     return "\n".join(lines)
 
 

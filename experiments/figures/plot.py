@@ -21,7 +21,7 @@ from forestcoll.draw.canvas import UNDATED
 from forestcoll.errors import ExportError, InvalidExperimentError
 from forestcoll.problem.sizes import size_text
 
-__all__ = ["draw", "plot"]
+__all__ = ["draw", "plot", "titled"]
 
 FORMATS = (".pdf", ".png", ".svg")
 
@@ -71,7 +71,7 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
     if figure.sized or figure.of_one_size:
         rows = [one for row in rows for one in row.by_size()]
     with matplotlib_renderer.style():
-        above = _titled(title, figure, rows)
+        above = titled(title, figure, rows)
         picture = matplotlib_renderer.render(describe(rows, **figure.options), above)
         for file in files:
             write_whole(file, functools.partial(_save, picture, file.suffix.lower()))
@@ -83,7 +83,7 @@ def _save(picture: Any, ending: str, draft: Path) -> None:
     picture.savefig(draft, format=ending.removeprefix("."), metadata=UNDATED[ending])
 
 
-def _titled(title: str, figure: Figure, rows: Sequence[Row]) -> str:
+def titled(title: str, figure: Figure, rows: Sequence[Row]) -> str:
     """Add to a title the single size, the machines of times, and the assumptions of simulations."""
     parts = [title]
     if figure.of_one_size:

@@ -206,8 +206,11 @@ def _by_name(failures: Iterable[Failure]) -> list[list[Failure]]:
 
 
 def _above(panel: Panel) -> list[list[Failure]]:
-    """Return the failures above a panel, those of each method in a lane of its own."""
-    return _by_name(one for one in panel.failures if one.y is None)
+    """Return the failures above a panel, those of each method in a lane of its own.
+
+    Those without a place are not drawn: the page lists every point without a result.
+    """
+    return _by_name(one for one in panel.failures if one.y is None and one.x is not None)
 
 
 def _at_limits(panel: Panel) -> Iterator[Trace]:

@@ -1,21 +1,24 @@
-"""Fixed style of each method: colour, marker and line, the same in every figure.
+"""Fixed style of each method and choice of parameters: colour, marker and line.
 
-Colours are Okabe and Ito's, which colour-blind readers can distinguish; no two methods share a
-colour and a marker, so that figures can be read in grey, too.
+It is the same in every figure and does not depend on the order of rows. Colours are Okabe and
+Ito's, which colour-blind readers can distinguish; no two methods share a colour and a marker, so
+that figures can be read in grey, too.
 """
 
 from __future__ import annotations
 
 import zlib
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
 from experiments.figures.figure import INK, Style
 from experiments.results.rows import Row
 
-__all__ = ["LIMIT", "OPTIMUM", "STYLES", "Palette", "mixed", "palette_of", "styles_of", "variant"]
+__all__ = [
+    "COLOURS", "LIMIT", "OPTIMUM", "STYLES", "Palette", "mixed", "palette_of", "styles_of",
+    "variant",
+]  # fmt: skip
 
 Palette = Mapping[str, Style]
 """The style of each method, by its name with its parameters."""
@@ -23,7 +26,7 @@ Palette = Mapping[str, Style]
 OPTIMUM = Style(INK, "bound")
 LIMIT = Style(INK, "limit", order=1)
 
-_BLUE, _RED, _GREEN, _PINK, _ORANGE, _SKY, _BLACK = _COLOURS = (
+_BLUE, _RED, _GREEN, _PINK, _ORANGE, _SKY, _BLACK = COLOURS = (
     "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000",
 )  # fmt: skip
 _DASHES = ("-", "--", "-.", ":")
@@ -49,6 +52,7 @@ _STYLES = {
     "nccl-nvls-tree": (_PINK, "s", "-."),
     "double-binary-tree": (_ORANGE, "^", "-."),
     "direct": (_SKY, "D", "-."),
+    "one-shot": (_SKY, "o", "-."),
     "recursive-halving-doubling": (_BLACK, "v", "-."),
     "bruck": (_BLUE, "P", "-."),
     "blueconnect": (_RED, "X", "-."),
@@ -80,23 +84,64 @@ _SHADES = (0.0, -0.45, 0.35)
 
 _FILLS = ("full", "none", "left", "bottom")
 
+_PLAIN = len(_SHADES) * len(_FILLS)
+"""Number of looks of a marker; multiples differ from a method's own style in their line alone."""
+
+_VARIANTS = tuple(n for n in range(_PLAIN * len(_DASHES)) if n % _PLAIN)
+"""Variants of a method's style for choices of parameters."""
+
+_SIZE = 4.5
+"""Points of a marker."""
+
+_SALT = "9191:"
+"""Chosen so that no two choices of parameters meet in a figure of the repository."""
+
 
 def palette_of(rows: Iterable[Row]) -> Palette:
     """Give each method its style, and each choice of its parameters a variant of that.
 
-    Where series coincide, the first lies on top and the others' larger markers show around it.
+    The entries come in the order of the rows; their styles depend on the names alone. Where markers
+    coincide, that of the method registered first lies on top.
     """
-    methods = {row.series: row.method for row in rows}
-    styles, seen = styles_of(methods.values()), Counter[str]()
-    palette = {}
-    for position, (series, method) in enumerate(methods.items()):
-        palette[series] = replace(
-            variant(styles[method], seen[method]),
-            size=4.5 + 1.5 * min(position, 3),
-            order=2.9 - 0.01 * position,
+    rows = list({row.series: row for row in rows}.values())
+    styles, ranks = (
+        styles_of(row.method for row in rows),
+        {name: i for i, name in enumerate(_STYLES)},
+    )
+    numbers = _numbers(rows)
+    return {
+        row.series: replace(
+            variant(styles[row.method], numbers[row.series]),
+            size=_SIZE,
+            order=2.9 - 0.01 * ranks.get(row.method, len(ranks)) - 0.0001 * numbers[row.series],
         )
-        seen[method] += 1
-    return palette
+        for row in rows
+    }
+
+
+def _numbers(rows: Iterable[Row]) -> dict[str, int]:
+    """Return the number of each choice of parameters among the variants of its method.
+
+    It follows from the text of the parameters. Two choices in one figure may meet in a number; then
+    the later of their names takes the next free one.
+    """
+    found: dict[str, int] = {}
+    taken: set[tuple[str, int]] = set()
+    for row in sorted(rows, key=lambda row: (bool(row.parameters), row.series)):
+        numbers = _preferred(row.parameters)
+        free = (number for number in numbers if (row.method, number) not in taken)
+        found[row.series] = next(free, numbers[0])
+        taken.add((row.method, found[row.series]))
+    return found
+
+
+def _preferred(parameters: Mapping[str, object]) -> Sequence[int]:
+    """Return the numbers for a choice of parameters, the one to be preferred first."""
+    if not parameters:
+        return (0,)
+    text = ",".join(sorted(f"{name}={value}" for name, value in parameters.items()))
+    start = zlib.crc32(f"{_SALT}{text}".encode()) % len(_VARIANTS)
+    return _VARIANTS[start:] + _VARIANTS[:start]
 
 
 def styles_of(methods: Iterable[str]) -> dict[str, Style]:
@@ -116,23 +161,24 @@ def styles_of(methods: Iterable[str]) -> dict[str, Style]:
 
 
 def variant(style: Style, number: int) -> Style:
-    """Return the style of a method's choice of parameters, by its number in the figure.
+    """Return the style of a method's choice of parameters, by its number among them.
 
     The method's marker stays, its colour becomes darker or lighter, and the filling of the marker
-    and the line differ; 12 remain distinguishable.
+    and the line differ; 48 remain distinguishable.
     """
     shade = _SHADES[number % len(_SHADES)]
+    turns = number // _PLAIN
     return replace(
         style,
         colour=mixed(style.colour, 255 if shade > 0 else 0, abs(shade)),
-        line=_DASHES[(_DASHES.index(style.line) + number) % len(_DASHES)],
+        line=_DASHES[(_DASHES.index(style.line) + number + turns) % len(_DASHES)],
         fill=_FILLS[number // len(_SHADES) % len(_FILLS)],  # type: ignore[arg-type]
     )
 
 
 def _own(name: str) -> Iterator[Style]:
     """Yield styles for a name that is not the toolkit's, the one to be preferred first."""
-    slots = [(colour, i) for i in range(len(_OWN_MARKERS)) for colour in _COLOURS]
+    slots = [(colour, i) for i in range(len(_OWN_MARKERS)) for colour in COLOURS]
     start = zlib.crc32(name.encode()) % len(slots)
     for colour, i in slots[start:] + slots[:start]:
         yield Style(colour, marker=_OWN_MARKERS[i], line=_DASHES[i])

@@ -42,7 +42,7 @@ def training_shares(rows: Sequence[Row]) -> Figure:
             for name, method, found in both
         )
     most = max((len(panel.y.names) for panel in panels), default=0)
-    return Figure(tuple(panels), _legend(panels), (3.6, 0.7 + 0.36 * max(3, most)))
+    return Figure(tuple(panels), _legend(panels), (3.6, 0.7 + 0.25 * max(3, most)))
 
 
 def _visible(rows: Sequence[Row]) -> dict[str, list[_Choice]]:

@@ -32,7 +32,7 @@ _BY_GPUS = (
 )  # fmt: skip
 _BOUNDED = "algbw_gb_s"
 _BY_SIZE = ("algbw_simulated_gb_s", "time_simulated_s")
-_ASIDE = ("algbw_gb_s", "generation_s")
+_ASIDE = ("ratio", "generation_s")
 
 
 @dataclass(frozen=True, slots=True)

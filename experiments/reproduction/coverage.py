@@ -71,7 +71,8 @@ class Coverage:
     def experiments(self) -> Mapping[str, Path]:
         """The experiment files by the name of their experiment; one without by its own."""
         found = {}
-        for path in sorted((self.root / "experiments").glob("*/*.yaml")):
+        folder = self.root / "experiments"
+        for path in (*sorted(folder.glob("*/*.yaml")), *sorted(folder.glob("*.yaml"))):
             text = _text(path)
             if "methods:" in text:
                 name = re.search(r"^name: *(\S+)", text, re.MULTILINE)

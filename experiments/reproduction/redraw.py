@@ -117,7 +117,8 @@ def recompute(choices: Sequence[Choice], results: Path) -> Iterator[tuple[Choice
         If the folder is that of the stored rows.
     """
     for choice in choices:
-        if results.resolve() == (choice.file.parents[2] / "results").resolve():
+        kept = [folder / "results" for folder in choice.file.resolve().parents[1:3]]
+        if results.resolve() in kept:
             raise InvalidExperimentError(
                 f"{results} holds the rows that are kept; choose another folder"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -36,7 +36,6 @@ from forestcoll.cli.options import (
 )
 from forestcoll.cli.output import SCHEDULES, expect_writable, progress_bars, report
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.forest_over_time.timed_forests import TimedSchedule
 from forestcoll.generation import generate
 from forestcoll.k_scan import best_k
 from forestcoll.problem.limits import MOST_SECONDS
@@ -52,6 +51,9 @@ from forestcoll.schedule import (
 from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.topology.model import Topology
 from forestcoll.tree_latency import latency
+
+if TYPE_CHECKING:
+    from forestcoll.forest_over_time.timed_forests import TimedSchedule
 
 __all__ = ["generate_schedule"]
 

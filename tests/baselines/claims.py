@@ -262,6 +262,7 @@ CLAIMS: Mapping[str, Mapping[str, Claim]] = {
     "nccl-collnet-direct": {"allreduce": Claim(("dgx_h100:boxes=2,sharp=true",))},
     "nccl-collnet-chain": {"allreduce": Claim(("dgx_h100:boxes=2,sharp=true",))},
     "multitree": dict.fromkeys(GATHERING, Claim(but())),
+    "one-shot": {"allreduce": Claim(but())},
     "recursive-halving-doubling": dict.fromkeys(GATHERING, Claim(but())),
     "bruck": dict.fromkeys((*GATHERING, "all-to-all"), Claim(but())),
     "pat": dict.fromkeys(("allgather", "reduce-scatter"), Claim(but())),

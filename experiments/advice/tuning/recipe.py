@@ -28,9 +28,9 @@ FORESTS = "forestcoll"
 """The name that requests all forests."""
 
 BASELINES = (
-    "direct", "bruck", "recursive-halving-doubling", "ring", "nccl-tree", "double-binary-tree",
-    "nccl-nvls", "nccl-nvls-tree", "bfb", "torus", "shifted-ring", "shifted-bfb-ring",
-    "blueconnect", "multitree", "blink", "blink-switch", "unwound",
+    "direct", "one-shot", "bruck", "recursive-halving-doubling", "ring", "nccl-tree",
+    "double-binary-tree", "nccl-nvls", "nccl-nvls-tree", "bfb", "torus", "shifted-ring",
+    "shifted-bfb-ring", "blueconnect", "multitree", "blink", "blink-switch", "unwound",
 )  # fmt: skip
 """Baselines that are tried by default: quick ones that make the same schedule at every run."""
 

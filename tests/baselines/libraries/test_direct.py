@@ -5,11 +5,13 @@ from fractions import Fraction
 import pytest
 
 from baselines import METHODS
-from baselines.libraries.direct import generate
-from forestcoll.errors import InvalidParameterError
+from baselines.libraries.direct import generate, one_shot
+from forestcoll import simulate, time_bound
+from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.named_demands import named_demand
 from forestcoll.schedule import StepSchedule, cost, synchronous, verify
+from forestcoll.schedule.simulate import AlphaBeta
 from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 
@@ -122,3 +124,32 @@ def test_a_chunk_for_several_goes_to_each() -> None:
     made = generate(load_topology("complete:nodes=4"), demand=demand)
     assert verify(made).steps == 1
     assert made.sends.chunk.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("spec", "s_per_gb"),
+    [
+        # All data of 8 other GPUs come in over a NIC of 25 GB/s, or of 5 over a link each.
+        ("dgx_a100:boxes=2", Fraction(8, 25)),
+        ("complete:nodes=6", Fraction(1)),
+    ],
+)
+def test_one_shot_takes_one_step_with_all_data_to_everyone(spec: str, s_per_gb: Fraction) -> None:
+    topology = load_topology(spec)
+    proved = verify(one_shot(topology))
+    assert (proved.steps, proved.time_s_per_gb) == (1, s_per_gb)
+
+
+def test_one_shot_ends_near_the_least_time_of_small_sizes() -> None:
+    """1 KB on two A100 boxes: one latency of 10 us, and 8 KB over a NIC."""
+    topology = load_topology("dgx_a100:boxes=2")
+    found = simulate(one_shot(topology), 1024, AlphaBeta(alpha_us=10))
+    assert found.time_s == pytest.approx(10e-6 + 8 * 1024 / 25e9, rel=1e-6)
+    two_steps = simulate(generate(topology, "allreduce"), 1024, AlphaBeta(alpha_us=10))
+    assert two_steps.time_s > 20e-6
+    assert float(time_bound(topology, "allreduce", 1024, 10).time_us) > 0.97e6 * found.time_s
+
+
+def test_one_shot_is_an_allreduce_only() -> None:
+    with pytest.raises(UnsupportedError, match="one-shot has no allgather; it has allreduce"):
+        one_shot(load_topology("ring:nodes=4"), "allgather")

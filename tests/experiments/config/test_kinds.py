@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from baselines.registry import METHODS
 from experiments.config import kinds
 from experiments.config.figure_options import parse_figure
 from experiments.config.kinds import KINDS, Kind, register
@@ -25,6 +26,7 @@ def test_every_kind_has_a_function_that_takes_its_options(kind: Kind) -> None:
     takes = inspect.signature(function).parameters
     assert {"rows", *kind.options} == set(takes) - {"palette"}  # which the page gives
     known = {"measure": DRAWN, "axis": kinds.AXES, "side": kinds.SIDES, "swept": kinds.AXES}
+    known |= {"choice": {"method": ""}, "value": METHODS}
     assert all(option.default in known[option.takes] for option in kind.options.values())
     assert parse_figure(kind.name).kind == kind.name
 

@@ -21,12 +21,19 @@ def test_each_kind_of_set_is_a_line_above_the_optimum() -> None:
     ]  # fmt: skip
     (panel,) = cut_bounds(rows, "algbw_gb_s").panels
     assert lines_of(panel) == {
-        "optimum": [(16, 346.0), (32, 266.0), (64, 228.0)],
-        "one GPU": [(16, 346.0), (32, 335.0), (64, 330.0)],
-        "one box": [(16, 400.0), (32, 266.0), (64, 228.0)],
+        "optimum": [(2, 346.0), (4, 266.0), (8, 228.0)],
+        "one GPU": [(2, 346.0), (4, 335.0), (8, 330.0)],
+        "one box": [(2, 400.0), (4, 266.0), (8, 228.0)],
     }
+    assert (panel.x.label, panel.x.places) == ("boxes", (2, 4, 8))
     assert panel.y.from_zero
     assert panel.y.label == "bound on theoretical algbw, pipelined (GB/s)"
+
+
+def test_networks_without_boxes_are_placed_by_gpus() -> None:
+    row = replace(clusters_of_rows()[0], topology="ring:nodes=16", cluster="ring")
+    (panel,) = cut_bounds([row], "algbw_gb_s").panels
+    assert panel.x.label == "GPUs"
 
 
 def faulty_rows() -> list[Row]:

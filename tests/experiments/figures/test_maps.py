@@ -7,6 +7,7 @@ import pytest
 
 from experiments.figures.maps import heat_map
 from experiments.figures.matplotlib_renderer import render, style
+from experiments.results.rows import Status
 from tests.experiments.figures.described import marks_of
 from tests.experiments.samples import clusters_of_rows as some_rows
 
@@ -20,7 +21,7 @@ def test_a_heat_map_has_a_cell_a_point() -> None:
     assert panel.x.names == ("16", "32", "64")
     assert panel.y.downwards
     assert figure.colours
-    assert figure.colours.label == "share of the optimum, pipelined (cells: %)"
+    assert figure.colours.label == "share of the optimum, pipelined (%)"
 
 
 def test_successful_rows_without_the_value_are_empty_cells() -> None:
@@ -45,12 +46,12 @@ def test_all_topologies_are_in_one_panel_and_shares_are_in_percent() -> None:
     rows[1] = replace(rows[1], topology="mi250:boxes=2", cluster="mi250", ratio=0.9961)
     with style():
         axes, bar = render(heat_map(rows[:2], "topology", "method", "ratio")).axes
-    assert sorted(text.get_text() for text in axes.texts) == ["100", "99.6"]
+    assert sorted(text.get_text() for text in axes.texts) == ["100", "100"]
     assert [text.get_text() for text in axes.get_xticklabels()] == [
         "dgx_a100:boxes=2", "mi250:boxes=2",
     ]  # fmt: skip
     assert {text.get_rotation() for text in axes.get_xticklabels()} == {90}
-    assert bar.get_ylabel() == "share of the optimum, pipelined (cells: %)"
+    assert bar.get_ylabel().replace("\n", " ") == "share of the optimum, pipelined (%)"
 
 
 @pytest.mark.parametrize("sides", [("topology", "method"), ("method", "topology")])
@@ -67,3 +68,14 @@ def test_long_names_are_neither_cut_off_nor_over_each_other(sides: tuple[str, st
     assert all(figure.bbox.x0 <= box.x0 and figure.bbox.y0 <= box.y0 for box in boxes)
     assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
     assert {"".join(label.get_text().split("\n")) for label in labels} >= set(names)
+
+
+def test_methods_without_any_result_have_no_row() -> None:
+    """A note names them, or counts many."""
+    rows = some_rows()
+    lost = replace(rows[0], status=Status.UNSUPPORTED, ratio=None)
+    for count, words in ((2, "m0, m1"), (9, "9 methods")):
+        never = [replace(lost, method=f"m{i}") for i in range(count)]
+        (panel,) = heat_map([*rows, *never], "gpus", "method", "ratio").panels
+        assert panel.y.names == ("forestcoll", "ring")
+        assert [note.text for note in panel.notes] == [f"without any result here: {words}"]

@@ -1,6 +1,7 @@
 """Figures need nothing but rows."""
 
-from collections.abc import Callable
+import pkgutil
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,11 +9,18 @@ import matplotlib as mpl
 import pytest
 from matplotlib import figure as pictures
 
+from experiments.config.figure_options import parse_figure
 from experiments.config.kinds import KINDS
-from experiments.figures.plot import draw, plot
-from experiments.results.rows import Status
+from experiments.figures.emphasis import MOST_ENTRIES
+from experiments.figures.figure import Axis, Figure, Panel, Point, Series
+from experiments.figures.matplotlib_renderer import render, style
+from experiments.figures.plot import draw, plot, titled
+from experiments.figures.styles import STYLES
+from experiments.reproduction.coverage import Coverage
+from experiments.results.rows import Row, Status
 from forestcoll.errors import ExportError, InvalidExperimentError
 from tests.baselines.once_each import every
+from tests.experiments.figures.described import faults
 from tests.experiments.samples import clusters_of_rows as some_rows
 
 
@@ -113,3 +121,61 @@ def test_size_dependent_measures_of_one_size_are_drawn_over_gpus(tmp_path: Path)
         InvalidExperimentError, match=r"lines: time_pipelined_s .* or a single size"
     ):
         plot("lines:y=time_pipelined_s", rows, [tmp_path / "figure.png"])
+
+
+COVERAGE = Coverage(Path(__file__).parents[3])
+
+SAMPLE = (
+    "quickstart", "teccl-table3", "teccl-figure10", "bfb-table4", "slides-cuts",
+    "forestcoll-figure11-allgather",
+)  # fmt: skip
+
+
+def faults_of(name: str) -> list[str]:
+    """Draw every figure of an experiment, and name what cannot be read in it."""
+    experiment = COVERAGE.parsed(name)
+    known = {row.point: row for row in COVERAGE.rows_of(name)}
+    points = (point.identity for point in experiment.points)
+    rows = [known[point] for point in points if point in known]
+    return [
+        f"{kind}: {fault}"
+        for kind in experiment.experiment.figures
+        for fault in _faults(kind, rows, experiment.experiment.title)
+    ]
+
+
+def _faults(kind: str, rows: Sequence[Row], title: str) -> list[str]:
+    figure = parse_figure(kind)
+    if figure.sized or figure.of_one_size:
+        rows = [one for row in rows for one in row.by_size()]
+    describe = pkgutil.resolve_name(KINDS[figure.kind].draws)
+    with style():
+        picture = render(describe(rows, **figure.options), titled(title, figure, rows))
+        return faults(picture, MOST_ENTRIES)
+
+
+@pytest.mark.parametrize("name", SAMPLE)
+def test_figures_of_a_sample_are_readable(name: str) -> None:
+    assert faults_of(name) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(set(COVERAGE.experiments) - set(SAMPLE)))
+def test_all_figures_of_the_stored_rows_are_readable(name: str) -> None:
+    if not COVERAGE.rows_of(name):
+        pytest.skip("no rows are stored")
+    assert faults_of(name) == []
+
+
+def test_the_measure_finds_what_cannot_be_read() -> None:
+    """A text over another, one outside of the canvas, and a legend of too many entries."""
+    lines = tuple(replace(Series(f"m{i}", STYLES["ring"]), points=(Point(1, i),)) for i in range(3))
+    with style():
+        picture = render(Figure((Panel("one", Axis(), Axis(), lines),)))
+        assert faults(picture, 3) == []
+        (axes,) = picture.axes
+        axes.text(0.5, 0.5, "first", transform=axes.transAxes)
+        axes.text(0.5, 0.5, "second", transform=axes.transAxes)
+        axes.text(-3, 0.5, "far", transform=axes.transAxes)
+        found = faults(picture, 2)
+    assert found == ["outside: 'far'", "overlap: 'first' and 'second'", "legend: 3 entries"]

@@ -2,9 +2,15 @@
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
+
+import pytest
 
 from baselines.registry import METHODS
+from experiments.config.figure_options import parse_figure
 from experiments.figures.styles import STYLES, mixed, palette_of, styles_of, variant
+from experiments.reproduction.coverage import Coverage
+from experiments.results.row_groups import swept
 from tests.experiments.samples import clusters_of_rows
 
 
@@ -40,22 +46,59 @@ def test_choices_of_parameters_keep_the_marker_and_differ_otherwise() -> None:
 
 
 def test_each_method_with_its_parameters_has_a_style_of_its_own() -> None:
-    """Choices of parameters have the method's marker, in a shade of its colour."""
+    """Choices of parameters have the method's marker, in another shade or filling."""
     rows = clusters_of_rows()
     rows.append(replace(rows[-1], parameters={"rings": 2}))
     palette = palette_of(rows)
     assert list(palette) == ["forestcoll", "ring", "ring (rings=2)"]
-    assert len({style.colour for style in palette.values()}) == 3
+    assert len({(style.colour, style.fill) for style in palette.values()}) == 3
     assert palette["ring"].marker == palette["ring (rings=2)"].marker != "o"
 
 
 def test_a_method_looks_the_same_without_the_others() -> None:
-    """Colour, marker and line; the size of the marker says which lies on top."""
+    """Colour, marker, line and the place above or below others."""
     rows = clusters_of_rows()
     alone = palette_of([row for row in rows if row.method == "ring"])["ring"]
-    both = palette_of(rows)["ring"]
-    assert replace(both, size=alone.size, order=alone.order) == alone
-    assert both.size > alone.size
+    assert palette_of(rows)["ring"] == alone
+
+
+def test_a_choice_of_parameters_looks_the_same_in_any_order_and_alone() -> None:
+    """Four choices of TACCL's parameters: forwards, backwards, and each by itself."""
+    row = replace(clusters_of_rows()[0], method="taccl")
+    rows = [
+        replace(row, parameters={"chunks": chunks, "symmetry": symmetry})
+        for chunks in (1, 2)
+        for symmetry in (False, True)
+    ]
+    palette = palette_of(rows)
+    assert len(set(palette.values())) == 4
+    assert palette_of(rows[::-1]) == palette
+    assert {name: style for one in rows for name, style in palette_of([one]).items()} == palette
+
+
+@pytest.mark.slow
+def test_choices_look_the_same_in_all_figures_of_the_repository() -> None:
+    """In no figure of several choices do two share a number, so none gives way to another."""
+    coverage = Coverage(Path(__file__).parents[3])
+    for name, its in coverage.rows.items():
+        rows = list({row.series: row for row in its}.values())
+        for words in coverage.parsed(name).experiment.figures:
+            figure = parse_figure(words)
+            if figure.kind == "lines-by-parameter":
+                swept_rows = [swept(row, figure.options["x"]) for row in rows]
+                shown = [row for row, value in swept_rows if value is not None]
+            elif figure.kind in SHOWING_ALL:
+                shown = rows
+            else:  # choices are merged, or have no colours
+                continue
+            together = palette_of(shown)
+            assert all(palette_of([row])[row.series] == together[row.series] for row in shown), name
+
+
+SHOWING_ALL = (
+    "generation-time", "theoretical-algbw", "algbw-synchronous", "lines", "lines-by-size", "bars",
+    "best-networks", "time-against-algbw",
+)  # fmt: skip
 
 
 def test_a_colour_is_moved_towards_grey() -> None:

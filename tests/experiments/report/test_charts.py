@@ -26,7 +26,7 @@ def test_clusters_of_several_sizes_give_lines() -> None:
     assert list(charts(CLUSTERS)) == [
         "Generation time against GPUs",
         "Theoretical algbw, pipelined against GPUs",
-        "Generation time against theoretical algbw, pipelined",
+        "Generation time against share of the optimum, pipelined",
     ]
 
 

@@ -92,9 +92,10 @@ def test_several_experiments_have_contents() -> None:
 
 
 def test_many_panels_are_folded_away() -> None:
-    """Of 14 the last two, once for each of the three figures."""
+    """Of 14 the last two, in two figures; of three sizes of each the last 30, in the third."""
     rows = [replace(row, cluster=f"c{n}") for n in range(14) for row in clusters_of_rows()[:3]]
-    assert made(rows).count("<summary>2 more panels</summary>") == 3
+    assert made(rows).count("<summary>2 more panels</summary>") == 2
+    assert made(rows).count("<summary>30 more panels</summary>") == 1
 
 
 def test_points_without_results_are_counted_and_listed() -> None:

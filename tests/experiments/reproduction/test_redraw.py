@@ -1,14 +1,40 @@
 """All figures again, and experiments that fit some hours."""
 
+import re
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import matplotlib as mpl
 import pytest
 
+from benchmarks.lp import bench_alltoall_skew
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.redraw import Drawn, chosen, recompute, redraw
 from forestcoll.errors import InvalidExperimentError
 from tests.experiments.reproduction.conftest import TOY
 from tests.experiments.reproduction.test_coverage import keep
+
+ROOT = Path(__file__).parents[3]
+
+FIT = "tests/experiments/simulation_fit/test_simulation_page.py"
+
+OTHERS = {
+    "results/all_to_all/matchings.png": "tests/experiments/reproduction/test_redraw.py",
+    "results/all_to_all/skew.png": "tests/experiments/reproduction/test_redraw.py",
+    "results/forestcoll/figure13.png": "tests/experiments/reproduction/test_training_gap.py",
+    "results/own-times-over-bound/allgather-and-reduce-scatter.png": (
+        "tests/experiments/own/test_times_figure.py"
+    ),
+    "results/own-times-over-bound/allreduce-and-broadcast.png": (
+        "tests/experiments/own/test_times_figure.py"
+    ),
+    "results/simulation-fit/allgather.png": FIT,
+    "results/simulation-fit/allreduce.png": FIT,
+    "results/simulation-fit/reduce-scatter.png": FIT,
+    "results/teccl/figure9.png": "tests/experiments/reproduction/test_copy_benefit.py",
+}
+"""Pictures in the pages that no experiment draws, and who tests the command that does."""
 
 
 def test_figures_are_drawn_from_the_rows_alone(clone: Path) -> None:
@@ -57,3 +83,43 @@ def test_rows_that_are_kept_are_not_run_over(clone: Path, tmp_path: Path) -> Non
     ((choice, code),) = recompute(fits, tmp_path / "again")
     assert (choice.name, code) == ("toy", 0)
     assert len((tmp_path / "again/toy/rows.jsonl").read_text().splitlines()) == 2
+
+
+def pictures() -> Iterator[tuple[Path, Path]]:
+    """Yield each page with each of its pictures of results; tests/across has the drawings."""
+    for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))):
+        for place in re.findall(r"!\[[^\]]*\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            picture = (page.parent / place).resolve()
+            if picture.is_relative_to(ROOT / "results"):
+                yield page, picture
+
+
+def test_every_picture_of_a_page_is_drawn_by_a_tested_command() -> None:
+    """``forestcoll reproduction draw`` draws those of experiments, from the kinds of their file."""
+    coverage = Coverage(ROOT)
+    found = list(pictures())
+    assert len(found) > 10
+    for page, picture in found:
+        assert picture.is_file(), f"{page}: {picture}"
+        name = str(picture.relative_to(ROOT))
+        if picture.parent.name in coverage.experiments:
+            kinds = coverage.parsed(picture.parent.name).experiment.figures
+            assert picture.stem in {re.sub("[:=,]+", "-", kind) for kind in kinds}, name
+        else:
+            assert (ROOT / OTHERS[name]).is_file()
+
+
+def test_pictures_of_all_to_alls_are_drawn_from_their_tables(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for table in ("skew.csv", "matchings.csv"):
+        shutil.copy(ROOT / "results" / "all_to_all" / table, tmp_path)
+    monkeypatch.setattr("sys.argv", ["bench", "--draw", str(tmp_path)])
+    with mpl.rc_context():
+        bench_alltoall_skew.main()
+    assert {file.name for file in tmp_path.glob("*.png")} == {"skew.png", "matchings.png"}
+
+
+def test_the_quickstart_is_drawn_with_the_experiments_of_papers() -> None:
+    """Its file stands beside the folders, and its figures in the README."""
+    assert Coverage(ROOT).experiments["quickstart"] == ROOT / "experiments" / "quickstart.yaml"
