@@ -11,7 +11,6 @@ from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.named_demands import named_demand
 from forestcoll.schedule import StepSchedule, cost, synchronous, verify
-from forestcoll.schedule.simulate import AlphaBeta
 from forestcoll.topology import load_topology
 from tests.hand_networks import network_of
 
@@ -143,9 +142,9 @@ def test_one_shot_takes_one_step_with_all_data_to_everyone(spec: str, s_per_gb: 
 def test_one_shot_ends_near_the_least_time_of_small_sizes() -> None:
     """1 KB on two A100 boxes: one latency of 10 us, and 8 KB over a NIC."""
     topology = load_topology("dgx_a100:boxes=2")
-    found = simulate(one_shot(topology), 1024, AlphaBeta(alpha_us=10))
+    found = simulate(one_shot(topology), 1024, alpha_us=10)
     assert found.time_s == pytest.approx(10e-6 + 8 * 1024 / 25e9, rel=1e-6)
-    two_steps = simulate(generate(topology, "allreduce"), 1024, AlphaBeta(alpha_us=10))
+    two_steps = simulate(generate(topology, "allreduce"), 1024, alpha_us=10)
     assert two_steps.time_s > 20e-6
     assert float(time_bound(topology, "allreduce", 1024, 10).time_us) > 0.97e6 * found.time_s
 
