@@ -152,7 +152,7 @@ class Simulated:
         least = self.least_s(found.size_bytes)
         if found.time_s < least * (1 - _SLACK):
             raise VerificationError(
-                f"the simulation takes {found.time_s} s for {found.size_bytes} bytes, but none "
-                f"takes less than {least} s: one of the two is wrong; please report this"
+                f"{found.size_bytes} bytes take {found.time_s} s in the simulation, less than the "
+                f"lower bound of {least} s; one of the two is wrong, so please report this"
             )
         return found

@@ -106,12 +106,13 @@ class ForestsOfPhase:
         self._hops = HopNetwork(self._links, merged.compute)
         self._orbits = root_orbits(original, self._links, request.weights)
         self._limits = Limits(
-            np.array(self._links.capacity, dtype=np.float64),
-            tuple(
-                (places, float(limit * self._links.denominator))
-                for places, limit in original.shared_places
+            links=len(self._links.capacity),
+            groups=tuple(places for places, _ in original.shared_places),
+            exact=(
+                *map(Fraction, self._links.capacity),
+                *(limit * self._links.denominator for _, limit in original.shared_places),
             ),
-            tuple(request.weights[orbit.roots[0]] for orbit in self._orbits),
+            weights=tuple(request.weights[orbit.roots[0]] for orbit in self._orbits),
         )
         self._core = forest_of(request, EXPLICIT, clock)
         self._pool = clock.run(
@@ -285,24 +286,19 @@ def _finest(
     for gap in (1, 2):
         found: dict[int, SlotPlan | None] = {}
 
-        def time(slots: int, gap: int = gap, found: dict[int, SlotPlan | None] = found) -> float:
+        def width(slots: int, gap: int = gap, found: dict[int, SlotPlan | None] = found) -> float:
             if slots not in found:
                 if report is not None:
                     report(len(found), most)
                 found[slots] = program.solved(slots, gap)
             plan = found[slots]
-            if plan is None:
-                return math.inf
-            return slots * max(amount / plan.value, late / gap)
+            return math.inf if plan is None else max(amount / plan.value, late / gap)
 
         few, many = 1, most
         while few < many:
             middle = (few + many + 1) // 2
-            enough = math.isfinite(time(middle)) and time(middle) <= middle * late / gap * (
-                1 + 1e-9
-            )
-            few, many = (few, middle - 1) if enough else (middle, many)
-        best = min((few, min(few + 1, most)), key=time)
+            few, many = (middle, many) if width(middle) > late / gap else (few, middle - 1)
+        best = min((few, min(few + 1, most)), key=lambda slots: slots * width(slots))
         plan = found[best]
         if plan is not None:
             yield plan

@@ -26,7 +26,9 @@ __all__ = ["HopNetwork", "Hops"]
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-_TIE = 1e-9  # of the largest price: among equal prices the faster path, then that of fewer links
+_TIE = 1e-9
+"""Weight of the latency beside the price: of paths at one price the faster one is taken, and of
+equally fast ones that of fewer links. Any path is right; only the search depends on it."""
 
 
 @dataclass(frozen=True, slots=True)

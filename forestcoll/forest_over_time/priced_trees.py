@@ -19,7 +19,6 @@ from forestcoll.forest_over_time.priced_hops import Floats, Hops, Ints
 __all__ = ["arrivals", "cheaper_tree", "fastest_tree"]
 
 _SWEEPS = 20
-_GAIN = 1e-12  # of the dearest hop: smaller gains are rounding
 
 
 def fastest_tree(hops: Hops, root: int) -> Ints:
@@ -78,7 +77,6 @@ class _Moves:
         for node, above in enumerate(start.tolist()):
             if above >= 0:
                 self._children[above].add(node)
-        self._least = _GAIN * float(self._cost[np.isfinite(self._cost)].max(initial=0.0))
 
     def improved(self) -> Ints:
         nodes = np.flatnonzero(self._parent >= 0)
@@ -97,7 +95,7 @@ class _Moves:
         cost[below] = np.inf
         above = int(np.argmin(cost))
         before = int(self._parent[node])
-        if not cost[above] < self._cost[before, node] - self._least:
+        if not cost[above] < self._cost[before, node]:
             return False
         self._children[before].discard(node)
         self._children[above].add(node)

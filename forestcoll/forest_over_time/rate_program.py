@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -26,38 +28,40 @@ __all__ = ["Limits", "Rates", "best_rates", "distinct_rows"]
 _SECONDS = 600.0
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Limits:
     """What limits the rates.
 
     Parameters
     ----------
-    capacity : float array, one entry a link
-        In units of capacity.
-    groups : tuple of (tuple of int, float)
-        Links of each shared capacity, by place, and its capacity.
+    links : int
+    groups : tuple of tuple of int
+        Links of each shared capacity, by place.
+    exact : tuple of Fraction
+        The capacity of each link, then of each group, in units of capacity.
     weights : tuple of int
         Of the first root of each orbit.
     """
 
-    capacity: Floats
-    groups: tuple[tuple[tuple[int, ...], float], ...]
+    links: int
+    groups: tuple[tuple[int, ...], ...]
+    exact: tuple[Fraction, ...]
     weights: tuple[int, ...]
 
     def rows(self, loads: Floats) -> Floats:
         """Append the loads of shared capacities to those of links; rows are links."""
-        shared = [loads[list(places)].sum(axis=0) for places, _ in self.groups]
+        shared = [loads[list(places)].sum(axis=0) for places in self.groups]
         return np.vstack([loads, *shared]) if shared else loads
 
-    @property
+    @cached_property
     def upper(self) -> Floats:
-        """The capacity of each row."""
-        return np.concatenate([self.capacity, [limit for _, limit in self.groups]])
+        """The capacity of each row, for programs in floats."""
+        return np.array([float(limit) for limit in self.exact])
 
     def prices(self, rows: Floats) -> Floats:
         """Return what each link costs, its shared capacities included."""
-        prices = rows[: len(self.capacity)].copy()
-        for (places, _), price in zip(self.groups, rows[len(self.capacity) :], strict=True):
+        prices = rows[: self.links].copy()
+        for places, price in zip(self.groups, rows[self.links :], strict=True):
             prices[list(places)] += price
         return prices
 
@@ -95,7 +99,7 @@ def best_rates(columns: Sequence[Column], limits: Limits, time: float) -> Rates:
         In ticks.
     """
     used = [i for i, one in enumerate(columns) if one.latency < time]
-    scale = float(limits.capacity.max())
+    scale = float(limits.upper[: limits.links].max())
     loads = limits.rows(np.stack([columns[i].loads for i in used], axis=1))
     kept, first, place = distinct_rows(loads, limits.upper / scale)
     orbits = len(limits.weights)

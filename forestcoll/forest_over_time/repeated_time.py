@@ -160,7 +160,7 @@ def _bisected(
 
     while busiest(above) > 1:
         above = float(low) + 2 * (above - float(low))
-    while above - below > 1e-13 * above and below < (middle := (below + above) / 2) < above:
+    while below < (middle := (below + above) / 2) < above:
         below, above = (below, middle) if busiest(middle) <= 1 else (middle, above)
     step = Fraction(1, _PICOSECONDS)
     time: Fraction = math.ceil(above * _PICOSECONDS) * step

@@ -33,7 +33,8 @@ Slots = tuple[int, ...]
 
 _ROUNDS = 40
 _SECONDS = 600.0
-_WORTH = 1e-6
+# When the search stops; the plan that it leaves is checked in fractions (``exact_plan``).
+_WORTH = 1e-6  # by which slots must be cheaper than what they bring, as a share
 _PROGRESS = 1e-3  # a round that adds less, as a share, is the last
 
 
@@ -81,7 +82,7 @@ class SlotProgram:
         kept, first, _ = distinct_rows(np.vstack(rows).T, limits.upper)
         ends = np.cumsum([len(one) for one in rows])[:-1]
         self._loads = np.split(kept.T, ends)
-        self._scale = float(limits.capacity.max())
+        self._scale = float(limits.upper[: limits.links].max())
         self._upper = limits.upper[first] / self._scale
 
     @property

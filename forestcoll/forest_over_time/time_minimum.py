@@ -31,7 +31,8 @@ Report = Callable[[int, int], None]
 
 _ROUNDS = 30  # of prices for one amount
 _LATENCIES = 8  # limits beyond the least latency
-_TOLERANCE = 1e-9
+# When the search stops; the time of what it leaves is computed in fractions (``repeated_time``).
+_TOLERANCE = 1e-9  # of the time, and of the largest rate
 _PROGRESS, _PATIENCE = 1e-4, 3  # rounds that each shorten the time by less, and how many of them
 _WORTH = 1e-6  # by which a column must improve the objective, as a share
 

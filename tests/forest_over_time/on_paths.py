@@ -34,9 +34,13 @@ class Parts:
         weights = weights or (1,) * topology.num_compute
         orbits = root_orbits(topology, links, weights)
         limits = Limits(
-            np.array(links.capacity, dtype=np.float64),
-            tuple((places, float(limit)) for places, limit in topology.shared_places),
-            tuple(weights[orbit.roots[0]] for orbit in orbits),
+            links=len(links.capacity),
+            groups=tuple(places for places, _ in topology.shared_places),
+            exact=(
+                *map(Fraction, links.capacity),
+                *(limit * links.denominator for _, limit in topology.shared_places),
+            ),
+            weights=tuple(weights[orbit.roots[0]] for orbit in orbits),
         )
         return cls(topology, HopNetwork(links, topology.compute), orbits, limits)
 

@@ -1,5 +1,6 @@
 """Exact widths of slots."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from forestcoll.forest_over_time.exact_plan import exact_width
@@ -19,6 +20,7 @@ def test_the_path_of_three_needs_slots_of_1():
 
 
 def test_amounts_that_miss_a_row_by_rounding_are_lowered():
+    """To no less than they must be: by less than a part of 720,720."""
     parts, columns = columns_of_path()
     two = plan((0, (0, 1), 1 + 1e-9), (1, (0,), 1 / 3))
     width = exact_width(two, columns, parts.limits, [Fraction(1), Fraction(1, 3)])
@@ -26,11 +28,22 @@ def test_amounts_that_miss_a_row_by_rounding_are_lowered():
     assert 1 <= width < 1 + Fraction(1, 10**5)
 
 
-def test_overfull_links_are_refused():
-    """In one slot the ends and the middle would use the links from b together."""
+def test_slots_of_overfull_links_are_wider():
+    """In one slot the ends and the middle use the links from b together: half of each fits."""
     parts, columns = columns_of_path()
     two = plan((0, (0, 1), 1.0), (1, (1,), 1.0))
-    assert exact_width(two, columns, parts.limits, [Fraction(1), Fraction(1)]) is None
+    assert exact_width(two, columns, parts.limits, [Fraction(1), Fraction(1)]) == 2
+
+
+def test_shared_capacities_are_met_as_fractions():
+    """A third of a GB/s for both links of b, which no float is."""
+    parts, columns = columns_of_path()
+    third = Fraction(1, 3)
+    limits = replace(parts.limits, groups=((1, 2),), exact=(*parts.limits.exact, third))
+    two = plan((0, (0, 1), 1 / 6), (1, (0,), 1 / 6))
+    assert exact_width(two, columns, limits, [Fraction(1), Fraction(1)]) == 6
+    more = plan((0, (0, 1), 1 / 3), (1, (0,), 1 / 3))
+    assert exact_width(more, columns, limits, [Fraction(1), Fraction(1)]) == 6
 
 
 def test_trees_that_carry_nothing_are_refused():

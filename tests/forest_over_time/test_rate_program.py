@@ -1,5 +1,8 @@
 """Rates of given trees."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -20,7 +23,7 @@ def test_the_path_of_three_by_hand():
 def test_trees_that_are_too_late_have_no_rate():
     """By 1.5 us only the root in the middle brings anything: all others need 2 us."""
     parts, columns = columns_of_path()
-    only = Limits(parts.limits.capacity, (), (1,))
+    only = replace(parts.limits, weights=(1,))
     middle = [columns[1].__class__(0, columns[1].tree, 1, columns[1].of_depths)]
     found = best_rates([*middle, columns[0]], only, 1.5)
     assert found.rates.tolist() == [1, 0]
@@ -30,7 +33,7 @@ def test_trees_that_are_too_late_have_no_rate():
 def test_shared_capacities_are_rows_and_raise_prices():
     """Both links between a and b share 1 GB/s: each root has half of it."""
     parts = Parts.of(network_of("a b", "a - b: 1"))
-    limits = Limits(parts.limits.capacity, (((0, 1), 1.0),), (1,))
+    limits = Limits(2, ((0, 1),), (Fraction(1),) * 3, (1,))
     found = best_rates([parts.column(0, -1, 0)], limits, 1.0)
     assert found.amount == pytest.approx(0.5)
     assert found.link_prices == pytest.approx([0.5, 0.5])

@@ -50,8 +50,6 @@ def test_shared_capacities_count():
 @pytest.mark.parametrize("kind", ["directed", "bidirectional"])
 def test_never_below_the_least_time(seed: int, kind: str):
     network = random_topology(seed, kind)
-    if network.num_compute < 2:
-        pytest.skip("one GPU")
     forest = generate(network).schedule
     for size in (1, 10_000, 10**8):
         bound = time_bound(network, size=size, alpha_us=3).time_us

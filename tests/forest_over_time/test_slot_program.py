@@ -1,9 +1,11 @@
 """Trees whose hops wait for their slot."""
 
+from dataclasses import replace
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
-from forestcoll.forest_over_time.rate_program import Limits
 from forestcoll.forest_over_time.slot_program import SlotProgram
 from tests.forest_over_time.on_paths import columns_of_path
 
@@ -53,5 +55,5 @@ def test_waiting_trees_are_found_by_their_prices():
 def test_link_classes_are_links_of_equal_loads():
     parts, columns = columns_of_path()
     assert SlotProgram(columns, parts.limits).link_classes == 2
-    narrow = Limits(np.array([1.0, 1, 1, 2]), (), (1, 1))
+    narrow = replace(parts.limits, exact=tuple(map(Fraction, (1, 1, 1, 2))))
     assert SlotProgram(columns, narrow).link_classes == 3
