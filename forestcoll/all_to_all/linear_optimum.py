@@ -48,10 +48,12 @@ _MANY_COLUMNS = 10_000
 """From here on the program over shortest paths alone is tried first; it is many times faster."""
 
 _PROVED = 1e-7
-"""Gap between rate and bound within which they count as equal: the solver's tolerances."""
+"""Gap below which the program over all links is not solved: the solver would not narrow it. Rate
+and bound are reported as they are."""
 
 _TIE = 1e-9
-"""Relative difference of two lengths that count as equal."""
+"""Relative difference of two lengths that count as equal. It selects columns only; the bound is of
+all links."""
 
 
 @dataclass(frozen=True, slots=True)
