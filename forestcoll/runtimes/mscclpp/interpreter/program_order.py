@@ -133,6 +133,9 @@ class _Block:
         node = self.nodes.add(self.rank, self.loose, what)
         self.nodes.join(self.nop, node)
         self._behind_packets(node)
+        # A thread that waits does its share later, and a reader of packets needs all shares.
+        for earlier in self._threads.values():
+            self.nodes.join_threads(earlier, node)
         data = Data(node, self.rank, self.number, one, turn, self.nop, [])
         self.nodes.data.append(data)
         self._data.append(data)
