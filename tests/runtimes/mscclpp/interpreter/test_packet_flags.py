@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from forestcoll.errors import UnsupportedError
+from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.runtimes.interpretation.findings import Kind
 from forestcoll.runtimes.mscclpp import Operation, Plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
@@ -34,6 +34,7 @@ def unpack(source: str, target: str) -> Operation:
     return Operation("upkt", (own(source),), (own(target),))
 
 
+SIZES = ("input_chunks", "output_chunks", "scratch_chunks")
 ALL = (pack("i0", "s0"), pack("i1", "s1"), unpack("s0", "o0"), unpack("s1", "o1"))
 
 
@@ -116,6 +117,15 @@ def test_plain_data_and_packets_do_not_share_scratch() -> None:
     plain = Operation("copy", (own("i0"),), (own("s1"),))
     with pytest.raises(UnsupportedError, match="chunk 0 of the scratch of GPU 0 lie where its pl"):
         interpret_plan(packets(*ALL, plain))
+
+
+def test_oversized_plans_are_refused_before_their_scratch_is_compared() -> None:
+    """A small file may name 10^9 chunks."""
+    many = 10**9
+    plan = packets(pack("i0", "s0"), Operation("copy", (own("i0", many),), (own("s1", many),)))
+    gpu = replace(plan.gpus[0], **dict.fromkeys(SIZES, 2 * many))
+    with pytest.raises(InvalidScheduleError, match="chunks are read or written"):
+        interpret_plan(replace(plan, gpus=(gpu,)))
 
 
 def test_packets_need_the_room_of_ll() -> None:
