@@ -5,7 +5,8 @@ some, stores them in results/own-times-over-bound/times.csv, and draws the figur
 
 The planned time is that of a forest over time by a plan of its rates. Simulated times have data
 fluid, too (windows without limit), but share links by fairness or by the longest chain first; the
-least over both and some numbers of pipeline chunks counts.
+least over both and some numbers of pipeline chunks counts. Allreduces are compared with baselines
+that take one or two latencies, or let switches add.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from dataclasses import asdict, fields
 from fractions import Fraction
 from pathlib import Path
 
+from baselines import METHODS
 from experiments.figures.matplotlib_renderer import save
 from experiments.own.times_figure import TimeRow, times_figure
 from forestcoll.atomic_write import write_text
 from forestcoll.compilation import compile_program
+from forestcoll.errors import UnsupportedError
 from forestcoll.forest_over_time.timed_forests import TimedForests
 from forestcoll.generation import generate
 from forestcoll.problem.options import Options
@@ -31,7 +34,16 @@ from forestcoll.schedule import verify
 from forestcoll.schedule.simulate import AlphaBeta, Priority, Simulator
 from forestcoll.topology import Topology, load_topology
 
-__all__ = ["COLLECTIVES", "NETWORKS", "ROWS", "SIZES", "measured", "read_rows", "write_rows"]
+__all__ = [
+    "BASELINES",
+    "COLLECTIVES",
+    "NETWORKS",
+    "ROWS",
+    "SIZES",
+    "measured",
+    "read_rows",
+    "write_rows",
+]
 
 ROWS = Path(__file__).parents[2] / "results" / "own-times-over-bound" / "times.csv"
 
@@ -48,8 +60,14 @@ SIZES = tuple(2**10 * 4**power for power in range(11))
 
 ALPHA_US = Fraction(10)
 
+BASELINES = {"allreduce": ("one-shot", "direct", "nccl-nvls", "nccl-nvls-tree")}
+"""Baselines that are tried, by collective; those that a network does not suit are left out."""
+
+_MOST_DIRECT = 16  # GPUs of a network without switches, where pairs have many paths
+
 _CHUNKS = (1, 4, 16, 64)
 _MOST_EVENTS = 2**18
+_FEW_EVENTS = 2**12  # of a baseline: those that send to everyone share links by the thousands
 
 
 def measured(
@@ -68,11 +86,14 @@ def _of_collective(topology: Topology, collective: str, sizes: Sequence[int]) ->
     options = Options(collective=collective, root=0 if collective == "broadcast" else None)
     optimal = Simulator(compile_program(generate(topology, options).schedule))
     forests = TimedForests(Request.of(topology, options), ALPHA_US)
+    others = dict(_baselines(topology, collective))
     for size in sizes:
         began = time.process_time()
         made = forests.at(size)
         spent = time.process_time() - began
         verify(made.schedule)
+        times = {name: _simulated_us(other, size, _FEW_EVENTS) for name, other in others.items()}
+        baseline = min(times, key=lambda name: times[name], default="")
         yield TimeRow(
             topology=topology.name,
             collective=collective,
@@ -83,16 +104,29 @@ def _of_collective(topology: Topology, collective: str, sizes: Sequence[int]) ->
             simulated_us=_simulated_us(Simulator(compile_program(made.schedule)), size),
             optimal_forest_us=_simulated_us(optimal, size),
             cpu_s=round(spent, 2),
+            baseline_us=times.get(baseline),
+            baseline=baseline,
         )
 
 
-def _simulated_us(simulator: Simulator, size: int) -> float:
+def _baselines(topology: Topology, collective: str) -> Iterator[tuple[str, Simulator]]:
+    small = topology.switches or topology.num_compute <= _MOST_DIRECT
+    for name in BASELINES.get(collective, ()) if small else ():
+        try:
+            schedule = METHODS[name].run(topology, collective)
+        except UnsupportedError:
+            continue
+        verify(schedule)
+        yield name, Simulator(compile_program(schedule))
+
+
+def _simulated_us(simulator: Simulator, size: int, most_events: int = _MOST_EVENTS) -> float:
     """Return the least simulated time with data fluid, over priorities and pipeline chunks."""
     found = [
         simulator.run(size, AlphaBeta(alpha_us=ALPHA_US, window="unlimited", priority=one), chunks)
         for one in Priority
         for chunks in _CHUNKS
-        if chunks == 1 or simulator.streams * chunks <= _MOST_EVENTS
+        if chunks == 1 or simulator.streams * chunks <= most_events
     ]
     return min(one.time_s for one in found) * 1e6
 
@@ -127,12 +161,15 @@ def _read(row: dict[str, str]) -> TimeRow:
         simulated_us=float(row["simulated_us"]),
         optimal_forest_us=float(row["optimal_forest_us"]),
         cpu_s=float(row["cpu_s"]),
+        baseline_us=float(row["baseline_us"]) if row["baseline_us"] else None,
+        baseline=row["baseline"],
     )
 
 
 def _rounded(row: TimeRow) -> dict[str, float]:
-    names = ("bound_us", "planned_us", "simulated_us", "optimal_forest_us")
-    return {name: round(getattr(row, name), 3) for name in names}
+    names = ("bound_us", "planned_us", "simulated_us", "optimal_forest_us", "baseline_us")
+    known = {name: getattr(row, name) for name in names}
+    return {name: round(value, 3) for name, value in known.items() if value is not None}
 
 
 def _place(row: TimeRow) -> tuple[int, int, int]:

@@ -161,7 +161,7 @@ def test_a_simulation_beyond_its_bound_is_a_failure(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("experiments.measures.simulated.SimulatedBound.least_s", lambda *_: 1.0)
     row = a_row(a_point(simulate=SIMULATE))
     assert row.status is Status.FAILED
-    assert "VerificationError: the simulation takes" in row.reason
+    assert "in the simulation, less than the lower bound of" in row.reason
     assert row.verified is False
 
 

@@ -60,3 +60,34 @@ def worst(collective: str, *networks: str) -> TimeRow:
 @pytest.mark.parametrize("collective", ["allgather", "reduce-scatter"])
 def test_boxes_with_switches_are_within_a_tenth(network: str, collective: str) -> None:
     assert worst(collective, network).of_bound < 1.1
+
+
+def allreduce(network: str, size: int) -> TimeRow:
+    (row,) = [
+        one
+        for one in STORED
+        if (one.topology, one.collective, one.size_bytes) == (network, "allreduce", size)
+    ]
+    return row
+
+
+def test_one_shot_allreduces_are_nearest_to_the_bound_at_1_kb() -> None:
+    for network in ("dgx_a100:boxes=2", "dgx_h100:boxes=2", "dgx_h100:boxes=4", "nvl72"):
+        row = allreduce(network, 2**10)
+        assert row.method == "one-shot, simulated"
+        assert row.of_bound < 1.05
+
+
+def test_switches_that_add_are_nearest_to_the_bound_at_1_gb() -> None:
+    for network in ("dgx_h100:boxes=2", "nvl72"):
+        row = allreduce(network, 2**30)
+        assert row.method == "nccl-nvls, simulated"
+        assert row.of_bound < 1.05
+
+
+def test_baselines_are_tried_with_allreduces_where_they_are_few_transfers() -> None:
+    with_baseline = {(row.topology, row.collective) for row in STORED if row.baseline}
+    assert with_baseline == {(name, "allreduce") for name in NETWORKS[:9]}
+    (row,) = measured(["dgx_a100:boxes=2"], ["allreduce"], [1024])
+    assert row.baseline == "one-shot"
+    assert row.best_us == row.baseline_us == pytest.approx(10 + 8 * 1024 / 25_000)
