@@ -220,7 +220,7 @@ class Machine:
                 row = block.threads.setdefault(thread, [])
                 row += self.flushed((block.rank, "port", block.work.port_channels[number]))
             return
-        if one.channel_type == "port":
+        if one.channel_type == "port" and one.kind in ("put", "pws", "pwsf"):
             self.queue(block, one, [[source] for source in one.sources])
             return
         block.open += self.chunks(block, one)
@@ -229,6 +229,12 @@ class Machine:
         """What a thread does only after the packets that it waits for first."""
         before = [came for many, came in block.packets if thread < many]
         return lambda: all(thread in came for came in before) and do()
+
+    def in_turn(self, block: Block, thread: int, do: Callable[[], bool]) -> Callable[[], bool]:
+        """What a thread does only after all that it did to counters before."""
+        row = block.threads.get(thread, [])
+        earlier = row[-1:]
+        return lambda: all(one not in row for one in earlier) and do()
 
     def take_up_port(self, block: Block, one: Operation) -> None:
         """Wait for all packets, then queue them for each target."""
@@ -402,7 +408,11 @@ class Machine:
             ]
         came: set[int] = set()
         found = [
-            self.behind(block, nth, self.moved(block, one, sources, targets, nth, came))
+            self.behind(
+                block,
+                nth,
+                self.in_turn(block, nth, self.moved(block, one, sources, targets, nth, came)),
+            )
             for sources, targets in groups
             for nth in range(targets[0].size)
         ]

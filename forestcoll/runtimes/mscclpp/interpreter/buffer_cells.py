@@ -26,7 +26,7 @@ from forestcoll.runtimes.mscclpp.interpreter.operand_rules import (
     packets_of,
 )
 
-__all__ = ["PlanCells", "Range", "check_bounds", "check_buffers", "plan_cells_of"]
+__all__ = ["PlanCells", "Range", "check_bounds", "check_buffers", "check_scratch", "plan_cells_of"]
 
 _BUFFERS = ("i", "o", "s")
 _WORDS = {"i": "input", "o": "output", "s": "scratch"}
@@ -98,13 +98,12 @@ def _owners(plan: Plan, rank: int, block: PlanThreadblock, span: Span) -> list[t
 def plan_cells_of(plan: Plan, *, in_place: bool) -> PlanCells:
     """Lay out the buffers of a plan whose GPUs have inputs and outputs of equal size.
 
-    Raises UnsupportedError if groups of threadblocks or pipelines need more parts than the limit,
-    or if plain data and packets share scratch.
+    Raises UnsupportedError if groups of threadblocks or pipelines need more parts than the limit.
     """
     parts = _parts(plan)
     inputs, outputs = plan.gpus[0].input_chunks * parts, plan.gpus[0].output_chunks * parts
     scratch = np.array([gpu.scratch_chunks * parts for gpu in plan.gpus], dtype=np.int64)
-    packets = scratch if _check_apart(plan) else np.zeros_like(scratch)
+    packets = scratch if _has_packets(plan) else np.zeros_like(scratch)
     ranks = np.arange(scratch.size)
     user = max(inputs, outputs) if in_place else inputs + outputs
     ends = np.cumsum(user + scratch + packets)
@@ -117,10 +116,17 @@ def plan_cells_of(plan: Plan, *, in_place: bool) -> PlanCells:
     return PlanCells(plan, cells, parts, ends - packets)
 
 
-def _check_apart(plan: Plan) -> bool:
-    """Return whether a plan has packets; refuse chunks of scratch that are used both ways."""
-    if not any(one.kind in ON_PACKETS for _, _, _, one in _each_operation(plan)):
-        return False
+def _has_packets(plan: Plan) -> bool:
+    return any(one.kind in ON_PACKETS for _, _, _, one in _each_operation(plan))
+
+
+def check_scratch(plan: Plan) -> None:
+    """Refuse chunks of scratch with both plain data and packets, in a plan of limited size.
+
+    Raises UnsupportedError if there are any.
+    """
+    if not _has_packets(plan):
+        return
     used: dict[bool, set[tuple[int, int]]] = {False: set(), True: set()}
     for rank, block, _, one in _each_operation(plan):
         for span, packets in _with_packets(one):
@@ -137,7 +143,6 @@ def _check_apart(plan: Plan) -> bool:
                 f"unsupported: packets of chunk {chunk} of the scratch of GPU {gpu} lie where its "
                 f"plain chunk {min(both)[1]} does; use other chunks"
             )
-    return bool(used[True])
 
 
 def _each_operation(

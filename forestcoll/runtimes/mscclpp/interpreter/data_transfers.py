@@ -21,7 +21,11 @@ from forestcoll.runtimes.interpretation.one_run import Units
 from forestcoll.runtimes.mscclpp.execution_plan import Span
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells, Range
 from forestcoll.runtimes.mscclpp.interpreter.nodes import Data, PlanNodes
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import packets_of, positions_of
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import (
+    is_over_port,
+    packets_of,
+    positions_of,
+)
 
 __all__ = ["Accesses", "DataTransfers", "Touch", "data_moves_of"]
 
@@ -209,7 +213,7 @@ def _touches(layout: PlanCells, number: int, data: Data) -> list[Touch]:
         (data.operation.sources, packets[0], False),
         (data.operation.targets, packets[1], True),
     )
-    later = data.operation.channel_type == "port"
+    later = is_over_port(data.operation)
     found = {
         Touch(number, owner, writes)
         for spans, flags, writes in sides

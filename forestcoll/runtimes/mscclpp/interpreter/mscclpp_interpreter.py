@@ -36,6 +36,7 @@ from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import (
     PlanCells,
     check_bounds,
     check_buffers,
+    check_scratch,
     plan_cells_of,
 )
 from forestcoll.runtimes.mscclpp.interpreter.data_transfers import DataTransfers, data_moves_of
@@ -110,6 +111,7 @@ def interpret_plan(
         return report.findings((), 0)
     layout = plan_cells_of(plan, in_place=plan.in_place)
     _check_size(plan, layout)
+    check_scratch(plan)
     nodes = plan_nodes_of(layout)
     links = links_of(plan, nodes)
     flags = packet_flags_of(layout, nodes, links)

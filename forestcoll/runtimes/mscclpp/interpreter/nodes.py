@@ -76,8 +76,8 @@ class PlanNodes:
     tail, head : list of int
         Edges.
     thread_tail, thread_head : list of int
-        Edges that a thread's order adds: it waits for packets before it does what comes next. Other
-        threads may be ahead, so these edges order no data.
+        Edges that a thread's order adds: it waits for packets, signals or semaphores before it does
+        what comes next. Other threads may be ahead, so these edges order no data.
     signals, waits : dict
         By channel: in the order of the program of each threadblock.
     releases, acquires : dict

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 from forestcoll.runtimes.mscclpp.execution_plan import Operation, Plan, PlanThreadblock, Span
 
 __all__ = [
-    "ON_PACKETS", "WAITING", "as_executed", "check_operands", "each_operation", "packets_of",
-    "positions_of", "refusals", "shifted_faults", "surprises",
+    "ON_PACKETS", "WAITING", "as_executed", "check_operands", "each_operation", "is_over_port",
+    "packets_of", "positions_of", "refusals", "shifted_faults", "surprises",
 ]  # fmt: skip
 
 _LOCAL = ("i", "o", "s")
@@ -115,6 +115,11 @@ def each_operation(block: PlanThreadblock) -> Iterator[tuple[str, Operation]]:
         yield str(place), one
         for inner_place, inner in enumerate(one.inner):
             yield f"{place}.{inner_place}", inner
+
+
+def is_over_port(one: Operation) -> bool:
+    """Return whether threads queue an operation on port channels; local ones have no channel."""
+    return one.channel_type == "port" and one.kind in _OVER_PORTS
 
 
 def packets_of(one: Operation) -> tuple[list[bool], list[bool]]:
@@ -243,7 +248,7 @@ def check_operands(one: Operation) -> Iterator[str]:
             yield f"it has {len(spans)} in {name}; it must have {due}"
         for place, span in enumerate(spans):
             places = _SCRATCH if side and 0 < place <= rule.copies else allowed[place > 0]
-            if side and one.channel_type == "port" and one.kind in _OVER_PORTS:
+            if side and is_over_port(one):
                 places = ("port",)
             if span.where not in places:
                 yield f"{name}[{place}] is {_words(span)}; it must be {_due(places)}"
@@ -259,11 +264,10 @@ def check_operands(one: Operation) -> Iterator[str]:
 
 
 def _port_faults(one: Operation) -> Iterator[str]:
-    over_ports = one.channel_type == "port"
     several = len({span.where for span in one.sources}) > 1
-    if several and one.kind in ("put", "pws", "pwsf", "ppkt") and not over_ports:
+    if several and one.kind in ("put", "pws", "pwsf", "ppkt") and not is_over_port(one):
         yield "its sources are in several buffers; the kernel takes the first for all"
-    if over_ports and one.kind in _OVER_PORTS and len(one.channels) != len(one.targets):
+    if is_over_port(one) and len(one.channels) != len(one.targets):
         yield f"it names {len(one.channels)} channels for {len(one.targets)} in dst_buff"
 
 
@@ -275,7 +279,7 @@ def shifted_faults(one: Operation, buffers: tuple[str, ...]) -> Iterator[str]:
     buffers : tuple of str
         The buffers of other GPUs that it reads or writes.
     """
-    first_half = one.channel_type == "port" and any(span.where == "s" for span in one.sources)
+    first_half = is_over_port(one) and any(span.where == "s" for span in one.sources)
     if one.kind in _PLAIN_REMOTE and first_half:
         yield "over a port channel it reads the first half of its scratch in every launch"
     if one.kind in _PLAIN_REMOTE and "s" in buffers:

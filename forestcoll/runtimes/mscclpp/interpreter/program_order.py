@@ -21,7 +21,7 @@ from forestcoll.runtimes.interpretation.findings import Place
 from forestcoll.runtimes.mscclpp.execution_plan import Operation
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import PlanCells
 from forestcoll.runtimes.mscclpp.interpreter.nodes import Channel, Data, Meeting, PlanNodes, Sync
-from forestcoll.runtimes.mscclpp.interpreter.operand_rules import WAITING
+from forestcoll.runtimes.mscclpp.interpreter.operand_rules import WAITING, is_over_port
 from forestcoll.runtimes.mscclpp.interpreter.port_queues import PortQueues
 
 __all__ = ["plan_nodes_of"]
@@ -105,7 +105,7 @@ class _Block:
             channels = self._channels(layout, one)[: len(one.targets)]
             for thread, channel in enumerate(channels):
                 self._flush(channel, self._sync(thread, what, relaxed=False))
-        elif one.channel_type == "port":
+        elif is_over_port(one):
             self._port(layout, one, what, turn)
         else:
             self._move(one, what, turn)
@@ -133,6 +133,9 @@ class _Block:
         node = self.nodes.add(self.rank, self.loose, what)
         self.nodes.join(self.nop, node)
         self._behind_packets(node)
+        # A thread that waits does its share later, and a reader of packets needs all shares.
+        for earlier in self._threads.values():
+            self.nodes.join_threads(earlier, node)
         data = Data(node, self.rank, self.number, one, turn, self.nop, [])
         self.nodes.data.append(data)
         self._data.append(data)

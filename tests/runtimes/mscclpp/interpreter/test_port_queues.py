@@ -9,6 +9,7 @@ from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes, Sync
 from forestcoll.runtimes.mscclpp.interpreter.port_queues import PortQueues
 from tests.runtimes.mscclpp.interpreter.hand_plans import NOP, kinds, messages
 from tests.runtimes.mscclpp.interpreter.style_plans import port_gather, port_signals
+from tests.runtimes.mscclpp.interpreter.test_program_order import reached
 
 CHANNEL = (0, "port", 0)
 
@@ -31,12 +32,23 @@ def test_requests_of_one_thread_are_a_line() -> None:
 
 
 def test_requests_of_two_threads_are_in_no_order_before_a_nop() -> None:
-    """A request behind the nop follows both."""
-    nodes, ends = queued((0, 0), (0, 1), (1, 0))
-    edges = set(zip(nodes.tail, nodes.head, strict=True))
-    assert nodes.block[ends[0]] != nodes.block[ends[1]]
-    assert (ends[0], ends[1]) not in edges
-    assert {(ends[0], ends[2]), (ends[1], ends[2])} <= edges
+    """Requests behind the nop follow both, also those of two threads."""
+    nodes, ends = queued((0, 0), (0, 1), (1, 0), (1, 1))
+    first, second, *later = ends
+    assert nodes.block[first] != nodes.block[second]
+    assert not reached(nodes, first, second)
+    for end in later:
+        assert reached(nodes, first, end)
+        assert reached(nodes, second, end)
+    assert not reached(nodes, *later)
+
+
+def test_many_threads_on_one_channel_cost_an_edge_each() -> None:
+    """No runtime takes as many, but a file may have them: before and after a nop."""
+    many = 2000
+    nodes, _ = queued(*((epoch, thread) for epoch in (0, 1) for thread in range(many)))
+    assert len(nodes.tail) == 4 * many
+    assert len(nodes.queues) == many
 
 
 def test_a_put_without_a_wait_for_it_may_read_after_the_launch() -> None:

@@ -1,5 +1,7 @@
 """Operations as nodes, by hand."""
 
+import pytest
+
 from forestcoll.runtimes.mscclpp import Loop, Operation, Plan
 from forestcoll.runtimes.mscclpp.interpreter.buffer_cells import plan_cells_of
 from forestcoll.runtimes.mscclpp.interpreter.nodes import PlanNodes
@@ -14,7 +16,7 @@ from tests.runtimes.mscclpp.interpreter.hand_plans import (
     share,
     tell,
 )
-from tests.runtimes.mscclpp.interpreter.style_plans import forwarded_gather
+from tests.runtimes.mscclpp.interpreter.style_plans import Net, forwarded_gather, port_signals
 
 
 def nodes_of(plan: Plan) -> PlanNodes:
@@ -88,6 +90,17 @@ def test_a_thread_goes_on_behind_its_packets_alone() -> None:
     first, second, _ = (data.node for data in nodes.data)
     assert (nodes.thread_tail, nodes.thread_head) == ([first], [second])
     assert not reached(nodes, first, second)
+
+
+@pytest.mark.parametrize("channels", [(), (0,)])
+def test_local_operations_ignore_port_channels(channels: tuple[int, ...]) -> None:
+    """The kernel copies with all threads, whatever the type of channel in the file."""
+    plan = port_signals()
+    local = Operation("copy", (own("o0"),), (own("s0"),), "port", channels)
+    blocks = [[[local, NOP, *gpu.threadblocks[0].operations]] for gpu in plan.gpus]
+    found = nodes_of(Net(2, 1).plan("allgather", blocks.__getitem__, (2, 4, 1))).data[0]
+    assert found.operation == local
+    assert found.after != [found.node]
 
 
 def test_packets_that_a_port_channel_forwards_are_awaited_by_all_threads() -> None:
