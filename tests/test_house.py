@@ -2,6 +2,7 @@
 
 import ast
 import re
+import subprocess
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -15,6 +16,11 @@ SOURCES = sorted(
 )
 ROOMS = sorted(path.parent for name in PACKAGES for path in (ROOT / name).rglob("__init__.py"))
 MOST_FILES = 20
+TOP_ENTRIES = {
+    *("baselines", "benchmarks", "docs", "experiments", "forestcoll", "lp", "notebooks"),
+    *("results", "tests", "CHANGELOG.md", "CITATION.cff", "CMakeLists.txt", "CONTRIBUTING.md"),
+    *("LICENSE", "Makefile", "README.md", "conftest.py", "pyproject.toml"),
+}
 
 SAME_THING = {
     # What a schedule is, and the proof of it.
@@ -117,6 +123,16 @@ def folders() -> list[Path]:
 def test_no_folder_is_too_full(folder: Path) -> None:
     files = [path for path in folder.iterdir() if path.is_file() and path.suffix != ".so"]
     assert len(files) <= MOST_FILES
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sources of a release, without git")
+def test_the_top_folder_has_no_stray_entry() -> None:
+    """What a command wrote there by mistake is easily committed."""
+    listed = subprocess.run(
+        ("git", "ls-files"), cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.splitlines()
+    entries = {line.split("/")[0] for line in listed}
+    assert {entry for entry in entries if not entry.startswith(".")} == TOP_ENTRIES
 
 
 def test_modules_of_one_name_are_of_one_thing() -> None:
