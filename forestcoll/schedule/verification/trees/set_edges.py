@@ -215,24 +215,19 @@ def check_equal_sets(
 ) -> None:
     """Check that sets of one shape have the edges and loads of the first one."""
     base = family.first[numbers]
-    start = edges.first[base]
+    start, many = edges.first[base], edges.first[family.first[numbers + 1]] - edges.first[base]
     known, load = _of_set(family, edges, int(numbers[0]))
-    short = np.flatnonzero(edges.first[family.first[numbers + 1]] - start != len(known))
-    alike = numbers if not short.size else numbers[: short[0]]
+    head, tail = np.divmod(known, max(1, int(family.first[numbers[0] + 1] - base[0])))
     together = max(1, _ENTRIES_TOGETHER // max(len(known), 1))
-    of_first = slice(int(start[0]), int(start[0]) + len(known))
-    heads = known // max(1, int(family.first[numbers[0] + 1] - base[0]))
-    for one in range(0, len(alike), together):
-        sets = slice(one, min(one + together, len(alike)))
-        edge = start[sets, None] + np.arange(len(known))
-        same = edges.tail[edge] - base[sets, None] == edges.tail[of_first] - base[0]
-        into = edges.first[base[sets, None] + heads]
-        same &= (into <= edge) & (edge < edges.first[base[sets, None] + heads + 1])
-        same &= edges.load[edge] == load
-        if (at := first(~same.all(axis=1))) is not None:
-            _fail_equal(forest, family, edges, int(numbers[0]), int(alike[one + at]))
-    if short.size:
-        _fail_equal(forest, family, edges, int(numbers[0]), int(numbers[short[0]]))
+    for one in range(0, len(numbers), together):
+        sets = slice(one, one + together)
+        # A set with fewer edges is compared with others behind it, none behind the last.
+        edge = np.minimum(start[sets, None] + np.arange(len(known)), len(edges.tail) - 1)
+        into = base[sets, None] + head
+        same = (edges.first[into] <= edge) & (edge < edges.first[into + 1])
+        same &= (edges.tail[edge] == base[sets, None] + tail) & (edges.load[edge] == load)
+        if (at := first(~same.all(axis=1) | (many[sets] != len(known)))) is not None:
+            _fail_equal(forest, family, edges, int(numbers[0]), int(numbers[one + at]))
 
 
 def _fail_equal(
