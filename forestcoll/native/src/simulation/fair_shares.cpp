@@ -93,6 +93,7 @@ class Simulation {
         used_since_(streams.kind_of_resource.count(), 0) {
     finish_.of_stream.assign(s_.count(), 0);
     finish_.usage = Usage(s_.kind_of_resource.count(), setting.bins);
+    if (setting.timeline) finish_.timeline = Timeline(s_.count(), setting.pipeline_chunks);
     delayed_ = Delayed(3 * kinds_);
   }
 
@@ -142,6 +143,7 @@ class Simulation {
     }
     gates_.start(gate, opened_);
     for (const auto stream : s_.streams_of_gate[gate]) {
+      finish_.timeline.note(Timeline::kStart, stream, now_);
       const std::int32_t kind = s_.delay[stream];
       const Tick until = after(now_, setting_.latency[kind], setting_.tick);
       if (until == now_) {
@@ -189,6 +191,7 @@ class Simulation {
   }
 
   void flow(std::int32_t stream, std::int32_t pipeline_chunk, bool adding) {
+    if (!adding) finish_.timeline.note(Timeline::kFlow, stream, now_);
     const Leg& on = leg(stream, adding);
     bring_up(on.lane, shares_.level(on.lane));
     Queue& queue = lanes_[on.lane];
@@ -203,11 +206,15 @@ class Simulation {
     while (!queue.empty() && queue.end() <= queue.come) {
       const auto entry = queue.entries[queue.head++];
       shares_.change(entry.stream, leg(entry.stream, entry.adding), -1);
-      if (!entry.adding) has_sent(entry.stream);
+      if (!entry.adding) {
+        finish_.timeline.note(Timeline::kArrival, entry.stream, now_);
+        has_sent(entry.stream);
+      }
       if (!entry.adding && s_.adding[entry.stream].lane >= 0) {
         flow(entry.stream, entry.pipeline_chunk, true);
         continue;
       }
+      finish_.timeline.note(Timeline::kEnd, entry.stream, now_);
       finish_.of_stream[entry.stream] = now_;
       gates_.arrived(entry.stream, opened_);
     }
