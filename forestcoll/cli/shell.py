@@ -73,6 +73,7 @@ ABOVE = {
         "expected": "experiments.advice.expected_cli:expected_rates",
         "reproduction": "experiments.reproduction.cli:app",
         "tune": "experiments.advice.tuning.cli:tune_sizes",
+        "nccl-tuner": "experiments.advice.nccl_tuner.tuner_cli:write_tuner_file",
         "results": "experiments.results_cli:app",
         "run": "experiments.cli:run",
         "topology find": "experiments.advice.finding.find_cli:find_topology",
