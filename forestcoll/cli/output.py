@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,8 @@ __all__ = ["SCHEDULES", "expect_drawable", "expect_writable", "progress_bars", "
 
 SCHEDULES = (".json", ".npz")
 """Endings of schedule files."""
+
+_FORCED = {"FORCE_COLOR", "TTY_COMPATIBLE"}  # rich then takes any stream for a terminal
 
 
 def report(facts: dict[str, Any], json_: bool) -> None:
@@ -58,6 +61,9 @@ def expect_drawable(picture: Path | None) -> None:
 @contextmanager
 def progress_bars() -> Iterator[StageProgress]:
     """Show a progress bar for each stage on stderr, if that is a terminal."""
+    if not sys.stderr.isatty() and not _FORCED & set(os.environ):
+        yield lambda stage, done, total: None
+        return  # without loading rich
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,15 @@ def test_bars_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
             advance("packing", done, 2)
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
+
+
+def test_rich_is_loaded_only_for_bars_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading it takes as long as the stages for hundreds of GPUs."""
+    monkeypatch.setitem(sys.modules, "rich.progress", None)  # its import fails
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    with progress_bars():
+        pass
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with pytest.raises(ImportError, match=r"rich\.progress"), progress_bars():
+        pass
