@@ -100,10 +100,11 @@ def test_a_malformed_specification_is_one_line_and_exit_code_2(spec: str, messag
 def test_a_file_that_cannot_be_written_is_one_line_and_exit_code_2(
     command: list[str], tmp_path: Path
 ) -> None:
-    """A directory that is not there; a directory where the file should be."""
+    """A file where a directory should be, and the reverse."""
     suffix = {"export": "yaml", "draw": "png"}.get(command[1], "json")
     (tmp_path / f"taken.{suffix}").mkdir()
-    for path in (tmp_path / "nowhere" / f"x.{suffix}", tmp_path / f"taken.{suffix}"):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file" / f"x.{suffix}", tmp_path / f"taken.{suffix}"):
         assert_refused(str(path), *command, "-o", path)
 
 
