@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, did_you_mean
 from forestcoll.runtimes.goal import GoalOptions, goal
 from forestcoll.runtimes.msccl import Algorithm, written_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, to_msccl
@@ -223,9 +223,8 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
     GoalOptions(size_bytes=64, gamma_s_per_gb=0)
     """
     if name not in FORMATS:
-        raise InvalidParameterError(
-            f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
-        )
+        hint = did_you_mean(name, FORMATS, f"formats are {', '.join(FORMATS)}")
+        raise InvalidParameterError(f"there is no format {name!r}; {hint}")
     known, options_given = (
         FORMATS[name].option_names,
         {k: v for k, v in given.items() if v is not None},
