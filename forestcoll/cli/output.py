@@ -35,18 +35,24 @@ def report(facts: dict[str, Any], json_: bool) -> None:
 def expect_writable(output: Path, endings: Sequence[str] = ()) -> None:
     """Refuse an unwritable path before the long work, not after it.
 
-    With ``endings``, also refuse a path that ends in none of them, unless it is a device.
+    Missing directories are no fault: whatever writes the file creates them. With ``endings``, also
+    refuse a path that ends in none of them, unless it is a device.
     """
     new_or_replaced = output.is_file() or not output.exists()  # a device is written in place
     if endings and new_or_replaced and output.suffix.lower() not in endings:
         raise ExportError(f"{output}: the file name must end in {' or '.join(endings)}")
     if output.is_dir():
         raise ExportError(f"{output}: is a directory; name a file in it")
-    directory = Path(os.path.realpath(output)).parent
+    directory = _nearest_existing(Path(os.path.realpath(output)).parent)
     if not directory.is_dir():
-        raise ExportError(f"{output}: there is no directory {output.parent}; create it first")
+        raise ExportError(f"{output}: {directory} is a file; name a folder")
     if new_or_replaced and not os.access(directory, os.W_OK | os.X_OK):
         raise ExportError(f"{output}: no permission to write in {directory}; choose another")
+
+
+def _nearest_existing(directory: Path) -> Path:
+    """Return the directory itself, or the lowest above it that exists."""
+    return next(one for one in (directory, *directory.parents) if one.exists())
 
 
 def expect_drawable(picture: Path | None) -> None:
