@@ -31,7 +31,7 @@ from forestcoll.topology.model import Topology
 
 __all__ = ["Latency", "LeastLatency", "latency", "least_latency"]
 
-_ENTRIES_AT_A_TIME = 2**22  # depths held together
+_ENTRIES_AT_A_TIME = 2**18  # depths held together: few enough to stay in the cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,17 +193,18 @@ def _longest_paths(routes: Routes, size: int, reduction: bool) -> npt.NDArray[np
 def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> int:
     """Return the greatest distance from a root, by pointer doubling, in a few trees."""
     batches, size = parent.shape
-    ranks = np.arange(size, dtype=np.int32)
-    jump = np.where(parent < 0, ranks, parent)
-    depth = np.where(parent < 0, 0, lengths[jump, ranks])
-    rows = np.arange(batches)[:, None]
+    ranks, at_root = np.arange(size), parent < 0
+    # All trees are one flat array; a root jumps to itself.
+    jump = np.where(at_root, ranks, parent) + size * np.arange(batches)[:, None]
+    depth = lengths.take(parent.astype(np.intp) * size + ranks, mode="clip")
+    depth[at_root] = 0
     # Each round doubles the hops that ``jump`` spans, so log2(size) rounds reach every root.
     for _ in range(size.bit_length()):
-        step = depth[rows, jump]
+        step = depth.take(jump)
         if not step.any():
             break
-        depth = depth + step
-        jump = jump[rows, jump]
+        depth += step
+        jump = jump.take(jump)
     return int(depth.max(initial=0))
 
 
