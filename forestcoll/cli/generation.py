@@ -262,5 +262,5 @@ def _tree_facts(
     written_out = not isinstance(schedule, FactoredForest)
     if written_out or exact_depth:
         return {**facts, **asdict(latency(schedule, physical=written_out))}
-    proved = isinstance(verdict, Verdict)
-    return {**facts, "greatest_possible_depth": verdict.depth if proved else None}
+    depth = verdict.depth if isinstance(verdict, Verdict) else None
+    return {**facts, "greatest_possible_depth": depth}
