@@ -163,7 +163,7 @@ def _uses(
         counts = np.bincount(used, minlength=columns * items)
         found = np.flatnonzero(counts)
         if equal:
-            return found, counts[found] * amounts[0]
+            return found, counts[found].astype(amounts.dtype) * amounts[0]
         place, size = used, columns * items
     else:
         found, place = np.unique(used, return_inverse=True)
