@@ -45,6 +45,7 @@ METHOD = "method"
 Boxes = NDArray[np.float64]
 """Rectangles in pixels: left, bottom, right, top in the last axis."""
 
+_ROOM = np.array([-2.0, -2.0, 2.0, 2.0])  # pixels around a label that no other one covers
 _BAND = 3.0  # points from which a line is a band, such as that of an optimum
 _MARK = "beside a mark"
 
@@ -343,7 +344,7 @@ def spread(figure: pictures.Figure) -> None:
                 written.set_visible(False)
                 continue
             written.set_position((float(offsets[best, 0]), float(offsets[best, 1])))
-            others = np.concatenate([others, boxes[best : best + 1]])
+            others = np.concatenate([others, boxes[best : best + 1] + _ROOM])
 
 
 def _labels(axes: Axes) -> list[Annotation]:
