@@ -1,6 +1,5 @@
 """What all tests share."""
 
-import gc
 import sys
 
 from tests.command_line import build_commands_once
@@ -10,9 +9,3 @@ from tests.command_line import build_commands_once
 sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
 
 build_commands_once()
-
-
-def pytest_collection_finish() -> None:
-    """Spare garbage collections the modules and 20,000 tests, which live to the end anyway."""
-    gc.collect()
-    gc.freeze()
