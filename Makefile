@@ -136,9 +136,10 @@ cpp: $(VENV)/tools
 # Two halves side by side, of about equal time. Each collects its own tests only, where workers of
 # one session would collect all. What is in no list is in the other half.
 MARKED ?= not slow
-HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth core fuzz \
-  in_network lp problem reference topology)
-PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
+# All that schedules of many methods are tested with is in one half, which makes each once.
+HALF := $(addprefix tests/,all_to_all allreduce baselines bounded_depth in_network problem reference \
+  runtimes schedule test_compilation.py topology)
+PYTEST = $(BIN)/python -m pytest -p no:anyio -m '$(MARKED)'
 
 # One thread of linear algebra a process: its threads cost each of hundreds of Pythons 0.09 s of CPU.
 half other-half: export OPENBLAS_NUM_THREADS = 1
