@@ -72,6 +72,8 @@ ACROSS = {
     "test_any_network": "tests/fuzz/any_network.py",
     "test_all_to_alls": "tests/fuzz/all_to_alls.py",
     "test_time_bounds": "tests/fuzz/over_time/time_bounds.py",
+    "test_registered_everywhere": "all places that name the baselines",
+    "test_release": "tests/release, and the version wherever it is written",
     "test_registered": "tests/fuzz/registered.py",
     "test_reference": "tests/reference itself",
     "test_literals": "schedules of baselines by hand",
