@@ -22,7 +22,7 @@ from forestcoll.bounded_depth.depth_limit import DepthPoints
 from forestcoll.compilation import compile_program
 from forestcoll.core.assembly import expand
 from forestcoll.core.fixed_k import FixedK
-from forestcoll.draw.rate_charts import draw_choices, draw_depths, draw_outcomes
+from forestcoll.draw.rate_charts import draw_choices, draw_depths, draw_frame, draw_outcomes
 from forestcoll.draw.time_cut import draw_time_bound
 from forestcoll.draw.topology import Colouring, draw_coloured, draw_topology
 from forestcoll.draw.tree import draw_tree
@@ -74,7 +74,8 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
     shown : any
         A network (also its specification, file or networkx graph) is drawn as it is; an optimum,
         fixed k, bound or cut on its network; a schedule of trees as one of its trees; one in steps
-        or flows as the use of links in a simulation; outcomes, depths and choices of k as charts.
+        or flows as the use of links in a simulation; outcomes, depths, choices of k and data frames
+        as charts.
     *args, **options
         Of the function that draws it: ``number`` of a tree or of a cut in a list; ``size`` of a
         schedule in steps or flows; the topology of a simulation.
@@ -104,9 +105,11 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
 def _drawn(shown: object, *args: Any, **options: Any) -> Figure:
     if isinstance(shown, Drawable):
         return shown.figure(*args, **options)
+    if type(shown).__name__ == "DataFrame":  # pandas is no dependency of this package
+        return draw_frame(shown, *args, **options)  # type: ignore[arg-type]
     raise UnsupportedError(
         f"there is no drawing of {type(shown).__name__}; draw a network, an optimum, a cut, a "
-        f"schedule, or a result that lists outcomes, cuts, depths or choices of k"
+        f"schedule, a data frame, or a result that lists outcomes, cuts, depths or choices of k"
     )
 
 

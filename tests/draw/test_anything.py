@@ -95,6 +95,12 @@ def test_a_picture_shows_without_a_backend_and_the_same_each_time() -> None:
     assert shown[0]["image/svg+xml"].startswith("<svg")
 
 
+def test_ipython_shows_one_image(capsys: pytest.CaptureFixture[str]) -> None:
+    """Raw display prints the text outside of a notebook."""
+    draw(TOPOLOGY)._ipython_display_()  # type: ignore[attr-defined]
+    assert capsys.readouterr().out.startswith("Figure(")
+
+
 def test_a_very_large_picture_is_a_png(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(canvas, "_MOST_SVG", 1000)
     shown = draw(BOXES)._repr_mimebundle_()  # type: ignore[attr-defined]

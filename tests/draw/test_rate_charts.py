@@ -1,9 +1,11 @@
 """Failures and upgrades as bars."""
 
+import pandas as pd
 import pytest
 
+import forestcoll
 from forestcoll.bounded_depth.depth_limit import DepthPoints, rate_by_depth
-from forestcoll.draw.rate_charts import draw_choices, draw_depths, draw_outcomes
+from forestcoll.draw.rate_charts import draw_choices, draw_depths, draw_frame, draw_outcomes
 from forestcoll.errors import InvalidParameterError
 from forestcoll.k_scan import best_k
 from forestcoll.topology import load_topology
@@ -59,3 +61,14 @@ def test_choices_of_k_mark_those_that_none_dominates() -> None:
     every, front = draw_choices(tried).axes[0].lines
     assert every.get_xdata().tolist() == [1, 2, 3, 4]
     assert front.get_xdata().tolist() == [one.k for one in tried.pareto] == [1, 2, 3]
+
+
+def test_a_frame_has_a_line_for_each_column_and_a_panel_for_each_group() -> None:
+    frame = pd.DataFrame({"a": [1, 2], "b": [3.0, None]}, index=pd.Index([10, 20], name="boxes"))
+    (axes,) = forestcoll.draw(frame, title="rates", y="GB/s").axes
+    assert [line.get_label() for line in axes.lines] == ["a", "b"]
+    assert (axes.get_title(), axes.get_xlabel(), axes.get_ylabel()) == ("rates", "boxes", "GB/s")
+    grouped = pd.concat({"A100": frame, "H100": frame}, axis=1)
+    panels = draw_frame(grouped).axes
+    assert [one.get_title() for one in panels] == ["A100", "H100"]
+    assert [len(one.lines) for one in panels] == [2, 2]
