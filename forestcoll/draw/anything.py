@@ -18,11 +18,15 @@ from typing import Any, Protocol, runtime_checkable
 import networkx as nx
 from matplotlib.figure import Figure
 
+from forestcoll.api import schedule_in
 from forestcoll.bounded_depth.depth_limit import DepthPoints
 from forestcoll.compilation import compile_program
 from forestcoll.core.assembly import expand
 from forestcoll.core.fixed_k import FixedK
-from forestcoll.draw.rate_charts import draw_choices, draw_depths, draw_frame, draw_outcomes
+from forestcoll.draw.charts.data_frames import draw_frame
+from forestcoll.draw.charts.outcomes import draw_outcomes
+from forestcoll.draw.charts.trade_offs import draw_choices, draw_depths
+from forestcoll.draw.gantt_chart import draw_timeline
 from forestcoll.draw.time_cut import draw_time_bound
 from forestcoll.draw.topology import Colouring, draw_coloured, draw_topology
 from forestcoll.draw.tree import draw_tree
@@ -78,7 +82,7 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
         as charts.
     *args, **options
         Of the function that draws it: ``number`` of a tree or of a cut in a list; ``size`` of a
-        schedule in steps or flows; the topology of a simulation.
+        schedule in steps or flows; the schedule of a simulation with its timeline or use of links.
 
     Returns
     -------
@@ -185,8 +189,14 @@ def _(shown: Program, size: int | str = _SIZE) -> Figure:
 
 
 @_drawn.register
-def _(shown: Simulation, topology: Topology | str) -> Figure:
-    return draw_usage(shown, as_topology(topology))
+def _(shown: Simulation, of: Any) -> Figure:
+    """With a timeline a Gantt chart, else the use of links; ``of`` is what was simulated."""
+    if isinstance(of, Topology | str) and shown.timeline is None:
+        return draw_usage(shown, as_topology(of))
+    program = of if isinstance(of, Program) else compile_program(schedule_in(of))
+    if shown.timeline is None:
+        return draw_usage(shown, program.topology)
+    return draw_timeline(shown, program)
 
 
 @_drawn.register
