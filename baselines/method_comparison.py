@@ -39,7 +39,7 @@ from forestcoll.topology.spec import Network, as_topology
 if TYPE_CHECKING:
     import matplotlib.figure
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "quick_methods"]
 
 OURS = "forestcoll"
 """The name of the core among the methods."""
@@ -84,8 +84,8 @@ def compare(
     topology : Topology, or its specification, path or networkx graph
     methods : sequence, optional
         Names of baselines, "forestcoll", methods, and functions ``function(topology)`` or
-        ``function(topology, collective)`` that return a schedule. By default "forestcoll" and all
-        baselines for this collective that do not search within a time limit.
+        ``function(topology, collective)`` that return a schedule. By default :func:`quick_methods`:
+        "forestcoll" and all baselines for this collective that do not search within a time limit.
     collective : str
     size : int or str, optional
         Bytes, or a text such as "1MB", for which the schedules are simulated, too.
@@ -111,13 +111,13 @@ def compare(
     [('forestcoll', 346.6666666666667), ('ring', 213.33333333333334), ('direct', 50.0)]
     """
     network = as_topology(topology)
-    chosen = _named(_usual(collective) if methods is None else methods, collective, seconds)
+    chosen = _named(quick_methods(collective) if methods is None else methods, collective, seconds)
     bounds = _Bounds(network, collective)
     rows = [_compared(name, run, network, bounds, size) for name, run in chosen]
     return Comparison(sorted(rows, key=lambda one: -(one.algbw_gb_s or 0)))
 
 
-def _usual(collective: str) -> list[str]:
+def quick_methods(collective: str = "allgather") -> list[str]:
     """Return the methods of a collective that need no time limit, the core first."""
     quick = [
         name

@@ -1,10 +1,10 @@
-"""Drawings: a topology with its cut, a tree, stages of the core, charts of rates, simulations.
+"""Drawings: a topology with its cut, a tree, stages of the core, charts, simulations.
 
 The package can be called: ``forestcoll.draw(x)`` draws any object (``anything``). To read:
-``topology``, ``time_cut``, ``tree``, ``core_stages``, ``rate_charts``, ``usage``,
-``execution_times`` and ``gantt_chart`` (the drawings). ``damage`` and ``folding`` select what is
-drawn, ``matrix`` draws dense networks, ``layouts`` places nodes, ``routes`` leads links,
-``branches`` places a tree, and ``canvas`` draws on matplotlib.
+``topology``, ``time_cut``, ``tree``, ``core_stages``, ``charts/``, ``usage``, ``execution_times``
+and ``gantt_chart`` (the drawings). ``damage`` and ``folding`` select what is drawn, ``matrix``
+draws dense networks, ``layouts/`` places nodes, ``routes`` leads links, ``branches`` places a tree,
+and ``canvas`` draws on matplotlib.
 """
 
 import sys
@@ -14,10 +14,10 @@ from typing import Any
 from matplotlib.figure import Figure
 
 from forestcoll.draw.canvas import check_format, save_figure, svg_text
+from forestcoll.draw.charts.outcomes import draw_outcomes
 from forestcoll.draw.core_stages import draw_stage
 from forestcoll.draw.execution_times import draw_execution_times
 from forestcoll.draw.gantt_chart import draw_timeline
-from forestcoll.draw.rate_charts import draw_outcomes
 from forestcoll.draw.time_cut import draw_time_bound
 from forestcoll.draw.topology import draw_topology
 from forestcoll.draw.tree import draw_tree

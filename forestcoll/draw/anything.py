@@ -18,11 +18,15 @@ from typing import Any, Protocol, runtime_checkable
 import networkx as nx
 from matplotlib.figure import Figure
 
+from forestcoll.api import schedule_in
 from forestcoll.bounded_depth.depth_limit import DepthPoints
 from forestcoll.compilation import compile_program
 from forestcoll.core.assembly import expand
 from forestcoll.core.fixed_k import FixedK
-from forestcoll.draw.rate_charts import draw_choices, draw_depths, draw_outcomes
+from forestcoll.draw.charts.data_frames import draw_frame
+from forestcoll.draw.charts.outcomes import draw_outcomes
+from forestcoll.draw.charts.trade_offs import draw_choices, draw_depths
+from forestcoll.draw.gantt_chart import draw_timeline
 from forestcoll.draw.time_cut import draw_time_bound
 from forestcoll.draw.topology import Colouring, draw_coloured, draw_topology
 from forestcoll.draw.tree import draw_tree
@@ -74,10 +78,11 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
     shown : any
         A network (also its specification, file or networkx graph) is drawn as it is; an optimum,
         fixed k, bound or cut on its network; a schedule of trees as one of its trees; one in steps
-        or flows as the use of links in a simulation; outcomes, depths and choices of k as charts.
+        or flows as the use of links in a simulation; outcomes, depths, choices of k and data frames
+        as charts.
     *args, **options
         Of the function that draws it: ``number`` of a tree or of a cut in a list; ``size`` of a
-        schedule in steps or flows; the topology of a simulation.
+        schedule in steps or flows; the schedule of a simulation with its timeline or use of links.
 
     Returns
     -------
@@ -104,9 +109,11 @@ def draw(shown: object, /, *args: Any, **options: Any) -> Figure:
 def _drawn(shown: object, *args: Any, **options: Any) -> Figure:
     if isinstance(shown, Drawable):
         return shown.figure(*args, **options)
+    if type(shown).__name__ == "DataFrame":  # pandas is no dependency of this package
+        return draw_frame(shown, *args, **options)  # type: ignore[arg-type]
     raise UnsupportedError(
         f"there is no drawing of {type(shown).__name__}; draw a network, an optimum, a cut, a "
-        f"schedule, or a result that lists outcomes, cuts, depths or choices of k"
+        f"schedule, a data frame, or a result that lists outcomes, cuts, depths or choices of k"
     )
 
 
@@ -182,8 +189,14 @@ def _(shown: Program, size: int | str = _SIZE) -> Figure:
 
 
 @_drawn.register
-def _(shown: Simulation, topology: Topology | str) -> Figure:
-    return draw_usage(shown, as_topology(topology))
+def _(shown: Simulation, of: Any) -> Figure:
+    """With a timeline a Gantt chart, else the use of links; ``of`` is what was simulated."""
+    if isinstance(of, Topology | str) and shown.timeline is None:
+        return draw_usage(shown, as_topology(of))
+    program = of if isinstance(of, Program) else compile_program(schedule_in(of))
+    if shown.timeline is None:
+        return draw_usage(shown, program.topology)
+    return draw_timeline(shown, program)
 
 
 @_drawn.register

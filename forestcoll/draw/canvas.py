@@ -72,9 +72,15 @@ _Vector = npt.NDArray[np.float64]
 class Picture(Figure):
     """A figure that notebooks show without a matplotlib backend, the same bytes each time."""
 
+    def _ipython_display_(self) -> None:
+        """Show one image, also where matplotlib's inline backend would add another."""
+        from IPython.display import display  # called by IPython alone
+
+        display(self._repr_mimebundle_(), raw=True)
+
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str | bytes]:
-        """What Jupyter shows: SVG, or PNG if the figure has very many lines."""
-        text = svg_text(self)
+        """What other notebooks show: SVG, or PNG if the figure has very many lines."""
+        text = svg_text(self).replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
         if len(text) <= _MOST_SVG:
             return {"image/svg+xml": text, "text/plain": str(self)}
         drawn = io.BytesIO()

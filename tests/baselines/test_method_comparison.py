@@ -30,6 +30,7 @@ def test_methods_are_sorted_by_rate_with_their_share_of_the_optimum() -> None:
 def test_the_default_is_every_method_that_does_not_search() -> None:
     found = compare("torus:dims=3x3")
     names = {one.method for one in found}
+    assert names == set(baselines.quick_methods())
     assert {"forestcoll", "ring", "torus", "trivance"} <= names
     assert not {"taccl", "teccl", "sccl", "nccl-tree"} & names
     assert found[0].algbw_gb_s == found[0].bound_gb_s

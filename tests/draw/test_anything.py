@@ -71,7 +71,16 @@ def test_a_number_chooses_the_tree_or_the_cut() -> None:
 
 def test_a_simulation_is_drawn_on_its_network() -> None:
     run = forestcoll.simulate(FOREST, "1MB", bins=20)
+    assert title(draw(run, BOXES)) == title(draw(run, FOREST))
     assert "1MB" in title(draw(run, BOXES))
+
+
+def test_a_simulation_with_its_timeline_is_a_gantt_chart() -> None:
+    """Drawn of the schedule, or of the program that was simulated."""
+    run = forestcoll.simulate(FOREST, "1MB", timeline=True)
+    charts = [draw(run, of) for of in (FOREST, forestcoll.compile_program(FOREST))]
+    assert title(charts[0]) == title(charts[1])
+    assert "b0.gpu0" in charts[0].axes[0].get_yticklabels()[0].get_text()
 
 
 def test_what_has_no_picture_is_refused() -> None:
@@ -93,6 +102,14 @@ def test_a_picture_shows_without_a_backend_and_the_same_each_time() -> None:
     shown = [draw(TOPOLOGY)._repr_mimebundle_() for _ in range(2)]  # type: ignore[attr-defined]
     assert shown[0] == shown[1]
     assert shown[0]["image/svg+xml"].startswith("<svg")
+
+
+def test_ipython_shows_one_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The inline backend of matplotlib would add a PNG to it."""
+    shown: list[dict[str, str]] = []
+    monkeypatch.setattr("IPython.display.display", lambda bundle, raw: shown.append(bundle))
+    draw(TOPOLOGY)._ipython_display_()  # type: ignore[attr-defined]
+    assert [sorted(one) for one in shown] == [["image/svg+xml", "text/plain"]]
 
 
 def test_a_very_large_picture_is_a_png(monkeypatch: pytest.MonkeyPatch) -> None:
