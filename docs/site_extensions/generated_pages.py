@@ -1,0 +1,73 @@
+"""Navigation from the lists of links of index pages, and pages that are made at build time.
+
+Index pages are plain Markdown, which any host shows. Each list of links below a heading becomes a
+part of the navigation. The pages made here are written below docs/generated, which git ignores.
+"""
+
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from site_extensions.command_pages import command_pages
+from site_extensions.gallery_pages import gallery_pages
+from site_extensions.python_pages import python_pages
+
+__all__ = ["navigation", "setup"]
+
+ROOT = Path(__file__).parents[2]
+_ITEM = re.compile(r"^- \[[^\]]+\]\(([^)#:]+\.(?:md|ipynb))\)", re.M)
+_MADE = {
+    "docs/command-line": ("generated/commands", command_pages),
+    "docs/python": ("generated/python", python_pages),
+    "docs/gallery": ("generated/gallery", gallery_pages),
+}
+"""Pages that lead to generated ones, the folder of these below docs, and what makes them."""
+
+
+def navigation(text: str) -> str:
+    """Return the hidden tables of contents of an index page: one for each heading with links."""
+    parts = re.split(r"^## (.*)$", "## \n" + text, flags=re.M)[1:]
+    return "".join(
+        _contents(_ITEM.findall(body), caption=title)
+        for title, body in zip(parts[::2], parts[1::2], strict=True)
+        if _ITEM.search(body)
+    )
+
+
+def _contents(pages: list[str], caption: str = "") -> str:
+    head = f":caption: {caption}\n" if caption else ""
+    return "\n\n```{toctree}\n:hidden:\n" + head + "\n" + "\n".join(pages) + "\n```\n"
+
+
+def _write(app: Sphinx, config: Config) -> None:
+    """Write the generated pages; those that stay the same keep their time."""
+    for place, make in _MADE.values():
+        folder = ROOT / "docs" / place
+        folder.mkdir(parents=True, exist_ok=True)
+        pages = make()
+        for old in folder.glob("*.md"):
+            if old.name not in pages:
+                old.unlink()
+        for name, text in pages.items():
+            file = folder / name
+            if not file.exists() or file.read_text(encoding="utf-8") != text:
+                file.write_text(text, encoding="utf-8")
+
+
+def _read(app: Sphinx, docname: str, content: list[str]) -> None:
+    """Append the navigation to index pages and to those that lead to generated pages."""
+    if docname in _MADE:
+        place, _ = _MADE[docname]
+        made = sorted((ROOT / "docs" / place).glob("*.md"))
+        content[0] += _contents([f"{place}/{file.name}" for file in made])
+    elif docname.endswith("index"):
+        content[0] += navigation(content[0])
+
+
+def setup(app: Sphinx) -> dict[str, bool]:
+    """Connect both."""
+    app.connect("config-inited", _write)
+    app.connect("source-read", _read)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
