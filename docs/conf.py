@@ -17,7 +17,7 @@ release = version = installed_version("forestcoll")
 extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
-    "sphinx.ext.napoleon",
+    "numpydoc",
     "site_extensions.math_as_mathml",
     "site_extensions.generated_pages",
     "site_extensions.code_pages",
@@ -33,7 +33,7 @@ include_patterns = [
     "benchmarks/mutation/README.md",
 ]
 exclude_patterns = ["docs/site_extensions", "**/.ipynb_checkpoints", "[.]*", "build", "recomputed"]
-nitpicky = True
+
 
 # Markdown as code hosts read it; anchors of headings as they make them.
 myst_enable_extensions = ["dollarmath"]
@@ -48,8 +48,8 @@ nb_merge_streams = True
 
 autodoc_typehints = "none"  # docstrings name the types
 autodoc_member_order = "bysource"
-napoleon_google_docstring = False
-napoleon_use_rtype = False
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
 
 html_theme = "furo"
 html_title = "ForestColl toolkit"

@@ -1,7 +1,7 @@
-"""Navigation from the lists of links of index pages, and pages that are made at build time.
+"""Navigation from marked lists of links, and pages that are made at build time.
 
-Index pages are plain Markdown, which any host shows. Each list of links below a heading becomes a
-part of the navigation. The pages made here are written below docs/generated, which git ignores.
+Pages are plain Markdown, which any host shows. The links after a mark become a part of the
+navigation. The pages made here are written below docs/generated, which git ignores.
 """
 
 import re
@@ -17,7 +17,11 @@ from site_extensions.python_pages import python_pages
 __all__ = ["navigation", "setup"]
 
 ROOT = Path(__file__).parents[2]
-_ITEM = re.compile(r"^- \[[^\]]+\]\(([^)#:]+\.(?:md|ipynb))\)", re.M)
+_LINK = re.compile(r"\]\(([^)#:\s]+\.(?:md|ipynb))\)")
+_MARKED = re.compile(
+    r"(?:^## (?P<title>[^\n]*)\n+)?<!-- navigation -->\n(?P<links>.*?)(?=^#|^```|<!-- nav|\Z)",
+    re.M | re.S,
+)
 _MADE = {
     "docs/command-line": ("generated/commands", command_pages),
     "docs/python": ("generated/python", python_pages),
@@ -27,13 +31,16 @@ _MADE = {
 
 
 def navigation(text: str) -> str:
-    """Return the hidden tables of contents of an index page: one for each heading with links."""
-    parts = re.split(r"^## (.*)$", "## \n" + text, flags=re.M)[1:]
-    return "".join(
-        _contents(_ITEM.findall(body), caption=title)
-        for title, body in zip(parts[::2], parts[1::2], strict=True)
-        if _ITEM.search(body)
-    )
+    """Return the hidden tables of contents of a page: one for each mark, with the links after it.
+
+    They reach from ``<!-- navigation -->`` to the next heading or mark, in a list or in prose; the
+    heading before the mark is the caption.
+    """
+    tables = []
+    for found in _MARKED.finditer(text):
+        pages = dict.fromkeys(_LINK.findall(found["links"]))
+        tables.append(_contents(list(pages), caption=found["title"] or ""))
+    return "".join(tables)
 
 
 def _contents(pages: list[str], caption: str = "") -> str:
@@ -62,7 +69,7 @@ def _read(app: Sphinx, docname: str, content: list[str]) -> None:
         place, _ = _MADE[docname]
         made = sorted((ROOT / "docs" / place).glob("*.md"))
         content[0] += _contents([f"{place}/{file.name}" for file in made])
-    elif docname.endswith("index"):
+    else:
         content[0] += navigation(content[0])
 
 
