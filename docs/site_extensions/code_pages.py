@@ -1,7 +1,8 @@
 """Pages of the code that the documentation names: `core/optimality.py` becomes a link to it.
 
 A path in backticks is looked up from the top folder, then from each package, then by its name if
-only one file has it. A folder stands for its ``__init__``.
+only one file has it. A folder stands for its ``__init__``. A reference of a docstring to a name that
+has no entry of its own leads to its module.
 """
 
 import re
@@ -10,6 +11,7 @@ from collections import Counter
 from functools import cache
 from html import escape
 from pathlib import Path
+from typing import Any
 
 from docutils import nodes
 from pygments import highlight
@@ -17,12 +19,15 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import get_lexer_for_filename
 from sphinx.application import Sphinx
 
+import forestcoll  # noqa: F401 - homes reads its stub
+from forestcoll.lazy_loading import homes
+
 __all__ = ["code_file", "setup"]
 
 ROOT = Path(__file__).parents[2]
 _SUFFIXES = (".py", ".pyi", ".cpp", ".hpp", ".yaml", ".toml")
 _PLACES = ("", "forestcoll/", "forestcoll/native/", "experiments/", "baselines/")
-_NAMED = re.compile(r"`([\w./-]+(?:\.\w+|/))`")
+_LINKED = re.compile(r'href="(?:\.\./)*code/([\w./-]+)\.html[#"]')
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>
 <meta name="viewport" content="width=device-width"><style>{style}
@@ -65,14 +70,42 @@ def _link(app: Sphinx, doctree: nodes.document, docname: str) -> None:
             link += literal
 
 
+def _module(app: Sphinx, env: Any, node: Any, text: nodes.Element) -> nodes.Element | None:
+    """Resolve a reference of a docstring: to the public name, or else to the module's code."""
+    if node.get("refdomain") != "py":
+        return None
+    target = node["reftarget"]
+    public = _public().get(target)
+    if public is not None:
+        domain = env.get_domain("py")
+        found: nodes.Element | None = domain.resolve_xref(
+            env, node["refdoc"], app.builder, "obj", public, node, text
+        )
+        return found
+    parts = target.split(".")
+    paths = ("/".join(parts[:length]) for length in range(len(parts), 0, -1))
+    found_files = (code_file(f"{path}{end}") for path in paths for end in (".py", "/"))
+    file = next((one for one in found_files if one is not None), None)
+    if file is None or len(parts) == 1:
+        return None
+    up = "../" * app.builder.get_target_uri(node["refdoc"]).count("/")
+    return nodes.reference("", "", text, refuri=f"{up}code/{file}.html", internal=True)
+
+
+@cache
+def _public() -> dict[str, str]:
+    """Return the public names of ``import forestcoll`` by those in their modules."""
+    return {f"{home}.{name}": f"forestcoll.{name}" for name, home in homes("forestcoll").items()}
+
+
 def _write(app: Sphinx, exception: Exception | None) -> None:
-    """Write a page for each file that some page names."""
+    """Write a page for each file that some page leads to."""
     if exception is not None or app.builder.format != "html":
         return
-    texts = (Path(app.env.doc2path(name)).read_text("utf-8") for name in app.env.found_docs)
-    named = {code_file(path) for text in texts for path in _NAMED.findall(text)}
-    for file in sorted(named - {None}):
-        _write_page(Path(app.outdir), str(file))
+    pages = Path(app.outdir).rglob("*.html")
+    linked = {file for page in pages for file in _LINKED.findall(page.read_text("utf-8"))}
+    for file in sorted(linked):
+        _write_page(Path(app.outdir), file)
 
 
 def _write_page(folder: Path, file: str) -> None:
@@ -93,7 +126,8 @@ def _write_page(folder: Path, file: str) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect the two steps."""
+    """Connect the steps."""
     app.connect("doctree-resolved", _link)
+    app.connect("missing-reference", _module)
     app.connect("build-finished", _write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

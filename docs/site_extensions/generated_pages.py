@@ -17,7 +17,8 @@ from site_extensions.python_pages import python_pages
 __all__ = ["navigation", "setup"]
 
 ROOT = Path(__file__).parents[2]
-_LINK = re.compile(r"\]\(([^)#:\s]+\.(?:md|ipynb))\)")
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)#:\s]+\.(?:md|ipynb))\)")
+_FOLDER = re.compile(r"\[([^\]]+)\]\(([^)#:\s]+)\)")
 _MARKED = re.compile(
     r"(?:^## (?P<title>[^\n]*)\n+)?<!-- navigation -->\n(?P<links>.*?)(?=^#|^```|<!-- nav|\Z)",
     re.M | re.S,
@@ -38,9 +39,21 @@ def navigation(text: str) -> str:
     """
     tables = []
     for found in _MARKED.finditer(text):
-        pages = dict.fromkeys(_LINK.findall(found["links"]))
-        tables.append(_contents(list(pages), caption=found["title"] or ""))
+        pages = {page: _title(text) for text, page in reversed(_LINK.findall(found["links"]))}
+        entries = [f"{title} <{page}>" for page, title in reversed(pages.items())]
+        tables.append(_contents(entries, caption=found["title"] or ""))
     return "".join(tables)
+
+
+def _title(text: str) -> str:
+    """Return the text of a link as a title: without marks, with a capital."""
+    plain = " ".join(text.replace("`", "").split())
+    return plain[0].upper() + plain[1:]
+
+
+def without_folders(text: str, page: Path) -> str:
+    """Return a page whose links to folders are plain text: a site has no page of a folder."""
+    return _FOLDER.sub(lambda link: link[1] if (page.parent / link[2]).is_dir() else link[0], text)
 
 
 def _contents(pages: list[str], caption: str = "") -> str:
@@ -71,10 +84,20 @@ def _read(app: Sphinx, docname: str, content: list[str]) -> None:
         content[0] += _contents([f"{place}/{file.name}" for file in made])
     else:
         content[0] += navigation(content[0])
+    if docname.split("/")[1:2] != ["generated"] and not docname.startswith("notebooks/"):
+        content[0] = without_folders(content[0], Path(app.env.doc2path(docname)))
+
+
+def _redirect(app: Sphinx, exception: Exception | None) -> None:
+    """Let the top of the site lead to its first page."""
+    if exception is None and app.builder.format == "html":
+        text = '<!doctype html><meta http-equiv="refresh" content="0; url=docs/index.html">\n'
+        (Path(app.outdir) / "index.html").write_text(text, encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Connect both."""
+    """Connect all."""
     app.connect("config-inited", _write)
     app.connect("source-read", _read)
+    app.connect("build-finished", _redirect)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
