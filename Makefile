@@ -123,7 +123,7 @@ $(VENV)/docs: pyproject.toml | $(VENV)/tools
 	@touch $@
 
 docs: $(VENV)/docs $(VENV)/package
-	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees -j 2 . build/site
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees -a -j 2 . build/site
 	@echo "built build/site/index.html"
 
 lint: setup

@@ -34,7 +34,6 @@ include_patterns = [
 ]
 exclude_patterns = ["docs/site_extensions", "**/.ipynb_checkpoints", "[.]*", "build", "recomputed"]
 
-
 # Markdown as code hosts read it; anchors of headings as they make them.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
@@ -54,6 +53,7 @@ numpydoc_xref_param_type = False
 html_theme = "furo"
 html_title = "ForestColl toolkit"
 html_show_sourcelink = False
+html_show_copyright = False
 html_copy_source = False
 html_static_path = ["site_extensions/static"]
 html_css_files = ["site.css"]

@@ -26,7 +26,14 @@ __all__ = ["code_file", "setup"]
 
 ROOT = Path(__file__).parents[2]
 _SUFFIXES = (".py", ".pyi", ".cpp", ".hpp", ".yaml", ".toml")
-_PLACES = ("", "forestcoll/", "forestcoll/native/", "experiments/", "baselines/")
+_PLACES = (
+    "",
+    "forestcoll/",
+    "forestcoll/core/",
+    "forestcoll/native/",
+    "experiments/",
+    "baselines/",
+)
 _LINKED = re.compile(r'href="(?:\.\./)*code/([\w./-]+)\.html[#"]')
 
 _PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>

@@ -63,7 +63,8 @@ def _notebooks() -> str:
         title, _, rest = text.partition("\n")
         first = next((part for part in rest.split("\n\n") if part.strip()), "")
         parts.append(f"- [{title.lstrip('# ')}](../../../notebooks/{file.name})")
-        parts.append("  " + " ".join(first.split()))
+        sentences = re.match(r".*[.:]", " ".join(first.split()))
+        parts.append("  " + sentences[0] if sentences else "")
     listed = "\n".join(f"../../../notebooks/{file.name}" for file in files)
     parts.append("```{toctree}\n:hidden:\n\n" + listed + "\n```")
     return "\n\n".join(parts) + "\n"

@@ -46,9 +46,7 @@ def python_pages() -> dict[str, str]:
     for name, home in homes("forestcoll").items():
         if not isinstance(getattr(forestcoll, name), ModuleType):
             names[_subject(name, home)].append(name)
-    pages = {
-        page: _page(title, "forestcoll", names[page]) for page, (title, _) in SUBJECTS.items()
-    }
+    pages = {page: _page(title, "forestcoll", names[page]) for page, (title, _) in SUBJECTS.items()}
     known = [getattr(forestcoll, name) for several in names.values() for name in several]
     for page, package in _PACKAGES.items():
         found = import_module(package)

@@ -71,7 +71,11 @@ def shown_commands() -> list[tuple[str, str]]:
         found += [(name(page), line) for line in re.findall(r"`(forestcoll [^`]+)`", plain)]
         for block in blocks(text):
             found += [(name(page), line) for line, _ in commands(block)]
-    return [(page, line) for page, line in found if line.startswith("forestcoll ") and line not in OTHERS]
+    return [
+        (page, line)
+        for page, line in found
+        if line.startswith("forestcoll ") and line not in OTHERS
+    ]
 
 
 def test_every_command_and_option_of_the_docs_exists() -> None:
