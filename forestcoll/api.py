@@ -247,6 +247,7 @@ def simulate(
     efficiency: Exact = 1,
     priority: Priority | Literal["equal", "critical-path"] = Priority.EQUAL,
     bins: int = 0,
+    timeline: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Simulate the time that a schedule or a schedule file takes for a size; does not verify it.
@@ -264,7 +265,7 @@ def simulate(
         The model, as in :class:`forestcoll.schedule.simulate.AlphaBeta`.
     pipeline_chunks : int or "best"
         The number of chunks that the data is cut into, or the best number of those tried.
-    bins, progress
+    bins, timeline, progress
         As in :meth:`forestcoll.schedule.simulate.Simulator.run`.
 
     Raises
@@ -300,12 +301,14 @@ def simulate(
     except ValueError as error:
         raise InvalidParameterError(f"size {error}") from None
     simulator = Simulator(lower_schedule(schedule_in(schedule)))
-    if pipeline_chunks != "best":
-        return simulator.run(size_bytes, model, pipeline_chunks, bins=bins, progress=progress)
-    best = best_chunk_count(simulator, size_bytes, model, progress=progress)
-    if not bins:
-        return best
-    return simulator.run(size_bytes, model, best.pipeline_chunks, bins=bins, progress=progress)
+    if pipeline_chunks == "best":
+        best = best_chunk_count(simulator, size_bytes, model, progress=progress)
+        if not (bins or timeline):
+            return best
+        pipeline_chunks = best.pipeline_chunks
+    return simulator.run(
+        size_bytes, model, pipeline_chunks, bins=bins, timeline=timeline, progress=progress
+    )
 
 
 @overload

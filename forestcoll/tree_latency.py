@@ -265,13 +265,20 @@ def _by_capacity(forest: AnyForest, topology: Topology, roots: Sequence[int]) ->
     for link, trees in zip(topology.links, carries, strict=True):
         egress[link.tail] += trees
     gpus, weights = topology.compute, forest.weights
-    for root in roots:
-        others = [egress[v] for v in gpus if v != gpus[root]]
-        yield _levels(egress[gpus[root]], others, forest.k * weights[root])
+    everyone = sorted(egress[v] for v in gpus)
+    # A bound depends on the numbers alone, and clusters have few distinct ones.
+    for sends, weight in {(egress[gpus[root]], weights[root]) for root in roots}:
+        others = everyone.copy()
+        others.remove(sends)
+        yield _levels(sends, others, forest.k * weight)
+    whole, rank_of = sum(weights), {v: rank for rank, v in enumerate(gpus)}
+    seen: set[tuple[int, int, tuple[int, ...]]] = set()
     for outside, exits in _cuts(forest, topology, carries):
-        ranks = [rank for rank, v in enumerate(gpus) if v in outside]
-        rooted = sum(weights) - sum(weights[rank] for rank in ranks)
-        yield _levels(exits, [egress[gpus[rank]] for rank in ranks], forest.k * rooted)
+        ranks = [rank_of[v] for v in outside if v in rank_of]
+        rooted = whole - sum(weights[rank] for rank in ranks)
+        seen.add((exits, rooted, tuple(sorted(egress[gpus[rank]] for rank in ranks))))
+    for exits, rooted, sent in seen:
+        yield _levels(exits, sent, forest.k * rooted)
 
 
 def _cuts(

@@ -1,8 +1,8 @@
 """Pages of the code that the documentation names: `core/optimality.py` becomes a link to it.
 
 A path in backticks is looked up from the top folder, then from each package, then by its name if
-only one file has it. A folder stands for its ``__init__``. A reference of a docstring to a name that
-has no entry of its own leads to its module.
+only one file has it. A folder stands for its ``__init__``. A reference of a docstring to a name
+that has no entry of its own leads to its module.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Pages of the command line, from the program itself: each command with all arguments and options."""
+"""Pages of the command line, from the program: each command with all arguments and options."""
 
 import re
 from typing import Any
@@ -87,7 +87,6 @@ def _row(one: Any) -> str:
     texts = [_plain(one.help or "")]
     if one.required:
         texts.append("Required.")
-    elif one.show_default and isinstance(one.default, str | int | float):
-        if not isinstance(one.default, bool) and one.default != "":
-            texts.append(f"Default: `{one.default}`.")
+    elif one.show_default and type(one.default) in (str, int, float) and one.default != "":
+        texts.append(f"Default: `{one.default}`.")
     return f"| {name} | {' '.join(texts)} |"

@@ -98,6 +98,14 @@ def generate_schedule(
     factored: Annotated[
         bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
     ] = False,
+    exact_depth: Annotated[
+        bool,
+        typer.Option(
+            "--exact-depth",
+            help="With --factored: measure the depth of every tree and bound it, both slow for "
+            "large networks.",
+        ),
+    ] = False,
     in_network: Annotated[
         bool, typer.Option("--multicast", help="Use multicast and reduction in marked switches.")
     ] = False,
@@ -172,14 +180,14 @@ def generate_schedule(
     tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:
         options = replace(options, k=tried.lowest.k if low else tried.fastest.k)
-    made = _written_trees(topology, options, output, check=check)
+    made = _written_trees(topology, options, output, check=check, exact_depth=exact_depth)
     choices = None if tried is None else [asdict(choice) for choice in tried.choices]
     facts = {"topology": topology.name, **about, "collective": collective, "tried": choices, **made}
     report({**facts, "file": output}, json_)
 
 
 def _written_trees(
-    topology: Topology, options: Options, output: Path, *, check: bool
+    topology: Topology, options: Options, output: Path, *, check: bool, exact_depth: bool
 ) -> dict[str, Any]:
     """Generate trees, verify them if asked to, write them, and return the facts about them."""
     with progress_bars() as progress:
@@ -188,7 +196,7 @@ def _written_trees(
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
     return {
-        **_tree_facts(schedule),
+        **_tree_facts(schedule, verdict, exact_depth=exact_depth),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         **_proved(schedule, verdict),
         **({} if made.timed is None else _time_facts(made.timed)),
@@ -232,11 +240,27 @@ def _check_choices(
         raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
 
 
-def _tree_facts(schedule: TreeSchedule) -> dict[str, Any]:
-    """Return the facts about the trees, separately for each phase of an allreduce."""
+def _tree_facts(
+    schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None, *, exact_depth: bool
+) -> dict[str, Any]:
+    """Return the facts about the trees, separately for each phase of an allreduce.
+
+    The trees of a factored forest are as many as the square of its GPUs in length, so that their
+    depth is measured on request only; the check bounds it.
+    """
     if isinstance(schedule, Allreduce):
-        phases = {"reduce": schedule.reduce, "gather": schedule.gather}
-        return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
+        both = verdict if isinstance(verdict, AllreduceVerdict) else None
+        phases = {
+            "reduce": (schedule.reduce, None if both is None else both.reduce),
+            "gather": (schedule.gather, None if both is None else both.gather),
+        }
+        return {
+            name: {"by": part.collective, **_tree_facts(part, proved, exact_depth=exact_depth)}
+            for name, (part, proved) in phases.items()
+        }
     facts = {"k": schedule.k, "trees": schedule.num_trees}
     written_out = not isinstance(schedule, FactoredForest)
-    return {**facts, **asdict(latency(schedule, physical=written_out))}
+    if written_out or exact_depth:
+        return {**facts, **asdict(latency(schedule, physical=written_out))}
+    proved = isinstance(verdict, Verdict)
+    return {**facts, "greatest_possible_depth": verdict.depth if proved else None}

@@ -13,7 +13,12 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
+from forestcoll.errors import (
+    InvalidParameterError,
+    UnknownMethodError,
+    UnsupportedError,
+    did_you_mean,
+)
 from forestcoll.former_names import PARAMETERS, renamed
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.over_time.timed_links import read_alpha
@@ -133,8 +138,8 @@ class Options:
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            known = ", ".join(METHODS)
-            raise UnknownMethodError(f"there is no method {self.method!r}; known: {known}")
+            hint = did_you_mean(self.method, METHODS, f"known: {', '.join(METHODS)}")
+            raise UnknownMethodError(f"there is no method {self.method!r}; {hint}")
         if self.sparse_exchange and self.method != "forestcoll":
             raise UnsupportedError(
                 "the paper's algorithms split links one by one; for few links take the method "

@@ -37,7 +37,9 @@ def topology_from_document(document: Document) -> Topology:
         In one line: the file, the line if known, the field, the value found and the remedy.
     """
     if document.data is None:
-        raise document.fault((), "the file is empty; see docs/formats/topology.md for what to write")
+        raise document.fault(
+            (), "the file is empty; see docs/formats/topology.md for what to write"
+        )
     from forestcoll.topology.reading.topology_entries import checked_entry  # loads pydantic
 
     entry = checked_entry(document)

@@ -231,8 +231,8 @@ class _Numbers:
     ) -> None:
         if collective == "allreduce":
             raise UnsupportedError(
-                "what fails is weighed by cuts, which bound an allreduce only; ask for its "
-                "phases, reduce-scatter and allgather"
+                "the cost of a failure is computed from cuts, which only bound an allreduce; take "
+                "reduce-scatter or allgather, its two phases"
             )
         whole = weights_for(topology, collective, root=root, weights=weights)
         reduction = collective in ("reduce-scatter", "reduce")
