@@ -121,7 +121,7 @@ def _order(tail: Ints, head: Ints) -> npt.NDArray[np.int64]:
     """Return the order by (head, tail); links come by tail, so that heads alone mostly decide."""
     # Numbers of 16 bits are sorted by counting, in linear time.
     order = np.argsort((head & _DIGIT).astype(np.uint16), kind="stable")
-    digits = head[order] // (_DIGIT + 1)
+    digits: npt.NDArray[np.integer[Any]] = head[order] // (_DIGIT + 1)
     while digits.any():
         then = np.argsort((digits & _DIGIT).astype(np.uint16), kind="stable")
         order, digits = order[then], digits[then] // (_DIGIT + 1)
