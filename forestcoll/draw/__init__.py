@@ -3,9 +3,8 @@
 The package can be called: ``forestcoll.draw(x)`` draws any object (``anything``). To read:
 ``topology``, ``time_cut``, ``tree``, ``core_stages``, ``charts/``, ``usage``, ``execution_times``
 and ``gantt_chart`` (the drawings). ``damage`` and ``folding`` select what is drawn, ``matrix``
-draws dense networks. ``layout`` and its parts ``blocks``, ``lattices`` and ``springs`` place nodes,
-``routes`` leads links, ``branches`` places a tree. ``places`` has their results, and ``canvas``
-draws on matplotlib.
+draws dense networks, ``layouts/`` places nodes, ``routes`` leads links, ``branches`` places a tree,
+and ``canvas`` draws on matplotlib.
 """
 
 import sys

@@ -26,7 +26,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from forestcoll.atomic_write import write_whole
-from forestcoll.draw.places import GPU_RADIUS, SWITCH_HEIGHT, Frame, Layout, Place
+from forestcoll.draw.layouts.places import GPU_RADIUS, SWITCH_HEIGHT, Frame, Layout, Place
 from forestcoll.draw.routes import Route
 from forestcoll.errors import ExportError
 from forestcoll.topology.model import Topology

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator
 
 from forestcoll.draw.canvas import INK, Canvas, Line, Picture, gpu_label
-from forestcoll.draw.places import Pair
+from forestcoll.draw.layouts.places import Pair
 from forestcoll.topology.model import Topology
 
 __all__ = ["as_square", "is_dense", "matrix_canvas"]

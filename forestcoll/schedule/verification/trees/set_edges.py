@@ -121,7 +121,7 @@ def _order(tail: Ints, head: Ints) -> npt.NDArray[np.int64]:
     """Return the order by (head, tail); links come by tail, so that heads alone mostly decide."""
     # Numbers of 16 bits are sorted by counting, in linear time.
     order = np.argsort((head & _DIGIT).astype(np.uint16), kind="stable")
-    digits = head[order] // (_DIGIT + 1)
+    digits: npt.NDArray[np.integer[Any]] = head[order] // (_DIGIT + 1)
     while digits.any():
         then = np.argsort((digits & _DIGIT).astype(np.uint16), kind="stable")
         order, digits = order[then], digits[then] // (_DIGIT + 1)
@@ -163,7 +163,7 @@ def _uses(
         counts = np.bincount(used, minlength=columns * items)
         found = np.flatnonzero(counts)
         if equal:
-            return found, counts[found] * amounts[0]
+            return found, counts[found].astype(amounts.dtype) * amounts[0]
         place, size = used, columns * items
     else:
         found, place = np.unique(used, return_inverse=True)

@@ -116,6 +116,12 @@ def test_links_end_at_gpus(end: str, rank: int) -> None:
         verify(replace(forest, links=replace(forest.links, **{end: ends})))
 
 
+def test_weights_are_one_for_each_gpu() -> None:
+    forest = factored("dgx_a100:boxes=3")
+    with pytest.raises(VerificationError, match=r"^the weights are 23; .* a tuple of 24 ints$"):
+        verify(replace(forest, weights=(1,) * 23))
+
+
 def test_shapes_fit_their_sets() -> None:
     """Three boxes: the box and the set of all exchange shapes, or all boxes have one of no set."""
     forest = factored("dgx_a100:boxes=3")

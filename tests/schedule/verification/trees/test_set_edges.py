@@ -13,7 +13,7 @@ from forestcoll.schedule.factored import FactoredForest, Shapes
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.trees import set_edges
 from forestcoll.schedule.verification.trees.factored import check_sets
-from forestcoll.schedule.verification.trees.set_edges import contracted
+from forestcoll.schedule.verification.trees.set_edges import check_uses, contracted
 from forestcoll.schedule.verification.trees.set_family import Family
 from forestcoll.topology import load_topology
 from tests.schedule.made.factored import agree, factored
@@ -119,3 +119,28 @@ def test_loads_beyond_64_bits_are_exact() -> None:
         VerificationError, match=rf"{2**63} trees are packed from gpu0, but 1 start"
     ):
         verify(many)
+
+
+@pytest.mark.parametrize("way", [sparse, in_small_parts, None])
+def test_trees_beyond_64_bits_are_counted_exactly(
+    way: Callable[[pytest.MonkeyPatch], None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four times 2^62 is 2^64, which is 0 in 64 bits: the links between two GPUs carry less."""
+    forest = factored("complete:nodes=2")
+    if way is not None:
+        way(monkeypatch)
+    shapes = Shapes(
+        items=np.array([2], dtype=np.int32),
+        batches=np.array([8]),
+        root=np.repeat([0, 1], 4).astype(np.int32),
+        multiplicity=np.full(8, 2**62),
+        parent=np.repeat([[-1, 0], [1, -1]], 4, axis=0).ravel().astype(np.int32),
+    )
+    wrong, family = replace(forest, shapes=shapes), Family.of(forest)
+    edges = contracted(forest, family)
+    with pytest.raises(VerificationError, match=rf"{2**64} trees go from gpu1 to gpu0, but the"):
+        check_uses(wrong, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2))
+    amounts = np.array([2**62, 2**62, 2**62, 2**62 + 1] * 2)
+    uneven = replace(forest, shapes=replace(shapes, multiplicity=amounts))
+    with pytest.raises(VerificationError, match=rf"{2**64 + 1} trees go from gpu1 to gpu0, but"):
+        check_uses(uneven, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2))
