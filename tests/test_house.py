@@ -117,7 +117,7 @@ def folders() -> list[Path]:
         path.parent
         for name in (*PACKAGES, "benchmarks", "docs", "notebooks", "tests")
         for path in (ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "generated"} & set(path.parts)
     }
     return sorted(found)
 

@@ -11,7 +11,7 @@ import pytest
 from tests.command_line import invoke
 
 IN_ORDER = ("add-a-method", "add-more", "boxes-on-leaf-spine", "schedule-for-mscclpp", "sweep")
-"""Pages whose blocks need what earlier ones wrote: tests/across/test_docs.py runs them."""
+"""Pages whose blocks need what earlier ones wrote: tests/docs/test_docs.py runs them."""
 
 PAGES = [
     page

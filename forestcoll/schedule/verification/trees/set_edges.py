@@ -121,12 +121,12 @@ def _order(tail: Ints, head: Ints) -> npt.NDArray[np.int64]:
     """Return the order by (head, tail); links come by tail, so that heads alone mostly decide."""
     # Numbers of 16 bits are sorted by counting, in linear time.
     order = np.argsort((head & _DIGIT).astype(np.uint16), kind="stable")
-    digits: npt.NDArray[np.integer[Any]] = head[order] // (_DIGIT + 1)
+    digits = head[order] // (_DIGIT + 1)
     while digits.any():
         then = np.argsort((digits & _DIGIT).astype(np.uint16), kind="stable")
         order, digits = order[then], digits[then] // (_DIGIT + 1)
-    by_head, then = head[order], tail[order]
-    if ((then[1:] < then[:-1]) & (by_head[1:] == by_head[:-1])).any():
+    by_head, by_tail = head[order], tail[order]
+    if ((by_tail[1:] < by_tail[:-1]) & (by_head[1:] == by_head[:-1])).any():
         return np.lexsort((tail, head))
     return order
 
