@@ -51,6 +51,7 @@ _LEAST_WIDTH = 6.0
 _LARGEST = 60.0
 _LEAST_FONT = 3.0  # points; smaller text is left out
 
+_MOST_WIDTH = 620  # points in a notebook
 _MOST_SVG = 160_000  # characters in a notebook; beyond, a PNG is smaller
 
 _SETTINGS: dict[Any, Any] = {
@@ -80,7 +81,7 @@ class Picture(Figure):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, str | bytes]:
         """What other notebooks show: SVG, or PNG if the figure has very many lines."""
-        text = svg_text(self).replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
+        text = _narrowed(svg_text(self))
         if len(text) <= _MOST_SVG:
             return {"image/svg+xml": text, "text/plain": str(self)}
         drawn = io.BytesIO()
@@ -285,6 +286,17 @@ def svg_text(figure: Figure) -> str:
         )
     text = buffer.getvalue()
     return text[text.index("<svg") :]
+
+
+def _narrowed(text: str) -> str:
+    """Scale a wide SVG down to the width of a page; notebook pages cut off what is wider."""
+    found = re.search(r'width="([0-9.]+)pt" height="([0-9.]+)pt"', text)
+    assert found is not None
+    width, height = map(float, found.groups())
+    if width <= _MOST_WIDTH:
+        return text
+    size = f'width="{_MOST_WIDTH}pt" height="{height * _MOST_WIDTH / width:.6g}pt"'
+    return text.replace(found[0], size, 1)
 
 
 def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:

@@ -94,7 +94,7 @@ def test_a_notebook_has_a_title_and_its_links_lead_somewhere(path: Path) -> None
     texts = [cell.source for cell in read(path).cells if cell.cell_type == "markdown"]
     assert texts[0].startswith(f"# {int(path.stem[:2])}. ")
     for link in re.findall(r"\]\(([^)#:]+)\)", "\n".join(texts)):
-        assert (path.parent / link).exists(), link
+        assert (path.parent / link).is_file(), link
 
 
 def test_the_list_of_notebooks_is_complete() -> None:

@@ -112,6 +112,12 @@ def test_ipython_shows_one_image(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [sorted(one) for one in shown] == [["image/svg+xml", "text/plain"]]
 
 
+def test_a_wide_picture_shrinks_to_the_page_of_a_notebook() -> None:
+    wide, narrow = (draw(one)._repr_mimebundle_()["image/svg+xml"] for one in (BOXES, PAIR))  # type: ignore[attr-defined]
+    assert 'width="620pt"' in wide
+    assert 'width="620pt"' not in narrow
+
+
 def test_a_very_large_picture_is_a_png(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(canvas, "_MOST_SVG", 1000)
     shown = draw(BOXES)._repr_mimebundle_()  # type: ignore[attr-defined]
