@@ -23,5 +23,5 @@ def _display(translator: Any, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Add the renderer, and choose it."""
     app.add_html_math_renderer("mathml", (_inline, None), (_display, None))
-    app.config.html_math_renderer = "mathml"  # type: ignore[attr-defined]
+    app.config.html_math_renderer = "mathml"
     return {"parallel_read_safe": True, "parallel_write_safe": True}
