@@ -65,7 +65,7 @@ class Measures:
         "the same by stage, where the method reports stages", empty=dict, summary=False
     )
     algbw_gb_s: float | None = measure(
-        "theoretical algbw, [pipelined](baselines.md#what-they-cost)",
+        "theoretical algbw, [pipelined](../baselines.md#what-they-cost)",
         how=lambda made: made.pipelined.algbw_gb_s,
         label="theoretical algbw, pipelined", unit="GB/s", better="more", bounded=True,
         heading="pipelined", always=True,
