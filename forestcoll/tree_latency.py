@@ -27,15 +27,16 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.in_brief import InARow, cell_text
 from forestcoll.topology.model import Topology
 
 __all__ = ["Latency", "LeastLatency", "latency", "least_latency"]
 
-_ENTRIES_AT_A_TIME = 2**22  # depths held together
+_ENTRIES_AT_A_TIME = 2**18  # depths held together: few enough to stay in the cache
 
 
-@dataclass(frozen=True, slots=True)
-class LeastLatency:
+@dataclass(frozen=True, slots=True, repr=False)
+class LeastLatency(InARow):
     """Lower bounds for all schedules with the same trees per GPU and congestion.
 
     Parameters
@@ -54,9 +55,18 @@ class LeastLatency:
     physical_hops: int
     distinct_trees: int
 
+    def in_a_row(self) -> dict[str, object]:
+        """Return the bounds by their names."""
+        return {
+            "depth": self.depth,
+            "average_depth": self.average_depth,
+            "physical_hops": self.physical_hops,
+            "distinct_trees": self.distinct_trees,
+        }
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Latency(InARow):
     """Depths and numbers of trees, which decide latency; for an allreduce the sum of both phases.
 
     With multicast switches, a hop leads from one multicasting node (a GPU or such a switch) to the
@@ -82,6 +92,23 @@ class Latency:
     trees: int
     distinct_trees: int
     at_least: LeastLatency
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the figures, each with its lower bound."""
+        least = self.at_least.in_a_row()
+        found = {
+            "depth": self.depth,
+            "average_depth": self.average_depth,
+            "physical_hops": self.physical_hops,
+            "distinct_trees": self.distinct_trees,
+        }
+        pairs = {
+            name: value
+            if value in (None, least[name])
+            else f"{cell_text(value)} (at least {cell_text(least[name])})"
+            for name, value in found.items()
+        }
+        return {**pairs, "trees": self.trees}
 
 
 def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
@@ -193,17 +220,18 @@ def _longest_paths(routes: Routes, size: int, reduction: bool) -> npt.NDArray[np
 def _farthest(parent: npt.NDArray[np.int32], lengths: npt.NDArray[np.int32]) -> int:
     """Return the greatest distance from a root, by pointer doubling, in a few trees."""
     batches, size = parent.shape
-    ranks = np.arange(size, dtype=np.int32)
-    jump = np.where(parent < 0, ranks, parent)
-    depth = np.where(parent < 0, 0, lengths[jump, ranks])
-    rows = np.arange(batches)[:, None]
+    ranks, at_root = np.arange(size), parent < 0
+    # All trees are one flat array; a root jumps to itself.
+    jump = np.where(at_root, ranks, parent) + size * np.arange(batches)[:, None]
+    depth = lengths.take(parent.astype(np.intp) * size + ranks, mode="clip")
+    depth[at_root] = 0
     # Each round doubles the hops that ``jump`` spans, so log2(size) rounds reach every root.
     for _ in range(size.bit_length()):
-        step = depth[rows, jump]
+        step = depth.take(jump)
         if not step.any():
             break
-        depth = depth + step
-        jump = jump[rows, jump]
+        depth += step
+        jump = jump.take(jump)
     return int(depth.max(initial=0))
 
 

@@ -324,7 +324,7 @@ def test_the_command_line_reports_figures_and_bounds(tmp_path: Path) -> None:
     assert (
         "\nat least        depth 2, average depth 1, physical hops 4, distinct trees 16\n" in text
     )
-    factored = document("generate", spec, "-o", path, "--factored")
+    factored = document("generate", spec, "-o", path, "--factored", "--exact-depth")
     assert factored["physical_hops"] is None
     assert factored["depth"] == found.depth
     both = invoke("generate", spec, "--collective", "allreduce", "-o", path).stdout

@@ -191,7 +191,7 @@ class Measures:
     visible_share: float | None = measure(
         "share of the iteration in which nothing is computed",
         how=lambda made: made.iteration and made.iteration.visible_share,
-        label="visible communication", heading="visible",
+        label="visible communication", unit="share", heading="visible",
         cell=lambda row: share(row.visible_share),
     )  # fmt: skip
     visible_all_to_all_s: float | None = measure(

@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 
 __all__ = ["generate_schedule"]
 
+_EXCESS_HOPS = 2
+"""Hops above the lower bound on depth from which on a shallower forest is worth a look."""
+
+_SHALLOWER = "forestcoll depths shows the rate at smaller depths; --max-depth takes one"
+
 
 def generate_schedule(
     spec: Spec,
@@ -183,7 +188,22 @@ def generate_schedule(
     made = _written_trees(topology, options, output, check=check, exact_depth=exact_depth)
     choices = None if tried is None else [asdict(choice) for choice in tried.choices]
     facts = {"topology": topology.name, **about, "collective": collective, "tried": choices, **made}
+    if not json_ and _may_be_shallower(made, options):
+        facts["shallower"] = _SHALLOWER
     report({**facts, "file": output}, json_)
+
+
+def _may_be_shallower(made: dict[str, Any], options: Options) -> bool:
+    """Whether the depth that throughput took is far above its bound, and a limit was possible.
+
+    The rate of a shallower forest is a search of its own, often longer than this generation. So the
+    command that searches is named, and nothing is searched.
+    """
+    phases = [made] if "depth" in made else [made["reduce"], made["gather"]]
+    excess = sum(phase["depth"] - phase["at_least"]["depth"] for phase in phases)
+    limited = options.max_depth is not None or options.size is not None
+    others = options.multicast or options.factored or options.sparse_exchange
+    return excess >= _EXCESS_HOPS and not limited and not others and options.method == "forestcoll"
 
 
 def _written_trees(
@@ -262,5 +282,5 @@ def _tree_facts(
     written_out = not isinstance(schedule, FactoredForest)
     if written_out or exact_depth:
         return {**facts, **asdict(latency(schedule, physical=written_out))}
-    proved = isinstance(verdict, Verdict)
-    return {**facts, "greatest_possible_depth": verdict.depth if proved else None}
+    depth = verdict.depth if isinstance(verdict, Verdict) else None
+    return {**facts, "greatest_possible_depth": depth}

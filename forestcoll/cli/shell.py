@@ -201,6 +201,7 @@ def _plugins() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 
+@cache
 def _as_command(name: str, plugin: Any) -> Any:
     """Turn a function into a command, or a typer.Typer into a group of commands."""
     holder = typer.Typer(add_completion=False)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.figure import Figure
 
-from forestcoll.draw.canvas import INK, QUIET
+from forestcoll.draw.canvas import INK, QUIET, Picture
 from forestcoll.errors import InvalidParameterError
 
 __all__ = ["draw_execution_times"]
@@ -33,7 +33,7 @@ def draw_execution_times(runs: Mapping[str, Sequence[float]], title: str, label:
     """
     if not runs or not all(runs.values()):
         raise InvalidParameterError("there are no times to draw; time at least one run of each")
-    figure = Figure(
+    figure = Picture(
         figsize=(8.0, 1.3 + _BAR * len(runs)), dpi=150, facecolor="white", layout="constrained"
     )
     axes = figure.subplots()

@@ -20,7 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
-from forestcoll.draw.canvas import INK, PLAIN
+from forestcoll.draw.canvas import INK, PLAIN, Picture
 from forestcoll.draw.usage import heading, unit_of_time
 from forestcoll.errors import InvalidParameterError
 from forestcoll.schedule.program import Program
@@ -93,7 +93,7 @@ def draw_timeline(simulation: Simulation, program: Program) -> Figure:
     shown = sorted(rows[:_SHOWN], key=lambda one: (timeline.flow_s[one.row, 0], one.transfer))
     per_s, unit = unit_of_time(simulation.time_s)
     size = (_WIDTH, _AROUND + _ROW * len(shown))
-    figure = Figure(figsize=size, dpi=150, facecolor="white", layout="constrained")
+    figure = Picture(figsize=size, dpi=150, facecolor="white", layout="constrained")
     axes = figure.subplots()
     axes.set_xlim(0, simulation.time_s * per_s)
     axes.set_ylim(len(shown), 0)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from forestcoll.draw.canvas import INK
+from forestcoll.draw.canvas import INK, Picture
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule.simulate import AlphaBeta, Simulation
@@ -55,7 +55,7 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
         )
     rows = _rows(usage.share, topology)
     shown = rows[:_SHOWN]
-    figure = Figure(
+    figure = Picture(
         figsize=(8.0, 1.6 + _ROW * len(shown)), dpi=150, facecolor="white", layout="constrained"
     )
     axes = figure.subplots()

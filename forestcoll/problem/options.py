@@ -41,7 +41,7 @@ ALPHA_US = Fraction(10)
 """Default latency of a hop for a size: that of simulations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Options:
     """Options of :func:`forestcoll.generate`.
 
@@ -135,6 +135,15 @@ class Options:
     def alpha(self) -> Fraction:
         """Alpha in microseconds."""
         return ALPHA_US if self.alpha_us is None else read_alpha(self.alpha_us)
+
+    def __repr__(self) -> str:
+        """The call that makes them: options with their defaults are left out."""
+        given = (
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(self)
+            if getattr(self, one.name) != one.default
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
 
     def __post_init__(self) -> None:
         if self.method not in METHODS:

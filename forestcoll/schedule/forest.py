@@ -226,7 +226,10 @@ class Forest(TreeFlow):
         """Depth of each batch's tree in GPU-to-GPU hops, length B."""
         if self.parent.size == 0:
             return np.zeros(0, dtype=np.int32)
-        return np.asarray(self.depths().max(axis=1), dtype=np.int32)
+        rows = max(1, _ENTRIES // self.parent.shape[1])
+        starts = range(0, len(self.parent), rows)
+        blocks = (_depths(self.parent[start : start + rows]) for start in starts)
+        return np.concatenate([depth.max(axis=1) for depth in blocks])
 
     def trees(self) -> Iterator[Tree]:
         """Yield the batches one by one, in order."""

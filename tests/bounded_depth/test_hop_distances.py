@@ -1,7 +1,7 @@
 """Eccentricities: in GPU hops and in links."""
 
 import networkx as nx
-from hypothesis import given
+from hypothesis import given, settings
 
 from forestcoll import Topology, load_topology
 from forestcoll.bounded_depth.hop_distances import eccentricities
@@ -27,6 +27,7 @@ def test_round_a_ring_it_is_half_way() -> None:
     assert eccentricities(load_topology("ring:nodes=7"), range(7)) == [3] * 7
 
 
+@settings(deadline=None)
 @given(topologies())
 def test_they_are_shortest_paths_over_switches(topology: Topology) -> None:
     ranks = range(topology.num_compute)

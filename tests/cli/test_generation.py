@@ -242,3 +242,22 @@ def test_a_schedule_for_a_size(tmp_path: Path) -> None:
     assert_refused("give a size", "generate", "ring:nodes=4", "--alpha", "1", "-o", again)
     options = ["ring:nodes=4", "--size", "1", "--best-k", "2", "-o", again]
     assert_refused("leave out --best-k", "generate", *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["mi250:boxes=1"], True),  # 8 hops, at least 5
+        (["mi250:boxes=1", "--collective", "allreduce"], True),
+        (["mi250:boxes=1", "--max-depth", "7"], False),
+        (["mi250:boxes=1", "--json"], False),
+        (["dgx_a100:boxes=2"], False),  # 2 hops, at least 2
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_deep_forest_names_the_command_for_shallower_ones(
+    options: list[str], named: bool, tmp_path: Path
+) -> None:
+    """Throughput alone decided its depth; other depths are a search of their own."""
+    printed = invoke("generate", *options, "-o", tmp_path / "x.json").stdout
+    assert ("forestcoll depths shows the rate at smaller depths" in printed) == named

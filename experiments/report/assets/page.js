@@ -1,6 +1,6 @@
 "use strict";
-// Unpacks figures and rows, draws the panels as they come into view, switches what the legend names,
-// writes, sorts and filters the table. Texts are set as texts: nothing here makes HTML of what comes
+// Unpacks figures and rows, draws the panels as they come into view, one after another, switches what
+// the legend names, writes, sorts and filters the table. Texts are set as texts: nothing here makes HTML of what comes
 // from rows.
 (() => {
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -106,13 +106,20 @@
   };
   window.addEventListener("scroll", () => { tooltip.hidden = true; }, { passive: true });
 
-  const seen = new IntersectionObserver((views) => {
-    for (const { target } of views.filter((view) => view.isIntersecting)) {
-      seen.unobserve(target);
-      draw(target);
-    }
-  }, { rootMargin: "400px" });
-  plots.forEach((plot) => seen.observe(plot));
+  // One after another, so that the browser shows each when it is drawn. The table waits for the first.
+  const pause = (milliseconds = 0) => new Promise((done) => { setTimeout(done, milliseconds); });
+  const idle = Promise.race([pause(2000), new Promise((done) => {
+    let queue = Promise.all([figures, plotly]);
+    const seen = new IntersectionObserver((views) => {
+      for (const { target } of views.filter((view) => view.isIntersecting)) {
+        seen.unobserve(target);
+        queue = queue.then(() => { draw(target); return pause(); });
+        queue.then(done);
+      }
+    }, { rootMargin: "400px" });
+    plots.forEach((plot) => seen.observe(plot));
+    if (!plots.length) done();
+  })]);
 
   preferred.addEventListener("change", () => { dark = preferred.matches; redraw(); });
   window.addEventListener("beforeprint", () => { dark = false; plots.forEach(draw); });
@@ -219,7 +226,7 @@
   form.addEventListener("submit", (event) => { event.preventDefault(); filter(); });
   form.addEventListener("reset", () => setTimeout(filter));  // once the form is empty
 
-  data("lines").then((found) => {
+  idle.then(() => data("lines")).then((found) => {
     lines = found.map(([by, cells], number) => ({
       by, cells, number, text: cells.map((cell, place) =>
         Array.isArray(cell) && kinds[place] !== "status" ? cell[0] : cell).flat().join(" ").toLowerCase(),

@@ -34,11 +34,12 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.problem.sizes import MOST_BYTES
+from forestcoll.problem.sizes import MOST_BYTES, size_text
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.native_form import NativeForm
 from forestcoll.schedule.simulate.transfer_times import Timeline, check_times
+from forestcoll.topology.in_brief import InARow
 from forestcoll.topology.numbers import Exact
 
 __all__ = ["LinkUsage", "Simulation", "Simulator"]
@@ -71,8 +72,8 @@ class LinkUsage:
     share: _Floats = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Simulation(InARow):
     """The simulated time of a schedule.
 
     Parameters
@@ -100,6 +101,15 @@ class Simulation:
     work: int = field(default=0, repr=False, compare=False)
     usage: LinkUsage | None = field(default=None, repr=False, compare=False)
     timeline: Timeline | None = field(default=None, repr=False, compare=False)
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the size, the time and the rate."""
+        return {
+            "size": size_text(self.size_bytes),
+            "time_us": self.time_s * 1e6,
+            "algbw_gb_s": self.algbw_gb_s if self.time_s else None,
+            "pipeline_chunks": self.pipeline_chunks,
+        }
 
     @property
     def algbw_gb_s(self) -> float:

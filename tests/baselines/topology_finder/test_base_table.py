@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from baselines.topology_finder import base_table
 from baselines.topology_finder.base_distances import distances_of, has_closed_form
 from baselines.topology_finder.base_networks import bases, measured
 from baselines.topology_finder.base_table import BaseTable, extend
@@ -55,3 +56,18 @@ def test_missing_times_are_computed_once() -> None:
     assert table.stored(base) is None
     first = table.times_of(base)
     assert table.stored(base) is first is table.times_of(base)
+
+
+def test_nothing_that_is_known_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither times in closed form nor what the table has; other distances once."""
+    table = BaseTable()
+    with monkeypatch.context() as computing:
+        computing.delattr(base_table, "measured")
+        computing.delattr(base_table, "distances_of")
+        for base in bases(64, 4):
+            assert table.times_of(base) == (base.times or table.stored(base))
+            if base in table:
+                assert table.distances_of(base).total > 0
+    for closed in (one for one in bases(64, 2) if one.times):
+        assert table.stored(closed) is closed.times
+        assert table.distances_of(closed) is table.distances_of(closed)

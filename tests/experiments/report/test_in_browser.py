@@ -70,6 +70,7 @@ def page(browser: Any, file: Path) -> Iterator[Any]:
     opened.on("request", lambda request: wrong.append(request.url))
     opened.goto(file.as_uri())
     opened.locator(".plot .main-svg").first.wait_for()
+    opened.locator("#rows tbody tr").first.wait_for(state="attached")
     yield opened
     opened.close()
     local = ("file:", "data:", "blob:")

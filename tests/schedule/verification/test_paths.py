@@ -77,7 +77,7 @@ def test_a_gpu_within_a_path_is_named() -> None:
     """From a to c over w, b and w again: b is in the middle."""
     correct = star3()
     found = correct.routes.paths()
-    tail, head = next(iter(found))
+    tail, head = max(found)  # behind the ends of all others
     found[tail, head] = (Path((tail, 3, 3 - tail - head, 3, head), 1),)
     names = [correct.topology.nodes[v].name for v in (tail, head, 3 - tail - head)]
     message = rejected(replace(correct, routes=Routes.from_paths(found)))

@@ -57,7 +57,10 @@ def test_changed_forests_get_the_verdict_of_their_expansion(mutate: Mutation) ->
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        ({"parent": (1, -1)}, r"^batch 0 of set 0 \(8 GPUs from b0\.gpu0 on\): "),
+        (
+            {"parent": (1, -1)},
+            r"^batch 0 of set 0 \(8 GPUs from b0\.gpu0 on\): b0\.gpu1 has no parent, so the shard",
+        ),
         ({"multiplicity": (0, 0)}, r"^batch 0 of set 0 .*: multiplicity is 0; it must be positive"),
         (
             {"multiplicity": (0, 10**6)},
@@ -116,6 +119,12 @@ def test_links_end_at_gpus(end: str, rank: int) -> None:
         verify(replace(forest, links=replace(forest.links, **{end: ends})))
 
 
+def test_weights_are_one_for_each_gpu() -> None:
+    forest = factored("dgx_a100:boxes=3")
+    with pytest.raises(VerificationError, match=r"^the weights are 23; .* a tuple of 24 ints$"):
+        verify(replace(forest, weights=(1,) * 23))
+
+
 def test_shapes_fit_their_sets() -> None:
     """Three boxes: the box and the set of all exchange shapes, or all boxes have one of no set."""
     forest = factored("dgx_a100:boxes=3")
@@ -138,6 +147,23 @@ def test_links_are_in_order_and_each_once() -> None:
         links = Links(*(array[wrong] for array in vars(forest.links).values()))
         with pytest.raises(VerificationError, match=message):
             verify(replace(forest, links=links))
+
+
+def test_links_without_paths_are_an_error() -> None:
+    """The paths of a link lead to another GPU of the box; all tails are as before."""
+    forest = factored("dgx_a100:boxes=3")
+    paths, topology = forest.routes.paths(), forest.topology
+    (*_, (tail, head)) = (ends for ends in paths if ends[0] == 0)
+    other = next(rank for rank in range(head + 1, 24) if (0, rank) not in paths)
+    (path,) = paths.pop((tail, head))
+    nodes = (*path.nodes[:-1], topology.compute[other])
+    paths[tail, other] = (Path(nodes, path.multiplicity),)
+    routes = Routes.from_paths(paths)
+    assert np.array_equal(routes.tail, forest.links.tail)
+    name = topology.nodes[topology.compute[head]].name
+    message = rf"^logical link b0\.gpu0 -> {name} carries trees, but has no physical path$"
+    with pytest.raises(VerificationError, match=message):
+        verify(replace(forest, routes=routes))
 
 
 def test_paths_without_trees_are_an_error() -> None:

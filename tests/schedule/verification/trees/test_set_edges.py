@@ -13,7 +13,12 @@ from forestcoll.schedule.factored import FactoredForest, Shapes
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.trees import set_edges
 from forestcoll.schedule.verification.trees.factored import check_sets
-from forestcoll.schedule.verification.trees.set_edges import contracted
+from forestcoll.schedule.verification.trees.set_edges import (
+    Edges,
+    check_equal_sets,
+    check_uses,
+    contracted,
+)
 from forestcoll.schedule.verification.trees.set_family import Family
 from forestcoll.topology import load_topology
 from tests.schedule.made.factored import agree, factored
@@ -119,3 +124,57 @@ def test_loads_beyond_64_bits_are_exact() -> None:
         VerificationError, match=rf"{2**63} trees are packed from gpu0, but 1 start"
     ):
         verify(many)
+
+
+@pytest.mark.parametrize("way", [sparse, in_small_parts, None])
+def test_trees_beyond_64_bits_are_counted_exactly(
+    way: Callable[[pytest.MonkeyPatch], None] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four times 2^62 is 2^64, which is 0 in 64 bits: the links between two GPUs carry less."""
+    forest = factored("complete:nodes=2")
+    if way is not None:
+        way(monkeypatch)
+    shapes = Shapes(
+        items=np.array([2], dtype=np.int32),
+        batches=np.array([8]),
+        root=np.repeat([0, 1], 4).astype(np.int32),
+        multiplicity=np.full(8, 2**62),
+        parent=np.repeat([[-1, 0], [1, -1]], 4, axis=0).ravel().astype(np.int32),
+    )
+    wrong, family = replace(forest, shapes=shapes), Family.of(forest)
+    edges = contracted(forest, family)
+    with pytest.raises(VerificationError, match=rf"{2**64} trees go from gpu1 to gpu0, but the"):
+        check_uses(wrong, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2))
+    amounts = np.array([2**62, 2**62, 2**62, 2**62 + 1] * 2)
+    uneven = replace(forest, shapes=replace(shapes, multiplicity=amounts))
+    with pytest.raises(VerificationError, match=rf"{2**64 + 1} trees go from gpu1 to gpu0, but"):
+        check_uses(uneven, family, edges, 0, slice(0, 8), shapes.parent.reshape(8, 2))
+
+
+def test_a_wrong_load_of_an_equal_set_is_named() -> None:
+    """Three boxes of one shape; box 1 carries a tree more from its GPU 2 to its GPU 5."""
+    forest = factored("dgx_a100:boxes=3")
+    load = forest.links.load.copy()
+    (link,) = np.flatnonzero((forest.links.tail == 8 + 2) & (forest.links.head == 8 + 5))
+    load[link] += 1
+    wrong = replace(forest, links=replace(forest.links, load=load))
+    family = Family.of(wrong)
+    message = (
+        rf"^set 1 \(8 GPUs from b1\.gpu0 on\): {load[link] - 1} trees go from b1\.gpu2 to "
+        rf"b1\.gpu5, but the links there carry {load[link]}$"
+    )
+    with pytest.raises(VerificationError, match=message):
+        check_equal_sets(wrong, family, contracted(wrong, family), np.array([0, 1, 2]))
+
+
+def test_the_last_set_may_have_too_few_edges() -> None:
+    """Only the edges in three boxes are left, and the last of these is not."""
+    forest = factored("dgx_a100:boxes=3")
+    family = Family.of(forest)
+    edges = contracted(forest, family)
+    left = int(edges.first[family.first[3]]) - 1
+    short = Edges(
+        edges.tail[:left], edges.load[:left], np.minimum(edges.first, left), edges.entering
+    )
+    with pytest.raises(VerificationError, match=r"no link of set 2 leads from its item 6 to 7$"):
+        check_equal_sets(forest, family, short, np.array([0, 1, 2]))

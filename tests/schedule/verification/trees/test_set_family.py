@@ -45,14 +45,14 @@ def test_sums_beyond_64_bits_are_exact() -> None:
 
 
 def test_sets_in_sets_are_as_large_as_what_they_hold() -> None:
-    """Ranks 2 and 3 are set 0; with rank 1 they are set 1; with rank 0 all. Items 2 are sets."""
+    """Ranks 0 and 1 are set 0; with rank 2 they are set 1; with rank 3 all."""
     forest = factored("ring:nodes=4")
-    nested = Sets(*(np.array(a, dtype=np.int32) for a in ([2, 1, 0, 0], [1, 2, -1], [0, 0, 0])))
+    nested = Sets(*(np.array(a, dtype=np.int32) for a in ([0, 0, 1, 2], [1, 2, -1], [0, 0, 0])))
     family = Family.of(replace(forest, sets=nested, k=1))
     assert family.level.tolist() == [2, 1, 0]
     assert family.first.tolist() == [0, 2, 4, 6]
-    assert family.rank.tolist() == [2, 3, 1, 2, 0, 1]
-    assert family.child.tolist() == [-1, -1, -1, 0, -1, 1]
-    assert family.size.tolist() == family.due.tolist() == [1, 1, 1, 2, 1, 3]
-    assert family.of_rank.tolist() == [4, 2, 0, 1]
-    assert family.of_set.tolist() == [3, 5]
+    assert family.rank.tolist() == [0, 1, 0, 2, 0, 3]
+    assert family.child.tolist() == [-1, -1, 0, -1, 1, -1]
+    assert family.size.tolist() == family.due.tolist() == [1, 1, 2, 1, 3, 1]
+    assert family.of_rank.tolist() == [0, 1, 3, 5]
+    assert family.of_set.tolist() == [2, 4]

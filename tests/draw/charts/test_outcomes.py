@@ -2,7 +2,7 @@
 
 import pytest
 
-from forestcoll.draw import draw_outcomes
+from forestcoll.draw.charts.outcomes import draw_outcomes
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology import load_topology
 from forestcoll.what_if.single_changes import failures, upgrades

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from forestcoll.draw.lattices import circle_layout, cube_layout, torus_layout
-from forestcoll.draw.places import GPU_RADIUS
+from forestcoll.draw.layouts.lattices import circle_layout, cube_layout, torus_layout
+from forestcoll.draw.layouts.places import GPU_RADIUS
 from forestcoll.topology import load_topology
 
 

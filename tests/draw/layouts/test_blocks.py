@@ -4,8 +4,8 @@ import itertools
 
 import pytest
 
-from forestcoll.draw.blocks import blocks, package_places, tiers
-from forestcoll.draw.places import GPU_RADIUS
+from forestcoll.draw.layouts.blocks import blocks, package_places, tiers
+from forestcoll.draw.layouts.places import GPU_RADIUS
 from forestcoll.topology import load_topology
 from tests.draw.figures import damaged
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from forestcoll.draw.places import Frame, Layout, Place
+from forestcoll.draw.layouts.places import Frame, Layout, Place
 
 
 def test_a_link_meets_a_bar_under_its_other_end_or_near_the_end_of_the_bar() -> None:

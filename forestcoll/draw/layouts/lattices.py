@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from forestcoll.draw.places import Layout, Pair, Place, Point
+from forestcoll.draw.layouts.places import Layout, Pair, Place, Point
 from forestcoll.topology.model import Topology
 
 __all__ = ["circle_layout", "cube_layout", "torus_layout"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from forestcoll.draw.places import Place
-from forestcoll.draw.springs import spring_places
+from forestcoll.draw.layouts.places import Place
+from forestcoll.draw.layouts.springs import spring_places
 from forestcoll.topology.families.constants import MI250_XGMI_LINKS
 from forestcoll.topology.model import Topology
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from forestcoll.draw import draw_topology
-from forestcoll.draw.layout import lay_out
-from forestcoll.draw.places import GPU_RADIUS
+from forestcoll.draw.layouts.layout import lay_out
+from forestcoll.draw.layouts.places import GPU_RADIUS
 from forestcoll.topology import load_topology
 from tests.draw.figures import SPECS, texts
 from tests.hand_networks import network_of

@@ -8,9 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from forestcoll.draw.blocks import MARGIN, TIER, Block, along_row, blocks, free_places, tiers
-from forestcoll.draw.lattices import circle_layout, cube_layout, torus_layout
-from forestcoll.draw.places import Frame, Layout, Pair, Place, Point
+from forestcoll.draw.layouts.blocks import (
+    MARGIN,
+    TIER,
+    Block,
+    along_row,
+    blocks,
+    free_places,
+    tiers,
+)
+from forestcoll.draw.layouts.lattices import circle_layout, cube_layout, torus_layout
+from forestcoll.draw.layouts.places import Frame, Layout, Pair, Place, Point
 from forestcoll.topology.model import Topology
 
 __all__ = ["has_lattice", "lay_out"]

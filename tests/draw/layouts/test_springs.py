@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from forestcoll.draw.springs import Coordinates, spring_places
+from forestcoll.draw.layouts.springs import Coordinates, spring_places
 from forestcoll.topology import Topology, load_topology
 from tests.hand_networks import network_of
 

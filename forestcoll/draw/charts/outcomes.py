@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from forestcoll.draw.canvas import CROSSING, INK, QUIET
+from forestcoll.draw.canvas import CROSSING, INK, QUIET, Picture
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology.describe import decimal
 from forestcoll.topology.numbers import exact_text
@@ -39,7 +39,7 @@ def draw_outcomes(failing: Sequence[Outcome], better: Sequence[Outcome]) -> Figu
     if not panels:
         raise InvalidParameterError("there are no outcomes to draw")
     heights = [len(part) for part in panels]
-    figure = Figure(
+    figure = Picture(
         figsize=(8.0, _BAR * sum(heights) + 1.2 * len(panels)),
         dpi=150,
         facecolor="white",
