@@ -34,6 +34,8 @@ include_patterns = [
 ]
 exclude_patterns = ["docs/site_extensions", "**/.ipynb_checkpoints", "[.]*", "build", "recomputed"]
 
+smartquotes = False  # options keep their dashes, shells their quotes
+
 # Markdown as code hosts read it; anchors of headings as they make them.
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4

@@ -88,7 +88,7 @@ def test_no_drawing_code_is_loaded_to_read_an_experiment() -> None:
         "assert not [name for name in sys.modules if name.startswith('matplotlib')]; "
         "assert not [name for name in sys.modules if name.startswith('experiments.figures')]"
     )
-    done = subprocess.run([sys.executable, "-c", program], cwd=PAGE.parents[1], capture_output=True)
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
 
 
