@@ -153,7 +153,7 @@ def test_the_legend_hides_a_method_in_all_panels_of_its_section(page: Any) -> No
     traces = page.locator("#experiment-1 .plot .scatterlayer .trace")
     for plot in page.locator("#experiment-1 .plot").all():
         plot.scroll_into_view_if_needed()
-        plot.locator(".main-svg").first.wait_for()
+        plot.locator(".scatterlayer .trace").first.wait_for()
     before = traces.count()
     entry = page.locator("#experiment-1 .legend button", has_text="forestcoll").first
     entry.click()
