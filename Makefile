@@ -1,17 +1,18 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-web lint types arrows cpp python bench fuzz figures-quick figures \
-  format stub clean
+.PHONY: help setup demo test test-all test-web docs lint types arrows cpp python bench fuzz figures-quick figures \
+  wheel coverage bench-track format stub clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
-# The ordinary installation with every extra but the browser of test-web.
-DEPENDENCIES := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+# Requirements of the package with the extras named in the arguments; without any, with all but those
+# of `make test-web`, `make docs`, `make wheel` and `make coverage`.
+REQUIREMENTS := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   extras = project["optional-dependencies"]; \
-  print(*project["dependencies"], *(one for name in extras if name not in ("all", "web") \
-  for one in extras[name]), sep="\n")
+  wanted = sys.argv[1:] or [name for name in extras if name not in ("all", "docs", "release", "web")]; \
+  print(*project["dependencies"], *(one for name in wanted for one in extras[name]), sep="\n")
 NATIVE := $(shell find forestcoll/native baselines/native -name '*.cpp' -o -name '*.hpp')
 RELEASED = build/$(shell $(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)')
 BUILD := CMakeLists.txt pyproject.toml $(NATIVE)
@@ -22,12 +23,17 @@ help:
 	@echo "make test-all  the same, with the tests marked slow: every method, collective and network,"
 	@echo "             and with all rounds of random tests"
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
+	@echo "make docs    set up its tools, then build the documentation site, build/site/index.html"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
 	@echo "             every method try to beat what is called optimal on CONTESTS=2000 more,"
 	@echo "             after as many that are damaged one way or share capacities"
 	@echo "make figures-quick  set up, then draw every figure again from the rows in results/"
 	@echo "make figures set up, then compute what fits HOURS=2 again, into recomputed/, and draw it"
+	@echo "make wheel   build the sdist and the wheels into dist/, and try each in an empty environment"
+	@echo "             without a compiler, with every Python from 3.11 on that is found, or PYTHONS=..."
+	@echo "make coverage  measure the statements that the tests run, or TESTS=tests/core of them"
+	@echo "make bench-track  measure generation, and add it to benchmarks/history.csv"
 	@echo "make format  format all sources"
 	@echo "make stub    write the types of the native modules anew"
 	@echo "make clean   remove what make made"
@@ -47,7 +53,7 @@ $(VENV)/tools:
 	@touch $@
 
 $(VENV)/dependencies: pyproject.toml | $(VENV)/tools
-	@$(BIN)/python -c '$(DEPENDENCIES)' > $@.txt
+	@$(BIN)/python -c '$(REQUIREMENTS)' > $@.txt
 	@$(PIP) --requirement $@.txt
 	@touch $@
 
@@ -61,7 +67,18 @@ $(VENV)/ready: $(VENV)/dependencies $(VENV)/package
 setup:
 	@$(MAKE) --silent $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs 2) $(VENV)/ready
 
-demo: setup
+# The demo needs the extra `experiments` only, less than half of what the tests need.
+$(VENV)/demo-dependencies: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(REQUIREMENTS)' experiments > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+.PHONY: demo-setup
+demo-setup:
+	@$(MAKE) --silent $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs 2) \
+	  $(VENV)/demo-dependencies $(VENV)/package
+
+demo: demo-setup
 	$(BIN)/forestcoll run experiments/quickstart.yaml --fresh --results recomputed
 
 # All side by side, so that no core waits for the C++ tests, which need the build tools only; of the
@@ -96,11 +113,8 @@ suite: testing-core
 	@$(MAKE) --no-print-directory --jobs 1 --output-sync=none python
 
 # The page of results in Chromium: one that is there, else Playwright's own, else Debian's.
-WEB := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-  print(*project["optional-dependencies"]["web"], sep="\n")
-
 $(VENV)/web: pyproject.toml | $(VENV)/tools
-	@$(BIN)/python -c '$(WEB)' > $@.txt
+	@$(BIN)/python -c '$(REQUIREMENTS)' web > $@.txt
 	@$(PIP) --requirement $@.txt
 	@touch $@
 
@@ -110,6 +124,20 @@ test-web: setup $(VENV)/web
 	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
 	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
 	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
+
+# The site, with warnings and dead links as errors. It needs the program, not its extras: beside the
+# package and what that needs, the tools of the extra docs alone are installed.
+SITE_NEEDS := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
+  print(*project["dependencies"], *project["optional-dependencies"]["docs"], sep="\n")
+
+$(VENV)/docs: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(SITE_NEEDS)' > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+docs: $(VENV)/docs $(VENV)/package
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs -d build/doctrees -a -j 2 . build/site
+	@echo "built build/site/index.html"
 
 lint: setup
 	$(BIN)/ruff check .
@@ -136,9 +164,10 @@ cpp: $(VENV)/tools
 # Two halves side by side, of about equal time. Each collects its own tests only, where workers of
 # one session would collect all. What is in no list is in the other half.
 MARKED ?= not slow
-HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth core fuzz \
-  in_network lp problem reference topology)
-PYTEST = $(BIN)/python -m pytest -m '$(MARKED)'
+# All that schedules of many methods are tested with is in one half, which makes each once.
+HALF := $(addprefix tests/,all_to_all allreduce baselines bounded_depth in_network problem reference \
+  runtimes schedule test_compilation.py topology)
+PYTEST = $(BIN)/python -m pytest -p no:anyio -m '$(MARKED)'
 
 # One thread of linear algebra a process: its threads cost each of hundreds of Pythons 0.09 s of CPU.
 half other-half: export OPENBLAS_NUM_THREADS = 1
@@ -167,6 +196,20 @@ bench: setup
 	$(BIN)/python -m benchmarks.bench_fixed_k --runs 3
 	$(BIN)/python -m benchmarks.bench_generate --runs 3 --limit 20
 
+# The times of generation, added to benchmarks/history.csv with the machine and the commit.
+bench-track: setup
+	@mkdir -p build
+	$(BIN)/python -m benchmarks.bench_generate --runs 3 --limit 20 --json build/bench.json
+	$(BIN)/python -m benchmarks.track build/bench.json
+
+# Statements that the tests run, with every process that they start. TESTS names a part of them.
+TESTS ?= tests
+COVERAGE = $(BIN)/python -m coverage
+coverage: testing-core $(VENV)/release
+	@mkdir -p build && $(COVERAGE) erase
+	OPENBLAS_NUM_THREADS=1 $(COVERAGE) run -m pytest -q -m '$(MARKED)' $(TESTS)
+	$(COVERAGE) combine --quiet && $(COVERAGE) report
+
 MINUTES ?= 10
 SEED ?= 1
 CONTESTS ?= 2000
@@ -183,6 +226,15 @@ figures-quick: setup
 HOURS ?= 2
 figures: setup
 	$(BIN)/forestcoll reproduction recompute --hours $(HOURS)
+
+$(VENV)/release: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(REQUIREMENTS)' release > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+PYTHONS ?=
+wheel: $(VENV)/release
+	$(BIN)/python -m tests.release $(PYTHONS:%=--python %)
 
 # The types of the bindings, after a change of src/binding/ in forestcoll/native or baselines/native.
 stub: setup

@@ -20,7 +20,7 @@ from forestcoll.cli.demands import DemandText
 from forestcoll.cli.facts import as_json, as_text
 from forestcoll.cli.options import Json, Spec
 from forestcoll.cli.output import SCHEDULES, expect_writable
-from forestcoll.errors import UnknownMethodError
+from forestcoll.errors import UnknownMethodError, did_you_mean
 from forestcoll.problem.limits import MOST_SECONDS, MOST_THREADS, Limits
 from forestcoll.schedule import (
     Allreduce,
@@ -89,7 +89,8 @@ def run_method(
 ) -> None:
     """Generate a baseline's schedule, verify it, and print its costs."""
     if name not in METHODS:
-        raise UnknownMethodError(f"there is no method {name!r}; known: {', '.join(METHODS)}")
+        hint = did_you_mean(name, METHODS, f"known: {', '.join(METHODS)}")
+        raise UnknownMethodError(f"there is no method {name!r}; {hint}")
     if output is not None:
         expect_writable(output, SCHEDULES)
     parameters = dict(map(setting, settings or ()))

@@ -155,11 +155,14 @@ def _write(rows: list[Row], folder: Path, kinds: Sequence[str], title: str) -> l
 
 
 def _show(rows: list[Row], files: list[Path], title: str, form: Format, *, as_json: bool) -> None:
+    from experiments.results.remarks import behind_in_steps, columns
     from experiments.results.tables import document, losses, notes, table
     from forestcoll.cli import facts as report
 
     if as_json:
         typer.echo(report.as_json({"rows": [document(row) for row in rows], "files": files}))
         return
-    remarks = [*losses(rows, files[0].parent), *notes(rows), *(f"wrote {file}" for file in files)]
-    show_table(table(rows, title), form, remarks)
+    grid = table(rows, title)
+    remarks = [*columns(grid.heads), *behind_in_steps(rows), *losses(rows, files[0].parent)]
+    remarks += [*notes(rows), *(f"wrote {file}" for file in files)]
+    show_table(grid, form, remarks)

@@ -57,6 +57,7 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Print results as a table, or write them to files."""
+    from experiments.results.remarks import behind_in_steps, columns
     from experiments.results.tables import document, losses, notes, table, write_summary
 
     rows = select(load_results(results), method or (), topology or (), status or ())
@@ -70,12 +71,15 @@ def show(
     if as_json:
         _print_json({"rows": [document(row) for row in rows], "files": files})
         return
+    grid = table(rows, str(results))
     remarks = [
+        *columns(grid.heads),
+        *behind_in_steps(rows),
         *losses(rows, results if results.is_dir() else results.parent),
         *notes(rows),
         *(f"wrote {file}" for file in files),
     ]
-    show_table(table(rows, str(results)), form, remarks)
+    show_table(grid, form, remarks)
 
 
 @app.command()

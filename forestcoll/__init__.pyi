@@ -19,6 +19,8 @@ from forestcoll.core.fixed_k import fixed_k as fixed_k
 from forestcoll.cut_over_time.time_certification import certificate_of_time as certificate_of_time
 from forestcoll.cut_over_time.time_search import time_bound as time_bound
 from forestcoll.cut_over_time.time_search import time_bounds as time_bounds
+from forestcoll.explore.compared_cut import compare_cut as compare_cut
+from forestcoll.explore.cut_explorer import CutExplorer as CutExplorer
 from forestcoll.generation import Generated as Generated
 from forestcoll.generation import generate as generate
 from forestcoll.generation import generate_factored as generate_factored

@@ -16,9 +16,10 @@ from forestcoll.core.assembly import expand as expand_schedule
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
-from forestcoll.generation import Generated
+from forestcoll.generation import Generated, generate
 from forestcoll.in_network.collectives import InNetwork
 from forestcoll.in_network.pruning import multicast as multicast_schedule
+from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.sizes import read_size
 from forestcoll.problem.weights import Weights, weights_for
@@ -44,6 +45,7 @@ from forestcoll.schedule.simulate.alpha_beta import DEFAULT_ALPHA_US
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.schedule.verification import AllreduceVerdict, FlowVerdict, StepVerdict, Verdict
 from forestcoll.schedule.verification import verify as verify_schedule
+from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.tree_latency import Latency
@@ -67,6 +69,18 @@ AnyVerdict: TypeAlias = Verdict | AllreduceVerdict | StepVerdict | FlowVerdict
 _REDUCTIONS = ("reduce-scatter", "reduce")
 
 
+@overload
+def optimum(  # type: ignore[overload-overlap]  # an allreduce is no other str
+    topology: Network,
+    *,
+    collective: Literal["allreduce"],
+    root: str | int | None = None,
+    weights: Weights | None = None,
+    k: None = None,
+    reduction: Literal[False] = False,
+    threads: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> AllreduceBound: ...
 @overload
 def optimum(
     topology: Network,
@@ -101,15 +115,15 @@ def optimum(
     reduction: bool = False,
     threads: int = 1,
     progress: Callable[[int, int], None] | None = None,
-) -> Optimum | FixedK:
+) -> Optimum | FixedK | AllreduceBound:
     """Find the exact optimum of a collective on a network, and the cut that proves it.
 
     Parameters
     ----------
     topology : Topology, or its specification, path or networkx graph
     collective : str, optional
-        "allgather", "reduce-scatter", "broadcast" or "reduce"; an allgather if not given, or with
-        ``reduction`` a reduce-scatter.
+        "allgather", "reduce-scatter", "broadcast", "reduce" or "allreduce"; an allgather if not
+        given, or with ``reduction`` a reduce-scatter.
     root : str or int, optional
         Name or rank of the GPU that a broadcast starts from, or that a reduce ends at.
     weights : mapping or sequence, optional
@@ -126,12 +140,15 @@ def optimum(
 
     Returns
     -------
-    Optimum, or FixedK if k is given
+    Optimum, FixedK or AllreduceBound
+        FixedK if k is given. For an allreduce a bound on every allreduce of its ``model``, which
+        names what sums up; :func:`forestcoll.generate` makes the schedule that attains it, or
+        reports the gap.
 
     Raises
     ------
     UnsupportedError
-        For an allreduce, whose best is found with its schedule, and for an unknown collective.
+        For an unknown collective, an allreduce of a single GPU, and an allreduce of k trees.
     InvalidParameterError
         If ``reduction`` is given but the collective reduces nothing; otherwise as
         :func:`forestcoll.generate`.
@@ -146,15 +163,20 @@ def optimum(
     Fraction(2, 1)
     >>> optimum("mi250:boxes=2", k=3).algbw_gb_s
     Fraction(2400, 7)
+    >>> best = optimum("dgx_a100:boxes=4", collective="allreduce")
+    >>> best.algbw_gb_s, best.model
+    (Fraction(400, 3), 'each piece summed up at one GPU; switches only forward')
     """
     topology = as_topology(topology)
-    if collective == "allreduce":
-        raise UnsupportedError(
-            "the best allreduce is found with its schedule, by generate(collective='allreduce'); "
-            "each of its phases has an optimum of its own"
-        )
     if reduction and collective is not None and collective not in _REDUCTIONS:
         raise InvalidParameterError(f"reduction is given, but {collective} is none; leave it out")
+    if collective == "allreduce":
+        if k is not None:
+            raise UnsupportedError(
+                "an allreduce has no bound of its own for k trees; leave k out, or ask for its "
+                "phases, reduce-scatter and allgather"
+            )
+        return _allreduce_bound(topology, root, weights, threads)
     name = collective or ("reduce-scatter" if reduction else "allgather")
     asked = weights_for(topology, name, root=root, weights=weights)
     whole = None if root is None and weights is None else asked
@@ -166,6 +188,24 @@ def optimum(
     return optimum_of_weights(
         topology, weights=whole, reduction=reduction, threads=threads, progress=progress
     )
+
+
+def _allreduce_bound(
+    topology: Topology, root: str | int | None, weights: Weights | None, threads: int
+) -> AllreduceBound:
+    """Return the bound that proves the best allreduce; its schedule is made on the way."""
+    made = generate(
+        topology,
+        collective="allreduce",
+        root=root,
+        weights=weights,
+        threads=threads,
+        factored=True,
+    ).schedule
+    assert isinstance(made, Allreduce)
+    if made.bound is None:
+        raise UnsupportedError(f"{topology.name} has a single GPU, whose allreduce takes no time")
+    return made.bound
 
 
 def cost(schedule: AnySchedule | Result | File) -> Cost:
@@ -247,6 +287,7 @@ def simulate(
     efficiency: Exact = 1,
     priority: Priority | Literal["equal", "critical-path"] = Priority.EQUAL,
     bins: int = 0,
+    timeline: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Simulation:
     """Simulate the time that a schedule or a schedule file takes for a size; does not verify it.
@@ -264,7 +305,7 @@ def simulate(
         The model, as in :class:`forestcoll.schedule.simulate.AlphaBeta`.
     pipeline_chunks : int or "best"
         The number of chunks that the data is cut into, or the best number of those tried.
-    bins, progress
+    bins, timeline, progress
         As in :meth:`forestcoll.schedule.simulate.Simulator.run`.
 
     Raises
@@ -300,12 +341,14 @@ def simulate(
     except ValueError as error:
         raise InvalidParameterError(f"size {error}") from None
     simulator = Simulator(lower_schedule(schedule_in(schedule)))
-    if pipeline_chunks != "best":
-        return simulator.run(size_bytes, model, pipeline_chunks, bins=bins, progress=progress)
-    best = best_chunk_count(simulator, size_bytes, model, progress=progress)
-    if not bins:
-        return best
-    return simulator.run(size_bytes, model, best.pipeline_chunks, bins=bins, progress=progress)
+    if pipeline_chunks == "best":
+        best = best_chunk_count(simulator, size_bytes, model, progress=progress)
+        if not (bins or timeline):
+            return best
+        pipeline_chunks = best.pipeline_chunks
+    return simulator.run(
+        size_bytes, model, pipeline_chunks, bins=bins, timeline=timeline, progress=progress
+    )
 
 
 @overload

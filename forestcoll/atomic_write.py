@@ -33,21 +33,21 @@ _YOUNG_S = 60.0  # a younger folder may not have its lock yet
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Call ``write`` to fill a draft beside the file, then put it in the file's place.
 
-    An interrupted or failed write leaves what was there before.
+    Missing directories are created. An interrupted or failed write leaves what was there before.
 
     Raises
     ------
     ExportError
-        If the directory does not exist or cannot be written to.
+        If a directory cannot be created or written to.
     """
-    if not path.parent.is_dir():
-        raise ExportError(f"{path}: there is no directory {path.parent}; create it first")
     try:
         if path.exists() and not path.is_file():
             # A device or a pipe: nothing to replace (a directory: an error).
             write(path)
         else:
-            _replace(path.resolve(), write)
+            real = path.resolve()
+            real.parent.mkdir(parents=True, exist_ok=True)
+            _replace(real, write)
     except OSError as error:
         raise ExportError(f"{path}: cannot be written: {reason(error)}") from None
 

@@ -133,6 +133,9 @@ def did_you_mean(
     --------
     >>> did_you_mean("rnig", ["ring", "torus"], "take ring or torus")
     'did you mean ring?'
+    >>> did_you_mean("NCCL NVLS", ["nccl-nvls", "ring"], "")
+    'did you mean nccl-nvls?'
     """
-    near = difflib.get_close_matches(str(word), list(known), n=1)
-    return f"did you mean {form(near[0])}?" if near else otherwise
+    words = {one.casefold(): one for one in known}
+    near = difflib.get_close_matches(str(word).casefold(), words, n=1)
+    return f"did you mean {form(words[near[0]])}?" if near else otherwise

@@ -28,6 +28,7 @@ from forestcoll.problem.options import METHODS, Options
 from forestcoll.problem.request import Request, usable_cores
 from forestcoll.schedule.allreduce import TreeSchedule
 from forestcoll.schedule.forest import Forest
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.spec import Network
 
 if TYPE_CHECKING:
@@ -40,8 +41,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Generated:
+@dataclass(frozen=True, slots=True, repr=False)
+class Generated(InBrief):
     """A generated schedule, with its options and the seconds of each stage.
 
     Parameters
@@ -88,6 +89,17 @@ class Generated:
             return self.schedule
         kind = type(self.schedule).__name__
         raise UnsupportedError(f"the schedule is of type {kind}, not Forest; use .schedule")
+
+    def in_a_line(self) -> str:
+        """Return the schedule; its seconds differ from run to run."""
+        return repr(self.schedule)
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the facts of the schedule, and the seconds of its stages."""
+        stages = [f"{stage}: {seconds:.3g} s" for stage, seconds in self.seconds.items()]
+        sized = None if self.timed is None else self.timed.in_a_line()
+        facts = {**self.schedule.in_a_table(), "at this size": sized}
+        return {**facts, "options": self.options, "made in": stages or None}
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

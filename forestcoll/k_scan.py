@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from forestcoll.core.assembly import tree_depths
 from forestcoll.errors import UnsupportedError
@@ -20,14 +20,19 @@ from forestcoll.generation import Progress, generate
 from forestcoll.problem.options import Options, check_k
 from forestcoll.schedule.allreduce import Allreduce, AnyForest, TreeSchedule
 from forestcoll.schedule.factored import FactoredForest
+from forestcoll.topology.in_brief import InARow, InBrief
+from forestcoll.topology.in_rows import InRows
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 
-__all__ = ["BestK", "Choice", "best_k"]
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["BestK", "Choice", "Choices", "best_k"]
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+@dataclass(frozen=True, slots=True, repr=False)
+class Choice(InARow):
     """A number of trees per root, with its rate, number of trees and depth.
 
     Parameters
@@ -50,6 +55,16 @@ class Choice:
     depth: int
     optimal: bool
 
+    def in_a_row(self) -> dict[str, object]:
+        """Return the choice by the names of its attributes."""
+        return {
+            "k": self.k,
+            "algbw_gb_s": self.algbw_gb_s,
+            "trees": self.trees,
+            "depth": self.depth,
+            "optimal": self.optimal,
+        }
+
     def dominates(self, other: Choice) -> bool:
         """Whether it is at least as good in every respect, k included; ties go to the first."""
         return (
@@ -60,26 +75,49 @@ class Choice:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class BestK:
+class Choices(InRows[Choice]):
+    """Choices of k, in the order of k."""
+
+    __slots__ = ()
+    what = "choice"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BestK(InBrief):
     """All choices of k up to a limit.
 
     Parameters
     ----------
-    choices : tuple of Choice
+    choices : Choices
         In the order of k, from 1.
     """
 
-    choices: tuple[Choice, ...]
+    choices: Choices
+
+    def in_a_line(self) -> str:
+        """Return the fastest choice."""
+        return f"of k up to {len(self.choices)}: the fastest is {self.fastest.in_a_line()}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the choices that no other one dominates."""
+        return {f"k = {one.k}": one.in_a_line() for one in self.pareto}
+
+    def _repr_html_(self) -> str:
+        """All choices, a row each."""
+        return self.choices._repr_html_()
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return a pandas data frame with a row for each k."""
+        return self.choices.to_frame()
 
     @property
-    def pareto(self) -> tuple[Choice, ...]:
+    def pareto(self) -> Choices:
         """The choices that no other one dominates, in the order of k.
 
         The first is k = 1. Each later one is faster than all before it, or has fewer or shallower
         trees.
         """
-        return tuple(
+        return Choices(
             one
             for one in self.choices
             if not any(other.dominates(one) for other in self.choices if other.k < one.k)
@@ -148,7 +186,7 @@ def best_k(
     # Factored forests suffice to measure depths, and are faster to make than explicit ones.
     asked = replace(asked, factored=not asked.multicast, routed=False)
     tried = (replace(asked, k=k) for k in range(1, max_k + 1))
-    return BestK(tuple(_tried(topology, one, progress) for one in tried))
+    return BestK(Choices(_tried(topology, one, progress) for one in tried))
 
 
 def _tried(topology: Topology, options: Options, progress: Progress | None) -> Choice:

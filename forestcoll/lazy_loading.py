@@ -34,7 +34,8 @@ def attach(
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Make ``__getattr__`` and ``__dir__`` of a package.
 
-    A found name is set in the package, so each name is looked up only once.
+    A found name is set in the package, so each name is looked up only once. ``dir`` lists the names
+    of the stub alone, without modules that happen to be loaded.
 
     Parameters
     ----------
@@ -58,4 +59,8 @@ def attach(
         setattr(sys.modules[package], name, value)
         return value
 
-    return find, lambda: sorted({*vars(sys.modules[package]), *known()})
+    def names() -> list[str]:
+        loaded = () if late is None else vars(sys.modules[package])
+        return sorted({*loaded, *known()})
+
+    return find, names

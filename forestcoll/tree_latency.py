@@ -27,6 +27,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.forest import Forest, Routes
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.in_brief import InARow, cell_text
 from forestcoll.topology.model import Topology
 
 __all__ = ["Latency", "LeastLatency", "latency", "least_latency"]
@@ -34,8 +35,8 @@ __all__ = ["Latency", "LeastLatency", "latency", "least_latency"]
 _ENTRIES_AT_A_TIME = 2**22  # depths held together
 
 
-@dataclass(frozen=True, slots=True)
-class LeastLatency:
+@dataclass(frozen=True, slots=True, repr=False)
+class LeastLatency(InARow):
     """Lower bounds for all schedules with the same trees per GPU and congestion.
 
     Parameters
@@ -54,9 +55,18 @@ class LeastLatency:
     physical_hops: int
     distinct_trees: int
 
+    def in_a_row(self) -> dict[str, object]:
+        """Return the bounds by their names."""
+        return {
+            "depth": self.depth,
+            "average_depth": self.average_depth,
+            "physical_hops": self.physical_hops,
+            "distinct_trees": self.distinct_trees,
+        }
 
-@dataclass(frozen=True, slots=True)
-class Latency:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Latency(InARow):
     """Depths and numbers of trees, which decide latency; for an allreduce the sum of both phases.
 
     With multicast switches, a hop leads from one multicasting node (a GPU or such a switch) to the
@@ -82,6 +92,23 @@ class Latency:
     trees: int
     distinct_trees: int
     at_least: LeastLatency
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the figures, each with its lower bound."""
+        least = self.at_least.in_a_row()
+        found = {
+            "depth": self.depth,
+            "average_depth": self.average_depth,
+            "physical_hops": self.physical_hops,
+            "distinct_trees": self.distinct_trees,
+        }
+        pairs = {
+            name: value
+            if value in (None, least[name])
+            else f"{cell_text(value)} (at least {cell_text(least[name])})"
+            for name, value in found.items()
+        }
+        return {**pairs, "trees": self.trees}
 
 
 def latency(schedule: AnySchedule, *, physical: bool = True) -> Latency:
@@ -265,13 +292,20 @@ def _by_capacity(forest: AnyForest, topology: Topology, roots: Sequence[int]) ->
     for link, trees in zip(topology.links, carries, strict=True):
         egress[link.tail] += trees
     gpus, weights = topology.compute, forest.weights
-    for root in roots:
-        others = [egress[v] for v in gpus if v != gpus[root]]
-        yield _levels(egress[gpus[root]], others, forest.k * weights[root])
+    everyone = sorted(egress[v] for v in gpus)
+    # A bound depends on the numbers alone, and clusters have few distinct ones.
+    for sends, weight in {(egress[gpus[root]], weights[root]) for root in roots}:
+        others = everyone.copy()
+        others.remove(sends)
+        yield _levels(sends, others, forest.k * weight)
+    whole, rank_of = sum(weights), {v: rank for rank, v in enumerate(gpus)}
+    seen: set[tuple[int, int, tuple[int, ...]]] = set()
     for outside, exits in _cuts(forest, topology, carries):
-        ranks = [rank for rank, v in enumerate(gpus) if v in outside]
-        rooted = sum(weights) - sum(weights[rank] for rank in ranks)
-        yield _levels(exits, [egress[gpus[rank]] for rank in ranks], forest.k * rooted)
+        ranks = [rank_of[v] for v in outside if v in rank_of]
+        rooted = whole - sum(weights[rank] for rank in ranks)
+        seen.add((exits, rooted, tuple(sorted(egress[gpus[rank]] for rank in ranks))))
+    for exits, rooted, sent in seen:
+        yield _levels(exits, sent, forest.k * rooted)
 
 
 def _cuts(

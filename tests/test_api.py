@@ -20,6 +20,7 @@ from forestcoll.errors import (
     VerificationError,
 )
 from forestcoll.schedule.simulate import AlphaBeta, Simulator, best_chunk_count
+from forestcoll.topology import Node, NodeKind, Topology
 
 SPEC = "dgx_a100:boxes=2"
 
@@ -108,7 +109,7 @@ def test_optimum_takes_collectives(asked: dict[str, Any], same: dict[str, Any]) 
 @pytest.mark.parametrize(
     ("asked", "error", "message"),
     [
-        ({"collective": "allreduce"}, UnsupportedError, "by generate\\(collective='allreduce'\\)"),
+        ({"collective": "allreduce", "k": 2}, UnsupportedError, "no bound of its own for k trees"),
         ({"collective": "gossip"}, UnsupportedError, "must be one of allgather"),
         ({"collective": "broadcast"}, InvalidParameterError, "broadcast needs a root"),
         ({"root": 3}, InvalidParameterError, "allgather takes no root"),
@@ -173,3 +174,21 @@ def test_simulate_takes_schedules_files_and_written_sizes(tmp_path: Path) -> Non
     for size in ("64QB", 0, -1):
         with pytest.raises(InvalidParameterError, match=r"^size has"):
             forestcoll.simulate(forest, size)
+
+
+EXAMPLE = Path(__file__).parents[1] / "docs/examples/heterogeneous.yaml"
+
+
+def test_the_optimum_of_an_allreduce_is_a_bound_with_its_model() -> None:
+    """Three unlike boxes: 32 GB/s, where reduce-scatter + allgather reach 20."""
+    found = forestcoll.optimum(EXAMPLE, collective="allreduce")
+    assert found.algbw_gb_s == 32
+    assert found.model == "each piece summed up at one GPU; switches only forward"
+    made = forestcoll.generate(EXAMPLE, collective="allreduce")
+    assert made.schedule.bound == found
+
+
+def test_an_allreduce_of_a_single_gpu_has_no_bound() -> None:
+    alone = Topology("alone", (Node("g", NodeKind.COMPUTE),), ())
+    with pytest.raises(UnsupportedError, match="a single GPU"):
+        forestcoll.optimum(alone, collective="allreduce")

@@ -67,9 +67,19 @@ def test_a_full_disk_is_reported_in_a_line(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_missing_directory_is_reported_before_anything_is_written(tmp_path: Path) -> None:
-    with pytest.raises(ExportError, match=r"there is no directory .*gone; create it first"):
-        write_whole(tmp_path / "gone" / "file", lambda _: pytest.fail("was written"))
+def test_missing_directories_are_created(tmp_path: Path) -> None:
+    """Those behind a link, too."""
+    (tmp_path / "link").symlink_to(tmp_path / "far" / "away" / "file")
+    for path in (tmp_path / "gone" / "twice" / "file", tmp_path / "link"):
+        write_text(path, "x")
+        assert path.read_text() == "x"
+
+
+def test_a_file_as_a_directory_is_reported_before_anything_is_written(tmp_path: Path) -> None:
+    (tmp_path / "taken").touch()
+    for below in ("file", "folder/file"):
+        with pytest.raises(ExportError, match=r"cannot be written: (not a directory|file exists)"):
+            write_whole(tmp_path / "taken" / below, lambda _: pytest.fail("was written"))
 
 
 def test_a_reason_goes_without_the_name_of_a_file() -> None:

@@ -52,6 +52,7 @@ ACROSS = {
     "test_readme": "the examples of the docs",
     "test_dumps_to_schedule": "a page of docs/how-to as one path",
     "test_how_to": "the commands of docs/how-to",
+    "test_docs": "the blocks and commands of all pages",
     "test_faults_of_our_own": "what a page says of kept rows",
     "test_worked_examples": "what papers work out by hand",
     "test_base_networks": "table 9 of the BFB paper, of families and schedules",
@@ -72,6 +73,8 @@ ACROSS = {
     "test_any_network": "tests/fuzz/any_network.py",
     "test_all_to_alls": "tests/fuzz/all_to_alls.py",
     "test_time_bounds": "tests/fuzz/over_time/time_bounds.py",
+    "test_registered_everywhere": "all places that name the baselines",
+    "test_release": "tests/release, and the version wherever it is written",
     "test_registered": "tests/fuzz/registered.py",
     "test_reference": "tests/reference itself",
     "test_literals": "schedules of baselines by hand",
@@ -114,7 +117,7 @@ def folders() -> list[Path]:
         path.parent
         for name in (*PACKAGES, "benchmarks", "docs", "notebooks", "tests")
         for path in (ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "generated"} & set(path.parts)
     }
     return sorted(found)
 
@@ -190,3 +193,13 @@ def test_every_target_of_the_makefile_that_is_reported_of_has_a_rule() -> None:
     phony = {name for line in re.findall(r"^\.PHONY:(.*)$", text, re.M) for name in line.split()}
     assert {"demo", "test", "test-web", "figures", "figures-quick"} <= phony
     assert [name for name in phony if not re.search(rf"^{name}:[^\n]*\n\t", text, re.M)] == []
+
+
+def test_git_ignores_what_make_writes() -> None:
+    """After ``make demo``, ``test``, ``wheel`` and ``coverage``, ``git status`` shows nothing."""
+    recipes = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "quickstart.yaml --fresh --results recomputed" in recipes
+    written = ["recomputed/quickstart/rows.jsonl", "dist/a.whl", "build/coverage", ".venv/ready"]
+    asked = ["git", "check-ignore", *written]
+    done = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == written

@@ -46,7 +46,7 @@ def test_names_are_listed_before_they_are_loaded(shop: Path) -> None:
     import shop as package
 
     assert package.__all__ == ["apple", "shelf"]
-    assert {"apple", "shelf"} <= set(dir(package))
+    assert dir(package) == ["apple", "shelf"]
     assert "shop.shelf" not in sys.modules
 
 

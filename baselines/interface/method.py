@@ -12,7 +12,7 @@ from typing import Any
 from baselines.interface.parameters import as_taken, complaint
 from baselines.interface.search import Report
 from baselines.interface.supported import check_supported
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, did_you_mean
 from forestcoll.extras import missing
 from forestcoll.former_names import PARAMETERS, renamed
 from forestcoll.problem.limits import Limits
@@ -128,9 +128,8 @@ class Method:
         parameters = renamed(parameters, PARAMETERS)
         if unknown := sorted(set(parameters) - set(self.parameters)):
             known = ", ".join(self.parameters) or "none"
-            raise InvalidParameterError(
-                f"{self.name} has no parameter {unknown[0]!r}; it has: {known}"
-            )
+            hint = did_you_mean(unknown[0], self.parameters, f"it has: {known}")
+            raise InvalidParameterError(f"{self.name} has no parameter {unknown[0]!r}; {hint}")
         for parameter, value in parameters.items():
             if problem := complaint(self.generate, parameter, value):
                 raise InvalidParameterError(f"{self.name}: {parameter} {problem}")

@@ -173,17 +173,17 @@ def _over(
 
 def _chain(ports: Ports, gpus: Sequence[int], start: int) -> Chain:
     """The GPUs of a box from the one at a place on."""
-    found = find_paths(ports.direct(gpus), start)
-    chains = [tuple(gpus[place] for place in path) for path in found]
-    chains = chains or [(*gpus[start:], *gpus[:start])]
+    around = (*range(start, len(gpus)), *range(start))
+    found = find_paths(ports.direct(gpus), start) or (around,)
 
     @cache
     def penalty(hop: tuple[int, int]) -> int:
-        return ports.penalty(ports.port(*hop))
+        return ports.penalty(ports.port(gpus[hop[0]], gpus[hop[1]]))
 
-    best = chains[0]
-    if len(chains) > 1:
-        best = min(chains, key=lambda chain: sum(map(penalty, pairwise(chain))))
+    lightest = found[0]
+    if len(found) > 1:
+        lightest = min(found, key=lambda path: sum(map(penalty, pairwise(path))))
+    best = tuple(gpus[place] for place in lightest)
     for hop in pairwise(best):
         ports.add(ports.port(*hop), 1)
     return best

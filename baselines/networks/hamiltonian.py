@@ -39,8 +39,12 @@ def find_paths(successors: Successors, start: int) -> tuple[Path, ...]:
     path, inside = [start], {start}
     trail = [iter(successors[start])]
     for _ in range(LOOKS):
-        step = next((v for v in trail[-1] if v not in inside), None)
-        if step is not None:
+        for step in trail[-1]:  # goes on where it stopped
+            if step not in inside:
+                break
+        else:
+            step = -1
+        if step >= 0:
             path.append(step)
             inside.add(step)
             trail.append(iter(successors[step]))

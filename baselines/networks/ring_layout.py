@@ -142,33 +142,56 @@ class Layout(Ports):
         usual = [(start + exit_ - entry) % size for start in range(size)]
         if not any(self.direct(gpus)):
             return usual
-        import networkx as nx  # the import takes longer than most layouts
-
-        chains: nx.Graph[int] = nx.Graph()  # entry i is node i, exit i is node size + i
-        chains.add_nodes_from(range(2 * size))
+        weights: list[dict[int, int]] = []  # of the exits of each entry
         for start, end in enumerate(usual):
+            weights.append({})
             onward = after[(start - entry + entry_after) % len(after)]
             near = self.router.hops(gpus[end], onward)
             for other, narrowness in self._narrowest(gpus, start).items():
                 if self.router.hops(gpus[other], onward) == near:
                     moved = (other - end) % size
-                    weight = narrowness * size**2 + moved  # ties go to the usual exits
-                    chains.add_edge(start, size + other, weight=weight)
-        if any(chains.degree(start) == 0 for start in range(size)):
+                    weights[start][other] = narrowness * size**2 + moved  # the usual win ties
+        if not all(weights):
             return usual
-        try:
-            pairs = nx.bipartite.minimum_weight_full_matching(chains, range(size))
-        except ValueError:  # some entries are left without an exit
-            return usual
-        return [pairs[start] - size for start in range(size)]
+        lightest = [min(exits, key=exits.__getitem__) for exits in weights]
+        if _differ(lightest):
+            return lightest  # exits of an entry differ in weight, so no other matching is as light
+        return _matching(weights) or usual
 
     def _narrowest(self, gpus: Sequence[int], start: int) -> dict[int, int]:
         """The least sum of slownesses of a chain over direct links, for each end that has one."""
         least: dict[int, int] = {}
-        for path in find_paths(self.direct(gpus), start):
+        direct = self.direct(gpus)
+        steps = {self.slowness[gpus[a], gpus[b]] for a in range(len(gpus)) for b in direct[a]}
+        if len(steps) == 1:  # then all chains are as narrow
+            total = (len(gpus) - 1) * steps.pop()
+            return dict.fromkeys((path[-1] for path in find_paths(direct, start)), total)
+        for path in find_paths(direct, start):
             total = sum(self.slowness[gpus[a], gpus[b]] for a, b in pairwise(path))
             least[path[-1]] = min(total, least.get(path[-1], total))
         return least
+
+
+def _differ(exits: Sequence[int]) -> bool:
+    """Whether no exit is that of two entries."""
+    return len(set(exits)) == len(exits)
+
+
+def _matching(weights: Sequence[dict[int, int]]) -> list[int]:
+    """Return an exit for each entry, at the least weight in all; nothing if there are too few."""
+    import networkx as nx  # the import takes longer than most layouts
+
+    size = len(weights)
+    chains: nx.Graph[int] = nx.Graph()  # entry i is node i, exit i is node size + i
+    chains.add_nodes_from(range(2 * size))
+    for start, exits in enumerate(weights):
+        for other, weight in exits.items():
+            chains.add_edge(start, size + other, weight=weight)
+    try:
+        pairs = nx.bipartite.minimum_weight_full_matching(chains, range(size))
+    except ValueError:  # some entries are left without an exit
+        return []
+    return [pairs[start] - size for start in range(size)]
 
 
 def _cycles(successors: Successors) -> list[Ring]:

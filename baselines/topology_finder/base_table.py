@@ -49,33 +49,33 @@ class BaseTable:
     def __init__(self, file: Path = _FILE) -> None:
         self._times: dict[str, Times] = {}
         self._distances: dict[str, Distances] = {}
-        with file.open(newline="", encoding="utf-8") as rows:
-            for row in csv.DictReader(rows):
-                name, rate = row["network"], row["all_to_all_rate"]
-                self._times[name] = Times(
-                    int(row["hops"]),
-                    Fraction(row["time"]),
-                    int(row["reverse_hops"]),
-                    Fraction(row["reverse_time"]),
-                )
-                self._distances[name] = Distances(
-                    int(row["distance_sum"]),
-                    int(row["back_sum"]),
-                    Fraction(row["all_to_all_bound"]),
-                    Fraction(rate) if rate else None,
-                )
+        with file.open(newline="", encoding="utf-8") as lines:
+            rows = csv.reader(lines)
+            self._columns = next(rows)
+            network = self._columns.index("network")
+            # Numbers are read when they are asked for: a search looks at a few of 16,000 rows.
+            self._rows = {row[network]: row for row in rows if row}
 
     def __len__(self) -> int:
         """Return the number of stored networks."""
-        return len(self._times)
+        return len(self._rows.keys() | self._times.keys())
 
     def __contains__(self, base: Base) -> bool:
         """Whether the table has a row for a base network."""
-        return base.spec in self._times
+        return base.spec in self._rows or base.spec in self._times
 
     def stored(self, base: Base) -> Times | None:
         """Return the times of a base network if they are known without a computation."""
-        return base.times or self._times.get(base.spec)
+        if base.times:
+            return base.times
+        if base.spec not in self._times and (row := self._cells(base)):
+            self._times[base.spec] = Times(
+                int(row["hops"]),
+                Fraction(row["time"]),
+                int(row["reverse_hops"]),
+                Fraction(row["reverse_time"]),
+            )
+        return self._times.get(base.spec)
 
     def times_of(self, base: Base) -> Times:
         """Return the times of a base network; compute and remember unknown ones."""
@@ -87,8 +87,23 @@ class BaseTable:
     def distances_of(self, base: Base) -> Distances:
         """Return the sums of distances of a base network; compute and remember unknown ones."""
         if base.spec not in self._distances:
-            self._distances[base.spec] = distances_of(base)
+            row = self._cells(base)
+            self._distances[base.spec] = _distances(row) if row else distances_of(base)
         return self._distances[base.spec]
+
+    def _cells(self, base: Base) -> dict[str, str]:
+        """Return the cells of a base network by column, none if it has no row."""
+        return dict(zip(self._columns, self._rows.get(base.spec, ()), strict=False))
+
+
+def _distances(row: dict[str, str]) -> Distances:
+    rate = row["all_to_all_rate"]
+    return Distances(
+        int(row["distance_sum"]),
+        int(row["back_sum"]),
+        Fraction(row["all_to_all_bound"]),
+        Fraction(rate) if rate else None,
+    )
 
 
 def extend(degree: int, nodes: int, file: Path = _FILE) -> int:

@@ -14,13 +14,16 @@ from __future__ import annotations
 
 import argparse
 import csv
+from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
-
-import matplotlib as mpl
-from matplotlib.figure import Figure
+from typing import Any
 
 from baselines.direct_connect.bfb.bfb import generate as breadth_first
+from experiments.figures.figure import Axis, Figure, Panel, Point, Series
+from experiments.figures.matplotlib_renderer import save
+from experiments.figures.styles import STYLES
 from forestcoll import generate, load_topology, verify
 from forestcoll.schedule import cost, synchronous
 
@@ -33,9 +36,15 @@ GRAPHS = (
 ALPHA_US = 10
 BANDWIDTH_GB_S = 12.5
 SIZES = tuple(2**power for power in range(10, 31, 2))
+_STYLES = tuple(
+    replace(STYLES[method], line=line, size=3.5)
+    for method in ("bfb", "forestcoll")
+    for line in ("-", ":")
+)
+"""Of the schedules in a graph's rows: synchronous steps solid, pipelined dotted."""
 
 
-def rows_of(spec: str) -> list[dict[str, object]]:
+def rows_of(spec: str) -> list[dict[str, Any]]:
     """BFB, and ForestColl in steps and pipelined: T_L in steps, T_B times M / B."""
     topology = load_topology(spec)
     degree = max(topology.egress_gb_s)
@@ -44,9 +53,9 @@ def rows_of(spec: str) -> list[dict[str, object]]:
     verify(forest)
     diameter, depth = broadcast.num_steps, int(forest.tree_depths().max())
     found: list[tuple[str, int, Fraction]] = [
-        ("BFB, in steps", diameter, synchronous(broadcast).time_s_per_gb),
+        ("BFB, synchronous steps", diameter, synchronous(broadcast).time_s_per_gb),
         ("BFB, pipelined", diameter, cost(broadcast).time_s_per_gb),
-        ("ForestColl, in steps", depth, synchronous(forest).time_s_per_gb),
+        ("ForestColl, synchronous steps", depth, synchronous(forest).time_s_per_gb),
         ("ForestColl, pipelined", depth, cost(forest).time_s_per_gb),
     ]
     return [
@@ -62,28 +71,25 @@ def time_us(steps: int, runtime: float, size: int) -> float:
     return steps * ALPHA_US + runtime * size / (BANDWIDTH_GB_S * 1e9) * 1e6
 
 
-def drawn(rows: list[dict[str, object]], file: Path) -> None:
+def drawn(rows: list[dict[str, Any]], file: Path) -> None:
     """A panel for each graph: how much longer than the bound, by the size of the data."""
-    mpl.rcParams["svg.hashsalt"] = "bfb"
-    figure = Figure(figsize=(13, 6), layout="constrained")
-    axes = figure.subplots(2, 4, sharex=True, sharey=True)
-    styles = {"BFB, in steps": "C0-", "BFB, pipelined": "C0:"}
-    styles |= {"ForestColl, in steps": "C1-", "ForestColl, pipelined": "C1:"}
-    for axis, graph in zip(axes.flat, GRAPHS, strict=True):
+    panels = []
+    for graph in GRAPHS:
         mine = [row for row in rows if row["graph"] == graph]
-        least = (mine[0]["steps"], (mine[0]["gpus"] - 1) / mine[0]["gpus"])  # type: ignore[operator]
-        for row in mine:
-            shares = [float(row[f"us_{s}"]) / time_us(*least, s) for s in SIZES]  # type: ignore[arg-type]
-            label = f"{row['schedule']}: {row['steps']} steps, T_B {row['bandwidth_runtime']:.3f}"
-            axis.plot(SIZES, shares, styles[str(row["schedule"])], label=label)
-        axis.set(xscale="log", ylim=(0.95, 2.2), title=graph.replace(":of=", "\nof="))
-        axis.title.set_fontsize(8)
-        axis.legend(fontsize=6, loc="upper left")
-    for axis in axes[1]:
-        axis.set_xlabel("M (bytes)")
-    for axis in axes[:, 0]:
-        axis.set_ylabel("time / (diameter alpha + (N-1)/N M/B)")
-    figure.savefig(file, dpi=150, metadata={"Software": None})
+        least = (mine[0]["steps"], (mine[0]["gpus"] - 1) / mine[0]["gpus"])
+        series = tuple(
+            Series(row["schedule"], style, tuple(_points(row, least)))
+            for row, style in zip(mine, _STYLES, strict=True)
+        )
+        along = Axis("size of the data", "bytes", tuple(SIZES))
+        up = Axis("time over the bound", ends=(0.95, 2.0))
+        panels.append(Panel(graph, along, up, series))
+    save(Figure(tuple(panels), columns=4, size=(1.7, 1.9)), file)
+
+
+def _points(row: dict[str, Any], least: tuple[int, float]) -> Iterator[Point]:
+    for size in SIZES:
+        yield Point(size, float(row[f"us_{size}"]) / time_us(*least, size))
 
 
 def main() -> None:

@@ -177,7 +177,7 @@ register(Kind(
 ))  # fmt: skip
 register(Kind(
     name="training-shares", draws="experiments.figures.training_shares:training_shares",
-    summary="visible communication and saved time of each model, over all assumptions",
+    summary="stacked bars of computation and visible communication, model by model",
 ))  # fmt: skip
 register(Kind(
     name="slowdowns", draws="experiments.figures.bound_lines:fault_costs",

@@ -21,7 +21,7 @@ from baselines.interface.parameters import complaint
 from baselines.interface.search import Report
 from baselines.interface.supported import GATHERING, check_supported
 from baselines.registry import METHODS
-from forestcoll.errors import InvalidExperimentError, UnsupportedError
+from forestcoll.errors import InvalidExperimentError, UnsupportedError, did_you_mean
 from forestcoll.generation import Options, Progress, generate
 from forestcoll.problem.limits import Limits
 from forestcoll.problem.weights import Weights
@@ -76,7 +76,9 @@ def find_method(name: str) -> Callable[..., Schedule]:
         module, _, attribute = name.partition(":")
         function: Callable[..., Schedule] = getattr(importlib.import_module(module), attribute)
         return function
-    raise InvalidExperimentError(f"there is no method {name!r}; known: {', '.join(method_names())}")
+    known = method_names()
+    hint = did_you_mean(name, known, f"known: {', '.join(known)}")
+    raise InvalidExperimentError(f"there is no method {name!r}; {hint}")
 
 
 def parameters_of(name: str) -> tuple[str, ...]:

@@ -86,7 +86,7 @@ def _panel(title: str, rows: Sequence[Row], columns: tuple[str, str], palette: P
         for name, its in points.items()
         if its
     )
-    along = replace(ordinate(x, "T_B (M/B)"), margin=0.3, from_zero=False)
+    along = replace(ordinate(x, "T_B (M/B)"), margin=0.4, from_zero=False)
     up = replace(ordinate(y, "T_L (steps)"), margin=0.2, from_zero=False)
     return Panel(title, along, up, (*_bounds(rows), *methods))
 

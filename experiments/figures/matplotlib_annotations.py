@@ -45,6 +45,8 @@ METHOD = "method"
 Boxes = NDArray[np.float64]
 """Rectangles in pixels: left, bottom, right, top in the last axis."""
 
+_ROOM = np.array([-2.0, -2.0, 2.0, 2.0])  # pixels around a label that no other one covers
+_BAND = 3.0  # points from which a line is a band, such as that of an optimum
 _MARK = "beside a mark"
 
 _DIRECTIONS = np.array([
@@ -342,7 +344,7 @@ def spread(figure: pictures.Figure) -> None:
                 written.set_visible(False)
                 continue
             written.set_position((float(offsets[best, 0]), float(offsets[best, 1])))
-            others = np.concatenate([others, boxes[best : best + 1]])
+            others = np.concatenate([others, boxes[best : best + 1] + _ROOM])
 
 
 def _labels(axes: Axes) -> list[Annotation]:
@@ -351,14 +353,17 @@ def _labels(axes: Axes) -> list[Annotation]:
 
 
 def _obstacles(axes: Axes) -> Iterator[Boxes]:
-    """Yield what marks fill, as squares, and lines, as dots along them."""
+    """Yield what marks fill, as squares, and lines, as dots along them, bands as wide ones."""
+    scale = axes.figure.dpi / 72
     for line in axes.get_lines():
+        width = line.get_linewidth()
+        half, step = (width / 2 * scale, width / 2 * scale) if width > _BAND else (1, 3)
         places = line.get_transform().transform(line.get_xydata())
         if line.get_marker() not in ("None", "none", "", None):
-            yield _squares(places, line.get_markersize() / 2 * axes.figure.dpi / 72)
+            yield _squares(places, line.get_markersize() / 2 * scale)
         if line.get_linestyle() not in ("None", "none", "", " "):
             for start, end in itertools.pairwise(places):
-                yield _squares(np.linspace(start, end, int(np.hypot(*(end - start)) / 3)), 1)
+                yield _squares(np.linspace(start, end, int(np.hypot(*(end - start)) / step)), half)
 
 
 def _squares(centres: Boxes, half: float) -> Boxes:
@@ -370,7 +375,7 @@ def _choices(axes: Axes, written: Annotation) -> tuple[Boxes, Boxes]:
     extent = written.get_window_extent()
     scale = axes.figure.dpi / 72
     half = np.array([extent.width, extent.height]) / 2
-    offsets = _DIRECTIONS * [0.7 * _STEP, _STEP]
+    offsets = _DIRECTIONS * [0.9 * _STEP, _STEP]
     offsets[:, 0] += np.sign(_DIRECTIONS[:, 0]) * half[0] / scale
     centres = axes.transData.transform(written.xy) + offsets * scale
     return offsets, np.concatenate([centres - half, centres + half], axis=-1)

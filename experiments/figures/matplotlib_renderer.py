@@ -182,7 +182,10 @@ def _panel_width(figure: Figure) -> float:
 
 
 def _panels(figure: Figure) -> tuple[pictures.Figure, list[Axes]]:
-    """Return an empty picture with its panels; only those at the left edge label the ordinate."""
+    """Return an empty picture with its panels.
+
+    The ordinate is labelled at the left edge, and where it differs from that of the panel before.
+    """
     count, columns = len(figure.panels), _columns(figure)
     lines = math.ceil(count / columns)
     size = (_width(figure), 0.1 + figure.size[1] * lines)
@@ -193,15 +196,19 @@ def _panels(figure: Figure) -> tuple[pictures.Figure, list[Axes]]:
         words = wrapped(panel.title, _panel_width(figure) * _LETTERS_AN_INCH)
         axes.set_title(words, parse_math=False)
         axes.set_xlabel(panel.x.label, parse_math=False)
-        if place % columns == 0:
-            words = wrapped(panel.y.paper_label or panel.y.label, _LETTERS_AN_INCH * tall)
-            axes.set_ylabel(words, parse_math=False)
+        label = _ordinate_label(panel)
+        if place % columns == 0 or label != _ordinate_label(figure.panels[place - 1]):
+            axes.set_ylabel(wrapped(label, _LETTERS_AN_INCH * tall), parse_math=False)
     for axes in grid[count:]:
         axes.remove()
     for axes, panel in zip(grid, figure.panels, strict=False):
         if panel.empty and not panel.title and count > 1:  # a gap in the grid
             axes.set_axis_off()
     return picture, grid[:count]
+
+
+def _ordinate_label(panel: Panel) -> str:
+    return panel.y.paper_label or panel.y.label
 
 
 def _draw(axes: Axes, panel: Panel, scale: ScalarMappable | None, width: float) -> None:

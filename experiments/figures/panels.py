@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,6 +29,12 @@ CLUSTERS: Mapping[str, str] = {
     "mi250": "AMD MI250",
 }
 """Titles of panels for families whose usual name differs."""
+
+_LONG = 6
+"""Letters of a size in units of 2^10 from which decimal units are shorter."""
+
+_DECIMAL = ("", "k", "M", "G", "T")
+"""Units of sizes that are no multiples of powers of two: thousands, millions and so on."""
 
 _STARS = "*dp"
 """Markers of published values without a method in the figure, in order of use."""
@@ -174,11 +181,19 @@ def with_room(places: Iterable[float], most: int = 10) -> list[float]:
 def size_ticks(places: Sequence[float]) -> tuple[list[str], str]:
     """Return the texts of data sizes, and the unit for the label of their axis.
 
-    All are in units, or all in bytes, with an exponent where the number is long.
+    All are in units of 2^10, or all in decimal ones of bytes.
     """
     sizes = list(map(round, places))
     texts = list(map(size_text, sizes))
-    if all(len(text) < 6 for text in texts):
+    if all(
+        len(text) < _LONG and (text.endswith("B") or size < 1024)
+        for text, size in zip(texts, sizes, strict=True)
+    ):
         return texts, ""
-    plain = [str(n) if n < 10_000 else f"{n:.3g}".replace("e+0", "e") for n in sizes]
-    return plain, " (bytes)"
+    return list(map(_decimal, sizes)), " (bytes)"
+
+
+def _decimal(size: int) -> str:
+    """Return a number of bytes with three digits and k, M, G or T for thousands."""
+    thousands = min(len(_DECIMAL) - 1, int(math.log10(max(size, 1)) / 3 + 1e-9))
+    return f"{size / 1000**thousands:.3g}{_DECIMAL[thousands]}"

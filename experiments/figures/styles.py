@@ -45,7 +45,7 @@ _STYLES = {
     "bfb-expansion": (_GREEN, "s", "--"),
     "shifted-ring": (_PINK, "v", "--"),
     "shifted-bfb-ring": (_ORANGE, "D", "--"),
-    "torus": (_SKY, "v", "--"),
+    "torus": (_SKY, "v", "-."),
     "all-to-all-lp": (_BLACK, "P", "--"),
     "nccl-tree": (_BLUE, "X", "--"),
     "nccl-nvls": (_GREEN, "o", "-."),

@@ -1,13 +1,14 @@
-"""Modelled training beside what is printed: ranges over all choices of the assumptions.
+"""Modelled iterations of training as stacked bars, beside printed shares.
 
-Each topology has two panels: visible communication with rings, and the time that ForestColl saves,
-both as shares of the iteration with rings. Each model has a bar from the least to the most over all
-choices, a dot for each choice, and the printed share.
+Each model has two bars, with rings and with ForestColl: computation, then visible communication, as
+shares of the iteration with rings. The bars are of the assumptions whose visible communication is
+nearest to the printed one, or the median of all. A line spans all choices of the assumptions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from experiments.figures.figure import INK, Axis, Bar, Figure, Panel, Point, Series, Style
 from experiments.figures.styles import STYLES
@@ -18,48 +19,59 @@ from experiments.results.rows import Row, Status
 __all__ = ["training_shares"]
 
 _RINGS, _OURS = "ring", "forestcoll"
-_VISIBLE, _SAVED = "visible communication with rings", "time saved with ForestColl"
 
-_DOT = Style(INK, marker="|", size=8, order=3)
-_EXACT = Style("#000000", "published", marker="D", size=6, order=4)
-_AT_MOST = Style("#000000", "published", marker="<", size=7, order=4)
+_COMPUTING = Style("#cfcfcf")
+_SPAN = Style(INK)
+_EXACT = Style("#000000", "published", marker="D", size=5, order=4)
+_AT_LEAST = Style("#000000", "published", marker=">", size=6, order=4)
 
-_Choice = tuple[str, float]
-"""The words of a choice of the assumptions, and the share that it leads to."""
+_APART, _THICKNESS, _SPANNED = 0.21, 0.36, 0.07
+"""Of the distance between two models: from the middle to a bar; heights of bars and of lines."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """One choice of the assumptions, in shares of the iteration with rings.
+
+    Parameters
+    ----------
+    words : str
+        The assumptions.
+    computing : float
+        Share of computation.
+    total : float
+        Time of the iteration with ForestColl.
+    """
+
+    words: str
+    computing: float
+    total: float
 
 
 def training_shares(rows: Sequence[Row]) -> Figure:
-    """Describe the shares of visible communication and of saved time, model by model."""
+    """Describe computation and visible communication, model by model."""
     printed = {one.model: one for one in published_shares()}
-    panels: list[Panel] = []
+    panels = []
     for topology in dict.fromkeys(row.topology for row in rows):
         here = [row for row in rows if row.topology == topology and row.status is Status.OK]
-        visible, saved = _visible(here), _saved(here)
-        models = tuple(visible)
-        both = ((_VISIBLE, _RINGS, visible), (_SAVED, _OURS, saved))
-        panels += (
-            _panel(f"{name}\n{topology}", method, models, found, printed, of=name)
-            for name, method, found in both
-        )
+        panels.append(_panel(topology, _choices(here), printed))
     most = max((len(panel.y.names) for panel in panels), default=0)
-    return Figure(tuple(panels), _legend(panels), (3.6, 0.7 + 0.25 * max(3, most)))
+    return Figure(tuple(panels), _legend(panels), (6.0, 0.7 + 0.42 * max(2, most)))
 
 
-def _visible(rows: Sequence[Row]) -> dict[str, list[_Choice]]:
+def _choices(rows: Sequence[Row]) -> dict[str, list[_Choice]]:
+    """Return the choices of each model that have a result with both methods."""
+    rings = {_assumptions(row): row for row in rows if row.method == _RINGS}
     found: dict[str, list[_Choice]] = {}
     for row in rows:
-        if row.method == _RINGS and row.visible_share is not None:
-            found.setdefault(_model(row), []).append((_words(row), row.visible_share))
-    return found
-
-
-def _saved(rows: Sequence[Row]) -> dict[str, list[_Choice]]:
-    before = {_choice(row): row.iteration_s for row in rows if row.method == _RINGS}
-    found: dict[str, list[_Choice]] = {}
-    for row in rows:
-        slow = before.get(_choice(row))
-        if row.method == _OURS and slow and row.iteration_s is not None:
-            found.setdefault(_model(row), []).append((_words(row), 1 - row.iteration_s / slow))
+        ring = rings.get(_assumptions(row))
+        if row.method != _OURS or ring is None or ring.visible_share is None:
+            continue
+        if ring.iteration_s and row.iteration_s is not None:
+            words = ", ".join(f"{name} {value}" for name, value in _assumptions(row)[1])
+            found.setdefault(_model(row), []).append(
+                _Choice(words, 1 - ring.visible_share, row.iteration_s / ring.iteration_s)
+            )
     return found
 
 
@@ -67,46 +79,62 @@ def _model(row: Row) -> str:
     return str(row.parameters.get("model", ""))
 
 
-def _choice(row: Row) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((name, str(value)) for name, value in row.parameters.items()))
-
-
-def _words(row: Row) -> str:
-    return ", ".join(f"{name} {value}" for name, value in _choice(row) if name != "model")
+def _assumptions(row: Row) -> tuple[str, tuple[tuple[str, str], ...]]:
+    others = sorted((name, str(value)) for name, value in row.parameters.items() if name != "model")
+    return _model(row), tuple(others)
 
 
 def _panel(
-    title: str,
-    method: str,
-    models: tuple[str, ...],
-    found: dict[str, list[_Choice]],
-    printed: dict[str, TrainingShare],
-    of: str,
+    title: str, choices: Mapping[str, Sequence[_Choice]], printed: Mapping[str, TrainingShare]
 ) -> Panel:
-    bars, dots = [], []
+    bars: list[Bar] = []
     marks: dict[bool, list[Point]] = {True: [], False: []}
-    for place, model in enumerate(models):
-        shares = [share for _, share in found.get(model, ())]
-        if shares:
-            least, most = min(shares), max(shares)
-            text = f"{model}: {least:.1%} to {most:.1%}"
-            bars.append(
-                Bar(place, 0.5, least, most - least, STYLES[method], opacity=0.6, text=text)
-            )
-        dots += [Point(share, place, words) for words, share in found.get(model, ())]
-        if model in printed:
-            one = printed[model]
-            share = one.visible if of == _VISIBLE else one.saved
-            words = f"{model}, printed: {'' if one.exact else 'at most '}{share:.0%}"
-            marks[one.exact].append(Point(share, place, words))
-    series = [Series("", _DOT, tuple(dots))]
-    series += [
+    for place, (model, found) in enumerate(choices.items()):
+        one = printed.get(model)
+        bars += _bars(place, _shown(found, one), found)
+        if one is not None:
+            least = "" if one.exact else "at least "
+            for upper, share, what in (
+                (True, 1 - one.visible, "computation"),
+                (False, 1 - one.saved, "with ForestColl"),
+            ):
+                words = f"{model}, printed: {least}{share:.0%} {what}"
+                marks[one.exact].append(Point(share, _level(place, upper=upper), words))
+    series = tuple(
         Series("", style, tuple(marks[exact]))
-        for exact, style in ((True, _EXACT), (False, _AT_MOST))
+        for exact, style in ((True, _EXACT), (False, _AT_LEAST))
         if marks[exact]
-    ]
-    along = Axis("share of the iteration with rings", "percent", from_zero=True, margin=0.06)
-    return Panel(title, along, Axis(names=models, downwards=True), tuple(series), tuple(bars))
+    )
+    along = Axis("share of the iteration with rings", "percent", from_zero=True, margin=0.3)
+    return Panel(title, along, Axis(names=tuple(choices), downwards=True), series, tuple(bars))
+
+
+def _shown(choices: Sequence[_Choice], printed: TrainingShare | None) -> _Choice:
+    """Return the choice nearest to the printed one, or the median of all."""
+    ordered = sorted(choices, key=lambda one: one.computing)
+    if printed is None:
+        return ordered[(len(ordered) - 1) // 2]
+    return min(ordered, key=lambda one: abs(1 - one.computing - printed.visible))
+
+
+def _level(place: int, *, upper: bool) -> float:
+    return place - _APART if upper else place + _APART
+
+
+def _bars(place: int, shown: _Choice, choices: Sequence[_Choice]) -> Iterator[Bar]:
+    """Yield the parts of both bars of a model, then the lines over all choices."""
+    saved = f"ForestColl, {100 * (1 - shown.total):.0f} % saved"
+    ends = {True: [one.computing for one in choices], False: [one.total for one in choices]}
+    both = ((True, _RINGS, 1.0, "rings"), (False, _OURS, shown.total, saved))
+    for upper, method, total, beside in both:
+        level = _level(place, upper=upper)
+        yield Bar(level, _THICKNESS, 0, shown.computing, _COMPUTING, text=shown.words)
+        visible = total - shown.computing
+        words = f"{method}: {visible:.1%} visible communication; {shown.words}"
+        yield Bar(level, _THICKNESS, shown.computing, visible, STYLES[method], text=words)
+        least, most = min(ends[upper]), max(ends[upper])
+        yield Bar(level, _SPANNED, least, most - least, _SPAN, text=f"{least:.1%} to {most:.1%}")
+        yield Bar(level, _SPANNED, 1.0, 0.0, _SPAN, beside=beside)
 
 
 def _legend(panels: Sequence[Panel]) -> tuple[Series, ...]:
@@ -114,13 +142,13 @@ def _legend(panels: Sequence[Panel]) -> tuple[Series, ...]:
         return ()
     used = {series.style for panel in panels for series in panel.series}
     entries = [
-        ("range over all assumptions", Style(INK, marker="s", size=8), 0.6),
-        ("one choice of them", _DOT, 1.0),
-        ("printed", _EXACT, 1.0),
-        ("printed: at most", _AT_MOST, 1.0),
+        ("computation", replace(_COMPUTING, marker="s", size=8)),
+        ("visible communication, rings", Style(STYLES[_RINGS].colour, marker="s", size=8)),
+        ("visible communication, ForestColl", Style(STYLES[_OURS].colour, marker="s", size=8)),
+        ("all choices of the assumptions", Style(INK, line="-")),
+        ("printed", _EXACT),
+        ("printed: at least", _AT_LEAST),
     ]
     return tuple(
-        Series(name, style, opacity=opacity)
-        for name, style, opacity in entries
-        if style.marker == "s" or style in used
+        Series(name, style) for name, style in entries if style.role != "published" or style in used
     )

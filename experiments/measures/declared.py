@@ -191,7 +191,7 @@ class Measures:
     visible_share: float | None = measure(
         "share of the iteration in which nothing is computed",
         how=lambda made: made.iteration and made.iteration.visible_share,
-        label="visible communication", heading="visible",
+        label="visible communication", unit="share", heading="visible",
         cell=lambda row: share(row.visible_share),
     )  # fmt: skip
     visible_all_to_all_s: float | None = measure(
@@ -225,7 +225,7 @@ class Measures:
         label="theoretical makespan", unit="s", logarithmic=True,
     )  # fmt: skip
     time_simulated_s: float | None = measure(
-        "simulated time at a size, [latencies](#simulations) included",
+        "simulated time at a size, [latencies](../experiments.md#simulations) included",
         how=_simulated(lambda found, size: found.at(size).time_s), sized=True, simulated=True,
         label="simulated time", unit="s", logarithmic=True,
     )  # fmt: skip

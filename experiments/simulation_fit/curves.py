@@ -13,7 +13,7 @@ from dataclasses import replace
 from experiments.config.methods import method_names, run_method
 from experiments.simulation_fit.measurements import Curve
 from forestcoll.compilation import compile_program
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, did_you_mean
 from forestcoll.schedule import verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator
@@ -53,9 +53,8 @@ def simulator_of(curve: Curve) -> Simulator:
 def _program(topology: str, collective: str, text: str) -> Program:
     name, _, rest = text.partition(":")
     if name not in method_names():
-        raise InvalidParameterError(
-            f"there is no method {name!r}; known: {', '.join(method_names())}"
-        )
+        hint = did_you_mean(name, method_names(), f"known: {', '.join(method_names())}")
+        raise InvalidParameterError(f"there is no method {name!r}; {hint}")
     given = dict(part.partition("=")[::2] for part in rest.split(",") if part)
     parameters = {key: _value(value) for key, value in given.items()}
     schedule, _ = run_method(

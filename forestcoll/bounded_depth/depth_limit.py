@@ -31,10 +31,12 @@ from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reversal import transposed
 from forestcoll.topology.describe import counted
+from forestcoll.topology.in_brief import InARow
+from forestcoll.topology.in_rows import InRows
 from forestcoll.topology.spec import Network
 
 __all__ = [
-    "DepthPoint", "ShallowSchedules", "least_depth", "points_of", "rate_by_depth",
+    "DepthPoint", "DepthPoints", "ShallowSchedules", "least_depth", "points_of", "rate_by_depth",
     "schedule_within",
 ]  # fmt: skip
 
@@ -42,8 +44,8 @@ __all__ = [
 F = TypeVar("F", Forest, FactoredForest)
 
 
-@dataclass(frozen=True, slots=True)
-class DepthPoint:
+@dataclass(frozen=True, slots=True, repr=False)
+class DepthPoint(InARow):
     """A point of the Pareto front of depth and throughput, with its schedule.
 
     Parameters
@@ -68,6 +70,23 @@ class DepthPoint:
     def proved(self) -> bool:
         """Whether the schedule is proved to be the fastest of its depth."""
         return self.algbw_gb_s == self.at_most_gb_s
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the depth, the rate with its bound, and k."""
+        return {
+            "depth": self.depth,
+            "algbw_gb_s": self.algbw_gb_s,
+            "at_most_gb_s": self.at_most_gb_s,
+            "proved": self.proved,
+            "k": self.k,
+        }
+
+
+class DepthPoints(InRows[DepthPoint]):
+    """The Pareto front of depth and throughput, by depth."""
+
+    __slots__ = ()
+    what = "depth"
 
 
 def schedule_within(request: Request, form: Form[F], clock: Stopwatch) -> F | Allreduce[F]:
@@ -135,7 +154,7 @@ class ShallowSchedules(Generic[F]):
         return hold(fastest)
 
 
-def points_of(request: Request, clock: Stopwatch) -> tuple[DepthPoint, ...]:
+def points_of(request: Request, clock: Stopwatch) -> DepthPoints:
     """Return schedules from the shallowest to the fastest, each deeper than the one before.
 
     Raises
@@ -149,7 +168,7 @@ def points_of(request: Request, clock: Stopwatch) -> tuple[DepthPoint, ...]:
         raise UnsupportedError("the schedule of a single GPU is empty and has no depth")
     most = request.options.max_depth
     _check(request, most)
-    return tuple(_found(request, clock, most))
+    return DepthPoints(_found(request, clock, most))
 
 
 def least_depth(request: Request) -> int:
@@ -274,7 +293,7 @@ def rate_by_depth(
     *,
     progress: Progress | None = None,
     **given: Any,
-) -> tuple[DepthPoint, ...]:
+) -> DepthPoints:
     """Find schedules of small depth, with the throughput of each.
 
     Parameters
@@ -291,9 +310,9 @@ def rate_by_depth(
 
     Returns
     -------
-    tuple of DepthPoint
-        By depth, from the least depth of this collective (the eccentricity of a root, in hops from
-        GPU to GPU). No point dominates another. The last is the schedule of
+    DepthPoints
+        A tuple of DepthPoint, by depth, from the least depth of this collective (the eccentricity
+        of a root, in hops from GPU to GPU). No point dominates another. The last is the schedule of
         :func:`forestcoll.generation.generate` with these options, unless the search found shallower
         trees that are as fast. For an allreduce, a pair of forests may be faster. All others are
         the fastest *found* at their depth; where ``proved``, none faster exists.

@@ -3,7 +3,7 @@
 Problem: from each root, the hops to the farthest GPU; a hop leads over switches to the next GPU.
 Input:   a topology, ranks.
 Output:  the eccentricity of each of them.
-Cost:    links x hops x N/64.
+Cost:    links x hops x R/64, for R roots of distinct neighbours.
 Source:  Own; a tree of a root that reaches all GPUs has a path to the farthest.
 """
 
@@ -22,6 +22,8 @@ def eccentricities(
     """Return the distance of each root to the farthest GPU.
 
     One search runs from all roots at once: the bits of a node mark the roots that have reached it.
+    GPUs with equal neighbours, such as those of a box behind its switches, share a root of the
+    search: to exchange two of them maps the network to itself.
 
     Parameters
     ----------
@@ -30,6 +32,24 @@ def eccentricities(
     through_gpus : bool
         Whether to count links, not hops from GPU to GPU over switches.
     """
+    neighbours = _neighbours(topology)
+    firsts = {neighbours[root]: root for root in roots}
+    found = dict(zip(firsts, _search(topology, list(firsts.values()), through_gpus), strict=True))
+    return [found[neighbours[root]] for root in roots]
+
+
+def _neighbours(topology: Topology) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the nodes that each rank sends to, and those that it receives from."""
+    heads: list[list[int]] = [[] for _ in topology.nodes]
+    tails: list[list[int]] = [[] for _ in topology.nodes]
+    for link in topology.links:
+        heads[link.tail].append(link.head)
+        tails[link.head].append(link.tail)
+    return [(tuple(sorted(heads[v])), tuple(sorted(tails[v]))) for v in topology.compute]
+
+
+def _search(topology: Topology, roots: Sequence[int], through_gpus: bool) -> list[int]:
+    """Search from all roots at once, by the bits of every node."""
     bits = [0] * len(topology.nodes)
     for place, root in enumerate(roots):
         bits[topology.compute[root]] |= 1 << place

@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 
 __all__ = ["generate_schedule"]
 
+_EXCESS_HOPS = 2
+"""Hops above the lower bound on depth from which on a shallower forest is worth a look."""
+
+_SHALLOWER = "forestcoll depths shows the rate at smaller depths; --max-depth takes one"
+
 
 def generate_schedule(
     spec: Spec,
@@ -97,6 +102,14 @@ def generate_schedule(
     ] = True,
     factored: Annotated[
         bool, typer.Option("--factored", help="Do not write the trees out (.npz only).")
+    ] = False,
+    exact_depth: Annotated[
+        bool,
+        typer.Option(
+            "--exact-depth",
+            help="With --factored: measure the depth of every tree and bound it, both slow for "
+            "large networks.",
+        ),
     ] = False,
     in_network: Annotated[
         bool, typer.Option("--multicast", help="Use multicast and reduction in marked switches.")
@@ -172,14 +185,29 @@ def generate_schedule(
     tried = None if max_k is None else best_k(topology, max_k, options)
     if tried is not None:
         options = replace(options, k=tried.lowest.k if low else tried.fastest.k)
-    made = _written_trees(topology, options, output, check=check)
+    made = _written_trees(topology, options, output, check=check, exact_depth=exact_depth)
     choices = None if tried is None else [asdict(choice) for choice in tried.choices]
     facts = {"topology": topology.name, **about, "collective": collective, "tried": choices, **made}
+    if not json_ and _may_be_shallower(made, options):
+        facts["shallower"] = _SHALLOWER
     report({**facts, "file": output}, json_)
 
 
+def _may_be_shallower(made: dict[str, Any], options: Options) -> bool:
+    """Whether the depth that throughput took is far above its bound, and a limit was possible.
+
+    The rate of a shallower forest is a search of its own, often longer than this generation. So the
+    command that searches is named, and nothing is searched.
+    """
+    phases = [made] if "depth" in made else [made["reduce"], made["gather"]]
+    excess = sum(phase["depth"] - phase["at_least"]["depth"] for phase in phases)
+    limited = options.max_depth is not None or options.size is not None
+    others = options.multicast or options.factored or options.sparse_exchange
+    return excess >= _EXCESS_HOPS and not limited and not others and options.method == "forestcoll"
+
+
 def _written_trees(
-    topology: Topology, options: Options, output: Path, *, check: bool
+    topology: Topology, options: Options, output: Path, *, check: bool, exact_depth: bool
 ) -> dict[str, Any]:
     """Generate trees, verify them if asked to, write them, and return the facts about them."""
     with progress_bars() as progress:
@@ -188,7 +216,7 @@ def _written_trees(
     verdict = verify(schedule) if check else None
     write_schedule(schedule, output)
     return {
-        **_tree_facts(schedule),
+        **_tree_facts(schedule, verdict, exact_depth=exact_depth),
         "algbw_gb_s": schedule.algbw_gb_s if schedule.time_s_per_gb else None,
         **_proved(schedule, verdict),
         **({} if made.timed is None else _time_facts(made.timed)),
@@ -232,11 +260,27 @@ def _check_choices(
         raise InvalidParameterError("--low chooses among numbers of trees; give --best-k too")
 
 
-def _tree_facts(schedule: TreeSchedule) -> dict[str, Any]:
-    """Return the facts about the trees, separately for each phase of an allreduce."""
+def _tree_facts(
+    schedule: TreeSchedule, verdict: Verdict | AllreduceVerdict | None, *, exact_depth: bool
+) -> dict[str, Any]:
+    """Return the facts about the trees, separately for each phase of an allreduce.
+
+    The trees of a factored forest are as many as the square of its GPUs in length, so that their
+    depth is measured on request only; the check bounds it.
+    """
     if isinstance(schedule, Allreduce):
-        phases = {"reduce": schedule.reduce, "gather": schedule.gather}
-        return {name: {"by": part.collective, **_tree_facts(part)} for name, part in phases.items()}
+        both = verdict if isinstance(verdict, AllreduceVerdict) else None
+        phases = {
+            "reduce": (schedule.reduce, None if both is None else both.reduce),
+            "gather": (schedule.gather, None if both is None else both.gather),
+        }
+        return {
+            name: {"by": part.collective, **_tree_facts(part, proved, exact_depth=exact_depth)}
+            for name, (part, proved) in phases.items()
+        }
     facts = {"k": schedule.k, "trees": schedule.num_trees}
     written_out = not isinstance(schedule, FactoredForest)
-    return {**facts, **asdict(latency(schedule, physical=written_out))}
+    if written_out or exact_depth:
+        return {**facts, **asdict(latency(schedule, physical=written_out))}
+    depth = verdict.depth if isinstance(verdict, Verdict) else None
+    return {**facts, "greatest_possible_depth": depth}

@@ -24,7 +24,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from forestcoll.errors import ForestCollError
+from forestcoll.errors import ForestCollError, did_you_mean
 from forestcoll.extras import missing
 from forestcoll.former_names import FormerNameWarning, current_arguments
 
@@ -73,6 +73,7 @@ ABOVE = {
         "expected": "experiments.advice.expected_cli:expected_rates",
         "reproduction": "experiments.reproduction.cli:app",
         "tune": "experiments.advice.tuning.cli:tune_sizes",
+        "nccl-tuner": "experiments.advice.nccl_tuner.tuner_cli:write_tuner_file",
         "results": "experiments.results_cli:app",
         "run": "experiments.cli:run",
         "topology find": "experiments.advice.finding.find_cli:find_topology",
@@ -112,6 +113,14 @@ class Commands(TyperGroup):
         if short is not None:
             return TyperCommand(cmd_name, help=short)
         return _as_command(cmd_name, entry.load())
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find the command of the first word, or refuse with the nearest one that exists."""
+        known = self.list_commands(ctx)
+        if args and args[0] not in known and not ctx.resilient_parsing:
+            hint = did_you_mean(args[0], known, "forestcoll --help lists them", repr)
+            ctx.fail(f"No such command {args[0]!r}; {hint}")
+        return super().resolve_command(ctx, args)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, without loading the commands that it lists."""
@@ -192,6 +201,7 @@ def _plugins() -> dict[str, EntryPoint]:
     return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 
+@cache
 def _as_command(name: str, plugin: Any) -> Any:
     """Turn a function into a command, or a typer.Typer into a group of commands."""
     holder = typer.Typer(add_completion=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +10,7 @@ import typer
 
 from forestcoll.cli.facts import as_json
 from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
-from forestcoll.cli.output import expect_drawable, progress_bars
+from forestcoll.cli.output import expect_drawable, expect_writable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import read_size, size_text
@@ -28,6 +27,7 @@ from forestcoll.schedule.simulate import (
     Simulator,
     best_chunk_count,
     chunk_count_within,
+    write_timeline,
 )
 from forestcoll.schedule.steps import StepSchedule
 from forestcoll.topology.describe import decimal
@@ -93,6 +93,14 @@ def simulate_schedule(
             "--usage", metavar="FILE", help="Draw link usage at the last size: .png, .pdf or .svg."
         ),
     ] = None,
+    timeline: Annotated[
+        Path | None,
+        typer.Option(
+            "--timeline",
+            metavar="FILE",
+            help="Draw who sends when at the last size: .png, .pdf or .svg; .csv has all times.",
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Verify a schedule file and simulate its time, latencies included."""
@@ -111,11 +119,18 @@ def simulate_schedule(
         priority=priority,
     )
     expect_drawable(usage)
+    if timeline is not None and _is_table(timeline):
+        expect_writable(timeline)
+    else:
+        expect_drawable(timeline)
     schedule = read_schedule(file)
     verify(schedule)
     program = compile_program(schedule)
-    if usage is not None and not program.num_transfers:
-        raise InvalidParameterError(f"{file}: nothing moves in this schedule, so leave --usage out")
+    for name, output in (("--usage", usage), ("--timeline", timeline)):
+        if output is not None and not program.num_transfers:
+            raise InvalidParameterError(
+                f"{file}: nothing moves in this schedule, so leave {name} out"
+            )
     demand = schedule.demand if isinstance(schedule, FlowSchedule | StepSchedule) else None
     asked = sizes_of(sizes or _SIZES, "--size")
     if sizes is None and demand is not None:
@@ -127,7 +142,9 @@ def simulate_schedule(
         for size in asked:
             found.append(_at(simulator, size, model, many, bars))
         if usage is not None:
-            _draw(simulator, found[-1], usage)
+            _draw_usage(simulator, found[-1], usage)
+        if timeline is not None:
+            _write_timeline(simulator, found[-1], timeline)
     if json_:
         typer.echo(as_json(_document(file, program, simulator, bound, found)))
     else:
@@ -196,11 +213,26 @@ class _Bound:
         return f"{100 * least / found.time_s:.1f} %" if least and found.time_s else "-"
 
 
-def _draw(simulator: Simulator, found: Simulation, output: Path) -> None:
+def _draw_usage(simulator: Simulator, found: Simulation, output: Path) -> None:
     from forestcoll.draw import draw_usage, save_figure
 
     again = simulator.run(found.size_bytes, found.model, found.pipeline_chunks, bins=_BINS)
     save_figure(draw_usage(again, simulator.program.topology), output)
+
+
+def _is_table(output: Path) -> bool:
+    return output.suffix.lower() == ".csv"
+
+
+def _write_timeline(simulator: Simulator, found: Simulation, output: Path) -> None:
+    program = simulator.program
+    again = simulator.run(found.size_bytes, found.model, found.pipeline_chunks, timeline=True)
+    if again.timeline is not None and _is_table(output):
+        write_timeline(again.timeline, program, found.size_bytes, output)
+    else:
+        from forestcoll.draw import draw_timeline, save_figure
+
+        save_figure(draw_timeline(again, program), output)
 
 
 def _document(
@@ -255,7 +287,7 @@ def _lines(
     ]
     if model.gamma_s_per_gb:
         settings.append(f"gamma {decimal(model.gamma)} s/GB")
-    settings += _costs(model)
+    settings += model.options()
     heads = ("size", "time", "algbw GB/s", "chunks", "of pipelined", "of bound")
     lines = [
         f"{program.collective} on {program.topology.name} by {program.method}, verified",
@@ -279,18 +311,6 @@ def _lines(
     widths = [max(10, *map(len, column)) for column in zip(*rows, strict=True)]
     aligned = [[f"{c:>{w}}" for c, w in zip(row, widths, strict=True)] for row in rows]
     return [*lines, *("  ".join(row) for row in aligned)]
-
-
-def _costs(model: AlphaBeta) -> list[str]:
-    """Return the settings that are not the default."""
-    costs = [
-        (model.window != 1, f"window {model.window}"),
-        (model.chunk_cost_us, f"{decimal(Fraction(model.chunk_cost_us))} us a pipeline chunk"),
-        (model.message_cost_us, f"{decimal(Fraction(model.message_cost_us))} us a transfer"),
-        (model.efficiency != 1, f"{decimal(Fraction(model.efficiency))} of each bandwidth"),
-        (model.has_priorities, "critical paths first"),
-    ]
-    return [words for is_set, words in costs if is_set]
 
 
 def _time(seconds: float) -> str:

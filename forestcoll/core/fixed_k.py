@@ -42,6 +42,8 @@ from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.options import check_k
 from forestcoll.problem.rate_bound import RateBound
 from forestcoll.problem.weights import Weights
+from forestcoll.topology.describe import decimal, rate
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.validation import uses_all_bandwidth
@@ -51,8 +53,8 @@ __all__ = ["FixedK", "fixed_k"]
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class FixedK:
+@dataclass(frozen=True, repr=False)
+class FixedK(InBrief):
     """The least congestion of k trees per root on a network, with its witness.
 
     Parameters
@@ -116,6 +118,34 @@ class FixedK:
         """The cut, with its GPUs and exit links."""
         best = self.optimum
         return Cut(best.topology, self.cut, best.weights, best.reduction)
+
+    def in_a_line(self) -> str:
+        """Return the rate with its k, and what is lost against the optimum."""
+        best = self.optimum
+        share = "optimal" if self.optimal else f"{decimal(100 * self.share)} % of the optimum"
+        name = f"{best.collective} on {best.topology.name}"
+        return f"{name}: {rate(self.algbw_gb_s)}, k = {self.k}, {share}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the bound of this k and its cut."""
+        return {
+            "topology": self.optimum.topology.name,
+            "collective": self.optimum.collective,
+            "k": self.k,
+            "algbw": rate(self.algbw_gb_s),
+            "at most, with this k": rate(self.bound_algbw_gb_s),
+            "optimum, any k": rate(self.optimum.algbw_gb_s),
+            "share of the optimum": self.share,
+            "U": f"{self.congestion} trees per GB/s",
+            "what binds": (
+                self.witness.in_words() if self.prices is None else self.prices.in_words()
+            ),
+        }
+
+    @property
+    def share(self) -> Fraction:
+        """The rate as a share of the optimum with any k, at most 1."""
+        return self.algbw_gb_s / self.optimum.algbw_gb_s
 
     def certificate(self) -> Fraction | int:
         """Recompute, from the topology alone, how many trees the cut lacks below the bound.

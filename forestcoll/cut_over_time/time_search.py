@@ -30,6 +30,7 @@ from forestcoll.errors import (
     SolverError,
     TimeLimitError,
     UnsupportedError,
+    did_you_mean,
 )
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.over_time.time_bound import DelayedRate, TimeBound, TimeCut
@@ -173,9 +174,8 @@ class LeastTimes:
     ) -> None:
         known = (*COLLECTIVES, _ALL_TO_ALL)
         if collective not in known:
-            raise UnsupportedError(
-                f"collective is {collective!r}; it must be one of {', '.join(known)}"
-            )
+            hint = did_you_mean(collective, known, f"it must be one of {', '.join(known)}")
+            raise UnsupportedError(f"collective is {collective!r}; {hint}")
         if topology.num_compute == 1:
             raise UnsupportedError(
                 f"{topology.name} has a single GPU: nothing moves, so no time passes"

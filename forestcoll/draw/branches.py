@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from forestcoll.draw.places import GPU_RADIUS, SWITCH_HEIGHT, Place, Point
+from forestcoll.draw.layouts.places import GPU_RADIUS, SWITCH_HEIGHT, Place, Point
 
 __all__ = ["Branches", "branches", "pieces"]
 

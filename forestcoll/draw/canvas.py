@@ -26,13 +26,13 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch
 from matplotlib.path import Path
 
 from forestcoll.atomic_write import write_whole
-from forestcoll.draw.places import GPU_RADIUS, SWITCH_HEIGHT, Frame, Layout, Place
+from forestcoll.draw.layouts.places import GPU_RADIUS, SWITCH_HEIGHT, Frame, Layout, Place
 from forestcoll.draw.routes import Route
 from forestcoll.errors import ExportError
 from forestcoll.topology.model import Topology
 
 __all__ = [
-    "CROSSING", "DEAD", "INK", "PLAIN", "QUIET", "SLOW", "UNDATED", "Canvas", "Line",
+    "CROSSING", "DEAD", "INK", "PLAIN", "QUIET", "SLOW", "UNDATED", "Canvas", "Line", "Picture",
     "check_format", "gpu_label", "save_figure", "svg_text",
 ]  # fmt: skip
 
@@ -51,6 +51,8 @@ _LEAST_WIDTH = 6.0
 _LARGEST = 60.0
 _LEAST_FONT = 3.0  # points; smaller text is left out
 
+_MOST_SVG = 160_000  # characters in a notebook; beyond, a PNG is smaller
+
 _SETTINGS: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "forestcoll",
@@ -65,6 +67,25 @@ UNDATED: dict[str, dict[str, None]] = {
 
 
 _Vector = npt.NDArray[np.float64]
+
+
+class Picture(Figure):
+    """A figure that notebooks show without a matplotlib backend, the same bytes each time."""
+
+    def _ipython_display_(self) -> None:
+        """Show one image, also where matplotlib's inline backend would add another."""
+        from IPython.display import display  # called by IPython alone
+
+        display(self._repr_mimebundle_(), raw=True)  # type: ignore[no-untyped-call]
+
+    def _repr_mimebundle_(self, **_: Any) -> dict[str, str | bytes]:
+        """What other notebooks show: SVG, or PNG if the figure has very many lines."""
+        text = svg_text(self).replace("<svg", '<svg style="max-width:100%;height:auto"', 1)
+        if len(text) <= _MOST_SVG:
+            return {"image/svg+xml": text, "text/plain": str(self)}
+        drawn = io.BytesIO()
+        self.savefig(drawn, format="png", bbox_inches="tight", dpi=100, metadata=UNDATED[".png"])
+        return {"image/png": drawn.getvalue(), "text/plain": str(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +116,7 @@ class Canvas:
         middle = (low + high) / 2
         scale = min(1.0, _LARGEST / float(2 * half.max()))
         size = (float(2 * half[0]) * scale, float(2 * half[1]) * scale)
-        figure = Figure(figsize=size, dpi=150, facecolor="white")
+        figure = Picture(figsize=size, dpi=150, facecolor="white")
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         axes.set_xlim(middle[0] - half[0], middle[0] + half[0])
         axes.set_ylim(middle[1] - half[1], middle[1] + half[1])

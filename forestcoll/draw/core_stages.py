@@ -27,7 +27,7 @@ from forestcoll.core.optimality import optimum
 from forestcoll.core.path_recovery import find_routes
 from forestcoll.core.problem import Problem
 from forestcoll.draw.canvas import CROSSING, Line
-from forestcoll.draw.places import Pair
+from forestcoll.draw.layouts.places import Pair
 from forestcoll.draw.topology import Marks, draw_marked
 from forestcoll.errors import InvalidParameterError, UnsupportedError
 from forestcoll.problem.optimum import Optimum

@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.ticker import FixedLocator
 
-from forestcoll.draw.canvas import INK, Canvas, Line, gpu_label
-from forestcoll.draw.places import Pair
+from forestcoll.draw.canvas import INK, Canvas, Line, Picture, gpu_label
+from forestcoll.draw.layouts.places import Pair
 from forestcoll.topology.model import Topology
 
 __all__ = ["as_square", "is_dense", "matrix_canvas"]
@@ -48,7 +47,7 @@ def matrix_canvas(
     """
     count = len(topology.nodes)
     side = min(max(_CELL * count, _SMALLEST), _LARGEST)
-    figure = Figure(figsize=(side + 1.2, side + 1.0), dpi=150, facecolor="white")
+    figure = Picture(figsize=(side + 1.2, side + 1.0), dpi=150, facecolor="white")
     axes = figure.add_axes((0.7 / (side + 1.2), 0.6 / (side + 1.0), side / (side + 1.2),
                             side / (side + 1.0)))  # fmt: skip
     axes.set_xlim(-0.5, count - 0.5)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from forestcoll.draw.places import GPU_RADIUS, SWITCH_HEIGHT, Layout, Pair, Place, Point
+from forestcoll.draw.layouts.places import GPU_RADIUS, SWITCH_HEIGHT, Layout, Pair, Place, Point
 
 __all__ = ["Route", "clearance", "routes"]
 

@@ -18,9 +18,9 @@ from matplotlib.patches import Patch
 from forestcoll.draw.canvas import CROSSING, DEAD, INK, PLAIN, SLOW, Canvas, Line, gpu_label
 from forestcoll.draw.damage import Damage, damage
 from forestcoll.draw.folding import Folded, fold
-from forestcoll.draw.layout import has_lattice, lay_out
+from forestcoll.draw.layouts.layout import has_lattice, lay_out
+from forestcoll.draw.layouts.places import Layout, Pair
 from forestcoll.draw.matrix import as_square, is_dense, matrix_canvas
-from forestcoll.draw.places import Layout, Pair
 from forestcoll.draw.routes import Route, routes
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology.describe import counted, decimal

@@ -20,7 +20,7 @@ from matplotlib.path import Path
 from forestcoll.api import schedule_in
 from forestcoll.draw.branches import Branches, branches, pieces
 from forestcoll.draw.canvas import CROSSING, INK, PLAIN, QUIET, Canvas, gpu_label
-from forestcoll.draw.places import Layout
+from forestcoll.draw.layouts.places import Layout
 from forestcoll.errors import InvalidScheduleError, UnsupportedError
 from forestcoll.generation import Generated
 from forestcoll.schedule.allreduce import Allreduce, not_taken

@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from forestcoll.draw.canvas import INK
+from forestcoll.draw.canvas import INK, Picture
 from forestcoll.errors import InvalidParameterError
 from forestcoll.problem.sizes import size_text
 from forestcoll.schedule.simulate import AlphaBeta, Simulation
 from forestcoll.topology.describe import counted, decimal
 from forestcoll.topology.model import Topology
 
-__all__ = ["draw_usage"]
+__all__ = ["draw_usage", "heading", "unit_of_time"]
 
 _SHOWN = 40  # rows
 _ROW = 0.2  # inches
@@ -55,11 +55,11 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
         )
     rows = _rows(usage.share, topology)
     shown = rows[:_SHOWN]
-    figure = Figure(
+    figure = Picture(
         figsize=(8.0, 1.6 + _ROW * len(shown)), dpi=150, facecolor="white", layout="constrained"
     )
     axes = figure.subplots()
-    scale, unit = (1e3, "ms") if simulation.time_s >= 1e-3 else (1e6, "us")
+    scale, unit = unit_of_time(simulation.time_s)
     end = usage.bin_s * usage.share.shape[1] * scale
     image = axes.imshow(
         np.vstack([row.share for row in shown]),
@@ -77,15 +77,20 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
     below = f"; not shown: {counted(left_out, 'link')} that carry less" if left_out else ""
     axes.set_xlabel(f"time, {unit}, simulated{below}", color=INK)
     figure.colorbar(image, ax=axes, label="share of the bandwidth")
+    figure.suptitle(heading(simulation, topology), color=INK, fontsize=10, parse_math=False)
+    return figure
+
+
+def unit_of_time(time_s: float) -> tuple[float, str]:
+    """Return the unit for an axis up to a time: how many are a second, and its name."""
+    return (1e3, "ms") if time_s >= 1e-3 else (1e6, "us")
+
+
+def heading(simulation: Simulation, topology: Topology) -> str:
+    """Return the network, the size and the model of a simulation."""
     chunks = counted(simulation.pipeline_chunks, "pipeline chunk")
     size = f"{size_text(simulation.size_bytes)} in {chunks}"
-    figure.suptitle(
-        f"{topology.name}, {size}: simulated, {_model_text(simulation.model)}",
-        color=INK,
-        fontsize=10,
-        parse_math=False,
-    )
-    return figure
+    return f"{topology.name}, {size}: simulated, {_model_text(simulation.model)}"
 
 
 def _model_text(model: AlphaBeta) -> str:
@@ -94,7 +99,7 @@ def _model_text(model: AlphaBeta) -> str:
     words += [f"gamma {decimal(model.gamma)} s/GB"] if model.gamma else []
     words += ["in lockstep"] if model.lockstep else []
     words += ["by its clock"] if model.keep_clock else []
-    return ", ".join(words)
+    return ", ".join([*words, *model.options()])
 
 
 def _rows(share: _Floats, topology: Topology) -> list[_Row]:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
+from matplotlib.figure import Figure
+
 from forestcoll.core.optimality import optimum
 from forestcoll.draw import draw_topology, svg_text
 from forestcoll.errors import InvalidParameterError
@@ -48,6 +50,10 @@ class CutComparison:
     def binds(self) -> bool:
         """Whether no cut is tighter."""
         return self.cut.algbw_gb_s == self.tightest[0].cut.algbw_gb_s
+
+    def figure(self) -> Figure:
+        """Return the network with the chosen cut in colour, which ``forestcoll.draw`` shows."""
+        return draw_topology(self.cut.topology, self.cut)
 
     def __repr__(self) -> str:
         return f"<cut of {self.cut.topology.name}: {self._rows()[0][0]} GB/s, {self._rows()[0][1]}>"

@@ -2,8 +2,8 @@
 
 To read: ``timed_forests`` (the public class, all collectives), ``one_phase`` (one collective of one
 phase), ``time_minimum`` (the search for trees), ``rate_program`` (rates of given trees),
-``slot_program`` (trees whose hops wait), ``priced_hops`` and ``priced_trees`` (new trees by
-prices), ``timed_trees`` (trees, their latency and loads), ``rotations`` (symmetries),
-``whole_shares`` and ``written_forest`` (from amounts to a forest), ``repeated_time`` and
-``exact_plan`` (exact times).
+``slot_search``, ``slot_program`` and ``priced_slots`` (trees whose hops wait), ``priced_hops`` and
+``priced_trees`` (new trees by prices), ``timed_trees`` (trees, their latency and loads),
+``rotations`` (symmetries), ``whole_shares`` and ``written_forest`` (from amounts to a forest),
+``repeated_time`` and ``exact_plan`` (exact times).
 """

@@ -12,9 +12,11 @@ Source:  ours; docs/mathematics/forests-over-time.md.
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -25,10 +27,11 @@ from forestcoll.forest_over_time.exact_plan import exact_width
 from forestcoll.forest_over_time.priced_hops import HopNetwork
 from forestcoll.forest_over_time.rate_program import Limits
 from forestcoll.forest_over_time.repeated_time import repeated_time_us
-from forestcoll.forest_over_time.rotations import Orbit, root_orbits
-from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram
+from forestcoll.forest_over_time.rotations import root_orbits
+from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, loads_in_slots
+from forestcoll.forest_over_time.slot_search import SlotSearch
 from forestcoll.forest_over_time.time_minimum import Pool, Report, TimedRates
-from forestcoll.forest_over_time.timed_trees import Column, TimedTree, trees_of
+from forestcoll.forest_over_time.timed_trees import TimedTree, trees_of
 from forestcoll.forest_over_time.whole_shares import whole_shares
 from forestcoll.forest_over_time.written_forest import written_forest
 from forestcoll.problem.over_time.timed_links import TimedLinks
@@ -49,10 +52,7 @@ _SLACKS = ((2e-3, 128), (5e-3, 512), (2e-2, 100_000))
 """Shares of the time that may be given away for whole numbers of trees, and the largest k."""
 
 _MOST_TREES = 512  # of the core's forest, to begin with
-_MOST_COLUMNS = 24  # of a slot program; of more, only those in use
-_MOST_SLOTS, _MORE_SLOTS, _FEW_CLASSES = 16, 24, 4  # more of them for few link classes
-_MOST_ROWS = 512
-_LONG = 32  # hops: in a longer time so few slots are too wide to be of use
+_LONG = 40  # hops: in a longer time so few slots are too wide to be of use
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ class ForestsOfPhase:
             STAGE,
             lambda _: Pool(self._hops, self._orbits, self._limits, self._first_trees()),
         )
-        self._slots: tuple[int, SlotProgram] | None = None
+        program = SlotProgram(self._hops, self._orbits, self._limits)
+        self._slots = SlotSearch(program, self._pool.slowest_hop)
 
     def at(
         self, size_bytes: int, good_us: Fraction = Fraction(0), report: Report | None = None
@@ -141,7 +142,7 @@ class ForestsOfPhase:
             found.append(self._whole(made, size_bytes))
         least_us = min(one.time_us for one in found)
         if least_us > good_us and rates.time < _LONG * self._pool.slowest_hop:
-            found.extend(self._in_slots(rates, amount, report))
+            found.extend(self._in_slots(rates, amount, (least_us, good_us), report))
         return min(found, key=lambda one: one.time_us)
 
     def _whole(self, forest: Forest, size_bytes: int) -> TimedForest:
@@ -188,117 +189,75 @@ class ForestsOfPhase:
                 Fraction(float(rate) * (time - column.latency)) / amount
                 for column, rate in zip(found.columns, found.rates, strict=True)
             ]
-            forest, _ = self._written(found.columns, carried, most)
+            trees = [(one.orbit, one.tree) for one in found.columns]
+            forest, _ = self._written(trees, carried, most)
             if forest is not None:
                 return forest
         return None
 
     def _in_slots(
-        self, rates: TimedRates, amount: Fraction, report: Report | None
+        self,
+        rates: TimedRates,
+        amount: Fraction,
+        known_us: tuple[Fraction, Fraction],
+        report: Report | None,
     ) -> Iterator[TimedForest]:
-        program = self._slot_program(rates)
-        if program is None:
-            return
-        late = self._pool.slowest_hop
-        columns = program.columns
-        for plan in _finest(program, late, float(amount), report):
-            made, counts = self._of_plan(plan, columns, amount)
+        """Yield forests of plans in slots between a good time and one that is known already."""
+        trees = [(one.orbit, one.tree) for one in rates.columns]
+        best, good = (float(time * self._links.ticks_per_us) for time in known_us)
+        for plan in self._slots.plans(float(amount), best, good, trees, report):
+            made = self._of_plan(plan, amount)
+            if made is not None:
+                yield made
+
+    def _of_plan(self, plan: SlotPlan, amount: Fraction) -> TimedForest | None:
+        paths = {path for one, _ in plan.moves for path in one.tree.paths}
+        if not self._hops.has_one_offset(paths):
+            return None
+        late = max(map(self._hops.latency_of, paths))
+        carried: dict[tuple[int, TimedTree], float] = defaultdict(float)
+        for one, sent in plan.moves:
+            carried[one.orbit, one.tree] += sent
+        for slack, most in _SLACKS:
+            width = max(float(amount) / plan.value * (1 + slack), late / plan.gap)
+            shares = [Fraction(sent * width) / amount for sent in carried.values()]
+            made, counts = self._written(list(carried), shares, most)
             if made is None:
                 continue
-            due = [Fraction(count, made.k // self._whole_planes) * amount for count in counts]
-            width = exact_width(plan, columns, self._limits, due)
-            if width is not None:
-                ticks = late + plan.slots * max(width, Fraction(late, plan.gap))
-                yield TimedForest(made, ticks / self._links.ticks_per_us, "slots")
-
-    def _of_plan(
-        self, plan: SlotPlan, columns: Sequence[Column], amount: Fraction
-    ) -> tuple[Forest | None, list[int]]:
-        of_columns = plan.carried(len(columns))
-        for slack, most in _SLACKS:
-            width = float(amount) / plan.value * (1 + slack)
-            width = max(width, self._pool.slowest_hop / plan.gap)
-            carried = [Fraction(one * width) / amount for one in of_columns]
-            made, counts = self._written(columns, carried, most)
-            if made is not None:
-                return made, counts
-        return None, []
-
-    def _slot_program(self, rates: TimedRates) -> SlotProgram | None:
-        """Return a program of all columns if they are few, else of those in use."""
-        columns = self._pool.columns
-        if len(columns) > _MOST_COLUMNS:
-            columns = rates.columns
-        elif self._slots is not None and self._slots[0] == len(columns):
-            return self._slots[1]
-        if not self._hops.has_one_offset(path for one in columns for path in one.tree.paths):
-            return None
-        program = SlotProgram(columns, self._limits)
-        if program.link_classes * _MOST_SLOTS > _MOST_ROWS:
-            return None
-        if columns is self._pool.columns:
-            self._slots = len(columns), program
-        return program
+            part = amount / (made.k // self._whole_planes)
+            due = {tree: count * part for tree, count in zip(carried, counts, strict=True)}
+            loads = partial(loads_in_slots, self._hops, self._orbits, plan.slots)
+            exact = exact_width(plan, self._limits, loads, due)
+            if exact is not None:
+                ticks = late + plan.slots * max(exact, Fraction(late, plan.gap))
+                return TimedForest(made, ticks / self._links.ticks_per_us, "slots")
+        return None
 
     def _written(
-        self, columns: Sequence[Column], carried: Sequence[Fraction], most: int
+        self, trees: Sequence[tuple[int, TimedTree]], carried: Sequence[Fraction], most: int
     ) -> tuple[Forest | None, list[int]]:
-        """Write whole numbers of trees out; return the multiplicity of each column, too."""
+        """Write whole numbers of trees out; return the multiplicity of each tree, too."""
         of_orbit = [
-            [i for i, column in enumerate(columns) if column.orbit == place]
+            [i for i, (orbit, _) in enumerate(trees) if orbit == place]
             for place in range(len(self._orbits))
         ]
         found = whole_shares(
             self._limits.weights, [[carried[i] for i in these] for these in of_orbit], most
         )
-        counts = [0] * len(columns)
+        counts = [0] * len(trees)
         if found is None:
             return None, counts
         k, whole = found
         for these, of_these in zip(of_orbit, whole, strict=True):
             for i, count in zip(these, of_these, strict=True):
                 counts[i] = count
-        trees = [
-            (tree, count)
-            for column, count in zip(columns, counts, strict=True)
+        written = [
+            (tree.moved(nodes, self._rank_of), count)
+            for (orbit, tree), count in zip(trees, counts, strict=True)
             if count
-            for tree in self._carried_round(column)
+            for nodes in self._orbits[orbit].nodes
         ]
-        forest = written_forest(self._planes, self._request.weights, k, trees)
+        forest = written_forest(self._planes, self._request.weights, k, written)
         if self._reduction:
             forest = transposed(forest, self._request.topology)
         return forest, counts
-
-    def _carried_round(self, column: Column) -> Iterator[TimedTree]:
-        orbit: Orbit = self._orbits[column.orbit]
-        for nodes in orbit.nodes:
-            yield column.tree.moved(nodes, self._rank_of)
-
-
-def _finest(
-    program: SlotProgram, late: int, amount: float, report: Report | None
-) -> Iterator[SlotPlan]:
-    """Yield the plans of the best numbers of slots, for hops of one slot and of two.
-
-    Many slots waste less time at the ends. But a slot, or two, must be as wide as a hop is late.
-    """
-    most = _MORE_SLOTS if program.link_classes <= _FEW_CLASSES else _MOST_SLOTS
-    for gap in (1, 2):
-        found: dict[int, SlotPlan | None] = {}
-
-        def width(slots: int, gap: int = gap, found: dict[int, SlotPlan | None] = found) -> float:
-            if slots not in found:
-                if report is not None:
-                    report(len(found), most)
-                found[slots] = program.solved(slots, gap)
-            plan = found[slots]
-            return math.inf if plan is None else max(amount / plan.value, late / gap)
-
-        few, many = 1, most
-        while few < many:
-            middle = (few + many + 1) // 2
-            few, many = (middle, many) if width(middle) > late / gap else (few, middle - 1)
-        best = min((few, min(few + 1, most)), key=lambda slots: slots * width(slots))
-        plan = found[best]
-        if plan is not None:
-            yield plan

@@ -15,8 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from forestcoll.forest_over_time.priced_hops import Floats, Ints
 from forestcoll.forest_over_time.timed_trees import Column
@@ -24,6 +26,8 @@ from forestcoll.solver.linear_program import Program, Settings
 from forestcoll.solver.solve import solve
 
 __all__ = ["Limits", "Rates", "best_rates", "distinct_rows"]
+
+Number = TypeVar("Number", np.int64, np.float64)
 
 _SECONDS = 600.0
 
@@ -48,8 +52,9 @@ class Limits:
     exact: tuple[Fraction, ...]
     weights: tuple[int, ...]
 
-    def rows(self, loads: Floats) -> Floats:
+    def rows(self, loads: npt.NDArray[Number]) -> npt.NDArray[Number]:
         """Append the loads of shared capacities to those of links; rows are links."""
+        shared: list[npt.NDArray[Number]]
         shared = [loads[list(places)].sum(axis=0) for places in self.groups]
         return np.vstack([loads, *shared]) if shared else loads
 

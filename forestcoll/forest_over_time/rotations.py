@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
 
 from forestcoll.forest_over_time.priced_hops import Ints
 from forestcoll.problem.over_time.timed_links import TimedLinks
@@ -27,7 +29,7 @@ from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.automorphism import find_orbits
 from forestcoll.topology.symmetry.stabilizer import bringing
 
-__all__ = ["Orbit", "root_orbits"]
+__all__ = ["Orbit", "link_classes", "root_orbits"]
 
 _MOST_FACTORS = 6
 _MOST_ELEMENTS = 256  # of a group of which all elements are looked at
@@ -72,6 +74,30 @@ def root_orbits(topology: Topology, links: TimedLinks, weights: Sequence[int]) -
             known |= moves.keys()
             orbits.append(network.orbit(moves))
     return orbits
+
+
+def link_classes(orbits: Sequence[Orbit]) -> Ints:
+    """Return the class of each link: the links that all trees of all orbits load equally.
+
+    A tree of the first root of an orbit is carried to all others, and what it loads, too. If that
+    is not the same for all links that moves carry to each other, each link is its own class.
+    """
+    moved = np.concatenate([orbit.links for orbit in orbits])
+    links = moved.shape[1]
+    graph = sp.csr_array((np.ones(moved.size), _carried(moved)), shape=(links, links))
+    _, classes = connected_components(graph, directed=False)
+    size = np.bincount(classes)[classes]
+    for orbit in orbits:
+        # How often each link is carried to each: equally often to all of its class.
+        where = sp.coo_array((np.ones(orbit.links.size), _carried(orbit.links)), graph.shape)
+        often = where.tocsr()
+        if often.nnz != size.sum() or (often.data * size[often.indices] != len(orbit.roots)).any():
+            return np.arange(links)
+    return np.asarray(classes, dtype=np.int64)
+
+
+def _carried(moved: Ints) -> tuple[Ints, Ints]:
+    return np.tile(np.arange(moved.shape[1]), len(moved)), moved.reshape(-1)
 
 
 def _free_generators(generators: Sequence[Ints], gpus: Sequence[int]) -> list[Ints]:

@@ -1,41 +1,63 @@
-"""Program for trees whose hops wait: each depth of a tree sends in a time slot of its own.
+"""Program for trees whose hops wait: each hop of a tree sends in a time slot of its own.
 
 Problem: trees that send at one rate from the start to the end leave links idle, at first those far
          from the root, at last those near it. In K slots of equal width, a tree uses the links of
-         its d-th hops in slot s_d, with s_(d+1) >= s_d + g: what has arrived waits at the GPUs.
-         Maximise what the roots deliver per width of a slot.
-Input:   columns; K; g, the slots that a hop takes.
+         a hop in one slot, g slots or more after that of the hop before: what has arrived waits at
+         the GPUs. Maximise what the roots deliver per width of a slot.
+Input:   the network, orbits of roots, limits; K; g, the slots that a hop takes.
 Output:  amounts by tree and slots. They end by T = latency + K width if width g >= latency.
-Cost:    some linear programs of K rows for each link class; the slots of a tree are priced exactly,
-         by shortest paths through its depths and the slots.
+Cost:    some linear programs of K rows for each link class, and for each a few trees of an orbit
+         (:mod:`forestcoll.forest_over_time.priced_slots`).
 Source:  ours; docs/mathematics/forests-over-time.md. The value depends on K and g only, so one
-         program serves all sizes.
+         program serves all sizes. Prices are smoothed as in Wentges, "Weighted Dantzig-Wolfe
+         decomposition for linear mixed-integer programming" (1997).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
-from forestcoll.forest_over_time.priced_hops import Floats, Ints
+from forestcoll.forest_over_time.priced_hops import Floats, HopNetwork, Hops, Ints
+from forestcoll.forest_over_time.priced_slots import cheaper_slots, grown_tree
 from forestcoll.forest_over_time.rate_program import Limits, distinct_rows
-from forestcoll.forest_over_time.timed_trees import Column
+from forestcoll.forest_over_time.rotations import Orbit, link_classes
+from forestcoll.forest_over_time.timed_trees import TimedTree
 from forestcoll.solver.linear_program import Program, Settings
 from forestcoll.solver.solve import solve
 
-__all__ = ["SlotPlan", "SlotProgram", "Slots"]
+__all__ = ["SlotPlan", "SlotProgram", "SlottedTree", "loads_in_slots"]
 
-Slots = tuple[int, ...]
-"""The slot of each depth of a tree."""
-
-_ROUNDS = 40
+_ROUNDS = 120
 _SECONDS = 600.0
+_STARTS, _TREES = 10, 6  # trees of an orbit to improve in a round, and to add
+_MOST_IDLE = 8  # rounds
+_SMOOTH = 0.8  # the share of the prices before
+_TRIES = 6  # with other prices, until one finds trees
 # When the search stops; the plan that it leaves is checked in fractions (``exact_plan``).
-_WORTH = 1e-6  # by which slots must be cheaper than what they bring, as a share
-_PROGRESS = 1e-3  # a round that adds less, as a share, is the last
+_WORTH = 1e-6  # by which a tree must be cheaper than what it brings, as a share
+_PROGRESS, _PATIENCE = 5e-3, 8  # rounds that together add less, as a share, are the last
+
+
+@dataclass(frozen=True, slots=True)
+class SlottedTree:
+    """A tree of the first root of an orbit, with a slot for each hop.
+
+    Parameters
+    ----------
+    orbit : int
+        By place.
+    tree : TimedTree
+    slots : tuple of int
+        Of the hop to each rank; -1 at the root.
+    """
+
+    orbit: int
+    tree: TimedTree
+    slots: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,144 +70,230 @@ class SlotPlan:
         K and g.
     value : float
         What each root delivers per unit of its weight, in capacity times widths of a slot.
-    moves : tuple of (int, tuple of int, float)
-        A column by place, its slots, and how much each root sends over the tree in them.
+    moves : tuple of (SlottedTree, float)
+        How much each root of the orbit sends over the tree.
     """
 
     slots: int
     gap: int
     value: float
-    moves: tuple[tuple[int, Slots, float], ...] = field(repr=False)
+    moves: tuple[tuple[SlottedTree, float], ...] = field(repr=False)
 
-    def carried(self, columns: int) -> list[float]:
-        """Return how much each root sends over the tree of each column."""
-        found = [0.0] * columns
-        for place, _, amount in self.moves:
-            found[place] += amount
-        return found
+
+def loads_in_slots(
+    network: HopNetwork, orbits: Sequence[Orbit], slots: int, one: SlottedTree
+) -> Ints:
+    """Return the load of each link in each slot, of shape (K, links), if each root has the tree."""
+    moved, size = orbits[one.orbit].links, len(network.links.tail)
+    used = [network.links_of(path) for path in one.tree.paths]
+    at = np.repeat(one.slots, [len(links) for links in used])
+    links = np.array([link for of_hop in used for link in of_hop], dtype=np.int64)
+    places = (at * size + moved[:, links]).reshape(-1)
+    return np.bincount(places, minlength=slots * size).reshape(slots, size)
 
 
 class SlotProgram:
-    """The programs of some trees, for all K and g.
+    """The programs of a network, for all K and g.
 
     Parameters
     ----------
-    columns : sequence of Column
+    network : HopNetwork
+    orbits : sequence of Orbit
     limits : Limits
     """
 
-    def __init__(self, columns: Sequence[Column], limits: Limits) -> None:
-        self.columns = tuple(columns)
-        self._orbit = [one.orbit for one in columns]
-        self._weights = limits.weights
-        rows = [limits.rows(one.of_depths.T).T for one in columns]
-        kept, first, _ = distinct_rows(np.vstack(rows).T, limits.upper)
-        ends = np.cumsum([len(one) for one in rows])[:-1]
-        self._loads = np.split(kept.T, ends)
+    def __init__(self, network: HopNetwork, orbits: Sequence[Orbit], limits: Limits) -> None:
+        self._network, self._orbits, self._limits = network, orbits, limits
+        classes = link_classes(orbits)
+        alike = (classes[:, None] == np.arange(classes.max() + 1)).astype(np.float64)
+        _, self._first, self._place = distinct_rows(limits.rows(alike), limits.upper)
         self._scale = float(limits.upper[: limits.links].max())
-        self._upper = limits.upper[first] / self._scale
+        self._upper = limits.upper[self._first] / self._scale
 
     @property
     def link_classes(self) -> int:
         """Number of rows for each slot."""
         return len(self._upper)
 
-    def solved(self, slots: int, gap: int) -> SlotPlan | None:
-        """Return a plan of high value; None if some root has no tree of so few slots."""
-        tried = [
-            (place, tuple(range(start, start + gap * len(loads), gap)))
-            for place, loads in enumerate(self._loads)
-            for start in range(slots - gap * (len(loads) - 1))
-        ]
-        if {self._orbit[place] for place, _ in tried} != set(range(len(self._weights))):
-            return None
-        known, value = set(tried), 0.0
-        amounts, prices = self._amounts(tried, slots)
-        for _ in range(_ROUNDS):
-            before, value = value, float(amounts[-1])
-            more = [one for one in self._priced(prices, gap) if one not in known]
-            if not more or value < before * (1 + _PROGRESS):
-                break
-            tried += more
-            known.update(more)
-            amounts, prices = self._amounts(tried, slots)
-        moves = tuple(
-            (place, at, float(amount) * self._scale)
-            for (place, at), amount in zip(tried, amounts[:-1], strict=True)
-            if amount > 0
-        )
-        return SlotPlan(slots, gap, float(amounts[-1]) * self._scale, moves)
+    def solved(
+        self,
+        slots: int,
+        gap: int,
+        trees: Iterable[SlottedTree],
+        wanted: float = np.inf,
+        report: Callable[[], None] | None = None,
+    ) -> SlotPlan | None:
+        """Return a plan of high value; None if some root has no tree of so few slots.
 
-    def _amounts(
-        self, tried: Sequence[tuple[int, Slots]], slots: int
-    ) -> tuple[Floats, tuple[Floats, Floats]]:
-        """Solve the restricted program; return the amounts, and prices of links and roots."""
-        classes, orbits = self.link_classes, len(self._weights)
-        blocks = []
-        for place, at in tried:
-            loads = sp.coo_array(self._loads[place])
-            row = np.array(at)[loads.row] * classes + loads.col
-            blocks.append((row, loads.data))
-        rows = np.concatenate([row for row, _ in blocks])
-        which = np.repeat(np.arange(len(blocks)), [len(row) for row, _ in blocks])
-        ends = slots * classes + np.array([self._orbit[place] for place, _ in tried])
-        of_roots = slots * classes + np.arange(orbits)
-        last = len(tried)
-        matrix = sp.coo_array(
-            (
-                np.concatenate(
-                    [*(data for _, data in blocks), np.ones(last), -np.array(self._weights)]
-                ).astype(np.float64),
-                (
-                    np.concatenate([rows, ends, of_roots]),
-                    np.concatenate([which, np.arange(last), np.full(orbits, last)]),
-                ),
-            ),
-            shape=(slots * classes + orbits, last + 1),
+        Parameters
+        ----------
+        trees : iterable of SlottedTree
+            To begin with; those that need more slots are left out.
+        wanted : float
+            No higher value is searched for.
+        report : callable, optional
+            Called in each round; may raise to stop.
+        """
+        search = _Search(self, slots, gap)
+        search.add(one for one in trees if max(one.slots) < slots)
+        if not search.covers_all() and not search.priced():
+            return None
+        if not search.covers_all():
+            return None
+        values: list[float] = []
+        for _ in range(_ROUNDS):
+            if report is not None:
+                report()
+            values.append(search.solve() * self._scale)
+            lately = values[-_PATIENCE - 1 :]
+            idle = len(lately) > _PATIENCE and lately[-1] < lately[0] * (1 + _PROGRESS)
+            if values[-1] >= wanted or idle or not search.priced():
+                break
+        return SlotPlan(slots, gap, values[-1], tuple(search.in_use(self._scale)))
+
+
+class _Search:
+    """Columns and prices of one K and g."""
+
+    def __init__(self, program: SlotProgram, slots: int, gap: int) -> None:
+        self._program, self._slots, self._gap = program, slots, gap
+        self._columns: dict[SlottedTree, Ints] = {}
+        self._idle: dict[SlottedTree, int] = {}  # rounds without use
+        orbits, classes = len(program._orbits), program.link_classes
+        self._amounts = np.zeros(0)
+        self._random = np.random.default_rng(0)
+        self._links = self._smooth = np.ones((slots, classes))
+        self._roots = np.full(orbits, np.inf)
+
+    def covers_all(self) -> bool:
+        """Whether every orbit has a tree."""
+        return len({one.orbit for one in self._columns}) == len(self._program._orbits)
+
+    def add(self, trees: Iterable[SlottedTree]) -> bool:
+        """Add trees that are new and cheaper than what they bring; return whether any was."""
+        program, before = self._program, len(self._columns)
+        for one in trees:
+            if one in self._columns:
+                continue
+            loads = loads_in_slots(program._network, program._orbits, self._slots, one)
+            rows = program._limits.rows(loads.T)[program._first].T
+            if float((rows * self._links).sum()) < self._roots[one.orbit] * (1 - _WORTH):
+                self._columns[one] = rows
+        return len(self._columns) > before
+
+    def solve(self) -> float:
+        """Solve the program of the columns so far; return its value, and set the prices."""
+        program, slots = self._program, self._slots
+        classes, weights = program.link_classes, np.array(program._limits.weights)
+        columns = [sp.coo_array(rows.reshape(-1)) for rows in self._columns.values()]
+        loads = sp.coo_array(
+            np.stack([rows.reshape(-1) for rows in self._columns.values()], axis=1)
         )
-        cost = np.zeros(last + 1)
+        of_orbit = [one.orbit for one in self._columns]
+        delivered = sp.coo_array(
+            (np.ones(len(columns)), (of_orbit, np.arange(len(columns)))),
+            shape=(len(weights), len(columns)),
+        )
+        matrix = sp.block_array(
+            [[loads, None], [delivered, sp.coo_array(-weights[:, None].astype(np.float64))]]
+        ).tocoo()
+        cost = np.zeros(len(columns) + 1)
         cost[-1] = 1
-        program = Program(
-            cost,
-            matrix,
-            np.concatenate([np.full(slots * classes, -np.inf), np.zeros(orbits)]),
-            np.concatenate([np.tile(self._upper, slots), np.full(orbits, np.inf)]),
-            np.zeros(last + 1),
-            np.full(last + 1, np.inf),
-            maximise=True,
+        found = solve(
+            Program(
+                cost,
+                matrix,
+                np.concatenate([np.full(slots * classes, -np.inf), np.zeros(len(weights))]),
+                np.concatenate([np.tile(program._upper, slots), np.full(len(weights), np.inf)]),
+                np.zeros(len(cost)),
+                np.full(len(cost), np.inf),
+                maximise=True,
+            ),
+            Settings(seconds=_SECONDS),
         )
-        found = solve(program, Settings(seconds=_SECONDS))
         duals = found.row_duals
         assert duals is not None  # of a linear program that was solved
-        links = np.maximum(duals[: slots * classes], 0).reshape(slots, classes)
-        roots = np.maximum(-duals[slots * classes :], 0)
-        return np.maximum(found.x, 0), (links, roots)
+        first = not self._amounts.size
+        self._amounts = np.maximum(found.x[:-1], 0)
+        self._drop_idle()
+        self._links = np.maximum(duals[: slots * classes], 0).reshape(slots, classes)
+        self._roots = np.maximum(-duals[slots * classes :], 0)
+        self._smooth = (
+            self._links if first else _SMOOTH * self._smooth + (1 - _SMOOTH) * self._links
+        )
+        return float(found.x[-1])
 
-    def _priced(self, prices: tuple[Floats, Floats], gap: int) -> list[tuple[int, Slots]]:
-        """Return for each tree its cheapest slots, if they would increase the value."""
-        link_prices, root_prices = prices
+    def _drop_idle(self) -> None:
+        """Forget trees that were of no use for some rounds: later programs are smaller."""
+        kept = []
+        for place, one in enumerate(list(self._columns)):
+            self._idle[one] = 0 if self._amounts[place] > 0 else self._idle.get(one, 0) + 1
+            if self._idle[one] > _MOST_IDLE:
+                del self._columns[one], self._idle[one]
+            else:
+                kept.append(place)
+        self._amounts = self._amounts[kept]
+
+    def priced(self) -> bool:
+        """Add trees of low price; return whether there were any."""
+        return any(self.add(self._cheap(self._disturbed(number))) for number in range(_TRIES))
+
+    def _disturbed(self, number: int) -> Floats:
+        """Return prices to search with: smoothed ones, the true ones, then some at random.
+
+        Many trees have one price, and the search finds a few of them.
+        """
+        if number < 2:
+            return (self._smooth, self._links)[number]
+        share, extra = self._random.random(2)
+        mixed = share * self._smooth + (1 - share) * self._links
+        scaled, added = self._random.random((2, *mixed.shape))
+        return np.asarray(mixed * (1 + scaled) + extra * added * mixed.mean() / 2)
+
+    def in_use(self, scale: float) -> list[tuple[SlottedTree, float]]:
+        """Return trees and their amounts, the largest first."""
+        order = np.argsort(-self._amounts, kind="stable").tolist()
+        columns = list(self._columns)
+        return [
+            (columns[i], float(self._amounts[i]) * scale) for i in order if self._amounts[i] > 0
+        ]
+
+    def _cheap(self, prices: Floats) -> list[SlottedTree]:
+        """Return trees of low price for each orbit, by prices of rows in slots."""
+        program, limits = self._program, self._program._limits
+        # Equal rows share their price, so that prices are as symmetric as the columns.
+        of_rows = prices[:, program._place] / np.bincount(program._place)[program._place]
+        hops = [program._network.hops(limits.prices(rows)) for rows in of_rows]
+        of_hops = np.stack([one.cost for one in hops])
+        of_hops[:, range(of_hops.shape[1]), range(of_hops.shape[1])] = np.inf
+        in_use = [one for one, _ in self.in_use(1.0)]
         found = []
-        for place, loads in enumerate(self._loads):
-            cost, at = _cheapest(loads @ link_prices.T, gap)
-            if cost < root_prices[self._orbit[place]] * (1 - _WORTH):
-                found.append((place, at))
+        for place, orbit in enumerate(program._orbits):
+            root = orbit.roots[0]
+            starts = [np.array(one.tree.parent) for one in in_use if one.orbit == place]
+            grown = grown_tree(of_hops, root, self._gap)
+            if grown is not None:
+                starts.insert(0, grown[0])
+            improved = [cheaper_slots(of_hops, one, self._gap) for one in starts[: _STARTS + 1]]
+            best = sorted(
+                {
+                    (one[0], tuple(one[1].tolist()), tuple(one[2].tolist()))
+                    for one in improved
+                    if one
+                }
+            )
+            found += [
+                _with_paths(hops, place, root, parent, slots) for _, parent, slots in best[:_TREES]
+            ]
         return found
 
 
-def _cheapest(cost: Floats, gap: int) -> tuple[float, Slots]:
-    """Return the cheapest slots of a tree, given the cost of each depth in each slot."""
-    slots = cost.shape[1]
-    total, before = cost[0], []
-    for of_depth in cost[1:]:
-        best: Ints = np.zeros(slots, dtype=np.int64)
-        for slot in range(1, slots):
-            best[slot] = slot if total[slot] < total[best[slot - 1]] else best[slot - 1]
-        earlier = np.full(slots, np.inf)
-        earlier[gap:] = total[best[: slots - gap]]
-        total = earlier + of_depth
-        before.append(np.concatenate([np.zeros(gap, dtype=np.int64), best])[:slots])
-    last = int(np.argmin(total))
-    at = [last]
-    for step in before[::-1]:
-        at.append(int(step[at[-1]]))
-    return float(total[last]), tuple(at[::-1])
+def _with_paths(
+    hops: Sequence[Hops], orbit: int, root: int, parent: tuple[int, ...], slots: tuple[int, ...]
+) -> SlottedTree:
+    """Return a tree with the cheapest path of each hop in its slot."""
+    paths = tuple(
+        hops[slots[rank]].path(above, rank) if above >= 0 else ()
+        for rank, above in enumerate(parent)
+    )
+    return SlottedTree(orbit, TimedTree(root, parent, paths), slots)

@@ -20,17 +20,19 @@ from forestcoll.errors import UnsupportedError
 from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
 from forestcoll.problem.over_time.time_bound import TimeBound
 from forestcoll.problem.request import Request
+from forestcoll.problem.sizes import size_text
 from forestcoll.schedule.allreduce import Allreduce
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.transform.reversal import transposed
+from forestcoll.topology.in_brief import InARow
 
 __all__ = ["TimedForests", "TimedSchedule"]
 
 _GOOD = Fraction(101, 100)  # of the bound: constant rates that take no longer will do
 
 
-@dataclass(frozen=True, slots=True)
-class TimedSchedule:
+@dataclass(frozen=True, slots=True, repr=False)
+class TimedSchedule(InARow):
     """A schedule with bounds on its time at a size, in the fluid model.
 
     Parameters
@@ -55,6 +57,16 @@ class TimedSchedule:
     time_us: Fraction
     plan: str
     bound: TimeBound = field(repr=False)
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the size, and the time with its lower bound."""
+        return {
+            "size": size_text(self.size_bytes),
+            "time_us": self.time_us,
+            "at_least_us": self.bound.time_us,
+            "of_bound": self.of_bound,
+            "plan": self.plan,
+        }
 
     @property
     def of_bound(self) -> Fraction:

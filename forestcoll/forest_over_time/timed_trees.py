@@ -94,37 +94,24 @@ class Column:
         Of the orbit's first root.
     latency : int
         Of the longest path, in ticks.
-    of_depths : float array of shape (depth, links)
-        Loads of the hops at each depth, the root's own first.
+    loads : float array, one entry a link
     """
 
     orbit: int
     tree: TimedTree
     latency: int
-    of_depths: Floats = field(repr=False)
-
-    @property
-    def loads(self) -> Floats:
-        """The load of each link, over all depths."""
-        return np.asarray(self.of_depths.sum(axis=0))
+    loads: Floats = field(repr=False)
 
 
 def column_of(network: HopNetwork, orbits: Sequence[Orbit], orbit: int, tree: TimedTree) -> Column:
     """Return the column of a tree of the first root of an orbit."""
-    arrive, depth = {tree.root: 0}, {tree.root: 0}
-    hops: list[list[int]] = []  # links of all hops of a depth
+    arrive, used = {tree.root: 0}, []
     for above, rank in tree.edges():
-        links = network.links_of(tree.paths[rank])
-        arrive[rank] = arrive[above] + sum(network.links.latency[link] for link in links)
-        depth[rank] = depth[above] + 1
-        if depth[rank] > len(hops):
-            hops.append([])
-        hops[depth[rank] - 1] += links
-    moved = orbits[orbit].links
-    loads = [
-        np.bincount(moved[:, used].reshape(-1), minlength=len(network.links.tail)) for used in hops
-    ]
-    return Column(orbit, tree, max(arrive.values()), np.array(loads, dtype=np.float64))
+        arrive[rank] = arrive[above] + network.latency_of(tree.paths[rank])
+        used += network.links_of(tree.paths[rank])
+    moved = orbits[orbit].links[:, used].reshape(-1)
+    loads = np.bincount(moved, minlength=len(network.links.tail)).astype(np.float64)
+    return Column(orbit, tree, max(arrive.values()), loads)
 
 
 def trees_of(forest: Forest, node: Sequence[int]) -> Iterator[TimedTree]:

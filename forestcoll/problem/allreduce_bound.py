@@ -41,6 +41,8 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.problem.rate_bound import SharedPrice
+from forestcoll.topology.describe import counted, rate
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 from forestcoll.topology.symmetry.parallel_planes import Planes
 
@@ -84,8 +86,8 @@ class Potential:
     reduce: Fraction
 
 
-@dataclass(frozen=True)
-class AllreduceBound:
+@dataclass(frozen=True, repr=False)
+class AllreduceBound(InBrief):
     """An upper bound on the rate of every allreduce of its model.
 
     Parameters
@@ -168,6 +170,20 @@ class AllreduceBound:
                 for switch in planes.members[one.switch]
             ),
         )
+
+    def in_a_line(self) -> str:
+        """Return the network, the bound and its model."""
+        return f"on {self.topology.name}: at most {rate(self.algbw_gb_s)}; {self.model}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the size of the proof."""
+        return {
+            "topology": self.topology.name,
+            "collective": "allreduce",
+            "at most": rate(self.algbw_gb_s),
+            "model": self.model,
+            "proof": f"prices of {counted(len(self.sets), 'set')}",
+        }
 
     @property
     def model(self) -> str:

@@ -17,14 +17,22 @@ from fractions import Fraction
 from functools import cached_property
 
 from forestcoll.errors import DisconnectedError, InvalidTopologyError
-from forestcoll.topology.describe import LinkClass, counted, decimal, link_classes, nodes_in_words
+from forestcoll.topology.describe import (
+    LinkClass,
+    counted,
+    decimal,
+    link_classes,
+    nodes_in_words,
+    rate,
+)
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Link, Topology
 
 __all__ = ["Cut"]
 
 
-@dataclass(frozen=True)
-class Cut:
+@dataclass(frozen=True, repr=False)
+class Cut(InBrief):
     """A node set S, seen as a bound on every schedule of a collective.
 
     Parameters
@@ -112,6 +120,19 @@ class Cut:
     def exit_classes(self) -> tuple[LinkClass, ...]:
         """Return the exit links by bandwidth and by what they join, fastest first."""
         return link_classes(self.topology, self.exit_links)
+
+    def in_a_line(self) -> str:
+        """Return the network, the bound and the cut."""
+        return f"of {self.topology.name}: {rate(self.algbw_gb_s)}, {self.in_words()}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the links that the data must cross."""
+        return {
+            "topology": self.topology.name,
+            "at most": rate(self.algbw_gb_s),
+            "cut": self.in_words(),
+            "links across": self.exit_classes(),
+        }
 
     def in_words(self) -> str:
         """Describe the cut by its smaller side, and how its shards leave.

@@ -13,7 +13,12 @@ from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from typing import Any
 
-from forestcoll.errors import InvalidParameterError, UnknownMethodError, UnsupportedError
+from forestcoll.errors import (
+    InvalidParameterError,
+    UnknownMethodError,
+    UnsupportedError,
+    did_you_mean,
+)
 from forestcoll.former_names import PARAMETERS, renamed
 from forestcoll.problem.limits import check_seconds, check_threads
 from forestcoll.problem.over_time.timed_links import read_alpha
@@ -36,7 +41,7 @@ ALPHA_US = Fraction(10)
 """Default latency of a hop for a size: that of simulations."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Options:
     """Options of :func:`forestcoll.generate`.
 
@@ -131,10 +136,19 @@ class Options:
         """Alpha in microseconds."""
         return ALPHA_US if self.alpha_us is None else read_alpha(self.alpha_us)
 
+    def __repr__(self) -> str:
+        """The call that makes them: options with their defaults are left out."""
+        given = (
+            f"{one.name}={getattr(self, one.name)!r}"
+            for one in fields(self)
+            if getattr(self, one.name) != one.default
+        )
+        return f"{type(self).__name__}({', '.join(given)})"
+
     def __post_init__(self) -> None:
         if self.method not in METHODS:
-            known = ", ".join(METHODS)
-            raise UnknownMethodError(f"there is no method {self.method!r}; known: {known}")
+            hint = did_you_mean(self.method, METHODS, f"known: {', '.join(METHODS)}")
+            raise UnknownMethodError(f"there is no method {self.method!r}; {hint}")
         if self.sparse_exchange and self.method != "forestcoll":
             raise UnsupportedError(
                 "the paper's algorithms split links one by one; for few links take the method "

@@ -69,9 +69,8 @@ def weights_for(
         If the root or the weights are wrong, missing, or not for this collective.
     """
     if collective not in COLLECTIVES:
-        raise UnsupportedError(
-            f"collective is {collective!r}; it must be one of {', '.join(COLLECTIVES)}"
-        )
+        hint = did_you_mean(collective, COLLECTIVES, f"it must be one of {', '.join(COLLECTIVES)}")
+        raise UnsupportedError(f"collective is {collective!r}; {hint}")
     if collective in _ROOTED and root is None:
         raise InvalidParameterError(f"{collective} needs a root; give the name of a GPU")
     if collective in _ROOTED and weights is not None:

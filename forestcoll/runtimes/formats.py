@@ -1,4 +1,4 @@
-"""Table of export formats (MSCCL, MSCCL++, GOAL) and their options, by name."""
+"""Table of export formats (MSCCL, MSCCL++, GOAL, Python modules) and their options, by name."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
-from forestcoll.errors import InvalidParameterError
+from forestcoll.errors import InvalidParameterError, did_you_mean
 from forestcoll.runtimes.goal import GoalOptions, goal
 from forestcoll.runtimes.msccl import Algorithm, written_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, to_msccl
 from forestcoll.runtimes.mscclpp import Plan, written_plan
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions, to_mscclpp
+from forestcoll.runtimes.python_modules.python_module import (
+    Nccl4pyOptions,
+    TorchOptions,
+    python_module,
+)
 from forestcoll.schedule.program import Program
 from forestcoll.topology.describe import counted
 
@@ -38,10 +43,12 @@ class Exported:
     facts: Mapping[str, Any]
 
 
-ExportOptions = MscclOptions | MscclppOptions | GoalOptions
+ExportOptions = MscclOptions | MscclppOptions | GoalOptions | Nccl4pyOptions | TorchOptions
 """How a program is to be exported; the type says in which format."""
 
-O = TypeVar("O", MscclOptions, MscclppOptions, GoalOptions)  # noqa: E741
+O = TypeVar(  # noqa: E741
+    "O", MscclOptions, MscclppOptions, GoalOptions, Nccl4pyOptions, TorchOptions
+)
 
 
 def _nothing(program: Program, options: O) -> Iterator[tuple[str, O]]:
@@ -119,6 +126,17 @@ def _goal(program: Program, options: GoalOptions) -> Exported:
     return Exported(goal(program, options.size_bytes, options.gamma_s_per_gb), facts)
 
 
+def _module(program: Program, options: Nccl4pyOptions | TorchOptions) -> Exported:
+    written = python_module(program, options)
+    facts = {
+        "ranks": program.topology.num_compute,
+        "transfers": written.transfers,
+        "steps": written.steps,
+        "messages_at_once": written.messages,
+    }
+    return Exported(written.text, facts)
+
+
 def _facts(algorithm: Algorithm) -> dict[str, Any]:
     blocks = [block for gpu in algorithm.gpus for block in gpu.threadblocks]
     return {
@@ -174,6 +192,13 @@ FORMATS: Mapping[str, Format[Any]] = MappingProxyType(
         "goal": Format(
             "GOAL for the simulators LogGOPSim and ATLAHS", GoalOptions, _goal, ending=".goal"
         ),
+        "nccl4py": Format(
+            "Python modules with grouped sends and receives, for NCCL's Python bindings",
+            Nccl4pyOptions,
+            _module,
+            ending=".py",
+        ),
+        "torch": Format("the same for torch.distributed", TorchOptions, _module, ending=".py"),
     }
 )
 """By name."""
@@ -198,16 +223,15 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
     GoalOptions(size_bytes=64, gamma_s_per_gb=0)
     """
     if name not in FORMATS:
-        raise InvalidParameterError(
-            f"there is no format {name!r}; formats are {', '.join(FORMATS)}"
-        )
+        hint = did_you_mean(name, FORMATS, f"formats are {', '.join(FORMATS)}")
+        raise InvalidParameterError(f"there is no format {name!r}; {hint}")
     known, options_given = (
         FORMATS[name].option_names,
         {k: v for k, v in given.items() if v is not None},
     )
     if unknown := [option for option in options_given if option not in known]:
         raise InvalidParameterError(
-            f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}"
+            f"{name} has no option {', '.join(unknown)}; it has {', '.join(known) or 'none'}"
         )
     options: ExportOptions = FORMATS[name].options(**options_given)
     return options

@@ -21,7 +21,8 @@ from forestcoll.errors import RuntimeLimitError
 from forestcoll.generation import Options, Progress, generate
 from forestcoll.problem.limits import check_seconds
 from forestcoll.runtimes.formats import FORMATS, Exported, ExportOptions, export, format_of
-from forestcoll.runtimes.goal import GoalOptions
+from forestcoll.runtimes.msccl.exporter import MscclOptions
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
@@ -219,8 +220,8 @@ class _Search:
 
 
 def _in_place(options: ExportOptions) -> bool:
-    """Whether a file is for in-place calls only; simulators make no calls."""
-    return not isinstance(options, GoalOptions) and options.in_place
+    """Whether a file is for in-place calls only; other formats know no such calls."""
+    return isinstance(options, MscclOptions | MscclppOptions) and options.in_place
 
 
 def _exported(program: Program, options: ExportOptions) -> Exported | None:

@@ -19,6 +19,9 @@ def first(wrong: npt.NDArray[np.bool_]) -> int | None:
 
 
 def exact(amounts: Ints, terms: int) -> npt.NDArray[Any]:
-    """Return positive amounts in a type in which ``terms`` of them add up without overflow."""
+    """Return positive amounts in a type in which ``terms`` of them add up without overflow.
+
+    Amounts of this type are returned as they are, not copied.
+    """
     fits = not amounts.size or int(amounts.max()) * max(terms, 1) < 2**63
-    return amounts.astype(np.int64 if fits else object)
+    return amounts.astype(np.int64 if fits else object, copy=False)

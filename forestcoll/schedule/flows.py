@@ -11,13 +11,15 @@ from dataclasses import dataclass, field
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.forest import Routes
+from forestcoll.topology.describe import counted
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
 __all__ = ["FlowSchedule"]
 
 
-@dataclass(frozen=True, eq=False)
-class FlowSchedule(ByValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class FlowSchedule(ByValue, InBrief):
     """An all-to-all as a fluid over paths.
 
     Without a demand the data M is the size of nccl-tests: all data that one GPU sends, itself
@@ -53,6 +55,22 @@ class FlowSchedule(ByValue):
     def collective(self) -> str:
         """The collective, "all-to-all"; with a demand its amounts may differ."""
         return "all-to-all"
+
+    def in_a_line(self) -> str:
+        """Return the method, the collective, the network and the number of paths."""
+        paths = counted(self.num_paths, "path")
+        return f"{self.method} {self.collective} on {self.topology.name}: {paths}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the demand."""
+        return {
+            "topology": self.topology.name,
+            "method": self.method,
+            "collective": self.collective,
+            "demand": None if self.demand is None else self.demand.name,
+            "pairs": len(self.routes.tail),
+            "paths": self.num_paths,
+        }
 
     @property
     def num_paths(self) -> int:

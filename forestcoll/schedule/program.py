@@ -22,6 +22,8 @@ import numpy.typing as npt
 from forestcoll.schedule.equality import ByValue
 from forestcoll.schedule.multicast import Walks
 from forestcoll.schedule.sends import Chunks
+from forestcoll.topology.describe import counted
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
 __all__ = ["Program", "Starts"]
@@ -44,8 +46,8 @@ class Starts(ByValue):
     tick: npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
-class Program(ByValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class Program(ByValue, InBrief):
     """Transfers with their senders, receivers, paths and dependencies.
 
     Parameters
@@ -105,6 +107,22 @@ class Program(ByValue):
     paths: Walks = field(repr=False)
     starts: Starts | None = field(default=None, repr=False)
     weights: tuple[int, ...] = field(default=(), repr=False)
+
+    def in_a_line(self) -> str:
+        """Return the method, the collective, the network and the number of transfers."""
+        many = counted(self.num_transfers, "transfer")
+        return f"{self.method} {self.collective} on {self.topology.name}: {many}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the numbers of chunks and steps."""
+        return {
+            "topology": self.topology.name,
+            "method": self.method,
+            "collective": self.collective,
+            "chunks": len(self.chunks.size),
+            "transfers": self.num_transfers,
+            "steps": int(self.step.max(initial=-1)) + 1,
+        }
 
     def __post_init__(self) -> None:
         if not self.weights:

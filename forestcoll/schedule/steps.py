@@ -35,6 +35,8 @@ from forestcoll.schedule.sends import (
     Sends,
     ascending,
 )
+from forestcoll.topology.describe import counted
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 
 __all__ = [
@@ -63,8 +65,8 @@ def _all_minus_one(column: npt.NDArray[np.int32] | None, sends: Sends) -> bool:
     return column is not None and column.shape == sends.step.shape and bool((column == -1).all())
 
 
-@dataclass(frozen=True, eq=False)
-class StepSchedule(ByValue):
+@dataclass(frozen=True, eq=False, repr=False)
+class StepSchedule(ByValue, InBrief):
     """Transfers in steps, with their chunks and routes.
 
     Parameters
@@ -101,6 +103,23 @@ class StepSchedule(ByValue):
     def __post_init__(self) -> None:
         if not self.weights:
             object.__setattr__(self, "weights", (1,) * self.topology.num_compute)
+
+    def in_a_line(self) -> str:
+        """Return the method, the collective, the network and the number of steps."""
+        steps = counted(self.num_steps, "step")
+        return f"{self.method} {self.collective} on {self.topology.name}: {steps}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the same, with the numbers of chunks and transfers."""
+        return {
+            "topology": self.topology.name,
+            "method": self.method,
+            "collective": self.collective,
+            "demand": None if self.demand is None else self.demand.name,
+            "chunks": len(self.chunks.size),
+            "transfers": len(self.sends),
+            "steps": self.num_steps,
+        }
 
     @property
     def num_steps(self) -> int:

@@ -1,10 +1,10 @@
 """Networks: the topology model, files, families of generators, validation and changes.
 
 To read: ``numbers`` (exact input), ``shared_capacity`` (common limits of links), ``graph`` (nodes
-and links); on these ``changes/`` (parts left out or added), ``describe``, ``in_brief`` (display in
-notebooks); ``model``, the class with these as methods. Then ``builder`` (networks node by node) and
-``families/`` (networks by name). Files: ``reading/`` (text to plain data), ``format``,
-``changed_file`` and ``files`` (YAML and JSON), ``importers/`` and ``exporters/`` (other tools).
+and links); on these ``changes/`` (parts left out or added), ``describe``, ``in_brief`` and
+``in_rows`` (displays in notebooks); ``model``, the class with these as methods. Then ``builder``
+(networks node by node) and ``families/`` (networks by name). Files: ``reading/`` (to plain data),
+``format``, ``changed_file``, ``files`` (YAML, JSON), ``importers/``, ``exporters/`` (other tools).
 ``spec`` makes any of these from one word, ``expanded`` families of networks made of networks.
 Functions on networks: ``validation``, ``groups``, ``operations``, ``differences``, ``symmetry/``.
 """

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from fractions import Fraction
 from html import escape
 
-__all__ = ["InBrief"]
+from forestcoll.topology.describe import decimal
+
+__all__ = ["InARow", "InBrief", "cell_text", "html_cell"]
 
 
 class InBrief(ABC):
@@ -42,15 +46,58 @@ class InBrief(ABC):
         """What Jupyter shows."""
         rows = "".join(
             f'<tr><th style="text-align:left">{escape(label)}</th>'
-            f'<td style="text-align:left">{_cell(value)}</td></tr>'
+            f'<td style="text-align:left">{html_cell(value)}</td></tr>'
             for label, value in self.in_a_table().items()
             if value is not None
         )
         return f"<table><caption>{escape(type(self).__name__)}</caption>{rows}</table>"
 
 
-def _cell(value: object) -> str:
+class InARow(InBrief):
+    """Base class of results that are also the rows of a table, by the same labels.
+
+    Labels are those of columns in results, such as ``algbw_gb_s``; numbers are exact.
+
+    Examples
+    --------
+    >>> class Link(InARow):
+    ...     def in_a_row(self):
+    ...         return {"link": "a - b", "gb_s": Fraction(100, 3), "shared": None, "fast": True}
+    >>> Link()
+    <Link a - b, gb_s 33.3333, fast yes>
+    """
+
+    __slots__ = ()
+
+    @abstractmethod
+    def in_a_row(self) -> dict[str, object]:
+        """Return the cells of its row by their labels; the first names it where it is a text."""
+
+    def in_a_line(self) -> str:
+        """Return the cells with their labels; a text at the beginning needs none."""
+        cells = [(label, value) for label, value in self.in_a_row().items() if value is not None]
+        return ", ".join(
+            cell_text(value)
+            if not place and isinstance(value, str)
+            else f"{label} {cell_text(value)}"
+            for place, (label, value) in enumerate(cells)
+        )
+
+    def in_a_table(self) -> Mapping[str, object]:
+        """Return the cells by their labels."""
+        return self.in_a_row()
+
+
+def cell_text(value: object) -> str:
+    """Write a value for people: yes or no, and numbers to six digits."""
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float | Fraction):
+        return decimal(Fraction(value)) if math.isfinite(value) else str(value)
+    return str(value)
+
+
+def html_cell(value: object) -> str:
+    """Write a value as text in HTML: lists line by line, None as an empty text."""
     lines = value if isinstance(value, list | tuple) else [value]
-    return "<br>".join(escape(str(line)) for line in lines)
+    return "<br>".join("" if line is None else escape(cell_text(line)) for line in lines)

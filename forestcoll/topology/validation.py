@@ -22,6 +22,7 @@ from forestcoll.errors import (
     InvalidTopologyError,
     UnbalancedError,
     UnsupportedError,
+    did_you_mean,
 )
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
@@ -62,9 +63,8 @@ def validate(
         For a collective that is not one of COLLECTIVES.
     """
     if collective not in COLLECTIVES:
-        raise UnsupportedError(
-            f"collective is {collective!r}; it must be one of {', '.join(COLLECTIVES)}"
-        )
+        hint = did_you_mean(collective, COLLECTIVES, f"it must be one of {', '.join(COLLECTIVES)}")
+        raise UnsupportedError(f"collective is {collective!r}; {hint}")
     if topology.num_compute < 2:
         raise InvalidTopologyError(
             f"{topology.name} has {_plural(topology.num_compute, 'GPU')}; "

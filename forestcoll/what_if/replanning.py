@@ -18,6 +18,7 @@ from forestcoll.schedule import AllreduceVerdict, Verdict, verify
 from forestcoll.schedule.allreduce import Allreduce, AnySchedule
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.forest import Forest
+from forestcoll.topology.in_brief import InBrief
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
@@ -25,8 +26,8 @@ from forestcoll.what_if.tree_changes import TreeChanges, tree_changes
 __all__ = ["Replanned", "replan"]
 
 
-@dataclass(frozen=True)
-class Replanned:
+@dataclass(frozen=True, repr=False)
+class Replanned(InBrief):
     """A new schedule in place of an old one.
 
     Parameters
@@ -40,6 +41,15 @@ class Replanned:
     schedule: Forest | Allreduce[Forest]
     verdict: Verdict | AllreduceVerdict
     changes: tuple[TreeChanges, ...]
+
+    def in_a_line(self) -> str:
+        """Return the new schedule, and how much of the data keeps its trees."""
+        return f"{self.schedule!r}, {', '.join(one.in_a_line() for one in self.changes)}"
+
+    def in_a_table(self) -> dict[str, object]:
+        """Return the facts of the new schedule, with the differences from the old one."""
+        changes = [one.in_a_line() for one in self.changes]
+        return {**self.schedule.in_a_table(), "verified": self.verdict.in_a_line(), "kept": changes}
 
 
 def replan(

@@ -28,19 +28,21 @@ from forestcoll.errors import (
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.weights import Weights, weights_for
 from forestcoll.topology.changes.named_parts import parts_named
+from forestcoll.topology.in_brief import InARow
+from forestcoll.topology.in_rows import InRows
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import Exact, exact, exact_text
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.validation import validate
 from forestcoll.what_if.symmetric_parts import PartKind, SymmetricParts, symmetric_parts, symmetries
 
-__all__ = ["Outcome", "failures", "upgrades"]
+__all__ = ["Outcome", "Outcomes", "failures", "upgrades"]
 
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Outcome:
+@dataclass(frozen=True, repr=False)
+class Outcome(InARow):
     """A network after one change, and the best a collective can then do.
 
     Parameters
@@ -66,6 +68,16 @@ class Outcome:
     inverse_rate: Fraction | None
     inside: tuple[int, ...]
     by_program: Optimum | None = None
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the changed part, the rate afterwards, and the change of the rate."""
+        what = self.parts.in_words(every=self.every)
+        return {
+            "part": f"{what}, {exact_text(self.factor)} times" if self.factor else what,
+            "algbw_gb_s": self.algbw_gb_s,
+            "change_percent": 100 * self.gain,
+            "cannot_run": self.reason or None,
+        }
 
     @property
     def algbw_gb_s(self) -> Fraction | None:
@@ -131,6 +143,13 @@ class Outcome:
         return frozenset(self.before.topology.position_of[name] for name in self.parts.names[:1])
 
 
+class Outcomes(InRows[Outcome]):
+    """Outcomes of the failures, or upgrades, of one network."""
+
+    __slots__ = ()
+    what = "outcome"
+
+
 def failures(
     topology: Network,
     collective: str = "allgather",
@@ -139,7 +158,7 @@ def failures(
     weights: Weights | None = None,
     threads: int = 1,
     progress: Progress | None = None,
-) -> tuple[Outcome, ...]:
+) -> Outcomes:
     """Return the optimum after each single failure, the worst first.
 
     Links fail in both directions; the data of a failed GPU is lost. Parts that the symmetries found
@@ -174,7 +193,7 @@ def failures(
     failing = (one for one in numbers.classes if one.kind is not PartKind.SHARED)
     asked = [(parts, Fraction(0), False) for parts in failing]
     outcomes = numbers.outcomes(asked, progress)
-    return tuple(sorted(outcomes, key=lambda outcome: outcome.gain))
+    return Outcomes(sorted(outcomes, key=lambda outcome: outcome.gain))
 
 
 def upgrades(
@@ -186,7 +205,7 @@ def upgrades(
     weights: Weights | None = None,
     threads: int = 1,
     progress: Progress | None = None,
-) -> tuple[Outcome, ...]:
+) -> Outcomes:
     """Return the optimum with faster links, the best first: each alone, and each class at once.
 
     Shared capacities count as links here; faster links leave shared capacities unchanged.
@@ -215,7 +234,7 @@ def upgrades(
         if not every or len(parts.names) > 1
     ]
     outcomes = numbers.outcomes(asked, progress)
-    return tuple(sorted(outcomes, key=lambda outcome: (-outcome.gain, outcome.every)))
+    return Outcomes(sorted(outcomes, key=lambda outcome: (-outcome.gain, outcome.every)))
 
 
 class _Numbers:
@@ -231,8 +250,8 @@ class _Numbers:
     ) -> None:
         if collective == "allreduce":
             raise UnsupportedError(
-                "what fails is weighed by cuts, which bound an allreduce only; ask for its "
-                "phases, reduce-scatter and allgather"
+                "the cost of a failure is computed from cuts, which only bound an allreduce; take "
+                "reduce-scatter or allgather, its two phases"
             )
         whole = weights_for(topology, collective, root=root, weights=weights)
         reduction = collective in ("reduce-scatter", "reduce")

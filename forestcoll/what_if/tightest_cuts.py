@@ -23,13 +23,15 @@ from forestcoll.core.violation import violated_cut_over
 from forestcoll.errors import CapacityOverflowError, InvalidParameterError
 from forestcoll.problem.cuts import Cut
 from forestcoll.problem.weights import Weights, weights_for
+from forestcoll.topology.in_brief import InARow
+from forestcoll.topology.in_rows import InRows
 from forestcoll.topology.model import Topology
 from forestcoll.topology.spec import Network, as_topology
 from forestcoll.topology.symmetry.automorphism import Ints
 from forestcoll.topology.validation import validate
 from forestcoll.what_if.symmetric_parts import symmetries
 
-__all__ = ["TightCut", "tightest_cuts"]
+__all__ = ["TightCut", "TightCuts", "tightest_cuts"]
 
 Progress = Callable[[int, int], None]
 Inside = npt.NDArray[np.bool_]
@@ -37,8 +39,8 @@ Inside = npt.NDArray[np.bool_]
 _MOST_COPIES = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class TightCut:
+@dataclass(frozen=True, slots=True, repr=False)
+class TightCut(InARow):
     """A cut and the number of its copies under the symmetries.
 
     Parameters
@@ -50,6 +52,21 @@ class TightCut:
     cut: Cut
     copies: int | None
 
+    def in_a_row(self) -> dict[str, object]:
+        """Return the bound, the number of copies and the cut in words."""
+        return {
+            "algbw_gb_s": self.cut.algbw_gb_s,
+            "copies": self.copies,
+            "cut": self.cut.in_words(),
+        }
+
+
+class TightCuts(InRows[TightCut]):
+    """The tightest cuts of a network; the first is a bottleneck."""
+
+    __slots__ = ()
+    what = "cut"
+
 
 def tightest_cuts(
     topology: Network,
@@ -60,7 +77,7 @@ def tightest_cuts(
     weights: Weights | None = None,
     threads: int = 1,
     progress: Progress | None = None,
-) -> tuple[TightCut, ...]:
+) -> TightCuts:
     """Return the bottleneck cut and the next tightest cuts.
 
     Parameters
@@ -111,7 +128,7 @@ def tightest_cuts(
             progress(len(found), count)
         following = search.next() if len(found) < count else None
         if following is None:
-            return tuple(found)
+            return TightCuts(found)
         inside = following
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.schedule.forest import Forest
+from forestcoll.topology.in_brief import InARow
 
 __all__ = ["TreeChanges", "gpu_names", "parents_by_name", "tree_changes"]
 
@@ -27,8 +28,8 @@ _MODULUS = 2**64
 _AT_A_TIME = 64  # batches, whose tables then stay in the cache
 
 
-@dataclass(frozen=True, slots=True)
-class TreeChanges:
+@dataclass(frozen=True, slots=True, repr=False)
+class TreeChanges(InARow):
     """How the trees of a new forest differ from those of an old one.
 
     Parameters
@@ -47,6 +48,14 @@ class TreeChanges:
     kept: Fraction
     touched: tuple[str, ...]
 
+    def in_a_row(self) -> dict[str, object]:
+        """Return the share of the data that keeps its trees, and what changes."""
+        return {
+            "kept_percent": 100 * self.kept,
+            "changed_trees": f"{self.changed_trees} of {self.trees}",
+            "touched_gpus": len(self.touched),
+        }
+
     @property
     def changed_trees(self) -> int:
         """Trees of the new forest that carry data of other old trees, rounded up."""
@@ -61,7 +70,7 @@ def tree_changes(old: Forest, new: Forest) -> TreeChanges:
     >>> from forestcoll import generate, load_topology
     >>> ring = generate(load_topology("ring:nodes=4")).schedule
     >>> tree_changes(ring, ring)
-    TreeChanges(trees=8, kept=Fraction(1, 1), touched=())
+    <TreeChanges kept_percent 100, changed_trees 0 of 8, touched_gpus 0>
     """
     names = list(dict.fromkeys([*gpu_names(new), *gpu_names(old)]))
     shares = [Fraction(1, sum(one.weights) * one.k) for one in (old, new)]

@@ -54,11 +54,14 @@ def groups(
     The forests are verified, alone and together, before anything is shown or written.
     """
     from forestcoll.cli.facts import as_json, as_text
+    from forestcoll.cli.output import expect_writable
     from forestcoll.solver.linear_program import Settings
     from lp.groups.sharing import concurrent_groups
 
-    if output is not None and not output.is_dir():
-        raise ExportError(f"{output} is not a directory; create it first")
+    if output is not None:
+        if output.exists() and not output.is_dir():
+            raise ExportError(f"{output}: is a file; name a folder")
+        expect_writable(output / "group0.json")
     topology = changed_network(spec, without, scale, links)
     chosen = _chosen(topology, group or [], by)
     start = time.perf_counter()

@@ -19,6 +19,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from forestcoll import cli
+from tests.command_line import build_commands_once
 
 SECONDS = 10
 """Of CPU for a command, so that other work beside it makes nothing too slow."""
@@ -36,6 +37,7 @@ class TooSlowError(BaseException):
 
 def main() -> None:
     """Run the commands within the memory, in MB, that the first argument gives."""
+    build_commands_once()
     runner = CliRunner()
     for command in json.loads(sys.stdin.readline()):
         runner.invoke(cli.app, command)

@@ -10,14 +10,16 @@ from types import ModuleType
 
 import pytest
 
+import baselines
 import forestcoll
 import lp
 from forestcoll.lazy_loading import homes
 
-LAZY = [(package, name) for package in (forestcoll, lp) for name in homes(package.__name__)]
+LISTED = [forestcoll, lp, baselines]
+LAZY = [(package, name) for package in LISTED for name in homes(package.__name__)]
 
 
-@pytest.mark.parametrize("package", [forestcoll, lp], ids=["forestcoll", "lp"])
+@pytest.mark.parametrize("package", LISTED, ids=lambda one: one.__name__)
 def test_the_stub_of_type_checkers_equals_the_list(package: ModuleType) -> None:
     """Parsed as Python, it imports each name once, under its own name, and nothing else."""
     stub = Path(str(package.__file__)).with_suffix(".pyi")
@@ -39,8 +41,10 @@ def test_lazy_names_are_the_objects_of_their_modules(package: ModuleType, name: 
 
 
 def test_dir_shows_every_name_before_it_is_loaded() -> None:
-    """Also drawing, and the version of the installed distribution."""
-    assert {*forestcoll.__all__, "__version__", "draw"} <= set(dir(forestcoll))
+    """Also drawing, and the version of the installed distribution; but no module."""
+    assert set(dir(forestcoll)) == {*forestcoll.__all__, "__version__"}
+    assert "draw" in dir(forestcoll)
+    assert callable(forestcoll.draw)
     assert forestcoll.__version__ == version("forestcoll")
     assert callable(forestcoll.draw.draw_topology)
     with pytest.raises(AttributeError, match="module 'forestcoll' has no attribute 'generated'"):

@@ -105,7 +105,7 @@ def test_a_method_takes_a_network_in_every_form(form: str, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        (["rnig", "ring:nodes=4"], UnknownMethodError, "known: ring"),
+        (["rnig", "ring:nodes=4"], UnknownMethodError, "did you mean ring?"),
         (["ring", "ring:nodes=4", "--set", "rings"], InvalidParameterError, "NAME=VALUE"),
         (["ring", "ring:nodes=4", "--set", "unit=3"], InvalidParameterError, "it has: rings"),
         (

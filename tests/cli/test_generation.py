@@ -141,7 +141,7 @@ def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path
     explicit, factored = tmp_path / "explicit.npz", tmp_path / "factored.npz"
     made = [
         document("generate", "paper_example", "--method", method, "-o", path, *form)
-        for path, form in ((explicit, ()), (factored, ("--factored",)))
+        for path, form in ((explicit, ()), (factored, ("--factored", "--exact-depth")))
     ]
     same = ("k", "trees", "distinct_trees", "depth", "algbw_gb_s", "verified", "optimal")
     assert [made[0][key] for key in same] == [made[1][key] for key in same]
@@ -150,6 +150,16 @@ def test_factored_schedules_are_written_verified_and_drawn(method: str, tmp_path
     assert proved[0]["depth"] <= proved[1]["greatest_possible_depth"]
     assert "depth" not in proved[1]
     assert invoke("draw", factored, "-o", tmp_path / "tree.png").exit_code == 0
+
+
+def test_the_depth_of_factored_schedules_is_bounded_unless_asked_for(tmp_path: Path) -> None:
+    """The bound is that of the check, so there is none without it."""
+    path = tmp_path / "factored.npz"
+    made = document("generate", "dgx_a100:boxes=4", "--factored", "-o", path)
+    assert made["greatest_possible_depth"] == document("verify", path)["greatest_possible_depth"]
+    assert not {"depth", "at_least", "distinct_trees"} & set(made)
+    unchecked = document("generate", "dgx_a100:boxes=4", "--factored", "--no-verify", "-o", path)
+    assert unchecked["greatest_possible_depth"] is None
 
 
 def test_factored_schedules_are_binary(tmp_path: Path) -> None:
@@ -232,3 +242,22 @@ def test_a_schedule_for_a_size(tmp_path: Path) -> None:
     assert_refused("give a size", "generate", "ring:nodes=4", "--alpha", "1", "-o", again)
     options = ["ring:nodes=4", "--size", "1", "--best-k", "2", "-o", again]
     assert_refused("leave out --best-k", "generate", *options)
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["mi250:boxes=1"], True),  # 8 hops, at least 5
+        (["mi250:boxes=1", "--collective", "allreduce"], True),
+        (["mi250:boxes=1", "--max-depth", "7"], False),
+        (["mi250:boxes=1", "--json"], False),
+        (["dgx_a100:boxes=2"], False),  # 2 hops, at least 2
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_deep_forest_names_the_command_for_shallower_ones(
+    options: list[str], named: bool, tmp_path: Path
+) -> None:
+    """Throughput alone decided its depth; other depths are a search of their own."""
+    printed = invoke("generate", *options, "-o", tmp_path / "x.json").stdout
+    assert ("forestcoll depths shows the rate at smaller depths" in printed) == named

@@ -62,5 +62,6 @@ def test_requests_without_a_certificate_are_refused(
     """Exit code 2, one line, no file."""
     assert_refused(message, "certificate", *options, "-o", tmp_path / "never.json")
     assert list(tmp_path.iterdir()) == []
-    result = invoke("certificate", "ring:nodes=3", "-o", tmp_path / "no" / "where.json")
-    assert_one_line(result.stderr, "there is no directory")
+    (tmp_path / "file").touch()
+    result = invoke("certificate", "ring:nodes=3", "-o", tmp_path / "file" / "where.json")
+    assert_one_line(result.stderr, "file is a file; name a folder")

@@ -27,7 +27,7 @@ def test_a_group_is_given_by_names_or_boxes(tmp_path: Path) -> None:
     assert invoke("verify", path).exit_code == 0
     empty = tmp_path / "empty.npz"
     one = ["dgx_a100:boxes=2", "--group", "b0.gpu0", "--factored"]
-    assert document("generate", *one, "-o", empty)["distinct_trees"] == 0
+    assert document("generate", *one, "-o", empty)["trees"] == 0
     assert_refused(
         "tree 0 does not exist; the schedule is empty", "draw", empty, "-o", tmp_path / "tree.png"
     )

@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,8 @@ def never(*_: object, **__: object) -> None:
 @pytest.mark.parametrize(
     ("output", "message"),
     [
-        ("nowhere/x.json", "there is no directory"),
+        ("file/x.json", "file is a file; name a folder"),
+        ("locked/new/x.json", "no permission to write in"),
         ("taken.json", "is a directory; name a file in it"),
         ("locked/x.json", "no permission to write in"),
         ("x.yaml", "x.yaml: the file name must end in .json or .npz"),
@@ -32,6 +34,7 @@ def test_generate_looks_at_the_output_before_it_works(
     """Nothing is generated for a file that cannot be written."""
     for name in ("taken.json", "locked"):
         (tmp_path / name).mkdir()
+    (tmp_path / "file").touch()
     monkeypatch.setattr(generation, "generate", never)
     monkeypatch.setattr(os, "access", lambda path, _: Path(path).name != "locked")
     assert_refused(message, "generate", "ring:nodes=4", "-o", tmp_path / output)
@@ -46,7 +49,7 @@ def test_generate_may_write_into_a_device() -> None:
     ("output", "message"),
     [
         ("x.doc", "ends in .png, .pdf or .svg"),
-        ("nowhere/x.png", "there is no directory"),
+        ("file/x.png", "file is a file; name a folder"),
         ("taken.png", "is a directory"),
     ],
 )
@@ -56,6 +59,7 @@ def test_drawings_look_at_the_output_before_they_work(
 ) -> None:
     """Neither read nor drawn for a file that cannot be written."""
     (tmp_path / "taken.png").mkdir()
+    (tmp_path / "file").touch()
     monkeypatch.setattr(networks, "changed_network", never)
     monkeypatch.setattr(inspection, "read_schedule", never)
     assert_refused(message, *command.split(), "ring:nodes=4", "-o", tmp_path / output)
@@ -77,8 +81,30 @@ def test_new_files_and_those_to_replace_may_be_written(tmp_path: Path) -> None:
     expect_writable(path)
     assert path.read_text() == "old"
     (tmp_path / "link.json").symlink_to(tmp_path / "gone" / "x.json")
-    with pytest.raises(ExportError, match="there is no directory"):
+    expect_writable(tmp_path / "link.json")
+    assert not (tmp_path / "gone").exists()
+    (tmp_path / "gone").touch()
+    with pytest.raises(ExportError, match="gone is a file; name a folder"):
         expect_writable(tmp_path / "link.json")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("generate", "ring:nodes=4", "-o", "x.json"),
+        ("certificate", "ring:nodes=4", "-o", "x.json"),
+        ("topology", "export", "ring:nodes=4", "-o", "x.yaml"),
+        ("baselines", "run", "ring", "ring:nodes=4", "-o", "x.npz"),
+        ("groups", "dgx_a100:boxes=2", "--by", "box", "-o", "x"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_commands_create_the_folders_of_their_output(
+    command: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "new" / "folder" / command[-1]
+    assert document(*command[:-1], path)
+    assert path.exists()
 
 
 def test_bars_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,3 +114,15 @@ def test_bars_are_for_people_only(capsys: pytest.CaptureFixture[str]) -> None:
             advance("packing", done, 2)
     captured = capsys.readouterr()
     assert (captured.out, captured.err) == ("", "")
+
+
+def test_rich_is_loaded_only_for_bars_that_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Loading it takes as long as the stages for hundreds of GPUs."""
+    monkeypatch.setitem(sys.modules, "rich.progress", None)  # its import fails
+    for name in ("FORCE_COLOR", "TTY_COMPATIBLE"):
+        monkeypatch.delenv(name, raising=False)
+    with progress_bars():
+        pass
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    with pytest.raises(ImportError, match=r"rich\.progress"), progress_bars():
+        pass

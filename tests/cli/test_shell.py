@@ -100,10 +100,11 @@ def test_a_malformed_specification_is_one_line_and_exit_code_2(spec: str, messag
 def test_a_file_that_cannot_be_written_is_one_line_and_exit_code_2(
     command: list[str], tmp_path: Path
 ) -> None:
-    """A directory that is not there; a directory where the file should be."""
+    """A file where a directory should be, and the reverse."""
     suffix = {"export": "yaml", "draw": "png"}.get(command[1], "json")
     (tmp_path / f"taken.{suffix}").mkdir()
-    for path in (tmp_path / "nowhere" / f"x.{suffix}", tmp_path / f"taken.{suffix}"):
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file" / f"x.{suffix}", tmp_path / f"taken.{suffix}"):
         assert_refused(str(path), *command, "-o", path)
 
 
@@ -220,3 +221,27 @@ def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         assert summary(EntryPoint("x", f"silent_for_test:{name}", "group")) is None
     assert summary(EntryPoint("x", "nowhere_for_test:app", "group")) is None
     assert "silent_for_test" not in sys.modules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("optimun", "ring:nodes=4"), "No such command 'optimun'; did you mean 'optimum'?"),
+        (("frobnicate",), "No such command 'frobnicate'; forestcoll --help lists them"),
+        (("topology", "shwo", "ring:nodes=4"), "No such command 'shwo'. Did you mean 'show'?"),
+        (("optimum", "ring:nodes=4", "--colective", "x"), "Possible options: --collective"),
+        (("baselines", "run", "rign", "ring:nodes=4"), "no method 'rign'; did you mean ring?"),
+        (("optimum", "rign:nodes=4"), "did you mean ring?"),
+        (("optimum", "ring:nods=4"), "did you mean nodes?"),
+        (("optimum", "ring:nodes=4", "--collective", "allgathr"), "did you mean allgather?"),
+        (("baselines", "run", "ring", "ring:nodes=4", "--set", "rigns=2"), "did you mean rings?"),
+        (("generate", "ring:nodes=4", "--method", "papper", "-o", "x.json"), "did you mean paper?"),
+    ],
+)
+def test_a_misspelt_word_is_answered_with_the_nearest_one(
+    arguments: tuple[str, ...], message: str
+) -> None:
+    """Commands, options, methods, parameters, topologies and collectives."""
+    result = invoke(*arguments)
+    assert result.exit_code == 2
+    assert message in " ".join(result.stderr.split())

@@ -94,6 +94,8 @@ def test_windows_costs_and_priorities_are_those_of_the_library(schedule: Path) -
         (("--clock",), "has no clock to keep to"),
         (("--clock", "--lockstep"), "keeps to steps or to its clock; choose one"),
         (("--usage", "usage.bmp"), "usage.bmp"),
+        (("--timeline", "times.txt"), "times.txt"),
+        (("--timeline", "nowhere/times.csv"), "there is no directory nowhere"),
     ],
 )
 def test_mistakes_are_one_line(
@@ -118,6 +120,20 @@ def test_the_use_of_links_is_drawn(schedule: Path, tmp_path: Path) -> None:
     assert text == (tmp_path / "again.svg").read_text()
 
 
+def test_the_timeline_is_drawn_or_written(schedule: Path, tmp_path: Path) -> None:
+    """At the last size: 20 transfers in 3 pipeline chunks, up to the makespan of the document."""
+    options = ("--size", "1KB,1MB", "--pipeline-chunks", "3")
+    for name in ("times.svg", "again.svg", "times.csv"):
+        assert invoke("simulate", schedule, *options, "--timeline", tmp_path / name).exit_code == 0
+    text = (tmp_path / "times.svg").read_text()
+    assert "gpu1 -&gt; gpu2, data of gpu0" in text
+    assert text == (tmp_path / "again.svg").read_text()
+    lines = (tmp_path / "times.csv").read_text().splitlines()
+    assert len(lines) == 1 + 20 * 3
+    due = document("simulate", schedule, *options)["sizes"][-1]["time_s"]
+    assert float(lines[-1].split(",")[-1]) == pytest.approx(due)
+
+
 def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule: Path) -> None:
     result = invoke("simulate", schedule, "--size", "976562500000000KB", "--pipeline-chunks", "1")
     assert "  " in result.stdout.splitlines()[-1]
@@ -125,9 +141,9 @@ def test_columns_stay_apart_and_one_gpu_has_no_picture(tmp_path: Path, schedule:
     alone = tmp_path / "alone.json"
     forestcoll.write_schedule(forestcoll.generate(network_of("alone", "", "one")).schedule, alone)
     assert invoke("simulate", alone, "--size", "1MB").stdout.splitlines()[-1].split()[-1] == "-"
-    assert_refused(
-        "nothing moves in this schedule", "simulate", alone, "--usage", tmp_path / "usage.svg"
-    )
+    for option in ("--usage", "--timeline"):
+        picture = tmp_path / "picture.svg"
+        assert_refused("nothing moves in this schedule", "simulate", alone, option, picture)
 
 
 def test_ctrl_c_is_one_line(schedule: Path, monkeypatch: pytest.MonkeyPatch) -> None:

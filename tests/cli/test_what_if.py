@@ -65,7 +65,7 @@ def test_it_is_of_the_network_as_changed_and_of_a_root(tmp_path: Path) -> None:
     ("options", "message"),
     [
         (["--factor", "1"], "the factor is 1; an upgrade has one above 1"),
-        (["--collective", "allreduce"], "ask for its phases"),
+        (["--collective", "allreduce"], "take reduce-scatter or allgather, its two phases"),
         (["-o", "x.doc"], "ends in .png, .pdf or .svg"),
     ],
 )

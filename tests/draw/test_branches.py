@@ -6,7 +6,7 @@ from itertools import combinations
 import pytest
 
 from forestcoll.draw.branches import branches, pieces
-from forestcoll.draw.places import GPU_RADIUS
+from forestcoll.draw.layouts.places import GPU_RADIUS
 from forestcoll.draw.routes import Route, clearance
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from forestcoll.draw.folding import fold
-from forestcoll.draw.layout import lay_out
-from forestcoll.draw.places import Layout, Place
+from forestcoll.draw.layouts.layout import lay_out
+from forestcoll.draw.layouts.places import Layout, Place
 from forestcoll.draw.routes import Route, clearance, routes
 from forestcoll.topology import load_topology
 from tests.baselines.once_each import every

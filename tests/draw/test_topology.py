@@ -11,7 +11,7 @@ from matplotlib.patches import Circle, FancyArrowPatch
 from forestcoll.core.optimality import optimum
 from forestcoll.draw import draw_topology
 from forestcoll.draw.canvas import CROSSING, DEAD, SLOW
-from forestcoll.draw.layout import lay_out
+from forestcoll.draw.layouts.layout import lay_out
 from forestcoll.problem.cuts import Cut
 from forestcoll.topology import load_topology
 from tests.draw.figures import SPECS, arrows, damaged, patches, texts

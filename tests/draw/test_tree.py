@@ -10,7 +10,7 @@ from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
 
 from forestcoll.draw import draw_tree
 from forestcoll.draw.canvas import CROSSING
-from forestcoll.draw.places import GPU_RADIUS
+from forestcoll.draw.layouts.places import GPU_RADIUS
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.generation import generate
 from forestcoll.schedule import Forest, Routes, write_schedule

@@ -139,7 +139,7 @@ def test_html_writes_one_page_of_several_results(folder, tmp_path: Path) -> None
         ),
         (["html", "empty.jsonl", "-o", "a.html"], "there are no rows in it yet"),
         (["html", "a", "-o", "a.htmx"], "unknown ending; use .html"),
-        (["html", "a", "-o", "none/a.html"], "there is no directory none; create it first"),
+        (["html", "a", "-o", "empty.jsonl/a.html"], "cannot be written"),
         (["html", "a", "--status", "failed", "-o", "a.html"], "none of the 4 rows is left"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -24,7 +24,7 @@ def test_trees_that_are_too_late_have_no_rate():
     """By 1.5 us only the root in the middle brings anything: all others need 2 us."""
     parts, columns = columns_of_path()
     only = replace(parts.limits, weights=(1,))
-    middle = [columns[1].__class__(0, columns[1].tree, 1, columns[1].of_depths)]
+    middle = [columns[1].__class__(0, columns[1].tree, 1, columns[1].loads)]
     found = best_rates([*middle, columns[0]], only, 1.5)
     assert found.rates.tolist() == [1, 0]
     assert found.amount == pytest.approx(0.5)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from forestcoll.forest_over_time.rotations import root_orbits
+from forestcoll.forest_over_time.rotations import link_classes, root_orbits
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.topology import Topology, load_topology
 from tests.forest_over_time.on_paths import path_of_three
@@ -62,3 +62,19 @@ def test_moves_are_permutations():
     (orbit,) = root_orbits(network, TimedLinks.of(network, Fraction(1), reduction=False), (1,) * 24)
     start = network.compute[orbit.roots[0]]
     assert np.array_equal(orbit.nodes[:, start], [network.compute[r] for r in orbit.roots])
+
+
+def test_link_classes_are_those_of_the_group():
+    links = TimedLinks.of(load_topology("torus:dims=4x3"), Fraction(10), reduction=False)
+    orbits = root_orbits(load_topology("torus:dims=4x3"), links, (1,) * 12)
+    classes = link_classes(orbits)
+    assert sorted(np.bincount(classes)) == [12] * 4
+    for moved in orbits[0].links:
+        assert (classes[moved] == classes).all()
+
+
+def test_uneven_images_leave_every_link_alone():
+    """The ends of a path are carried to each other, the middle to itself only."""
+    links = TimedLinks.of(path_of_three(), Fraction(10), reduction=False)
+    orbits = root_orbits(path_of_three(), links, (1,) * 3)
+    assert link_classes(orbits).tolist() == [0, 1, 2, 3]

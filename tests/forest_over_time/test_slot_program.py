@@ -1,13 +1,15 @@
 """Trees whose hops wait for their slot."""
 
-from dataclasses import replace
-from fractions import Fraction
-
 import numpy as np
 import pytest
 
-from forestcoll.forest_over_time.slot_program import SlotProgram
-from tests.forest_over_time.on_paths import columns_of_path
+from forestcoll.forest_over_time.slot_program import SlotProgram, SlottedTree, loads_in_slots
+from tests.forest_over_time.on_paths import Parts, columns_of_path
+from tests.hand_networks import network_of
+
+
+def program_of(parts: Parts) -> SlotProgram:
+    return SlotProgram(parts.hops, parts.orbits, parts.limits)
 
 
 def test_the_path_of_three_in_two_slots():
@@ -15,45 +17,83 @@ def test_the_path_of_three_in_two_slots():
 
     Slots are 1 us wide and the last hop takes 1 us: T = 3, which no schedule is below.
     """
-    parts, columns = columns_of_path()
-    plan = SlotProgram(columns, parts.limits).solved(2, 1)
+    parts, (of_ends, of_middle) = columns_of_path()
+    plan = program_of(parts).solved(2, 1, [])
     assert plan is not None
     assert plan.value == pytest.approx(1)
-    assert {(place, at) for place, at, _ in plan.moves} == {(0, (0, 1)), (1, (0,))}
-    assert plan.carried(2) == pytest.approx([1, 1])
+    assert {one for one, _ in plan.moves} == {
+        SlottedTree(0, of_ends.tree, (-1, 0, 1)),
+        SlottedTree(1, of_middle.tree, (0, -1, 0)),
+    }
+    assert [amount for _, amount in plan.moves] == pytest.approx([1, 1])
 
 
 def test_too_few_slots_for_a_tree():
-    parts, columns = columns_of_path()
-    program = SlotProgram(columns, parts.limits)
-    assert program.solved(1, 1) is None
-    assert program.solved(2, 2) is None
+    parts, _ = columns_of_path()
+    program = program_of(parts)
+    assert program.solved(1, 1, []) is None
+    assert program.solved(2, 2, []) is None
 
 
 def test_a_hop_of_two_slots_waits_that_long():
     """In three slots, two for each hop, the ends can send in the first one only."""
-    parts, columns = columns_of_path()
-    plan = SlotProgram(columns, parts.limits).solved(3, 2)
+    parts, _ = columns_of_path()
+    plan = program_of(parts).solved(3, 2, [])
     assert plan is not None
-    assert all(at == (0, 2) for place, at, _ in plan.moves if place == 0)
+    assert all(one.slots == (-1, 0, 2) for one, _ in plan.moves if one.orbit == 0)
     assert plan.value == pytest.approx(1)
 
 
 def test_waiting_trees_are_found_by_their_prices():
     """No link is ever idle but in the first and the last slot: four slots bring 2."""
-    parts, columns = columns_of_path()
-    plan = SlotProgram(columns, parts.limits).solved(4, 1)
+    parts, _ = columns_of_path()
+    plan = program_of(parts).solved(4, 1, [])
     assert plan is not None
     assert plan.value == pytest.approx(2)
-    loads = np.zeros((4, 4))
-    for place, at, amount in plan.moves:
-        for slot, row in zip(at, columns[place].of_depths, strict=True):
-            loads[slot] += amount * row
-    assert loads.max() <= 1 + 1e-9
+    loads = sum(
+        loads_in_slots(parts.hops, parts.orbits, 4, one) * amount for one, amount in plan.moves
+    )
+    assert np.max(loads) <= 1 + 1e-9
+
+
+def test_hops_of_equal_depth_have_slots_of_their_own():
+    """A sends to b first, which leads on to d, and then to c: its port is full in both slots."""
+    network = network_of("a b c d [v]", "a > v: 1 1, v > b c: 1 0, b > d: 1 1")
+    parts = Parts.of(network, weights=(1, 0, 0, 0))
+    plan = program_of(parts).solved(2, 1, [])
+    assert plan is not None
+    assert plan.value == pytest.approx(1)
+    assert [one.slots for one, _ in plan.moves] == [(-1, 0, 1, 1)]
+
+
+def test_a_search_ends_at_the_value_that_is_wanted():
+    parts, _ = columns_of_path()
+    program = program_of(parts)
+    (first, second) = (program.solved(8, 1, [], wanted) for wanted in (0.5, np.inf))
+    assert first is not None
+    assert second is not None
+    assert 0.5 <= first.value < second.value == pytest.approx(4)
+
+
+def test_a_search_can_be_stopped():
+    def stop() -> None:
+        raise TimeoutError
+
+    parts, _ = columns_of_path()
+    with pytest.raises(TimeoutError):
+        program_of(parts).solved(4, 1, [], report=stop)
+
+
+def test_loads_are_counted_in_the_slot_of_each_hop():
+    """Those of the tree of a and of its image at c: links ab, bc and cb, ba."""
+    parts, (of_ends, _) = columns_of_path()
+    loads = loads_in_slots(parts.hops, parts.orbits, 3, SlottedTree(0, of_ends.tree, (-1, 0, 2)))
+    assert loads.tolist() == [[1, 0, 0, 1], [0, 0, 0, 0], [0, 1, 1, 0]]
 
 
 def test_link_classes_are_links_of_equal_loads():
-    parts, columns = columns_of_path()
-    assert SlotProgram(columns, parts.limits).link_classes == 2
-    narrow = replace(parts.limits, exact=tuple(map(Fraction, (1, 1, 1, 2))))
-    assert SlotProgram(columns, narrow).link_classes == 3
+    """Those of each direction of a ring. The tree of the middle of a path has no images."""
+    ring = Parts.of(network_of("a b c d", "a - b, b - c, c - d, d - a"))
+    assert program_of(ring).link_classes == 2
+    parts, _ = columns_of_path()
+    assert program_of(parts).link_classes == 4

@@ -13,8 +13,7 @@ def test_columns_of_the_path_by_hand():
     _, (of_ends, of_middle) = columns_of_path()
     assert (of_ends.latency, of_middle.latency) == (2, 1)
     assert of_ends.loads.tolist() == [1, 1, 1, 1]
-    assert of_ends.of_depths.tolist() == [[1, 0, 0, 1], [0, 1, 1, 0]]
-    assert of_middle.of_depths.tolist() == [[0, 1, 1, 0]]
+    assert of_middle.loads.tolist() == [0, 1, 1, 0]
 
 
 def test_a_moved_tree_is_a_tree_of_the_other_root():

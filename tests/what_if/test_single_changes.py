@@ -130,7 +130,7 @@ def test_a_failure_may_leave_a_switch_with_less_in_than_out() -> None:
 def test_bad_questions_are_refused() -> None:
     with pytest.raises(InvalidParameterError, match="above 1"):
         upgrades(BOXES, factor=1)
-    with pytest.raises(UnsupportedError, match="reduce-scatter and allgather"):
+    with pytest.raises(UnsupportedError, match="take reduce-scatter or allgather"):
         failures(BOXES, "allreduce")
     reported: list[tuple[int, int]] = []
     failures(BOXES, progress=lambda *at: reported.append(at))

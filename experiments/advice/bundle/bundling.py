@@ -35,8 +35,9 @@ from forestcoll.runtimes.formats import (
     export,
     format_of,
 )
-from forestcoll.runtimes.goal import GoalOptions
 from forestcoll.runtimes.msccl.exporter import MscclOptions
+from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
+from forestcoll.runtimes.python_modules.lockstep_check import check_module
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.files.schedule_files import MOST_BINARY_BYTES
 from forestcoll.schedule.program import Program
@@ -208,6 +209,8 @@ class Bundling:
             self._asked[program] = why
             return {"refused": why}
         facts: dict[str, Any] = {"text": exported.text}
+        if FORMATS[self._name].ending == ".py":
+            return facts | {"executed": [check_module(exported.text)]}
         if self._name not in READERS:
             return facts
         try:
@@ -228,7 +231,7 @@ class Bundling:
 
     def _of_sizes(self, part: Part) -> ExportOptions:
         """Return the options of a part's file, with its sizes if the format has them."""
-        if isinstance(self._options, GoalOptions):
+        if not isinstance(self._options, MscclOptions | MscclppOptions):
             return self._options
         return replace(self._options, min_bytes=part.first_bytes, max_bytes=part.last_bytes)
 
@@ -256,7 +259,7 @@ class Bundling:
             name=made.get("name"),
             protocol=made.get("protocol"),
             chunks=made.get("chunks"),
-            sizes_in_file=bool(made) and not isinstance(self._options, GoalOptions),
+            sizes_in_file=bool(made) and isinstance(self._options, MscclOptions | MscclppOptions),
             executed=None if executed is None else tuple(executed),
             slower_than_the_best_by=part.slower,
             instead_of=part.instead_of or None,

@@ -74,7 +74,7 @@ class Checkpoint:
     def begin(self) -> None:
         """Make the folder."""
         try:
-            self.path.mkdir(exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise ExportError(f"{self.path}: cannot be written: {reason(error)}") from None
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from baselines.registry import METHODS
 from forestcoll.bounded_depth.depth_limit import least_depth
-from forestcoll.errors import UnknownMethodError
+from forestcoll.errors import UnknownMethodError, did_you_mean
 from forestcoll.forest_over_time.one_phase import MOST_GPUS
 from forestcoll.problem.demand import Demand
 from forestcoll.problem.options import Options
@@ -146,8 +146,7 @@ def check_known(asked: Sequence[str]) -> None:
     known = (FORESTS, *METHODS)
     for name in asked:
         if name not in known:
-            raise UnknownMethodError(
-                f"there is no method {name!r} to try; known: {', '.join(known)}"
-            )
+            hint = did_you_mean(name, known, f"known: {', '.join(known)}")
+            raise UnknownMethodError(f"there is no method {name!r} to try; {hint}")
     if not asked:
         raise UnknownMethodError(f"no method is named to try; known: {', '.join(known)}")

@@ -92,7 +92,7 @@ class Folder:
         if self._begun:
             return
         try:
-            self.path.mkdir(exist_ok=True)
+            self.path.mkdir(parents=True, exist_ok=True)
             for file in (self.path / INDEX, *self._old):
                 file.unlink(missing_ok=True)
         except OSError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,9 +11,10 @@ import typer
 
 from forestcoll.cli.options import MOST, Json
 from forestcoll.cli.output import report
+from forestcoll.errors import InvalidParameterError
 from forestcoll.runtimes.interpretation.findings import Finding, Findings, Kind
 from forestcoll.runtimes.interpretation.multiprocessors import MACHINES, blocks_of
-from forestcoll.runtimes.msccl import Algorithm, read_leniently
+from forestcoll.runtimes.msccl import COLLECTIVES, Algorithm, Reading, Remark, read_all
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.runtimes.mscclpp import Plan, read_plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_plan
@@ -74,23 +76,66 @@ def check_xml(
     machine: Machine = None,
     threadblocks: Threadblocks = None,
     schedule: ScheduleOfFile = None,
+    collective: Annotated[
+        str | None,
+        typer.Option(
+            "--collective", metavar="NAME", help="Of a file that names none, as of SCCL's tools."
+        ),
+    ] = None,
     json_: Json = False,
 ) -> None:
     """Execute an MSCCL XML file on the CPU as its runtime would, and report what is wrong."""
     most = blocks_of(machine, threadblocks)
-    reading = read_leniently(file)
-    pairs = _pairs(schedule, reading.algorithm.gpus[0].input_chunks)
-    found = interpret(reading.algorithm, root=root, most_blocks=most, pairs=pairs)
+    readings = [_named(one, file, collective) for one in read_all(file)]
+    right = True
+    shown = []
+    for reading in readings:
+        pairs = _pairs(schedule, reading.algorithm.gpus[0].input_chunks)
+        found = interpret(reading.algorithm, root=root, most_blocks=most, pairs=pairs)
+        shown.append(_shown_xml(file, reading, found, json_))
+        right &= found.is_right
+    if len(shown) > 1 and json_:
+        report({"file": file, "algorithms": shown, "right": right}, json_)
+    else:
+        for place, one in enumerate(shown):
+            if place:
+                typer.echo()
+            report(one, json_)
+    if not right:
+        raise typer.Exit(1)
+
+
+def _named(reading: Reading, file: Path, collective: str | None) -> Reading:
+    """Set the collective of an algorithm that names none."""
+    if collective is None:
+        return reading
+    names = {ours: theirs for theirs, ours in COLLECTIVES.items()} | {
+        one: one for one in COLLECTIVES
+    }
+    if collective not in names:
+        known = ", ".join(COLLECTIVES.values())
+        raise InvalidParameterError(f"--collective is {collective!r}; it must be one of {known}")
+    if all(remark.missing != "coll" for remark in reading.remarks):
+        raise InvalidParameterError(
+            f"{file} says that {reading.algorithm.name} is of the collective "
+            f"{reading.algorithm.collective}; leave --collective out"
+        )
+    remarks = tuple(one for one in reading.remarks if one.missing != "coll")
+    algorithm = replace(reading.algorithm, collective=names[collective])
+    given = Remark(f"algo has no coll, so the executor ignores the file; {collective} is given", 0)
+    return replace(reading, algorithm=algorithm, remarks=(given, *remarks))
+
+
+def _shown_xml(file: Path, reading: Reading, found: Findings, json_: bool) -> dict[str, Any]:
     notes = [Finding(Kind.NOTE, remark.message, line=remark.line) for remark in reading.remarks]
     about = {"file": file, **_about_xml(reading.algorithm)}
     if json_:
         missing = [remark.missing for remark in reading.remarks if remark.missing]
-        _report(_document(about, notes, found, {"missing": missing}), found, json_)
-        return
+        return _document(about, notes, found, {"missing": missing})
     limit = about.pop("max_bytes")
     about["sizes"] = f"{about.pop('min_bytes')} bytes to {limit or 'any size'}"
     about["threadblocks"] = f"{about['threadblocks']} a GPU at most"
-    _report(_summary(about, notes, found), found, json_)
+    return _summary(about, notes, found)
 
 
 def check_plan(

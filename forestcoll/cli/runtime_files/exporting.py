@@ -20,6 +20,7 @@ from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.runtimes.mscclpp import parse_plan
 from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
+from forestcoll.runtimes.python_modules.lockstep_check import check_module
 from forestcoll.runtimes.runtime_fit import SECONDS, Fit, fitting
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.allreduce import AnySchedule
@@ -164,6 +165,8 @@ def _executed(text: str, name: str, program: Program, threadblocks: int | None) 
         plan = parse_plan(text).plan
         pairs = chunks_of_pairs(program, plan.gpus[0].input_chunks)
         found = list(interpret_calls(plan, root=root, most_blocks=most, pairs=pairs))
+    elif name in ("nccl4py", "torch"):
+        return [check_module(text)]
     else:
         return None
     wrong = [one for each in found for one in each.findings if one.is_wrong]

@@ -30,8 +30,14 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.runtimes.execution.launching import Command, run_together
-from forestcoll.runtimes.execution.one_rank import Outcome, Task, outcome_file, task_file
+from forestcoll.runtimes.execution.launching import Command, EndedError, run_together
+from forestcoll.runtimes.execution.one_rank import (
+    Outcome,
+    Task,
+    outcome_file,
+    pid_file,
+    task_file,
+)
 from forestcoll.runtimes.execution.planning import rank_plans
 from forestcoll.runtimes.execution.rank_plan import RankPlan
 from forestcoll.runtimes.execution.transport import Backend
@@ -50,6 +56,9 @@ _WORKER = ("-m", "forestcoll.runtimes.execution.one_rank")
 _TELLING = (r"^\w+(?:Error|Exception): .*", r"EXIT STRING: (.*)", r"\S.*")
 """What a process or its launcher prints when it fails, the most telling first."""
 
+_ENDED = r"BAD TERMINATION[^\n]*\n[^\n]*PID (\d+) RUNNING"
+"""What MPICH's launcher prints of the process that ended first."""
+
 _ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
@@ -66,6 +75,8 @@ class Execution:
     time_s, library_time_s : float
         Median of the times until the last rank was done, of the program and of the library's own
         collective, between processes on the CPUs of this machine.
+    runs_s, library_runs_s : tuple of float
+        All of these times, one for each timed run.
     """
 
     size_bytes: int
@@ -74,6 +85,8 @@ class Execution:
     library: str
     time_s: float
     library_time_s: float
+    runs_s: tuple[float, ...] = ()
+    library_runs_s: tuple[float, ...] = ()
 
 
 def execute(
@@ -84,6 +97,7 @@ def execute(
     dtype: str = "int64",
     repetitions: int = 5,
     seconds: int = 120,
+    warm_up: int = 1,
 ) -> Execution:
     """Execute a program with one process for each GPU.
 
@@ -99,6 +113,8 @@ def execute(
         Number of timed runs.
     seconds : int
         Time limit, after which all processes are stopped.
+    warm_up : int
+        Number of runs before the timed ones.
 
     Raises
     ------
@@ -113,9 +129,12 @@ def execute(
     ExecutionError
         If a process fails.
     """
-    _check(backend, dtype, size_bytes, repetitions, seconds)
+    _check(backend, dtype, size_bytes, repetitions, seconds, warm_up)
     elements = max(1, round(size_bytes / np.dtype(dtype).itemsize))
-    tasks = [Task(plan, dtype, repetitions, seconds) for plan in rank_plans(program, elements)]
+    tasks = [
+        Task(plan, dtype, repetitions, seconds, warm_up=warm_up)
+        for plan in rank_plans(program, elements)
+    ]
     return _summary(run_tasks(tasks, Backend(backend)), elements, tasks[0])
 
 
@@ -132,7 +151,7 @@ def run_tasks(tasks: Sequence[Task], backend: Backend) -> list[Outcome]:
         log = folder / "log"
         try:
             run_together(_commands(backend, folder, len(tasks)), tasks[0].seconds, log)
-        except ExecutionError as error:
+        except EndedError as error:
             raise ExecutionError(_why(error, folder, len(tasks), log)) from None
         return [_outcome(folder, rank) for rank in range(len(tasks))]
 
@@ -146,7 +165,9 @@ def _write_tasks(tasks: Sequence[Task], folder: Path) -> None:
             raise ExecutionError(f"{file}: cannot be written: {reason(error)}") from None
 
 
-def _check(backend: str, dtype: str, size_bytes: int, repetitions: int, seconds: int) -> None:
+def _check(
+    backend: str, dtype: str, size_bytes: int, repetitions: int, seconds: int, warm_up: int
+) -> None:
     for name, value, known in (("backend", backend, list(Backend)), ("dtype", dtype, DTYPES)):
         if value not in known:
             raise InvalidParameterError(f"{name} is {value!r}; it must be {' or '.join(known)}")
@@ -154,6 +175,7 @@ def _check(backend: str, dtype: str, size_bytes: int, repetitions: int, seconds:
         ("the size", size_bytes),
         ("repetitions", repetitions),
         ("the limit in seconds", seconds),
+        ("the number of warm-up runs", warm_up),
     ):
         if number < 1:
             raise InvalidParameterError(f"{name} is {number}; it must be 1 or more")
@@ -193,26 +215,44 @@ def _outcome(folder: Path, rank: int) -> Outcome:
     return Outcome(**fields | {name: tuple(fields[name]) for name in ("time_s", "library_time_s")})
 
 
-def _why(error: ExecutionError, folder: Path, ranks: int, log: Path) -> str:
-    """Return why processes failed: the error of a rank, or the last line printed."""
+def _why(error: EndedError, folder: Path, ranks: int, log: Path) -> str:
+    """Return which rank failed and why: its error, or the last line printed."""
     # An error of a rank has more detail than that of the launcher, which only saw it end.
     for rank in range(ranks):
         if outcome_file(folder, rank).exists() and (reason := _outcome(folder, rank).error):
             return f"rank {rank} failed: {reason}"
     printed = log.read_text(encoding="utf-8", errors="replace")
     found = (re.findall(pattern, printed, re.MULTILINE) for pattern in _TELLING)
-    return f"a process failed, it {error}: {next(filter(None, found), ['nothing was printed'])[-1]}"
+    last = next(filter(None, found), ["nothing was printed"])[-1]
+    ended = _ended(error, folder, ranks, printed)
+    who = "a process" if ended is None else f"rank {ended}"
+    return f"{who} failed, it {error}: {last}"
+
+
+def _ended(error: EndedError, folder: Path, ranks: int, printed: str) -> int | None:
+    """Return the rank whose process ended first; None if it had not joined the others yet."""
+    # MPI's launcher ends with its ranks, and prints which of them ended.
+    ended = {str(error.pid), *re.findall(_ENDED, printed)}
+    for rank in range(ranks):
+        file = pid_file(folder, rank)
+        if file.exists() and file.read_text(encoding="ascii") in ended:
+            return rank
+    return None
 
 
 def _summary(outcomes: Sequence[Outcome], elements: int, task: Task) -> Execution:
     _expect_right(outcomes, task.plan)
+    runs = _slowest([outcome.time_s for outcome in outcomes])
+    library_runs = _slowest([outcome.library_time_s for outcome in outcomes])
     return Execution(
         size_bytes=elements * np.dtype(task.dtype).itemsize,
         dtype=task.dtype,
         repetitions=task.repetitions,
         library=outcomes[0].library,
-        time_s=_median([outcome.time_s for outcome in outcomes]),
-        library_time_s=_median([outcome.library_time_s for outcome in outcomes]),
+        time_s=float(statistics.median(runs)),
+        library_time_s=float(statistics.median(library_runs)),
+        runs_s=runs,
+        library_runs_s=library_runs,
     )
 
 
@@ -226,7 +266,6 @@ def _expect_right(outcomes: Sequence[Outcome], plan: RankPlan) -> None:
             )
 
 
-def _median(times: Sequence[Sequence[float]]) -> float:
-    """Median over repetitions of the slowest rank."""
-    slowest = [max(each) for each in zip(*times, strict=True)]
-    return float(statistics.median(slowest))
+def _slowest(times: Sequence[Sequence[float]]) -> tuple[float, ...]:
+    """Return the time of the slowest rank in each run."""
+    return tuple(max(each) for each in zip(*times, strict=True))

@@ -12,11 +12,27 @@ from pathlib import Path
 
 from forestcoll.errors import ExecutionError, TimeLimitError
 
-__all__ = ["Command", "run_together"]
+__all__ = ["Command", "EndedError", "run_together"]
 
 _POLL_S = 0.02
 # Seconds for mpiexec to end its own processes before SIGKILL, which it cannot pass on.
 _GRACE_S = 3.0
+
+
+class EndedError(ExecutionError):
+    """A process ended with a failure.
+
+    Parameters
+    ----------
+    pid : int
+        The number of the process that was started.
+    code : int
+        Its exit code; negative: the signal that ended it.
+    """
+
+    def __init__(self, pid: int, code: int) -> None:
+        super().__init__(f"ended with {code}")
+        self.pid, self.code = pid, code
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +57,7 @@ def run_together(commands: Sequence[Command], seconds: float, log: Path) -> None
     ------
     TimeLimitError
         If they take longer.
-    ExecutionError
+    EndedError
         If one of them fails.
     """
     started: list[subprocess.Popen[bytes]] = []
@@ -87,7 +103,7 @@ def _running(started: Sequence[subprocess.Popen[bytes]]) -> list[subprocess.Pope
 def _expect_success(started: Sequence[subprocess.Popen[bytes]]) -> None:
     for process in started:
         if process.returncode:
-            raise ExecutionError(f"ended with {process.returncode}")
+            raise EndedError(process.pid, process.returncode)
 
 
 def _stop(started: Sequence[subprocess.Popen[bytes]]) -> None:

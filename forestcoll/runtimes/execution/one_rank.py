@@ -3,7 +3,7 @@
 Problem: does a rank get the result of the library's own collective, and how long do both take?
 Input:   the task of each rank, in the folder.
 Output:  the outcome of each rank, in the same folder.
-Cost:    the requested runs of the plan and of the collective, and one warm-up run of each; the
+Cost:    the requested runs of the plan and of the collective, and the warm-up runs of each; the
          memory of all messages that the rank receives.
 Source:  ours. Elements are random whole numbers of any type. Sums of integers wrap around, and sums
          of floats stay exact, so every order of additions gives the same bits.
@@ -12,6 +12,7 @@ Source:  ours. Elements are random whole numbers of any type. Sums of integers w
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import signal
 import sys
@@ -31,7 +32,7 @@ from forestcoll.runtimes.execution.transport import (
     open_transport,
 )
 
-__all__ = ["Outcome", "Process", "Task", "outcome_file", "run_task", "task_file"]
+__all__ = ["Outcome", "Process", "Task", "outcome_file", "pid_file", "run_task", "task_file"]
 
 
 class Process:
@@ -102,6 +103,8 @@ class Task:
         Time limit; an alarm a little later ends a process that nobody else has ended.
     seed : int
         Of the data.
+    warm_up : int
+        Number of runs before the timed ones, from 1 up: the results of the first are compared.
     """
 
     plan: RankPlan
@@ -109,6 +112,7 @@ class Task:
     repetitions: int
     seconds: int
     seed: int = 0
+    warm_up: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +155,11 @@ def outcome_file(folder: Path, rank: int) -> Path:
     return folder / f"outcome-{rank}.json"
 
 
+def pid_file(folder: Path, rank: int) -> Path:
+    """Path of the file with the number of a rank's process, which exists once it has joined."""
+    return folder / f"pid-{rank}"
+
+
 def run_task(task: Task, transport: Transport) -> Outcome:
     """Execute a plan and the library's collective, compare their results, and time both."""
     plan = task.plan
@@ -161,6 +170,9 @@ def run_task(task: Task, transport: Transport) -> Outcome:
     due = transport.values(transport.collective(plan, given))
     differs = np.flatnonzero(found != due)
     place = int(differs[0]) if len(differs) else -1
+    for _ in range(task.warm_up - 1):
+        process.carry_out(given)
+        transport.collective(plan, given)
     return Outcome(
         library=transport.library,
         wrong=len(differs),
@@ -212,6 +224,7 @@ def main(backend: str, folder: Path) -> None:
     """Join the others and execute the rank's task; an error ends all processes."""
     transport = open_transport(Backend(backend), str(folder / "meeting"))
     outcome = outcome_file(folder, transport.rank)
+    pid_file(folder, transport.rank).write_text(str(os.getpid()), encoding="ascii")
     try:
         found = run_task(_task_of(folder, transport), transport)
         outcome.write_text(json.dumps(asdict(found)), encoding="utf-8")

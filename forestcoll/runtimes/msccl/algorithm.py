@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 
 __all__ = [
-    "ALIASES", "COLLECTIVES", "PROTOCOLS", "Algorithm", "Gpu", "Instruction", "Threadblock",
+    "ALIASES", "COLLECTIVES", "CUSTOM", "PROTOCOLS", "Algorithm", "Gpu", "Instruction",
+    "Threadblock",
 ]  # fmt: skip
 
 PROTOCOLS = ("Simple", "LL", "LL128")
@@ -32,6 +33,10 @@ COLLECTIVES: Mapping[str, str] = MappingProxyType(
 
 ALIASES: Mapping[str, str] = MappingProxyType({"reduce_scatter": "reducescatter"})
 """What other tools write, which the current executor does not accept."""
+
+CUSTOM = "custom"
+"""A collective of the user's own, for ``ncclCustomCollective`` of microsoft/msccl. Nothing says
+what its result is; its buffers have ``chunks_per_loop`` chunks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,9 @@ class Gpu:
         The chunks of its buffers.
     line : int
         As of :class:`Instruction`.
+    copies : tuple of pairs of int
+        Elements ``copy`` of SCCL's tools: one chunk of the input and its place in the output, which
+        are copied before all steps. No executor of MSCCL knows them.
     """
 
     input_chunks: int
@@ -106,6 +114,7 @@ class Gpu:
     scratch_chunks: int
     threadblocks: tuple[Threadblock, ...] = field(repr=False)
     line: int = field(default=0, compare=False)
+    copies: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +131,7 @@ class Algorithm:
         Number of chunks of the data of a call: of all GPUs together in an allgather,
         reduce-scatter or all-to-all.
     collective : str
-        As in the file: one of :data:`COLLECTIVES` or :data:`ALIASES`.
+        As in the file: one of :data:`COLLECTIVES` or :data:`ALIASES`, or :data:`CUSTOM`.
     in_place, out_of_place : bool
         The kinds of calls for which it is meant.
     min_bytes, max_bytes : int

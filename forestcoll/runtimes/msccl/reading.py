@@ -1,11 +1,12 @@
 """MSCCL XML parser for untrusted files, which keeps the line of every element.
 
-Problem: parse an untrusted text of elements ``algo``, ``gpu``, ``tb`` and ``step``.
+Problem: parse an untrusted text of elements ``algo``, ``gpu``, ``tb`` and ``step``, and ``copy``.
 Input:   a file, or its text.
 Output:  an :class:`Algorithm`, and remarks where the executor would read the file differently.
 Cost:    one pass; memory of a few times the text, which is limited to MOST_BYTES.
 Source:  the parser of the current executor (Azure/msccl-executor-nccl), which knows neither types
-         nor prologues and ignores a file without one of its required attributes.
+         nor prologues and ignores a file without one of its required attributes; that of
+         microsoft/msccl for ``custom``; ``ncclize`` of SCCL and TACCL for ``copy``.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.msccl.algorithm import (
     ALIASES,
     COLLECTIVES,
+    CUSTOM,
     PROTOCOLS,
     Algorithm,
     Gpu,
@@ -41,7 +43,7 @@ _LONGEST = 255
 _LARGEST = 2**31 - 1
 _LARGEST_BYTES = 2**63 - 1
 _NUMBER = re.compile("-?[0-9]{1,19}")
-_INSIDE = {"algo": "", "gpu": "algo", "tb": "gpu", "step": "tb"}
+_INSIDE = {"algo": "", "gpu": "algo", "copy": "gpu", "tb": "gpu", "step": "tb"}
 _KINDS = frozenset({"s", "r", "rcs", "rrs", "rrc", "rrcs", "cpy", "re", "nop"})
 _STEP_NUMBERS = ("s", "srcoff", "dstoff", "cnt", "depid", "deps")
 _BUFFERS = frozenset({"i", "o", "s"})
@@ -131,6 +133,7 @@ class _OpenGpu:
     chunks: tuple[int, int, int]
     line: int
     blocks: dict[int, Threadblock] = field(default_factory=dict)
+    copies: list[tuple[int, int]] = field(default_factory=list)
 
 
 class _Parser:
@@ -146,6 +149,7 @@ class _Parser:
         self._gpu: _OpenGpu | None = None
         self._block: _OpenBlock | None = None
         self._numbers: dict[str, int] = {}
+        self._has_copies = False
         self._parser = expat.ParserCreate()
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
@@ -170,12 +174,7 @@ class _Parser:
         if head is None:
             self._refuse("has no element algo; this is no algorithm of MSCCL", 1)
         gpus = self._ranked(head)
-        collective = self._one_of(head, "coll", (*COLLECTIVES, *ALIASES))
-        if collective in ALIASES:
-            self._remark(
-                f"coll is {collective}; the executor takes {ALIASES[collective]} only",
-                self._head_line,
-            )
+        collective = self._collective(head)
         in_place = self._flag(head, "inplace", False)
         algorithm = Algorithm(
             name=self._assumed(head, "name", "unnamed"),
@@ -215,6 +214,8 @@ class _Parser:
             self._head, self._head_line = attributes, self._line
         elif tag == "gpu":
             self._gpu = self._open_gpu(attributes)
+        elif tag == "copy":
+            self._copy(attributes)
         else:
             self._block = self._open_block(attributes)
 
@@ -227,11 +228,17 @@ class _Parser:
             )
         elif tag == "gpu" and self._gpu is not None:
             gpu, self._gpu = self._gpu, None
-            self._gpus[gpu.rank] = Gpu(*gpu.chunks, self._numbered(gpu), gpu.line)
+            copies = tuple(gpu.copies)
+            self._gpus[gpu.rank] = Gpu(*gpu.chunks, self._numbered(gpu), gpu.line, copies)
 
     def _unknown(self, tag: str, parent: str) -> None:
         if not parent:
             self._refuse(f"begins with {tag}; an algorithm of MSCCL begins with algo")
+        if tag == "op" and parent == "tb":
+            self._refuse(
+                "op is of SCCL's second form, which names one buffer of each operation; write the "
+                "file with ncclize(old_format=True)"
+            )
         if len(self._remarks) >= _MOST_REMARKS:
             self._refuse(f"{tag} and too many others are no elements of MSCCL; take them out")
         self._remark(f"{tag} is not an element of MSCCL; it is ignored", self._line)
@@ -268,6 +275,18 @@ class _Parser:
             self._number(attributes, "chan", "tb"),
             self._line,
         )
+
+    def _copy(self, attributes: _Attributes) -> None:
+        assert self._gpu is not None
+        if not self._has_copies:
+            self._has_copies = True
+            self._remark(
+                "copy is of SCCL's tools and done before all steps here; executors of MSCCL ignore "
+                "it, so write a step of type cpy instead",
+                self._line,
+            )
+        ends = (self._number(attributes, key, "copy", 0) for key in ("i_off", "o_off"))
+        self._gpu.copies.append((next(ends), next(ends)))
 
     def _step(self, attributes: _Attributes) -> Instruction:
         assert self._block is not None
@@ -379,6 +398,16 @@ class _Parser:
         if len(head.get(key, value)) > _LONGEST:
             self._refuse(f"{key} of algo has over {_LONGEST} letters; shorten it", self._head_line)
         return head.get(key, value)
+
+    def _collective(self, head: _Attributes) -> str:
+        if "coll" not in head:
+            self._missing("coll", CUSTOM)
+            return CUSTOM
+        found = self._one_of(head, "coll", (*COLLECTIVES, *ALIASES, CUSTOM))
+        taken = ALIASES.get(found, "those of NCCL" if found == CUSTOM else found)
+        if taken != found:
+            self._remark(f"coll is {found}; the executor takes {taken} only", self._head_line)
+        return found
 
     def _flag(self, head: _Attributes, key: str, value: bool) -> bool:
         text = self._assumed(head, key, str(int(value)))

@@ -42,6 +42,8 @@ def _gpu_lines(rank: int, gpu: Gpu) -> Iterator[str]:
         o_chunks=gpu.output_chunks,
         s_chunks=gpu.scratch_chunks,
     )
+    for source, target in gpu.copies:
+        yield "    " + _element("copy", "/>", i_off=source, o_off=target)
     for number, block in enumerate(gpu.threadblocks):
         yield from _block_lines(number, block)
     yield "  </gpu>"

@@ -120,6 +120,7 @@ def score(
             f"{file.name} is for {gpus} GPUs, and {topology.name} has {topology.num_compute}; "
             "give the network that it is for, or those who take part by --group"
         )
+    collective = collective_of(file)
     place = range(gpus) if order is None else order
     slots = None if demand is None else slots_of(file, demand, place)
     most_blocks = None if machine is None else machine.most_blocks
@@ -137,7 +138,6 @@ def score(
         bound = demand_bound(topology, demand, seconds)
         by_links = measured(topology, [load * data for load in loads], bound)
         return FileScore(found, by_links, busiest)
-    collective = collective_of(file)
     weights = _weights(gpus, sent, collective, root)
     if weights is not None:
         weights = [weights[place.index(gpu)] for gpu in range(gpus)]

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 
 from forestcoll.errors import UnsupportedError
-from forestcoll.runtimes.msccl.algorithm import ALIASES, Algorithm
+from forestcoll.runtimes.msccl.algorithm import ALIASES, CUSTOM, Algorithm
 from forestcoll.runtimes.msccl.algorithm import COLLECTIVES as OF_MSCCL
 from forestcoll.runtimes.mscclpp.execution_plan import COLLECTIVES as OF_MSCCLPP
 from forestcoll.runtimes.mscclpp.execution_plan import Operation, Plan, PlanGpu, PlanThreadblock
@@ -33,9 +33,17 @@ _SENDING = ("s", "rcs", "rrs", "rrcs")
 
 
 def collective_of(file: RuntimeFile) -> str:
-    """Return our name of a file's collective; of a plan that no interpreter knows, its own."""
+    """Return our name of a file's collective; of a plan that no interpreter knows, its own.
+
+    Raises UnsupportedError if the collective is custom, and so nothing bounds its rate.
+    """
     if isinstance(file, Plan):
         return OF_MSCCLPP.get(file.collective, file.collective)
+    if file.collective == CUSTOM:
+        raise UnsupportedError(
+            f"unsupported: {file.name} is of a custom collective, or names none, so no bound is "
+            "known; write its collective into coll"
+        )
     return OF_MSCCL[ALIASES.get(file.collective, file.collective)]
 
 

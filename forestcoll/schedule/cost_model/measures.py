@@ -32,6 +32,7 @@ from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.pipelined import AnyForest, Flow, flow_of_loads, loads_of_routes, pipelined
 from forestcoll.schedule.steps import StepSchedule
+from forestcoll.topology.in_brief import InARow
 
 __all__ = ["Cost", "Steps", "cost", "makespan_s_per_gb", "synchronous"]
 
@@ -40,8 +41,8 @@ _BYTES_PER_GB = 10**9
 _Tree = AnyForest | Allreduce[Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
+@dataclass(frozen=True, slots=True, repr=False)
+class Cost(InARow):
     """The theoretical time of a pipelined schedule.
 
     Parameters
@@ -67,13 +68,21 @@ class Cost:
         """Algorithmic bandwidth in GB/s: data size (over all GPUs) by time."""
         return 1 / self.time_s_per_gb
 
+    def in_a_row(self) -> dict[str, object]:
+        """Return the rate, the time and the busiest link."""
+        return {
+            "algbw_gb_s": self.algbw_gb_s,
+            "time_s_per_gb": self.time_s_per_gb,
+            "busiest_link": " -> ".join(self.busiest_link),
+        }
+
     def time_s(self, size_bytes: int) -> Fraction:
         """Seconds for ``size_bytes`` of data in all, over all GPUs."""
         return self.time_s_per_gb * size_bytes / _BYTES_PER_GB
 
 
-@dataclass(frozen=True, slots=True)
-class Steps:
+@dataclass(frozen=True, slots=True, repr=False)
+class Steps(InARow):
     """The theoretical time of a schedule in synchronous steps.
 
     Parameters
@@ -94,6 +103,11 @@ class Steps:
         Raises UnsupportedError if nothing moves.
         """
         return algbw_of(self.time_s_per_gb)
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the rate, the time and the number of steps."""
+        rate = self.algbw_gb_s if self.time_s_per_gb else None
+        return {"algbw_gb_s": rate, "time_s_per_gb": self.time_s_per_gb, "steps": self.steps}
 
 
 def cost(schedule: _Tree | StepSchedule | FlowSchedule) -> Cost:

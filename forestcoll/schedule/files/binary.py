@@ -34,6 +34,7 @@ from forestcoll.schedule.files.fields import (
 )
 from forestcoll.schedule.files.header import Head, head_document
 from forestcoll.schedule.files.parsing import parse_heads, parse_stepwise_head
+from forestcoll.schedule.files.plain_data import read_document
 from forestcoll.schedule.files.stepwise_document import (
     OPTIONAL_ARRAYS,
     STEP_ARRAYS,
@@ -122,9 +123,13 @@ def write_binary(schedule: AnySchedule, file: IO[bytes]) -> None:
 
 
 def _save(head: dict[str, Any], arrays: dict[str, _Array], file: IO[bytes]) -> None:
+    """Write the members as numpy.savez does, which would hold all of them in their narrow types."""
     text = np.frombuffer(json.dumps(head).encode(), dtype=np.uint8)
-    members: dict[str, Any] = {name: _narrowed(name, array) for name, array in arrays.items()}
-    np.savez(file, head=text, **members)
+    with ZipFile(file, "w", ZIP_STORED) as archive:
+        for name, array in {"head": text, **arrays}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                narrow = text if name == "head" else _narrowed(name, array)
+                np.lib.format.write_array(member, narrow, allow_pickle=False)
 
 
 def _form(forest: AnyForest) -> str:
@@ -159,10 +164,10 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         _refuse(f"not a complete npz file: {str(error)[:_LONGEST]}")
     if "head" not in members:
         _refuse("not a schedule; array head is missing")
-    text = _text(members.pop("head"))
-    if (found := parse_stepwise_head(text)) is not None:
+    found = read_document(_text(members.pop("head")), _head)
+    if len(found) == 2:
         return _stepwise(*found, members)
-    heads, form, bound = parse_heads(text)
+    heads, form, bound = found
     if form not in _ARRAYS:
         _refuse(f"form is {form!r}; it must be one of {', '.join(map(repr, _ARRAYS))}")
     prefixes = {name: f"{name}." if name else "" for name in heads}
@@ -174,6 +179,13 @@ def parse_binary(file: IO[bytes]) -> AnySchedule:
         _forest(head, form, prefixes[name], members) for name, head in heads.items()
     ]
     return forests[0] if len(forests) == 1 else _allreduce(forests, bound)
+
+
+def _head(
+    data: Any,
+) -> tuple[Record, Topology] | tuple[dict[str, Head], str, AllreduceBound | None]:
+    """Read the head: of steps or flows with their network, or of forests with form and bound."""
+    return parse_stepwise_head(data) or parse_heads(data)
 
 
 def _stepwise(
@@ -201,9 +213,9 @@ def _allreduce(phases: list[Any], bound: AllreduceBound | None) -> AnySchedule:
 
 
 def _forest(head: Head, form: str, prefix: str, members: dict[str, _Array]) -> Any:
-    """Return the forest whose arrays have a prefix to their names."""
+    """Return the forest whose arrays have a prefix to their names, and take these out."""
     arrays = {
-        name: _typed(prefix + name, members[prefix + name], kind)
+        name: _typed(prefix + name, members.pop(prefix + name), kind)
         for name, kind in _ARRAYS[form].items()
     }
     ranks, nodes = head.topology.num_compute, len(head.topology.nodes)
@@ -313,13 +325,14 @@ def _header(name: str, member: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dty
         _refuse(f"array {name} has a header that is nested too deeply")
 
 
-def _text(array: _Array) -> str:
+def _text(array: _Array) -> bytes:
     if array.dtype != np.uint8:
         _refuse(f"array head holds {array.dtype}; it must hold the bytes of a text, uint8")
     try:
-        return array.tobytes().decode()
+        (text := array.tobytes()).decode()
     except UnicodeDecodeError:
         _refuse("array head is not text in UTF-8")
+    return text
 
 
 def _typed(name: str, array: _Array, kind: type) -> _Array:

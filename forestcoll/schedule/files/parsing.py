@@ -24,7 +24,7 @@ from forestcoll.schedule.files.header import (
     parse_topology,
     stepwise_form,
 )
-from forestcoll.schedule.files.plain_data import full_document, read_document
+from forestcoll.schedule.files.plain_data import read_document
 from forestcoll.schedule.files.stepwise_document import (
     FLOW_FIELDS,
     FLOW_OPTIONS,
@@ -109,7 +109,7 @@ def _stepwise(document: Record) -> StepSchedule | FlowSchedule:
     return steps_of_lists(document, topology, routes)
 
 
-def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
+def parse_stepwise_head(data: Any) -> tuple[Record, Topology] | None:
     """Read the head of a binary file of steps or flows; None if the file holds forests.
 
     Raises
@@ -117,7 +117,7 @@ def parse_stepwise_head(text: str) -> tuple[Record, Topology] | None:
     InvalidScheduleError, InvalidTopologyError
         As :func:`parse_schedule` does.
     """
-    document = checked(full_document(text))
+    document = checked(data)
     if document["version"] != STEPWISE_VERSION:
         return None
     steps = stepwise_form(document) == "steps"
@@ -161,7 +161,7 @@ def _in_phase(
         raise VerificationError(f"phase {name}: {error}") from None
 
 
-def parse_heads(text: str) -> tuple[dict[str, Head], str, AllreduceBound | None]:
+def parse_heads(data: Any) -> tuple[dict[str, Head], str, AllreduceBound | None]:
     """Read the head of a binary schedule file: phases, the form of their trees, a bound.
 
     The phases of an allreduce are "reduce" and "gather"; any other schedule has one phase, "".
@@ -171,7 +171,7 @@ def parse_heads(text: str) -> tuple[dict[str, Head], str, AllreduceBound | None]
     InvalidScheduleError, InvalidTopologyError
         As :func:`parse_schedule` does.
     """
-    document = checked(full_document(text))
+    document = checked(data)
     if document.get("collective") != "allreduce":
         check_fields([document], (*_HEAD, "form"), lambda _: "", _MAY)
         return (

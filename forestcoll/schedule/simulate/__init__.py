@@ -1,8 +1,8 @@
 """Simulation of schedules with latencies, for any size of the data.
 
 To read: ``alpha_beta`` (the assumptions), ``native_form`` (a program in the arrays of the native
-simulator), ``simulator`` (one size, a number of pipeline chunks), ``pipeline_chunks`` (the best
-number of them), ``reach`` (a lower bound on latency).
+simulator), ``simulator`` (one size, a number of pipeline chunks), ``transfer_times`` (when each of
+them is sent), ``pipeline_chunks`` (the best number of them), ``reach`` (a lower bound on latency).
 """
 
 from forestcoll.schedule.simulate.alpha_beta import UNLIMITED, AlphaBeta, Priority, Sharing
@@ -13,8 +13,10 @@ from forestcoll.schedule.simulate.pipeline_chunks import (
 )
 from forestcoll.schedule.simulate.reach import least_latency_s
 from forestcoll.schedule.simulate.simulator import LinkUsage, Simulation, Simulator
+from forestcoll.schedule.simulate.transfer_times import Timeline, write_timeline
 
 __all__ = [
     "MOST_PIPELINE_CHUNKS", "UNLIMITED", "AlphaBeta", "LinkUsage", "Priority", "Sharing",
-    "Simulation", "Simulator", "best_chunk_count", "chunk_count_within", "least_latency_s",
+    "Simulation", "Simulator", "Timeline", "best_chunk_count", "chunk_count_within",
+    "least_latency_s", "write_timeline",
 ]  # fmt: skip

@@ -20,6 +20,7 @@ from fractions import Fraction
 from typing import Final, Literal, TypeVar
 
 from forestcoll.errors import InvalidParameterError, InvalidTopologyError
+from forestcoll.topology.describe import decimal
 from forestcoll.topology.numbers import Exact, exact
 
 __all__ = ["DEFAULT_ALPHA_US", "UNLIMITED", "AlphaBeta", "Priority", "Sharing"]
@@ -123,6 +124,17 @@ class AlphaBeta:
     def window_of(self, pipeline_chunks: int) -> int:
         """Return the window for a number of pipeline chunks, which never need a larger one."""
         return pipeline_chunks if self.window == UNLIMITED else min(self.window, pipeline_chunks)
+
+    def options(self) -> list[str]:
+        """Return windows, costs, efficiency and priorities in words, unless they are defaults."""
+        costs = [
+            (self.window != 1, f"window {self.window}"),
+            (self.chunk_cost_us, f"{decimal(Fraction(self.chunk_cost_us))} us a pipeline chunk"),
+            (self.message_cost_us, f"{decimal(Fraction(self.message_cost_us))} us a transfer"),
+            (self.efficiency != 1, f"{decimal(Fraction(self.efficiency))} of each bandwidth"),
+            (self.has_priorities, "critical paths first"),
+        ]
+        return [words for is_set, words in costs if is_set]
 
     def __post_init__(self) -> None:
         for name, what, unit in (

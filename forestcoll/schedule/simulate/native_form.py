@@ -76,6 +76,10 @@ class NativeForm:
         """Whether transfers of one class may be simulated as one: there are no messages."""
         return not (self.program.message >= 0).any()
 
+    def each_by_itself(self) -> npt.NDArray[np.int32]:
+        """Return the classes of transfers if each is simulated by itself: their numbers."""
+        return np.arange(self.program.num_transfers, dtype=np.int32)
+
     def native(self, *, adding: bool, critical_path: bool = False) -> NativeSimulator:
         """Return the simulator with or without adders, and priorities; each is made once."""
         if (adding, critical_path) not in self._native:

@@ -15,7 +15,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from forestcoll.errors import DisconnectedError, InvalidParameterError, UnsupportedError
+from forestcoll.errors import (
+    DisconnectedError,
+    InvalidParameterError,
+    UnsupportedError,
+    did_you_mean,
+)
 from forestcoll.problem.demand import Demand
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.topology.model import NodeKind, Topology
@@ -71,9 +76,8 @@ def least_latency_s(
 
     model = AlphaBeta() if model is None else model
     if collective not in _KNOWN:
-        raise UnsupportedError(
-            f"collective is {collective!r}; it must be one of {', '.join(_KNOWN)}"
-        )
+        hint = did_you_mean(collective, _KNOWN, f"it must be one of {', '.join(_KNOWN)}")
+        raise UnsupportedError(f"collective is {collective!r}; {hint}")
     gpus = np.array(topology.compute)
     rooted = gpus[_roots(topology, collective, root, weights)]
     if len(gpus) < 2:

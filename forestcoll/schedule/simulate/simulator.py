@@ -34,10 +34,12 @@ from forestcoll.errors import (
     UnsupportedError,
     VerificationError,
 )
-from forestcoll.problem.sizes import MOST_BYTES
+from forestcoll.problem.sizes import MOST_BYTES, size_text
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate.alpha_beta import AlphaBeta
 from forestcoll.schedule.simulate.native_form import NativeForm
+from forestcoll.schedule.simulate.transfer_times import Timeline, check_times
+from forestcoll.topology.in_brief import InARow
 from forestcoll.topology.numbers import Exact
 
 __all__ = ["LinkUsage", "Simulation", "Simulator"]
@@ -70,8 +72,8 @@ class LinkUsage:
     share: _Floats = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Simulation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Simulation(InARow):
     """The simulated time of a schedule.
 
     Parameters
@@ -87,6 +89,7 @@ class Simulation:
     work : int
         Cost of the simulation: the lanes that its events visited; 0 for a closed form.
     usage : LinkUsage, optional
+    timeline : Timeline, optional
         If requested.
     """
 
@@ -97,6 +100,16 @@ class Simulation:
     closed: bool = False
     work: int = field(default=0, repr=False, compare=False)
     usage: LinkUsage | None = field(default=None, repr=False, compare=False)
+    timeline: Timeline | None = field(default=None, repr=False, compare=False)
+
+    def in_a_row(self) -> dict[str, object]:
+        """Return the size, the time and the rate."""
+        return {
+            "size": size_text(self.size_bytes),
+            "time_us": self.time_s * 1e6,
+            "algbw_gb_s": self.algbw_gb_s if self.time_s else None,
+            "pipeline_chunks": self.pipeline_chunks,
+        }
 
     @property
     def algbw_gb_s(self) -> float:
@@ -163,6 +176,7 @@ class Simulator:
         pipeline_chunks: int = 1,
         *,
         bins: int = 0,
+        timeline: bool = False,
         events: bool = False,
         progress: Progress | None = None,
     ) -> Simulation:
@@ -175,6 +189,8 @@ class Simulator:
         bins : int
             Largest number of time bins of the links' utilisation, up to 100,000; at least half as
             many result. None is kept if 0.
+        timeline : bool
+            Whether to keep the times of every pipeline chunk, of at most two million.
         events : bool
             Whether to simulate event by event even where there is a closed form.
         progress : callable, optional
@@ -184,8 +200,8 @@ class Simulator:
         Raises
         ------
         InvalidParameterError
-            If the size, the number of pipeline chunks or of bins is out of range, or ``keep_clock``
-            is set and there is no clock for this size.
+            If the size, the number of pipeline chunks or of bins is out of range, a timeline would
+            be too long, or ``keep_clock`` is set and there is no clock for this size.
         CapacityOverflowError
             If times differ so much that 64-bit ticks cannot hold them.
         VerificationError
@@ -206,7 +222,11 @@ class Simulator:
         )
         by_class = self._form.by_class
         fair = model.is_fair
-        if fair and not (bins or events or model.keep_clock):
+        row = None
+        if timeline:
+            row = native.classes()[0] if fair and by_class else self._form.each_by_itself()
+            check_times(row, pipeline_chunks)
+        if fair and not (bins or timeline or events or model.keep_clock):
             closed = native.in_rounds(
                 rate, latency, pipeline_chunks, model.lockstep, *costs, by_class, progress
             )
@@ -217,18 +237,23 @@ class Simulator:
         setting = (rate, latency, start, pipeline_chunks, model.lockstep, tick, bins, *costs)
         try:
             if fair:
-                found = native.fair_shares(*setting, by_class, progress)
+                found = native.fair_shares(*setting, timeline, by_class, progress)
             else:
-                found = native.first_come(*setting, progress)
+                found = native.first_come(*setting, timeline, progress)
         except InfeasibleError as error:
             raise VerificationError(f"{error}; verify the schedule first") from None
-        ticks, work, _, width, carried = found
-        usage = None
+        ticks, work, _, width, carried, moments = found
+        usage = times = None
         if bins:
             if fair and by_class:
                 carried = carried[native.classes()[1]]
             usage = self._usage(carried, width, ticks, tick, rate)
-        return Simulation(size_bytes, pipeline_chunks, ticks * tick, model, work=work, usage=usage)
+        if row is not None:
+            times = Timeline(row, *moments.T.reshape(4, -1, pipeline_chunks) * tick)
+        makespan = ticks * tick
+        return Simulation(
+            size_bytes, pipeline_chunks, makespan, model, work=work, usage=usage, timeline=times
+        )
 
     def _check(self, size_bytes: int, model: AlphaBeta, pipeline_chunks: int, bins: int) -> None:
         for what, value, least, most in (

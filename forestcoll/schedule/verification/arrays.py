@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from forestcoll.schedule.exact_sums import first
 from forestcoll.schedule.forest import Forest
 from forestcoll.schedule.protocols import Made, OnNetwork, Routed, Weighted
 from forestcoll.schedule.verification.naming import fail, walk
@@ -139,10 +140,9 @@ def check_rows(name: str, first: _Ints, rows: int, entries: int, *, least: int) 
 
 def check_link_order(schedule: OnNetwork, tail: _Ints, head: _Ints) -> None:
     """Check that logical links are sorted by (tail, head), each listed once."""
-    key = tail.astype(np.int64) * len(schedule.topology.nodes) + head
-    wrong = np.flatnonzero(np.diff(key) <= 0)
-    if wrong.size:
-        link = int(wrong[0]) + 1
-        fault = "is listed twice" if key[link] == key[link - 1] else "is out of order"
-        name = walk(schedule, (int(tail[link]), int(head[link])))
+    right = (tail[1:] > tail[:-1]) | ((tail[1:] == tail[:-1]) & (head[1:] > head[:-1]))
+    if (wrong := first(~right)) is not None:
+        before, ends = ((int(tail[i]), int(head[i])) for i in (wrong, wrong + 1))
+        fault = "is listed twice" if ends == before else "is out of order"
+        name = walk(schedule, ends)
         fail(f"logical link {name} {fault}; sort links by ranks, each once")

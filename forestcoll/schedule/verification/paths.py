@@ -14,12 +14,16 @@ import numpy.typing as npt
 
 from forestcoll.schedule.exact_sums import Ints, exact, first
 from forestcoll.schedule.protocols import Claims, Routed, Schedule
+from forestcoll.schedule.verification.lookup import Lookup
 from forestcoll.schedule.verification.naming import fail, link_name, path_name
 from forestcoll.topology.model import Topology
 
 __all__ = [
     "busiest_group", "busiest_link", "check_congestion", "check_loads", "check_paths", "link_loads",
 ]  # fmt: skip
+
+
+_TOGETHER = 2**17  # hops or paths: few enough to stay in the cache
 
 
 def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = False) -> Ints:
@@ -36,16 +40,17 @@ def check_paths(forest: Routed, *, through_gpus: bool = False, ends: bool = Fals
 
 def _check_ends(forest: Routed) -> None:
     """Check that multiplicities are positive and paths join the ends of their logical links."""
-    routes, nodes = forest.routes, np.array(forest.topology.ends)
+    routes, nodes = forest.routes, np.array(forest.topology.ends, dtype=np.int32)
     if (path := first(routes.multiplicity < 1)) is not None:
         name, found = path_name(forest, path), routes.multiplicity[path]
         fail(f"{name}: multiplicity is {found}; it must be positive")
-    paths = np.diff(routes.first_path)
+    single = len(routes.multiplicity) == len(routes.tail)  # as many paths as links: one each
+    paths = None if single else np.diff(routes.first_path)
     for verb, rank, node in (
         ("starts", routes.tail, routes.hop[routes.first_hop[:-1]]),
         ("ends", routes.head, routes.hop[routes.first_hop[1:] - 1]),
     ):
-        right = np.repeat(nodes[rank], paths)
+        right = nodes[rank] if paths is None else np.repeat(nodes[rank], paths)
         if (path := first(node != right)) is not None:
             there, due = (forest.topology.nodes[i[path]].name for i in (node, right))
             fail(f"{path_name(forest, path)} {verb} at {there}; it must {verb[:-1]} at {due}")
@@ -54,47 +59,49 @@ def _check_ends(forest: Routed) -> None:
 def _check_interior(forest: Routed) -> None:
     """Check that between its ends a path visits switches only."""
     routes = forest.routes
-    is_gpu = np.array([not node.is_switch for node in forest.topology.nodes])
+    is_gpu = np.zeros(len(forest.topology.nodes), dtype=np.bool_)
+    is_gpu[list(forest.topology.compute)] = True
     through = is_gpu[routes.hop]
+    if np.count_nonzero(through) == 2 * len(routes.multiplicity):
+        return  # these are the ends
     through[routes.first_hop[:-1]] = False
     through[routes.first_hop[1:] - 1] = False
-    if (hop := first(through)) is not None:
-        name = path_name(forest, _path_of(forest, hop))
-        gpu = forest.topology.nodes[routes.hop[hop]].name
-        fail(f"{name} passes through {gpu}, which is a GPU; between its ends only switches may be")
+    hop = int(through.argmax())
+    name = path_name(forest, _path_of(forest, hop))
+    gpu = forest.topology.nodes[routes.hop[hop]].name
+    fail(f"{name} passes through {gpu}, which is a GPU; between its ends only switches may be")
 
 
-def _check_hops(forest: Routed) -> Ints:
+def _check_hops(forest: Routed) -> npt.NDArray[np.int32]:
     """Check that every hop of a path is a link of the topology; return the links, hop by hop."""
     routes, topology = forest.routes, forest.topology
     size = len(topology.nodes)
     tails, heads = topology.link_ends
-    known = tails.astype(np.int64) * size + heads  # sorted, as the links are
-    start = np.delete(np.arange(len(routes.hop)), routes.first_hop[1:] - 1)
-    wanted = routes.hop[start].astype(np.int64) * size + routes.hop[start + 1]
-    place = _places(known, wanted, size**2)
-    if (missing := first(np.append(known, -1)[place] != wanted)) is not None:
-        hop = int(start[missing])
-        name = path_name(forest, _path_of(forest, hop))
-        tail, head = (topology.nodes[i].name for i in routes.hop[hop : hop + 2].tolist())
-        fail(f"{name} hops from {tail} to {head}, but {topology.name} has no such link")
-    return place
-
-
-def _places(known: Ints, wanted: Ints, most: int) -> Ints:
-    """Return where each wanted number is among the known ones, if it is there at all."""
-    if most > len(wanted) or wanted.min() < 0 or wanted.max() >= most:
-        return np.searchsorted(known, wanted)
-    table = np.full(most, len(known), dtype=np.int64)  # for many numbers faster than searches
-    table[known] = np.arange(len(known))
-    return table[wanted]
+    known = Lookup.of(tails.astype(np.int64) * size + heads)  # sorted, as the links are
+    leaves = np.ones(len(routes.hop), dtype=np.bool_)
+    leaves[routes.first_hop[1:] - 1] = False
+    links = np.empty(len(routes.hop) - len(routes.multiplicity), dtype=np.int32)
+    done = 0
+    for start in range(0, len(leaves), _TOGETHER):
+        tail = start + np.flatnonzero(leaves[start : start + _TOGETHER])
+        place = known.find(routes.hop[tail].astype(np.int64) * size + routes.hop[tail + 1])
+        if (missing := first(place == len(tails))) is not None:
+            hop = int(tail[missing])
+            name = path_name(forest, _path_of(forest, hop))
+            ends = (topology.nodes[i].name for i in routes.hop[hop : hop + 2].tolist())
+            fail(f"{name} hops from {' to '.join(ends)}, but {topology.name} has no such link")
+        links[done : done + len(place)] = place
+        done += len(place)
+    return links
 
 
 def check_loads(forest: Schedule, needed: npt.NDArray[Any]) -> None:
     """Check that every logical link has as many paths as trees, counted with multiplicity."""
     carried = exact(forest.routes.multiplicity, len(forest.routes.multiplicity))
-    upto = np.concatenate([[0], np.cumsum(carried)])
-    given = upto[forest.routes.first_path[1:]] - upto[forest.routes.first_path[:-1]]
+    given = carried  # if every link has one path
+    if len(carried) > len(needed):
+        upto = np.concatenate([[0], np.cumsum(carried)])
+        given = upto[forest.routes.first_path[1:]] - upto[forest.routes.first_path[:-1]]
     if (link := first(needed != given)) is not None:
         where = f"logical link {link_name(forest, link)}"
         if needed[link] == 0:
@@ -107,7 +114,11 @@ def link_loads(forest: Schedule, links: Ints) -> npt.NDArray[Any]:
     routes = forest.routes
     amounts = exact(routes.multiplicity, len(links))
     load = np.zeros(len(forest.topology.links), dtype=amounts.dtype)
-    np.add.at(load, links, np.repeat(amounts, np.diff(routes.first_hop) - 1))
+    for start in range(0, len(amounts), _TOGETHER):
+        stop = min(start + _TOGETHER, len(amounts))
+        upto = routes.first_hop[start : stop + 1] - np.arange(start, stop + 1)
+        own = np.repeat(amounts[start:stop], np.diff(upto))
+        np.add.at(load, links[upto[0] : upto[-1]], own)
     return load
 
 
@@ -117,11 +128,14 @@ def busiest_link(topology: Topology, load: npt.NDArray[Any]) -> tuple[Fraction, 
     Shared capacities come behind the links. Their load is that of all their links, and they are
     named by their name alone.
     """
-    most, per, busiest = 0, 1, topology.links[0]
+    most, per = 0, 1
     under, widths = topology.whole_bandwidths
-    for link, trees, width in zip(topology.links, load.tolist(), widths, strict=True):
+    pairs = list(zip(load.tolist(), widths, strict=True))
+    for trees, width in set(pairs):  # few distinct ones
         if trees * per > most * width:
-            most, per, busiest = trees, width, link
+            most, per = trees, width
+    reached = (trees * per == most * width for trees, width in pairs)
+    busiest = topology.links[list(reached).index(True)]
     most *= under
     fullest, group = busiest_group(topology, load.tolist())
     if group is not None and fullest > Fraction(most, per):

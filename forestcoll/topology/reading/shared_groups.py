@@ -68,6 +68,9 @@ def half_duplex_groups(
     Parallel full-duplex links add their bandwidth in each direction to the group's limit, because
     data is divided freely over parallel links.
     """
+    links = tuple(links)
+    if not any(link.half_duplex for link in links):
+        return []
     names: dict[Ends, str] = {}
     limit: dict[Ends, Fraction] = {}
     for i, link in enumerate(links):

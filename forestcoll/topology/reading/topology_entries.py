@@ -8,6 +8,7 @@ from __future__ import annotations
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from itertools import islice
 from typing import Annotated, Any, Literal
 
@@ -34,10 +35,19 @@ def _number_schema(units: Iterable[str], **bound: int) -> WithJsonSchema:
 
 
 def _bandwidth(value: object) -> Fraction:
+    if type(value) is int or type(value) is str:
+        return _known_bandwidth(value)  # a network has few different ones
+    return _read_bandwidth(value)
+
+
+def _read_bandwidth(value: object) -> Fraction:
     number = _exact(bandwidth_gb_s, value)
     if number <= 0:
         raise ValueError(f"is {value}; it must be positive (leave a dead link out)")
     return number
+
+
+_known_bandwidth = lru_cache(1000, typed=True)(_read_bandwidth)
 
 
 def _latency(value: object) -> Fraction:

@@ -1,14 +1,16 @@
 """Where rings run: as NCCL prints them, on their rails, over direct links."""
 
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 
 import pytest
 
 from baselines.libraries.ring import generate, lay_rings
+from baselines.networks import ring_layout
 from baselines.networks.boxes import gpus_by_box
 from baselines.networks.hamiltonian import find_cycle
-from baselines.networks.ring_layout import Layout, Ring, hops, lay_all
+from baselines.networks.ring_layout import Layout, Ring, _matching, hops, lay_all
 from forestcoll.errors import UnsupportedError
 from forestcoll.schedule import verify
 from forestcoll.topology import load_topology
@@ -207,3 +209,21 @@ def laid_in_turn(spec: str, *, is_fixed: bool | None = None) -> tuple[list[int],
 
     layout.lay = counted  # type: ignore[method-assign]
     return laid, lay_all(layout, len(boxes[0]))
+
+
+@pytest.mark.parametrize("spec", ["mi300x:boxes=2", "gaudi3:boxes=2", "mi250:boxes=2"])
+def test_exits_are_those_of_least_weight_in_all(spec: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the lightest exits of all entries differ, the matching would choose them as well."""
+    topology = load_topology(spec)
+    shorter = Layout(topology, gpus_by_box(topology)).exits
+    lightest: list[list[int]] = []
+
+    def matching(weights: Sequence[dict[int, int]]) -> list[int]:
+        lightest.append([min(exits, key=exits.__getitem__) for exits in weights])
+        return _matching(weights)
+
+    monkeypatch.setattr(ring_layout, "_matching", matching)
+    monkeypatch.setattr(ring_layout, "_differ", lambda exits: False)
+    assert Layout(topology, gpus_by_box(topology)).exits == shorter
+    differ = [len(set(exits)) == len(exits) for exits in lightest]
+    assert differ == [spec != "mi250:boxes=2"] * 2

@@ -255,3 +255,45 @@ def test_different_amounts_are_checked_beside_their_schedule(
     assert document(check, out, "--schedule", made)["right"]
     alone = invoke(check, out, "--json")
     assert (alone.exit_code, json.loads(alone.stdout)["right"]) == (1, False)
+
+
+def test_every_algorithm_of_a_file_is_checked(tmp_path: Path) -> None:
+    """One screen each; the file is as wrong as its worst."""
+    good = ring_allgather(3)
+    path = written(tmp_path, good + good)
+    assert invoke("check-xml", path).stdout.count("right         yes") == 2
+    spoilt = changed(good, line_of(good, 1, 0, 2), dstoff=0)
+    path = written(tmp_path, good + spoilt)
+    assert invoke("check-xml", path).exit_code == 1
+    found = json.loads(invoke("check-xml", path, "--json").stdout)
+    assert (found["right"], [one["right"] for one in found["algorithms"]]) == (False, [True, False])
+
+
+def test_a_file_without_its_collective_may_be_told(tmp_path: Path) -> None:
+    """As SCCL's tools write it; a file that has one keeps it."""
+    good = ring_allgather(3)
+    path = written(tmp_path, good.replace('coll="allgather"', ""))
+    result = invoke("check-xml", path)
+    assert result.exit_code == 0
+    assert "custom collective promises no result" in result.stdout
+    result = invoke("check-xml", path, "--collective", "allgather")
+    assert "collective    allgather" in result.stdout
+    assert "allgather is given" in result.stdout
+    assert invoke("check-xml", path, "--collective", "reduce-scatter").exit_code == 1
+    assert_refused("--collective is 'gossip'", "check-xml", path, "--collective", "gossip")
+    path = written(tmp_path, good)
+    message = "says that by hand is of the collective allgather; leave --collective out"
+    assert_refused(message, "check-xml", path, "--collective", "allgather")
+
+
+def test_more_threadblocks_than_some_machines_run_are_a_warning(tmp_path: Path) -> None:
+    """121 on a GPU: the file names no machine; an A100 runs 108, an H100 132."""
+    blocks = [Block().step("cpy", f"i{n}", f"o{n}") for n in range(121)]
+    path = written(tmp_path, xml("custom", [blocks, blocks], 121, (121, 121, 0)))
+    result = invoke("check-xml", path)
+    assert result.exit_code == 0
+    assert "the file does not say the machine" in result.stdout
+    assert invoke("check-xml", path, "--machine", "h100").exit_code == 0
+    result = invoke("check-xml", path, "--machine", "a100")
+    assert result.exit_code == 1
+    assert "121 threadblocks; there must be at most 108" in result.stdout

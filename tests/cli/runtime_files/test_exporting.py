@@ -148,3 +148,15 @@ def test_the_time_is_checked(large: Path, tmp_path: Path) -> None:
         "--satisfy-time",
         "-1",
     )
+
+
+@pytest.mark.parametrize("name", ["torch", "nccl4py"])
+def test_a_module_is_run_before_it_is_written(schedule: Path, tmp_path: Path, name: str) -> None:
+    """Five GPUs of a ring; there are no options."""
+    out = tmp_path / "ring.py"
+    found = document("export", schedule, "-o", out, "--format", name)
+    assert found["executed"] == ["5 ranks in one process, 20 elements each"]
+    assert (found["ranks"], found["steps"]) == (5, 2)
+    assert f"for 5 ranks of {'torch.distributed' if name == 'torch' else name}" in out.read_text()
+    words = ("export", schedule, "-o", out, "--format", name, "--instances", "2")
+    assert_refused(f"{name} has no option instances; it has none", *words)

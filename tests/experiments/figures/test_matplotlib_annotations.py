@@ -45,6 +45,18 @@ def test_labels_keep_clear_of_markers_and_of_each_other() -> None:
     assert not any(box.contains(*marker) for box in boxes)
 
 
+def test_labels_keep_clear_of_bands() -> None:
+    """A wide upright line through a marker, such as that of the least T_B, is no place for text."""
+    band = Series("best", replace(DOTS, marker="", line="-"), (Point(1, 0), Point(1, 2)), width=4)
+    labelled = Series("dots", DOTS, (Point(1, 1, label="a long name"), Point(3, 1)))
+    with style():
+        (axes,) = render(Figure((Panel("band", Axis(margin=0.5), Axis(), (band, labelled)),))).axes
+    (text,) = axes.texts
+    middle = axes.transData.transform((1, 1))[0]
+    box = text.get_window_extent()
+    assert box.x0 > middle + 4 or box.x1 < middle - 4
+
+
 def test_labels_without_room_are_left_out() -> None:
     """Of sixty at one spot a few are written, none on another; a lone one is."""
     with style():

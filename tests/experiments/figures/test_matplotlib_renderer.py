@@ -114,7 +114,7 @@ def test_rates_begin_at_zero_and_very_different_ones_have_own_ordinates() -> Non
     [
         (Axis("GPUs", "doubling", (8, 16, 32)), ["8", "16", "32"], "GPUs"),
         (Axis("size", "bytes", (1 << 10, 64 << 20)), ["1KB", "64MB"], "size"),
-        (Axis("size", "bytes", (1000, 10**9)), ["1000", "1e9"], "size (bytes)"),
+        (Axis("size", "bytes", (1000, 10**9)), ["1k", "1G"], "size (bytes)"),
     ],
 )
 def test_an_abscissa_has_ticks_at_its_places(axis: Axis, texts: list[str], label: str) -> None:
@@ -152,3 +152,14 @@ def test_stairs_cut_off_no_panel_of_a_shared_ordinate() -> None:
         for top in (2, 5)
     ]
     assert all(axes.get_ylim()[1] > 5 for axes in drawn(Figure(tuple(panels))))
+
+
+def test_an_ordinate_is_labelled_wherever_it_is_another_one() -> None:
+    """Three panels side by side: pipelined, pipelined again, by makespan."""
+    panels = tuple(
+        Panel("", Axis(), Axis(label), (Series("ring", STYLES["ring"], (Point(1, 2),)),))
+        for label in ("pipelined", "pipelined", "by makespan")
+    )
+    with style():
+        picture = render(Figure(panels, columns=3))
+    assert [axes.get_ylabel() for axes in picture.axes] == ["pipelined", "", "by makespan"]

@@ -109,4 +109,5 @@ def test_crowded_places_leave_ticks_out_but_the_ends_stay() -> None:
 def test_sizes_are_all_in_units_or_all_in_bytes() -> None:
     """1 KB and 64 MB have few digits in their units; 256,000 bytes beside 1 MB have not."""
     assert size_ticks([1 << 10, 64 << 20]) == (["1KB", "64MB"], "")
-    assert size_ticks([1000, 4_096_000, 1e9]) == (["1000", "4.1e6", "1e9"], " (bytes)")
+    assert size_ticks([1000, 4_096_000, 1e9]) == (["1k", "4.1M", "1G"], " (bytes)")
+    assert size_ticks([1, 999, 16_000]) == (["1", "999", "16k"], " (bytes)")

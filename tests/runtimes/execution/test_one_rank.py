@@ -3,6 +3,7 @@
 import json
 import pickle
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,24 @@ def test_a_right_rank_has_nothing_wrong_and_all_its_times() -> None:
     assert len(found.time_s) == len(found.library_time_s) == 3
     assert min(found.time_s) > 0
     assert alone.waited == 7
+
+
+def test_warm_up_runs_come_before_the_timed_ones() -> None:
+    """Of both; the first of them is the one whose results are compared."""
+    one, other = Counting(), Counting()
+    run_task(task(repetitions=2), one)
+    run_task(replace(task(repetitions=2), warm_up=4), other)
+    assert (one.collectives, other.collectives) == (3, 6)
+
+
+class Counting(Alone):
+    """Counts the library's own collectives."""
+
+    collectives = 0
+
+    def collective(self, plan: RankPlan, given: Values) -> Values:
+        self.collectives += 1
+        return super().collective(plan, given)
 
 
 def test_every_element_that_differs_is_counted_and_the_first_is_reported() -> None:

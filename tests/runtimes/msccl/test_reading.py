@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from forestcoll.errors import InvalidScheduleError
 from forestcoll.runtimes.msccl import (
+    CUSTOM,
     Algorithm,
     Instruction,
     parse_algorithm,
@@ -135,7 +136,6 @@ def test_other_readings_are_reported(old: str, new: str, message: str, line: int
         ("<tb", "hello<tb", "3: text between elements, 'hello'; take it out"),
         ("<gpu", "<a>" * 16 + "<gpu", "2: elements within elements, 16 deep"),
         ('coll="allgather"', 'coll="gossip"', "1: coll of algo is 'gossip'; it must be one of all"),
-        ('coll="allgather"', "", "1: coll of algo is missing; it must be one of allgather, "),
         ('proto="Simple"', 'proto="simple"', "1: proto of algo is 'simple'; it must be one of Sim"),
         ('name="by hand"', f'name="{"x" * 256}"', "1: name of algo has over 255 letters"),
         ('nchunksperloop="4"', 'nchunksperloop="0"', "1: nchunksperloop is 0; it must be 1 or"),
@@ -253,3 +253,37 @@ def test_mutated_files_are_refused_or_interpreted(changes: list[tuple[int, bytes
 def test_handwritten_files_have_no_remarks() -> None:
     for text in (ring_allgather(3), all_pairs_allreduce(3, in_place=True)):
         assert parse_algorithm(text).remarks == ()
+
+
+def test_a_file_without_its_collective_is_custom() -> None:
+    """The executor needs coll, so the strict reader refuses it; the other assumes nothing."""
+    reading = parse_algorithm(TEXT.replace('coll="allgather"', ""))
+    assert reading.algorithm.collective == CUSTOM
+    assert [one.missing for one in reading.remarks] == ["coll"]
+    reading = parse_algorithm(TEXT.replace('coll="allgather"', 'coll="custom"'))
+    assert reading.algorithm.collective == CUSTOM
+    assert reading.remarks[0].message == "coll is custom; the executor takes those of NCCL only"
+
+
+def test_copies_of_sccls_tools_are_read_and_remarked_once() -> None:
+    copies = '<copy i_off="0" o_off="2"/>\n<copy i_off="1" o_off="3"/>\n<tb id="0" '
+    reading = parse_algorithm(TEXT.replace('<tb id="0" ', copies))
+    assert [gpu.copies for gpu in reading.algorithm.gpus] == [((0, 2), (1, 3))] * 2
+    assert [one.line for one in reading.remarks] == [3]
+    assert "executors of MSCCL ignore it" in reading.remarks[0].message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('<tb id="0" ', '<copy i_off="0"/><tb id="0" ', "3: o_off of copy is missing; it must be"),
+        ('<tb id="0" ', '<copy i_off="-1" o_off="0"/><tb id="0" ', "3: i_off of copy is '-1'"),
+        ("</algo>", '<copy i_off="0" o_off="0"/></algo>', "copy stands in algo; it must stand"),
+        ("<step s", '<op step="0" type="s" buf="o" off="0"/><step s', "4: op is of SCCL's second"),
+    ],
+)
+def test_copies_and_operations_that_are_not_known_are_refused(
+    old: str, new: str, message: str
+) -> None:
+    with pytest.raises(InvalidScheduleError, match=message):
+        parse_algorithm(TEXT.replace(old, new, 1))

@@ -34,3 +34,12 @@ def test_names_are_quoted_and_all_attributes_are_there() -> None:
         'depid="1" deps="2" hasdep="1"/>\n'
         "    </tb>\n  </gpu>\n</algo>\n"
     )
+
+
+def test_copies_are_written_and_read_back() -> None:
+    """Before the threadblocks, as SCCL's tools have them."""
+    gpu = Gpu(2, 2, 0, (Threadblock(-1, -1, 0, ()),), copies=((0, 1), (1, 0)))
+    algorithm = Algorithm("a", "LL", 1, 2, "custom", False, True, 0, 0, (gpu,))
+    text = written_algorithm(algorithm)
+    assert text.index('<copy i_off="0" o_off="1"/>') < text.index("<tb ")
+    assert parse_algorithm(text).algorithm == algorithm

@@ -122,3 +122,12 @@ def test_packets_count_twice_and_port_channels_like_others() -> None:
     block = replace(gpu.threadblocks[0], port_buffers=gpu.threadblocks[0].memory_buffers)
     first = replace(gpu, threadblocks=(block,))
     assert sent_by(replace(made, gpus=(first, *made.gpus[1:]))) == {(0, 2): Fraction(1, 2)}
+
+
+def test_a_custom_collective_has_no_bound() -> None:
+    """Nor has a file that names none, which is read as one."""
+    box = load_topology("dgx_a100:boxes=1")
+    program = compile_program(generate(box).schedule)
+    text = export(program, MscclOptions()).text.replace('coll="allgather"', 'coll="custom"')
+    with pytest.raises(UnsupportedError, match="is of a custom collective, or names none, so no b"):
+        score(parse_algorithm(text).algorithm, box)

@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +13,7 @@ from forestcoll.in_network.pruning import multicast
 from forestcoll.schedule import read_schedule, write_schedule
 from forestcoll.schedule.files.header import head_document
 from forestcoll.schedule.files.parsing import parse_heads, parse_schedule, parse_stepwise_head
+from forestcoll.schedule.files.plain_data import full_document
 from forestcoll.topology import load_topology
 from tests.schedule.files.malformed import FIELDS, refused, spoil
 from tests.schedule.made.types import TYPES, schedule
@@ -66,24 +68,28 @@ def test_the_bytes_of_every_type_are_parsed(name: str, tmp_path: Path) -> None:
     assert parse_schedule(path.read_bytes()) == made
 
 
+def as_read(document: dict[str, Any]) -> Any:
+    return full_document(json.dumps(document))
+
+
 def test_heads_of_binary_files_are_read_alone(tmp_path: Path) -> None:
     """Their form beside what they say; that of steps is another reader's."""
     steps = head_document(schedule("step schedule"))
     forest = head_document(schedule("forest")) | {"form": "explicit"}
     both = head_document(schedule("allreduce of forests")) | {"form": "factored"}
-    heads, form, bound = parse_heads(json.dumps(forest))
+    heads, form, bound = parse_heads(as_read(forest))
     assert (list(heads), form, bound) == ([""], "explicit", None)
     assert heads[""].k == forest["k"]
-    heads, form, bound = parse_heads(json.dumps(both))
+    heads, form, bound = parse_heads(as_read(both))
     assert (list(heads), form) == (["reduce", "gather"], "factored")
     assert bound == schedule("allreduce of forests").bound
     assert heads["reduce"].reduction
     assert not heads["gather"].reduction
-    assert parse_stepwise_head(json.dumps(forest)) is None
-    found = parse_stepwise_head(json.dumps(steps))
+    assert parse_stepwise_head(as_read(forest)) is None
+    found = parse_stepwise_head(as_read(steps))
     assert found is not None
     assert found[1] == schedule("step schedule").topology
     with pytest.raises(InvalidScheduleError, match=r"^reduce\.k is missing"):
         parse_heads(
-            json.dumps(both | {"reduce": {k: v for k, v in both["reduce"].items() if k != "k"}})
+            as_read(both | {"reduce": {k: v for k, v in both["reduce"].items() if k != "k"}})
         )

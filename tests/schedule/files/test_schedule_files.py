@@ -98,10 +98,10 @@ def test_node_named_outside_ascii_survives(tmp_path: Path) -> None:
     assert read_schedule(tmp_path / "schedule.json").topology == net
 
 
-def test_missing_directory_is_an_export_error(tmp_path: Path) -> None:
-    path = tmp_path / "nowhere" / "schedule.json"
-    with pytest.raises(ExportError, match=r"there is no directory .*nowhere; create it first$"):
-        write_schedule(ring3(), path)
+def test_a_file_as_a_directory_is_an_export_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ExportError, match=r"cannot be written"):
+        write_schedule(ring3(), tmp_path / "file" / "schedule.json")
 
 
 def test_directory_is_no_file_to_write(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
 
 def test_the_documented_example_equals_the_written_file(tmp_path: Path) -> None:
     """The page shows the very bytes that the two rails give, and they verify as optimal."""
-    page = (DOCS / "schedule-format.md").read_text(encoding="utf-8")
+    page = (DOCS / "formats" / "schedule.md").read_text(encoding="utf-8")
     example = page.partition("```json\n")[2].partition("```")[0]
     write_schedule(rails2(), tmp_path / "schedule.json")
     assert (tmp_path / "schedule.json").read_text() == example

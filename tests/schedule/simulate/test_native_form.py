@@ -26,7 +26,7 @@ def _both_ways(form: NativeForm, pipeline_chunks: int, lockstep: bool) -> list[i
     no_starts, free = np.zeros(0, dtype=np.int64), np.zeros(0)
     setting = (rate, latency, no_starts, pipeline_chunks, lockstep, 2.0**-40, 0, 1, free, free)
     native = form.native(adding=False)
-    return [native.fair_shares(*setting, by_class)[0] for by_class in (True, False)]
+    return [native.fair_shares(*setting, False, by_class)[0] for by_class in (True, False)]
 
 
 @pytest.mark.parametrize(("pipeline_chunks", "lockstep"), SETTINGS)

@@ -4,8 +4,10 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import pytest
 
 from forestcoll.schedule.forest import Path, Routes
+from forestcoll.schedule.verification import paths as paths_module
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.schedule.verification.paths import busiest_link
 from tests.schedule.made.hand import leaves4, star3
@@ -62,3 +64,21 @@ def test_the_first_of_the_links_that_are_loaded_most_is_reported() -> None:
         load[busy:] = 3
         most = Fraction(3) / net.links[busy].bandwidth_gb_s
         assert busiest_link(net, load) == (most, names[busy])
+
+
+@pytest.mark.parametrize("together", [1, 3])
+def test_paths_may_be_checked_in_parts(together: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    proved = verify(leaves4())
+    monkeypatch.setattr(paths_module, "_TOGETHER", together)
+    assert verify(leaves4()) == proved
+
+
+def test_a_gpu_within_a_path_is_named() -> None:
+    """From a to c over w, b and w again: b is in the middle."""
+    correct = star3()
+    found = correct.routes.paths()
+    tail, head = max(found)  # behind the ends of all others
+    found[tail, head] = (Path((tail, 3, 3 - tail - head, 3, head), 1),)
+    names = [correct.topology.nodes[v].name for v in (tail, head, 3 - tail - head)]
+    message = rejected(replace(correct, routes=Routes.from_paths(found)))
+    assert f"passes through {names[2]}, which is a GPU" in message

@@ -11,6 +11,7 @@
 #include "forestcoll/simulation/priorities.hpp"
 #include "forestcoll/simulation/rounds.hpp"
 #include "forestcoll/simulation/streams.hpp"
+#include "forestcoll/simulation/timeline.hpp"
 #include "forestcoll/simulation/transfers.hpp"
 
 using namespace nanobind::literals;
@@ -20,9 +21,10 @@ namespace {
 
 auto result_of(Finish finish) {
   const auto bins = static_cast<std::size_t>(finish.usage.bins());
-  return std::tuple(finish.ticks, finish.work, array_of(std::move(finish.of_stream)),
-                    finish.usage.width(),
-                    rows_of(std::vector<double>(finish.usage.carried()), bins));
+  return std::tuple(
+      finish.ticks, finish.work, array_of(std::move(finish.of_stream)), finish.usage.width(),
+      rows_of(std::vector<double>(finish.usage.carried()), bins),
+      rows_of(std::vector<std::int64_t>(finish.timeline.ticks()), std::size_t{Timeline::kMoments}));
 }
 
 // Stores the transfers, and their classes once they are found: both serve every size of the data.
@@ -56,9 +58,10 @@ class Simulator {
   auto fair_shares(In<double> rate, In<double> latency, In<std::int64_t> start,
                    std::int32_t pipeline_chunks, bool lockstep, double tick, int bins,
                    std::int32_t window, In<double> chunk_cost, In<double> message_cost,
-                   bool by_class, Callback progress) {
-    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins,
-                                       window, chunk_cost, message_cost);
+                   bool timeline, bool by_class, Callback progress) {
+    Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins,
+                                 window, chunk_cost, message_cost);
+    setting.timeline = timeline;
     return result_of(run(progress, [&](Progress p) {
       prepare(by_class, p);
       return forestcoll::fair_shares(*streams_, setting, std::move(p));
@@ -68,9 +71,10 @@ class Simulator {
   auto first_come(In<double> rate, In<double> latency, In<std::int64_t> start,
                   std::int32_t pipeline_chunks, bool lockstep, double tick, int bins,
                   std::int32_t window, In<double> chunk_cost, In<double> message_cost,
-                  Callback progress) {
-    const Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins,
-                                       window, chunk_cost, message_cost);
+                  bool timeline, Callback progress) {
+    Setting setting = setting_of(rate, latency, start, pipeline_chunks, lockstep, tick, bins,
+                                 window, chunk_cost, message_cost);
+    setting.timeline = timeline;
     return result_of(run(progress, [&](Progress p) {
       return forestcoll::first_come(transfers_, setting, std::move(p));
     }));
@@ -134,13 +138,14 @@ void bind_simulation(nb::module_& m) {
            "Return the class of each transfer and of each resource.")
       .def("fair_shares", &Simulator::fair_shares, "rate"_a, "latency"_a, "start"_a,
            "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "window"_a, "chunk_cost"_a,
-           "message_cost"_a, "by_class"_a, "progress"_a = nb::none(),
+           "message_cost"_a, "timeline"_a, "by_class"_a, "progress"_a = nb::none(),
            "Return the ticks to the end, the lanes that events examined, the last arrival of each "
            "class, and the usage: ticks of a bin, and the amount in each bin of a resource of "
-           "each class.")
+           "each class; with `timeline` the ticks at which each pipeline chunk of a class starts, "
+           "flows, arrives and ends.")
       .def("first_come", &Simulator::first_come, "rate"_a, "latency"_a, "start"_a,
            "pipeline_chunks"_a, "lockstep"_a, "tick"_a, "bins"_a, "window"_a, "chunk_cost"_a,
-           "message_cost"_a, "progress"_a = nb::none(),
+           "message_cost"_a, "timeline"_a, "progress"_a = nb::none(),
            "Return the same for each transfer and resource.")
       .def("in_rounds", &Simulator::in_rounds, "rate"_a, "latency"_a, "pipeline_chunks"_a,
            "lockstep"_a, "window"_a, "chunk_cost"_a, "message_cost"_a, "by_class"_a,

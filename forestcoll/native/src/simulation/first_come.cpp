@@ -43,6 +43,7 @@ class Queues {
         ready_(t_.count(), 0) {
     finish_.of_stream.assign(t_.count(), 0);
     finish_.usage = Usage(free_.count(), setting.bins);
+    if (setting.timeline) finish_.timeline = Timeline(t_.count(), setting.pipeline_chunks);
   }
 
   Finish run(Progress progress) {
@@ -62,6 +63,9 @@ class Queues {
       const auto link = [&](std::int32_t place) {
         return place < links ? way[static_cast<std::size_t>(place)] : -1;
       };
+      if (event.place == links) {
+        finish_.timeline.note(Timeline::kArrival, event.transfer, event.at);
+      }
       if (event.place == kReady) {
         send(event.transfer, event.at);
       } else if (event.place == kSent) {
@@ -86,6 +90,7 @@ class Queues {
   void pass(const Event& event, std::int32_t resource, std::int32_t next) {
     const Tick begin = std::max(event.at, free_[resource]);
     const Tick end = through(begin, event.transfer, resource);
+    if (event.place == 0) finish_.timeline.note(Timeline::kFlow, event.transfer, begin);
     free_[resource] = end;
     finish_.usage.add(resource, begin, end, units(event.transfer));
     if (event.place == 0 && setting_.window > 1) events_.push({end, event.transfer, kSent});
@@ -104,6 +109,7 @@ class Queues {
   }
 
   void arrived(const Event& event, std::vector<std::int32_t>& opened) {
+    finish_.timeline.note(Timeline::kEnd, event.transfer, event.at);
     finish_.of_stream[event.transfer] = event.at;
     finish_.ticks = event.at;
     gates_.arrived(event.transfer, opened);
@@ -116,6 +122,7 @@ class Queues {
       const Tick begin = std::max(now, gates_.not_before(gate));
       gates_.start(gate, opened);
       for (const auto i : streams_.streams_of_gate[gate]) {
+        finish_.timeline.note(Timeline::kStart, i, begin);
         const Tick at = after(begin, setting_.latency[kind(i)], setting_.tick);
         if (setting_.window > 1) {
           events_.push({at, i, kReady});

@@ -1,8 +1,10 @@
 // Flowing chunks share links in proportion to their sizes; closed forms equal events.
 #include <cmath>
+#include <vector>
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/simulation/fair_shares.hpp"
+#include "forestcoll/simulation/first_come.hpp"
 #include "forestcoll/simulation/priorities.hpp"
 #include "forestcoll/simulation/rounds.hpp"
 #include "forestcoll/simulation/streams.hpp"
@@ -138,6 +140,28 @@ void test_usage_adds_up() {
   CHECK(found.usage.width() * 8 >= found.ticks && found.usage.width() * 4 <= found.ticks);
 }
 
+void test_a_timeline_has_every_pipeline_chunk() {
+  // Two chunks of two seconds over two links, one second of latency each, one on the way; the end
+  // adds for a second.
+  ByHand made(3);
+  const int first = made.add(0, 4, 0), then = made.add(1, 4, 1, {first});
+  made.t.kind_of_resource[2] = 1;
+  made.t.adder[then] = 2;
+  Setting with = setting(2, 1);
+  with.rate = {1.0, 2.0};
+  CHECK(simulate(made.t, with).timeline.ticks().empty());
+  with.timeline = true;
+  // start, flow, arrival, end of each chunk of the first transfer, then of the second
+  const std::vector<std::int64_t> due{0, 1, 3, 3, 3, 4, 6, 6, 3, 4, 6, 7, 7, 8, 10, 11};
+  const Finish found = simulate(made.t, with);
+  CHECK(found.timeline.ticks().size() == due.size() && found.ticks == 11 * 1024);
+  const auto queued = first_come(made.t, with).timeline.ticks();
+  for (std::size_t i = 0; i < due.size(); ++i) {
+    CHECK(found.timeline.ticks()[i] == due[i] * 1024);
+    CHECK(queued[i] == due[i] * 1024);
+  }
+}
+
 void test_invalid_arguments_are_refused() {
   const Transfers t = chain(2, 1);
   Setting with = setting(0);
@@ -180,5 +204,6 @@ TESTS(fair_shares) {
   test_gates_open_for_all_at_once();
   test_starts_and_sums();
   test_usage_adds_up();
+  test_a_timeline_has_every_pipeline_chunk();
   test_invalid_arguments_are_refused();
 }

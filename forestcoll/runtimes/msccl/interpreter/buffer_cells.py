@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from forestcoll.runtimes.interpretation.cells import Bools, Cells, Ints
-from forestcoll.runtimes.interpretation.findings import Finding, Kind
+from forestcoll.runtimes.interpretation.findings import Finding, Kind, Place
 from forestcoll.runtimes.interpretation.one_run import Units
 from forestcoll.runtimes.msccl.algorithm import ALIASES, Algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import Actions
@@ -25,7 +25,15 @@ from forestcoll.runtimes.msccl.interpreter.merged_steps import (
     MergedSteps,
 )
 
-__all__ = ["cells_of", "check_bounds", "collective_of", "parts_of", "units_of"]
+__all__ = [
+    "cells_of",
+    "check_bounds",
+    "check_copies",
+    "collective_of",
+    "copied",
+    "parts_of",
+    "units_of",
+]
 
 
 _WORDS = ("input", "output", "scratch")
@@ -103,6 +111,33 @@ def check_bounds(algorithm: Algorithm, steps: MergedSteps) -> Iterator[Finding]:
                 f"{real}"
             )
             yield Finding.at(Kind.BOUNDS, message, steps.place(step))
+
+
+def check_copies(algorithm: Algorithm) -> Iterator[Finding]:
+    """Report elements ``copy`` whose chunks are beyond the buffers."""
+    inputs, outputs = parts_of(algorithm)
+    for rank, gpu in enumerate(algorithm.gpus):
+        place = Place(rank, line=gpu.line)
+        most = min(inputs, gpu.input_chunks), min(outputs, gpu.output_chunks)
+        for source, target in gpu.copies:
+            if source >= most[0] or target >= most[1]:
+                message = (
+                    f"{place}: copies chunk {source} of its input, of which there are {most[0]}, "
+                    f"to chunk {target} of its output, of which there are {most[1]}"
+                )
+                yield Finding.at(Kind.BOUNDS, message, place)
+
+
+def copied(algorithm: Algorithm, cells: Cells, contents: Ints, slices: int) -> Ints:
+    """Do the copies from input to output that precede all steps, in every slice."""
+    found = contents.copy()
+    for rank, gpu in enumerate(algorithm.gpus):
+        for source, target in gpu.copies:
+            for nth in range(slices):
+                shift = nth * cells.size
+                taken = contents[cells.base[rank, 0] + source + shift]
+                found[cells.base[rank, 1] + target + shift] = taken
+    return found
 
 
 def units_of(actions: Actions, pairs: Pairs, cells: Cells) -> Units:

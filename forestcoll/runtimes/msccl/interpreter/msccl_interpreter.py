@@ -5,7 +5,7 @@ Problem: does a program end, at any speeds of its threadblocks, with the data th
 Input:   an algorithm.
 Output:  findings.
 Cost:    a second or two for each hundred thousand steps.
-Source:  the parser and the kernel of the current executor; docs/runtime-files.md.
+Source:  the parser and the kernel of the current executor; docs/formats/runtime-files.md.
 """
 
 from __future__ import annotations
@@ -34,12 +34,14 @@ from forestcoll.runtimes.interpretation.findings import (
 from forestcoll.runtimes.interpretation.multisets import Multisets
 from forestcoll.runtimes.interpretation.one_run import MOST_ACTIONS, Units, execute
 from forestcoll.runtimes.interpretation.precedence import Edges, levels_of
-from forestcoll.runtimes.msccl.algorithm import Algorithm
+from forestcoll.runtimes.msccl.algorithm import CUSTOM, Algorithm
 from forestcoll.runtimes.msccl.interpreter.actions import Actions, actions_of, how_many
 from forestcoll.runtimes.msccl.interpreter.buffer_cells import (
     cells_of,
     check_bounds,
+    check_copies,
     collective_of,
+    copied,
     units_of,
 )
 from forestcoll.runtimes.msccl.interpreter.call_sizes import FIFO_DEPTH, MOST_COUNT, Cut, cuts_of
@@ -114,7 +116,14 @@ def _static(algorithm: Algorithm, steps: MergedSteps, most_blocks: int | None) -
     yield from first_of(check_steps(steps))
     yield from first_of(iter(steps.findings))
     yield from first_of(check_bounds(algorithm, steps))
+    yield from first_of(check_copies(algorithm))
     yield from first_of(check_waits(steps))
+    if algorithm.collective == CUSTOM:
+        yield Finding(
+            Kind.NOTE,
+            "a custom collective promises no result, so results and changed inputs are not "
+            "checked; deadlocks, races, bounds and limits are",
+        )
     if not (algorithm.in_place or algorithm.out_of_place):
         yield Finding(
             Kind.NOTE,
@@ -216,10 +225,11 @@ class _Run:
         )
         yield from first_of(find_overlaps(actions, units, levels))
         # After a deadlock the data is incomplete in any case.
-        if (levels < 0).any():
+        if (levels < 0).any() or promise.collective == CUSTOM:
             return
         multisets = Multisets(promise.gpus, max(1, promise.chunks))
-        memory = execute(units, levels, initial(promise, multisets), multisets)
+        contents = copied(self._algorithm, cells, initial(promise, multisets), actions.slices)
+        memory = execute(units, levels, contents, multisets)
         yield from first_of(find_wrong_data(promise, memory, multisets, actions, units))
         if not in_place:
             yield from first_of(find_changed_inputs(promise, memory, actions, units))

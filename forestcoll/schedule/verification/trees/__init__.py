@@ -1,6 +1,7 @@
 """Proof of forests: trees span, and link loads are as claimed.
 
 To read: ``forest`` (one phase, whatever its form), then ``spanning`` (explicit trees), ``sums``
-(those of reductions), ``factored`` (trees not written out), ``multicast`` (physical trees, in which
-switches copy), ``optimum`` (the bound that is claimed) and ``allreduce`` (two phases, and theirs).
+(those of reductions), ``factored`` (trees not written out; ``set_family`` has their items,
+``set_edges`` their loads), ``multicast`` (physical trees, in which switches copy), ``optimum``
+(the bound that is claimed) and ``allreduce`` (two phases, and theirs).
 """

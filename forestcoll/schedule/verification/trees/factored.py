@@ -21,7 +21,6 @@ Shares no code with the expansion.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,14 +29,18 @@ import numpy.typing as npt
 from forestcoll.schedule.exact_sums import exact, first
 from forestcoll.schedule.factored import FactoredForest
 from forestcoll.schedule.verification.arrays import check_array, check_link_order, check_ranks
-from forestcoll.schedule.verification.naming import fail, gpu_name, walk
+from forestcoll.schedule.verification.naming import fail, walk
+from forestcoll.schedule.verification.trees.set_edges import (
+    Edges,
+    check_equal_sets,
+    check_uses,
+    contracted,
+)
+from forestcoll.schedule.verification.trees.set_family import Family, item_name, set_name
 from forestcoll.schedule.verification.trees.spanning import check_spanning
 from forestcoll.schedule.verification.trees.sums import check_summing
-from forestcoll.topology.describe import counted
 
 __all__ = ["check_factored_arrays", "check_sets", "loads_over_routes"]
-
-_BLOCK_ENTRIES = 2**20  # parents whose edges are looked up together
 
 
 def check_factored_arrays(forest: FactoredForest) -> None:
@@ -76,17 +79,21 @@ def check_factored_arrays(forest: FactoredForest) -> None:
 
 def check_sets(forest: FactoredForest) -> int:
     """Check the packing of every set and its numbers; return a bound on the depth of trees."""
-    family = _Family.of(forest)
-    tree_depths = _check_shapes(forest, family)
-    edges = _contracted(forest, family)
-    _check_roots(forest, family, edges)
-    _check_edges(forest, family, edges)
+    family, by_shape = Family.of(forest), _by_shape(forest)
+    tree_depths = _check_shapes(forest, family, by_shape)
+    edges = contracted(forest, family)
+    _check_roots(forest, family, edges, by_shape)
+    for numbers, (batches, parent) in zip(by_shape, _rows(forest), strict=True):
+        check_uses(forest, family, edges, int(numbers[0]), batches, parent)
+        check_equal_sets(forest, family, edges, numbers)
     return _greatest_height(forest, tree_depths)
 
 
 def loads_over_routes(forest: FactoredForest) -> npt.NDArray[Any]:
     """Return the load of each link that has physical paths; every link in use must have some."""
     routes, links, ranks = forest.routes, forest.links, forest.topology.num_compute
+    if np.array_equal(links.tail, routes.tail) and np.array_equal(links.head, routes.head):
+        return links.load
     routed = routes.tail.astype(np.int64) * ranks + routes.head
     place = np.searchsorted(routed, wanted := links.tail.astype(np.int64) * ranks + links.head)
     if (link := first(np.append(routed, -1)[place] != wanted)) is not None:
@@ -95,73 +102,6 @@ def loads_over_routes(forest: FactoredForest) -> npt.NDArray[Any]:
     needed = np.zeros(len(routed), dtype=np.int64)
     needed[place] = links.load
     return needed
-
-
-# --- the family --------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class _Family:
-    """The items of all sets, set after set: those of set s are first[s] to first[s + 1].
-
-    ``child`` is the set that an item stands for, or -1 for a GPU; ``rank`` the smallest rank in
-    it, ``size`` the number of its GPUs, ``due`` of the trees they root. ``of_rank`` and ``of_set``
-    give the item that a rank or a set is in the smallest set around it.
-    """
-
-    first: npt.NDArray[np.int64]
-    child: npt.NDArray[np.int64]
-    rank: npt.NDArray[np.int64]
-    size: npt.NDArray[np.int64]
-    due: npt.NDArray[Any]
-    of_rank: npt.NDArray[np.int64]
-    of_set: npt.NDArray[np.int64]
-
-    @classmethod
-    def of(cls, forest: FactoredForest) -> _Family:
-        sets, ranks = forest.sets, forest.topology.num_compute
-        count = len(sets)
-        size = np.bincount(sets.set_of, minlength=count)
-        rooted = [forest.k * weight for weight in forest.weights]
-        due = np.zeros(count, dtype=np.int64 if sum(rooted) < 2**63 else object)
-        np.add.at(due, sets.set_of, np.array(rooted, dtype=due.dtype))
-        least = np.full(count, ranks, dtype=np.int64)
-        np.minimum.at(least, sets.set_of, np.arange(ranks))
-        # Inner sets come first, so the sums of a set are complete before they are added.
-        for inner, around in enumerate(sets.parent[:-1].tolist()):
-            size[around] += size[inner]
-            due[around] += due[inner]
-            least[around] = min(least[around], least[inner])
-        if (empty := first(size == 0)) is not None:
-            fail(f"set {empty} holds no GPU; leave it out")
-        around = np.concatenate([sets.set_of, sets.parent[:-1]])
-        child = np.concatenate([np.full(ranks, -1), np.arange(count - 1)])
-        rank = np.concatenate([np.arange(ranks), least[:-1]])
-        order = np.lexsort((rank, around))
-        place = np.empty(len(order), dtype=np.int64)
-        place[order] = np.arange(len(order))
-        return cls(
-            first=np.searchsorted(around[order], np.arange(count + 1)),
-            child=child[order],
-            rank=rank[order],
-            size=np.concatenate([np.ones(ranks, dtype=np.int64), size[:-1]])[order],
-            due=np.concatenate([np.array(rooted, dtype=due.dtype), due[:-1]])[order],
-            of_rank=place[:ranks],
-            of_set=place[ranks:],
-        )
-
-
-def _set_name(forest: FactoredForest, family: _Family, number: int) -> str:
-    """Name a set by its first GPU and its size: "set 3 (8 GPUs from box3/gpu0 on)"."""
-    items = slice(family.first[number], family.first[number + 1])
-    gpus = counted(int(family.size[items].sum()), "GPU")
-    return f"set {number} ({gpus} from {gpu_name(forest, int(family.rank[items].min()))} on)"
-
-
-def _item_name(forest: FactoredForest, family: _Family, item: int) -> str:
-    if family.child[item] < 0:
-        return gpu_name(forest, int(family.rank[item]))
-    return _set_name(forest, family, int(family.child[item]))
 
 
 # --- shapes ------------------------------------------------------------------------------------
@@ -176,35 +116,36 @@ def _rows(forest: FactoredForest) -> Iterator[tuple[slice, npt.NDArray[np.int32]
         batch, entry = batch + count, entry + count * items
 
 
-def _first_sets(forest: FactoredForest) -> npt.NDArray[np.int64]:
-    """Return the first set of each shape."""
-    used, at = np.unique(forest.sets.shape, return_index=True)
-    if len(used) < len(forest.shapes):
-        unused = int(np.setdiff1d(np.arange(len(forest.shapes)), used)[0])
+def _by_shape(forest: FactoredForest) -> list[npt.NDArray[np.int64]]:
+    """Return the sets of each shape, in order."""
+    shapes = forest.sets.shape
+    many = np.bincount(shapes, minlength=len(forest.shapes))
+    if (unused := first(many == 0)) is not None:
         fail(f"shape {unused} is that of no set; leave it out")
-    return at
+    return np.split(np.argsort(shapes, kind="stable"), np.cumsum(many)[:-1])
 
 
-def _check_shapes(forest: FactoredForest, family: _Family) -> list[int]:
+def _check_shapes(
+    forest: FactoredForest, family: Family, by_shape: list[npt.NDArray[np.int64]]
+) -> list[int]:
     """Check that every batch spans the items of its shape; return the depth of each shape."""
     items = np.diff(family.first)
     due = forest.shapes.items[forest.sets.shape]
     if (number := first(items != due)) is not None:
         fail(
-            f"{_set_name(forest, family, number)} has {items[number]} items, but shape "
+            f"{set_name(forest, family, number)} has {items[number]} items, but shape "
             f"{forest.sets.shape[number]} is of {due[number]}"
         )
     tree_depths = []
-    first_sets = _first_sets(forest)
-    for shape, (batches, parent) in enumerate(_rows(forest)):
-        number = int(first_sets[shape])
-        name, base = _set_name(forest, family, number), int(family.first[number])
+    for numbers, (batches, parent) in zip(by_shape, _rows(forest), strict=True):
+        number = int(numbers[0])
+        name, base = set_name(forest, family, number), int(family.first[number])
 
         def tree(batch: int, name: str = name) -> str:
             return f"batch {batch} of {name}"
 
         def node(item: int, base: int = base) -> str:
-            return _item_name(forest, family, base + item)
+            return item_name(forest, family, base + item)
 
         root, multiplicity = forest.shapes.root[batches], forest.shapes.multiplicity[batches]
         for what, ids in (("root", root), ("parent", parent)):
@@ -233,152 +174,33 @@ def _greatest_height(forest: FactoredForest, tree_depths: list[int]) -> int:
 # --- numbers -----------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Edges:
-    """Edges between items, sorted by (tail, head), with the loads of the links behind each.
-
-    They run from parent to child. Those of set s are first[s] to first[s + 1]. ``entering`` counts
-    the trees that enter each item from outside its set (in a reduction: leave it).
-    """
-
-    tail: npt.NDArray[np.int64]
-    head: npt.NDArray[np.int64]
-    load: npt.NDArray[Any]
-    first: npt.NDArray[np.int64]
-    entering: npt.NDArray[Any]
-
-
-def _contracted(forest: FactoredForest, family: _Family) -> _Edges:
-    """Climb from both ends of every link to the smallest set around both."""
-    links, sets = forest.links, forest.sets
-    if (link := first(links.load < 1)) is not None:
-        ends = (int(links.tail[link]), int(links.head[link]))
-        found = links.load[link]
-        fail(f"logical link {walk(forest, ends)} carries {found} trees; it must carry some")
-    if (link := first(links.tail == links.head)) is not None:
-        fail(f"a logical link leads from {gpu_name(forest, int(links.tail[link]))} to itself")
-    load = exact(links.load, len(links))
-    entering = np.zeros(len(family.child), dtype=load.dtype)
-    above, below = (links.head, links.tail) if forest.reduction else (links.tail, links.head)
-    tail, head = family.of_rank[above], family.of_rank[below]
-    tail_set, head_set = sets.set_of[above], sets.set_of[below]
-    apart = np.flatnonzero(tail_set != head_set)
-    while apart.size:
-        # Inner sets have smaller numbers, so the end in the smaller one is not yet at the top.
-        rising = apart[tail_set[apart] < head_set[apart]]
-        tail[rising] = family.of_set[tail_set[rising]]
-        entered = apart[tail_set[apart] > head_set[apart]]
-        np.add.at(entering, head[entered], load[entered])
-        head[entered] = family.of_set[head_set[entered]]
-        tail_set[rising] = sets.parent[tail_set[rising]]
-        head_set[entered] = sets.parent[head_set[entered]]
-        apart = apart[tail_set[apart] != head_set[apart]]
-    order = np.lexsort((head, tail))
-    tail, head = tail[order], head[order]
-    new = np.append(True, (np.diff(tail) != 0) | (np.diff(head) != 0))[: len(tail)]
-    sums = np.zeros(int(new.sum()), dtype=load.dtype)
-    np.add.at(sums, np.cumsum(new) - 1, load[order])
-    tail, head = tail[new], head[new]
-    return _Edges(tail, head, sums, np.searchsorted(tail, family.first), entering)
-
-
-def _check_roots(forest: FactoredForest, family: _Family, edges: _Edges) -> None:
+def _check_roots(
+    forest: FactoredForest,
+    family: Family,
+    edges: Edges,
+    by_shape: list[npt.NDArray[np.int64]],
+) -> None:
     """Check that each item roots as many trees as start in it or enter it from outside the set."""
-    shapes = forest.shapes
-    packed = []
-    for batches, parent in _rows(forest):
-        amounts = exact(shapes.multiplicity[batches], parent.shape[0])
-        rooted = np.zeros(parent.shape[1], dtype=amounts.dtype)
-        np.add.at(rooted, shapes.root[batches], amounts)
-        packed.append(rooted)
-    for number, shape in enumerate(forest.sets.shape.tolist()):
-        items = slice(family.first[number], family.first[number + 1])
-        due = family.due[items] + edges.entering[items]
-        if (at := first(packed[shape] != due)) is not None:
-            item = int(family.first[number]) + at
+    for numbers, (batches, parent) in zip(by_shape, _rows(forest), strict=True):
+        items = parent.shape[1]
+        amounts = exact(forest.shapes.multiplicity[batches], items)
+        packed = np.zeros(items, dtype=amounts.dtype)
+        np.add.at(packed, forest.shapes.root[batches], amounts)
+        places = family.first[numbers, None] + np.arange(items)
+        due = family.due[places] + edges.entering[places]
+        if (at := first(packed != due)) is not None:
+            number, item, packs = (
+                int(numbers[at // items]),
+                int(places.flat[at]),
+                packed[at % items],
+            )
             words = (
                 ("into", "end", "go out to the")
                 if forest.reduction
                 else (("from", "start", "come in from"))
             )
             fail(
-                f"{_set_name(forest, family, number)}: {packed[shape][at]} trees are packed "
-                f"{words[0]} {_item_name(forest, family, item)}, but {family.due[item]} {words[1]} "
-                f"there and {edges.entering[item]} {words[2]} outside"
+                f"{set_name(forest, family, number)}: {packs} trees are packed {words[0]} "
+                f"{item_name(forest, family, item)}, but {family.due[item]} {words[1]} there and "
+                f"{edges.entering[item]} {words[2]} outside"
             )
-
-
-def _check_edges(forest: FactoredForest, family: _Family, edges: _Edges) -> None:
-    """Check that the trees over each edge match the loads of its links."""
-    first_sets = _first_sets(forest)
-    uses = []
-    for shape, (batches, parent) in enumerate(_rows(forest)):
-        uses.append(_uses(forest, family, edges, int(first_sets[shape]), batches, parent))
-    for number, shape in enumerate(forest.sets.shape.tolist()):
-        # The trees of a shape are counted on the edges of its first set.
-        known = int(first_sets[shape])
-        mine, others = _of_set(family, edges, number), _of_set(family, edges, known)
-        if not np.array_equal(mine[0], others[0]):
-            one = int(np.setxor1d(mine[0], others[0])[0])
-            lacking = number if one in others[0] else known
-            ends = divmod(one, int(family.first[number + 1] - family.first[number]))
-            sender, receiver = _as_data_runs(forest, ends)
-            fail(
-                f"{_set_name(forest, family, number)} and {_set_name(forest, family, known)} have "
-                f"the same shape, but no link of set {lacking} leads from its item {sender} to "
-                f"{receiver}"
-            )
-        if (at := first(mine[1] != uses[shape])) is not None:
-            edge = int(edges.first[number]) + at
-            items = _as_data_runs(forest, (int(edges.tail[edge]), int(edges.head[edge])))
-            tail, head = (_item_name(forest, family, item) for item in items)
-            fail(
-                f"{_set_name(forest, family, number)}: {uses[shape][at]} trees go from {tail} "
-                f"to {head}, but the links there carry {mine[1][at]}"
-            )
-
-
-def _as_data_runs(forest: FactoredForest, edge: tuple[int, int]) -> tuple[int, int]:
-    """Convert an edge from parent to child to sender and receiver."""
-    return edge[::-1] if forest.reduction else edge
-
-
-def _of_set(
-    family: _Family, edges: _Edges, number: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
-    """Return the edges of a set as keys tail * items + head, by item numbers, and their loads."""
-    base, items = family.first[number], family.first[number + 1] - family.first[number]
-    of_set = slice(edges.first[number], edges.first[number + 1])
-    key = (edges.tail[of_set] - base) * items + edges.head[of_set] - base
-    return key, edges.load[of_set]
-
-
-def _uses(
-    forest: FactoredForest,
-    family: _Family,
-    edges: _Edges,
-    number: int,
-    batches: slice,
-    parent: npt.NDArray[np.int32],
-) -> npt.NDArray[Any]:
-    """Count the trees of a packing over each edge of a set, with multiplicity."""
-    keys, _ = _of_set(family, edges, number)
-    items = parent.shape[1]
-    amounts = exact(forest.shapes.multiplicity[batches], len(parent) * items)
-    uses = np.zeros(len(keys), dtype=amounts.dtype)
-    rows = max(1, _BLOCK_ENTRIES // items)
-    for start in range(0, len(parent) if items > 1 else 0, rows):
-        block = parent[start : start + rows]
-        used = (block.astype(np.int64) * items + np.arange(items))[block >= 0]
-        place = np.searchsorted(keys, used)
-        # No key is -1: it stands for the place behind the last one.
-        if (at := first(np.append(keys, -1)[place] != used)) is not None:
-            ends = _as_data_runs(forest, divmod(int(used[at]), items))
-            tail, head = (_item_name(forest, family, int(family.first[number]) + i) for i in ends)
-            fail(
-                # Every batch has items - 1 edges, as it spans its items.
-                f"{_set_name(forest, family, number)}: batch {start + at // (items - 1)} goes "
-                f"from {tail} to {head}, but no link does"
-            )
-        np.add.at(uses, place, np.repeat(amounts[start : start + len(block)], items - 1))
-    return uses

@@ -65,7 +65,8 @@ def _copies(forest: Claims) -> bool:
 
 def _least_trees(topology: Topology, bound: Fraction) -> int:
     """Return the least k for which every link carries a whole number k / x* b of trees."""
-    return math.lcm(*{(bound * link.bandwidth_gb_s).denominator for link in topology.links})
+    under, widths = topology.whole_bandwidths
+    return math.lcm(*{(bound * Fraction(width, under)).denominator for width in set(widths)})
 
 
 def _cut_ratio(forest: Claims, cut: Iterable[int]) -> Fraction:
@@ -78,13 +79,13 @@ def _cut_ratio(forest: Claims, cut: Iterable[int]) -> Fraction:
         fail(f"the optimum's cut names nodes outside 0 to {len(topology.nodes) - 1}")
     if inside.issuperset(topology.compute):
         fail("the optimum's cut contains every GPU; it must miss at least one to bound anything")
-    bandwidth = Fraction(0)
-    for link in topology.links:
+    bandwidth, (under, widths) = 0, topology.whole_bandwidths
+    for link, width in zip(topology.links, widths, strict=True):
         start, end = (link.head, link.tail) if forest.reduction else (link.tail, link.head)
         if start in inside and end not in inside:
-            bandwidth += link.bandwidth_gb_s
+            bandwidth += width
     if bandwidth == 0:
         verb = "enters" if forest.reduction else "leaves"
         fail(f"the optimum's cut has no link that {verb} it, so it proves nothing")
     ranks = zip(topology.compute, forest.weights, strict=True)
-    return sum(weight for gpu, weight in ranks if gpu in inside) / bandwidth
+    return sum(weight for gpu, weight in ranks if gpu in inside) * Fraction(under, bandwidth)

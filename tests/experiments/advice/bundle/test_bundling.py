@@ -16,6 +16,7 @@ from forestcoll.runtimes.msccl.exporter import MscclOptions, executor_limits
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.runtimes.mscclpp import read_plan
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
+from forestcoll.runtimes.python_modules.python_module import TorchOptions
 from tests.experiments.advice.bundle.tuned_ring import tuned
 
 MOST = 2**20
@@ -88,6 +89,15 @@ def test_a_format_without_sizes_has_them_in_the_index(folder: Path, tmp_path: Pa
     made = Bundling(folder, tmp_path / "bundle", GoalOptions()).run()
     assert [one.file for one in made.ranges] == ["goal/01-direct.goal", "goal/02-bfb.goal"]
     assert not any(one.sizes_in_file or one.executed for one in made.ranges)
+    assert list(faults_in(tmp_path / "bundle")) == []
+
+
+def test_python_modules_are_executed_when_they_are_written(folder: Path, tmp_path: Path) -> None:
+    """They have no sizes, and a check of a bundle runs no Python that it finds."""
+    made = Bundling(folder, tmp_path / "bundle", TorchOptions()).run()
+    assert [one.file for one in made.ranges] == ["torch/01-direct.py", "torch/02-bfb.py"]
+    assert not any(one.sizes_in_file for one in made.ranges)
+    assert all("ranks in one process" in one.executed[0] for one in made.ranges if one.executed)
     assert list(faults_in(tmp_path / "bundle")) == []
 
 

@@ -78,5 +78,7 @@ def test_foreign_folders_and_files_are_not_replaced(tmp_path: Path) -> None:
             Checkpoint(folder)
     (tmp_path / "empty").mkdir()
     Checkpoint(tmp_path / "empty").finish({"index.json": INDEX}, nothing_wrong)
-    with pytest.raises(ExportError, match="there is no directory"):
-        Checkpoint(tmp_path / "no" / "such" / "folder")
+    with pytest.raises(ExportError, match="file is a file; name a folder"):
+        Checkpoint(tmp_path / "file" / "folder")
+    Checkpoint(tmp_path / "new" / "folder").finish({"index.json": INDEX}, nothing_wrong)
+    assert (tmp_path / "new" / "folder" / "index.json").is_file()

@@ -63,7 +63,7 @@ def test_a_spoilt_bundle_fails_its_check(folder: Path, tmp_path: Path) -> None:
         (("--format", "pdf"), "there is no format 'pdf'"),
         (("--protocol", "UD"), "the protocol is 'UD'"),
         (("--multiple-of", "0"), "the multiple of elements is 0"),
-        (("-o", "no/such/folder"), "there is no directory no/such"),
+        (("-o", "README.md/folder"), "README.md is a file; name a folder"),
     ],
 )
 def test_bad_options(folder: Path, tmp_path: Path, options: tuple[str, ...], message: str) -> None:

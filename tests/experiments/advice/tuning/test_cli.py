@@ -107,7 +107,7 @@ def test_methods_out_of_time_are_reported() -> None:
         (["--format", "xml", "-o", "."], "written as .json or .npz, not as .xml"),
         (["--format", "npz"], "--format is of the files in --output; name a folder, too"),
         (["-o", ""], "--output is empty; name a folder"),
-        (["-o", "no/such/folder"], "there is no directory no/such"),
+        (["-o", "README.md/folder"], "README.md is a file; name a folder"),
         (["-o", "README.md"], "README.md: is a file; name a folder"),
     ],
 )

@@ -138,11 +138,12 @@ def test_folders_that_cannot_be_are_refused_before_the_work(tmp_path: Path) -> N
     (tmp_path / "file").touch()
     with pytest.raises(ExportError, match="is a file; name a folder"):
         Folder(tmp_path / "file")
-    with pytest.raises(ExportError, match="there is no directory"):
-        Folder(tmp_path / "no" / "such")
+    with pytest.raises(ExportError, match="file is a file; name a folder"):
+        Folder(tmp_path / "file" / "such")
     with pytest.raises(InvalidParameterError, match=r"written as \.json or \.npz, not as \.xml"):
         Folder(tmp_path, ".xml")
-    assert not (tmp_path / "no").exists()
+    Folder(tmp_path / "new" / "folder")
+    assert not (tmp_path / "new").exists()
 
 
 def test_a_read_only_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Whole programs: right ones pass, and with one wrong line the line is named."""
 
+import re
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -9,7 +10,7 @@ import pytest
 from forestcoll import compile_program, generate
 from forestcoll.errors import InvalidParameterError, InvalidScheduleError
 from forestcoll.runtimes.interpretation.cells import MOST_CELLS
-from forestcoll.runtimes.interpretation.findings import MOST_FINDINGS, Findings, Kind
+from forestcoll.runtimes.interpretation.findings import MOST_FINDINGS, Finding, Findings, Kind
 from forestcoll.runtimes.interpretation.one_run import MOST_ACTIONS
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, to_msccl
@@ -320,6 +321,61 @@ def test_a_sum_that_counts_one_twice_is_wrong() -> None:
     result = wrong(changed(text, line, srcoff=0))
     assert any("GPUs 0, 1 (2 times)" in one.message for one in result.findings)
     assert line in lines(result, Kind.DATA)
+
+
+def custom(text: str) -> str:
+    return re.sub('coll="[a-z]*"', 'coll="custom"', text)
+
+
+def test_a_custom_collective_is_checked_but_for_its_results() -> None:
+    """What would be wrong data of an allreduce is none of a custom collective; a note says so."""
+    text = custom(ring_allreduce(3))
+    result = found(text)
+    assert result.is_right
+    assert ["promises no result" in one.message for one in result.findings] == [True]
+    line = line_of(text, 2, 0, 0)
+    assert found(changed(text, line, srcoff=0)).is_right
+    assert not found(changed(ring_allreduce(3), line, srcoff=0)).is_right
+
+
+def test_deadlocks_races_and_bounds_of_a_custom_collective_are_found() -> None:
+    text = custom(all_pairs_allreduce(4))
+    assert "deadlock" in kinds(wrong_ones(dropped(text, line_of(text, 1, 1, 0))))
+    line = line_of(text, 0, 1, 2)
+    assert "race" in kinds(wrong_ones(changed(text, line, depid=-1, deps=-1)))
+    assert "bounds" in kinds(wrong_ones(changed(text, line, srcoff=9)))
+
+
+def wrong_ones(text: str) -> list[Finding]:
+    return [one for one in found(text).findings if one.is_wrong]
+
+
+def sccl_allgather(copies: tuple[int, int] = (0, 1), **more: object) -> str:
+    """As SCCL's tools write it: the own chunk is copied to the output, and sent from there."""
+    made = []
+    for rank in range(2):
+        own, other = f"o{rank}", f"o{1 - rank}"
+        made.append([Block(1 - rank, 1 - rank).step("s", own, own).step("r", other, other)])
+    text = xml("allgather", made, 2, (1, 2, 0), **more)
+    for rank, place in enumerate(copies):
+        head = f'<gpu id="{rank}" i_chunks="1" o_chunks="2" s_chunks="0">\n'
+        text = text.replace(head, f'{head}<copy i_off="0" o_off="{place}"/>\n')
+    return text
+
+
+@pytest.mark.parametrize("in_place", [0, 1])
+def test_copies_come_before_all_steps(in_place: int) -> None:
+    """In place they change nothing; without them nobody has what is sent out of place."""
+    assert not wrong_ones(sccl_allgather(inplace=in_place, outofplace=1))
+    without = re.sub("<copy.*\n", "", sccl_allgather(outofplace=1))
+    assert kinds(wrong_ones(without)) == {"data"}
+
+
+def test_a_copy_to_a_wrong_or_missing_place_is_found() -> None:
+    assert kinds(wrong_ones(sccl_allgather((1, 1)))) == {"data"}
+    bounds = wrong_ones(sccl_allgather((0, 2)))
+    assert kinds(bounds) == {"bounds"}
+    assert "GPU 1 (line 9): copies chunk 0 of its input" in bounds[0].message
 
 
 def test_a_file_that_is_never_taken_is_noted() -> None:

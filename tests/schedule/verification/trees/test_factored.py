@@ -10,6 +10,8 @@ from forestcoll import generate
 from forestcoll.core.assembly import expand
 from forestcoll.errors import VerificationError
 from forestcoll.schedule.cost_model.measures import cost
+from forestcoll.schedule.factored import Links
+from forestcoll.schedule.forest import Path, Routes
 from forestcoll.schedule.verification.dispatch import verify
 from forestcoll.topology import load_topology
 from tests.schedule.made.factored import CLUSTERS, RANDOM, agree, factored, judged
@@ -62,6 +64,8 @@ def test_changed_forests_get_the_verdict_of_their_expansion(mutate: Mutation) ->
             r"^set 0 .*: 1000000 trees are packed from b0\.gpu0, but 1 start there and 2 come in",
         ),
         ({"items": (0, 7)}, r"shapes\.parent has shape"),
+        ({"parent": (1, 8)}, r"^set 0 .* has 8 items, but a batch names a parent 8$"),
+        ({"root": (0, 8)}, r"^set 0 .* has 8 items, but a batch names a root 8$"),
     ],
 )
 def test_messages_name_the_set(spoil: dict[str, tuple[int, int]], message: str) -> None:
@@ -110,6 +114,48 @@ def test_links_end_at_gpus(end: str, rank: int) -> None:
     ends[-1] = rank
     with pytest.raises(VerificationError, match=rf"^array links\.{end} holds {rank}; .* 0 and 23$"):
         verify(replace(forest, links=replace(forest.links, **{end: ends})))
+
+
+def test_weights_are_one_for_each_gpu() -> None:
+    forest = factored("dgx_a100:boxes=3")
+    with pytest.raises(VerificationError, match=r"^the weights are 23; .* a tuple of 24 ints$"):
+        verify(replace(forest, weights=(1,) * 23))
+
+
+def test_shapes_fit_their_sets() -> None:
+    """Three boxes: the box and the set of all exchange shapes, or all boxes have one of no set."""
+    forest = factored("dgx_a100:boxes=3")
+    for shape, message in (
+        ([1, 1, 1, 0], r"^set 0 \(8 GPUs from b0\.gpu0 on\) has 8 items, but shape 1 is of 3$"),
+        ([1, 1, 1, 1], r"^shape 0 is that of no set; leave it out$"),
+    ):
+        sets = replace(forest.sets, shape=np.array(shape, dtype=np.int32))
+        with pytest.raises(VerificationError, match=message):
+            verify(replace(forest, sets=sets))
+
+
+def test_links_are_in_order_and_each_once() -> None:
+    forest = factored("dgx_a100:boxes=3")
+    order = np.arange(len(forest.links))
+    for wrong, message in (
+        ([1, 0, *order[2:]], r"^logical link b0\.gpu0 -> b0\.gpu1 is out of order"),
+        ([0, 0, *order[1:]], r"^logical link b0\.gpu0 -> b0\.gpu1 is listed twice"),
+    ):
+        links = Links(*(array[wrong] for array in vars(forest.links).values()))
+        with pytest.raises(VerificationError, match=message):
+            verify(replace(forest, links=links))
+
+
+def test_paths_without_trees_are_an_error() -> None:
+    """The GPUs of one box are all joined, but no tree goes from the last GPU of one to the next."""
+    forest = factored("dgx_a100:boxes=3")
+    paths, topology = forest.routes.paths(), forest.topology
+    assert (7, 9) not in paths
+    hub = topology.position_of["ib"]
+    paths[7, 9] = (Path((topology.compute[7], hub, topology.compute[9]), 1),)
+    message = r"^logical link b0\.gpu7 -> b1\.gpu1 has physical paths, but no tree uses it"
+    with pytest.raises(VerificationError, match=message):
+        verify(replace(forest, routes=Routes.from_paths(paths)))
 
 
 def test_heights_of_nested_sets_are_bounded() -> None:

@@ -16,6 +16,7 @@
 
 #include "forestcoll/common/progress.hpp"
 #include "forestcoll/simulation/streams.hpp"
+#include "forestcoll/simulation/timeline.hpp"
 #include "forestcoll/simulation/usage.hpp"
 
 namespace forestcoll {
@@ -32,6 +33,7 @@ struct Setting {
   std::int32_t window = 1;             // pipeline chunks of a stream that may be on the way at once
   IndexedVector<double> chunk_cost;    // by kind of delay: seconds of every chunk; empty: none
   IndexedVector<double> message_cost;  // by kind of delay: seconds of the first; empty: none
+  bool timeline = false;               // whether the times of every pipeline chunk are stored
 
   // How long a pipeline chunk occupies its sender before it flows.
   double cost(std::int32_t kind, bool is_first) const {
@@ -49,6 +51,7 @@ struct Finish {
   std::int64_t work = 0;                  // lanes examined by all events
   IndexedVector<std::int64_t> of_stream;  // last pipeline chunk
   Usage usage;
+  Timeline timeline;
 };
 
 // Throws Infeasible if transfers wait for one another in a cycle.

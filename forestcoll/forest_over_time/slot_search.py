@@ -1,0 +1,118 @@
+"""Search for the number and the width of slots of least time.
+
+Problem: with K slots of width w and hops of g slots, T = latency + K w, where g w >= latency. Many
+         slots waste less time at the ends, but must be as wide as a hop is late. Which K and g?
+Input:   a slot program, the latency of a hop, an amount, a time that is already known.
+Output:  plans, the one of least time last.
+Cost:    a bisection over K for each g, within the times that are left.
+Source:  ours; docs/mathematics/forests-over-time.md. Slots of width latency / g and g slots a hop
+         are also 2 K slots and 2 g, so each g begins between the times that the one before left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+
+from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram, SlottedTree
+from forestcoll.forest_over_time.time_minimum import Report
+from forestcoll.forest_over_time.timed_trees import TimedTree
+
+__all__ = ["SlotSearch"]
+
+_GAPS = (1, 2, 3)
+_MOST_SLOTS, _MOST_ROWS = 24, 300
+
+
+class SlotSearch:
+    """Plans of a network for many amounts.
+
+    Parameters
+    ----------
+    program : SlotProgram
+    late : int
+        The latency of a hop, in ticks.
+    """
+
+    def __init__(self, program: SlotProgram, late: int) -> None:
+        self._program, self._late = program, late
+        self._most = min(_MOST_SLOTS, _MOST_ROWS // program.link_classes)
+        self._trees: dict[int, dict[SlottedTree, None]] = {gap: {} for gap in _GAPS}
+
+    def plans(
+        self,
+        amount: float,
+        best: float,
+        good: float,
+        trees: Sequence[tuple[int, TimedTree]],
+        report: Report | None = None,
+    ) -> Iterator[SlotPlan]:
+        """Yield plans, each of less time than those before.
+
+        Parameters
+        ----------
+        amount : float
+            What each root sends per unit of its weight, in capacity times ticks.
+        best : float
+            The time in ticks that plans must be below.
+        good : float
+            A time that is good enough: no plan of less is searched for.
+        trees : sequence of (int, TimedTree)
+            Trees to begin with, and their orbits.
+        """
+        number = 0
+
+        def tick() -> None:
+            if report is not None:
+                report(number, len(_GAPS))
+
+        least = good  # no plan is known to be possible below
+        for number, gap in enumerate(_GAPS):
+            few = max(1, math.floor((least / self._late - 1) * gap + 1))
+            many = min(self._most, math.ceil((best / self._late - 1) * gap) - 1)
+            if number == 0:
+                few = max(1, min(few, many))  # wide slots: as many as the program can have
+            while few <= many and best > good:
+                middle = (few + many) // 2
+                time, plan = self._time(amount, middle, gap, trees, tick)
+                if plan is not None and time < best:
+                    best = time
+                    yield plan
+                if time > self._late * (1 + middle / gap):  # slots must be wider than a hop
+                    least = max(least, min(best, self._late * (1 + middle / gap)))
+                    few = middle + 1
+                else:
+                    many = middle - 1
+
+    def _time(
+        self,
+        amount: float,
+        slots: int,
+        gap: int,
+        trees: Sequence[tuple[int, TimedTree]],
+        report: Callable[[], None],
+    ) -> tuple[float, SlotPlan | None]:
+        """Return the time of a plan of so many slots, infinite if there is none."""
+        known = self._trees[gap]
+        start = [*known, *(one for tree in trees for one in _in_a_row(*tree, slots, gap))]
+        narrow = self._late / gap
+        plan = self._program.solved(slots, gap, start, amount / narrow, report)
+        if plan is None:
+            return math.inf, None
+        known.update((one, None) for one, _ in plan.moves)
+        return self._late + slots * max(narrow, amount / plan.value), plan
+
+
+def _in_a_row(orbit: int, tree: TimedTree, slots: int, gap: int) -> Iterator[SlottedTree]:
+    """Yield a tree with hops of equal depth in one slot and no waiting, from each first slot on."""
+    depth = {tree.root: -1}
+    for above, rank in tree.edges():
+        depth[rank] = depth[above] + 1
+    last = max(depth.values()) * gap
+    for first in range(slots - last):
+        of_rank = (first + depth[rank] * gap for rank in range(len(tree.parent)))
+        yield SlottedTree(
+            orbit,
+            tree,
+            tuple(slot if rank != tree.root else -1 for rank, slot in enumerate(of_rank)),
+        )

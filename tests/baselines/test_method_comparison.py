@@ -1,0 +1,90 @@
+"""``baselines.compare``: methods side by side, each proved and beside its optimum."""
+
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import baselines
+import forestcoll
+from baselines.method_comparison import Comparison, compare
+from forestcoll.errors import UnknownMethodError, UnsupportedError
+from forestcoll.schedule.forest import Forest
+from forestcoll.topology import Topology
+
+BOXES = "dgx_a100:boxes=2"
+
+
+def test_methods_are_sorted_by_rate_with_their_share_of_the_optimum() -> None:
+    """The ring of two A100 boxes reaches 640/3 of 1040/3 GB/s."""
+    found = compare(BOXES, ["ring", "direct", "forestcoll"])
+    assert [one.method for one in found] == ["forestcoll", "ring", "direct"]
+    assert [one.algbw_gb_s for one in found] == [Fraction(1040, 3), Fraction(640, 3), 50]
+    assert {one.bound_gb_s for one in found} == {Fraction(1040, 3)}
+    frame = found.to_frame()
+    assert frame["percent_of_optimum"].round(1).tolist() == [100.0, 61.5, 14.4]
+    assert frame["steps"].tolist() == [2, 15, 1]
+    assert "no_schedule" not in found._repr_html_()
+
+
+def test_the_default_is_every_method_that_does_not_search() -> None:
+    found = compare("torus:dims=3x3")
+    names = {one.method for one in found}
+    assert names == set(baselines.quick_methods())
+    assert {"forestcoll", "ring", "torus", "trivance"} <= names
+    assert not {"taccl", "teccl", "sccl", "nccl-tree"} & names
+    assert found[0].algbw_gb_s == found[0].bound_gb_s
+
+
+def test_a_method_that_makes_none_says_why_and_comes_last() -> None:
+    *_, last = compare(BOXES, ["torus", "ring"])
+    assert (last.method, last.schedule) == ("torus", None)
+    assert "is not a torus" in last.reason
+    assert "is not a torus" in compare(BOXES, ["torus"])._repr_html_()
+
+
+def test_switches_that_add_have_a_bound_of_their_own() -> None:
+    """NVLS passes the optimum of forwarding switches, and never that of its model."""
+    nvls, ours = compare("dgx_h100:boxes=2", ["forestcoll", "nccl-nvls"], "allreduce")
+    assert nvls.algbw_gb_s == nvls.bound_gb_s == 400
+    assert ours.algbw_gb_s == ours.bound_gb_s == Fraction(800, 3)
+
+
+def test_a_size_adds_the_simulated_time() -> None:
+    (ring,) = compare(BOXES, ["ring"], size="1MB")
+    assert ring.time_us == forestcoll.simulate(ring.schedule, "1MB").time_s * 1e6  # type: ignore[arg-type]
+
+
+def test_an_all_to_all_has_no_optimum_beside_it() -> None:
+    found = compare("dgx_a100:boxes=1", ["direct"], "all-to-all")
+    assert found[0].bound_gb_s is None
+    assert found[0].algbw_gb_s
+
+
+def chain(topology: Topology) -> Forest:
+    """A reader's own method: the trees of another one."""
+    return forestcoll.generate(topology, k=1).forest
+
+
+def wrong(topology: Topology, collective: str) -> Forest:
+    """One that forgets an edge, and takes the collective."""
+    assert collective == "allgather"
+    good = chain(topology)
+    return replace(good, parent=good.parent.clip(max=-1))
+
+
+def test_functions_and_methods_of_a_reader_are_compared_too() -> None:
+    """A wrong schedule is no error of the comparison: its row says what is wrong."""
+    own = baselines.Method("own", "a chain", "here", lambda t, _: chain(t), ("allgather",))
+    found = baselines.compare("ring:nodes=4", [chain, own, wrong])
+    assert [one.method for one in found] == ["chain", "own", "wrong"]
+    assert found[0].algbw_gb_s == found[1].algbw_gb_s
+    assert found[2].algbw_gb_s is None
+    assert found[2].reason.startswith("wrong: ")
+
+
+def test_an_unknown_method_is_refused_and_an_empty_figure_too() -> None:
+    with pytest.raises(UnknownMethodError, match=r"'rings'; known: forestcoll, ring"):
+        compare(BOXES, ["rings"])
+    with pytest.raises(UnsupportedError, match="no method has a schedule"):
+        Comparison().figure()

@@ -1,0 +1,47 @@
+"""The number and width of slots."""
+
+import pytest
+
+from forestcoll.forest_over_time.slot_program import SlotPlan, SlotProgram
+from forestcoll.forest_over_time.slot_search import SlotSearch
+from tests.forest_over_time.on_paths import columns_of_path
+
+
+def plans(amount: float, best: float, good: float = 0) -> list[SlotPlan]:
+    """Return the plans of the path of three, whose hops take 1 us."""
+    parts, columns = columns_of_path()
+    search = SlotSearch(SlotProgram(parts.hops, parts.orbits, parts.limits), 1)
+    return list(search.plans(amount, best, good, [(one.orbit, one.tree) for one in columns]))
+
+
+def times(found: list[SlotPlan], amount: float) -> list[float]:
+    return [1 + one.slots * max(1 / one.gap, amount / one.value) for one in found]
+
+
+def test_every_plan_takes_less_than_the_one_before():
+    found = plans(10, best=100)
+    taken = times(found, 10)
+    assert sorted(taken, reverse=True) == taken
+    assert len(set(taken)) == len(taken)
+
+
+def test_the_last_plan_is_near_the_bound():
+    """B sends 10 of its own and 10 of each end over one link: 1 + 20 us at least."""
+    assert 21 <= times(plans(10, best=100), 10)[-1] <= 21.1
+
+
+def test_shards_of_1_take_3_us():
+    assert times(plans(1, best=3.6), 1)[-1] == pytest.approx(3)
+
+
+def test_finer_slots_are_tried_for_small_data():
+    """Hops of 1 us and nearly no data: 2.5 us with two slots a hop, or 2.33 with three."""
+    found = plans(1e-3, best=3.1)
+    assert [one.gap for one in found] == [1, 2, 3]
+    assert times(found, 1e-3) == pytest.approx([3, 2.5, 7 / 3])
+
+
+def test_a_good_time_ends_the_search():
+    assert [one.gap for one in plans(1e-3, best=3.1, good=2.9)] == [1]
+    assert not plans(1e-3, best=2.8, good=2.9)
+    assert not plans(1e-3, best=2.1)

@@ -1,0 +1,1 @@
+"""The files of a release, built and tried in empty environments: ``python -m tests.release``."""

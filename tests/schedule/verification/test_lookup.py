@@ -1,0 +1,30 @@
+"""Look-up of numbers in a hash table: as by binary search."""
+
+import random
+
+import numpy as np
+import pytest
+
+from forestcoll.schedule.verification import lookup
+from forestcoll.schedule.verification.lookup import Lookup
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 1000])
+@pytest.mark.parametrize("places", [1, 4])
+def test_numbers_are_found_where_they_are(
+    size: int, places: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With few places in the table, many numbers share one and are searched for."""
+    monkeypatch.setattr(lookup, "_PLACES", places)
+    draw = random.Random(size)
+    known = np.array(sorted(draw.sample(range(5000), size)), dtype=np.int64)
+    index = {number: place for place, number in enumerate(known.tolist())}
+    table = Lookup.of(known)
+    wanted = np.arange(5001)
+    assert table.find(wanted).tolist() == [index.get(number, size) for number in range(5001)]
+
+
+def test_large_numbers_are_found() -> None:
+    known = np.array([0, 2**40, 2**62, 2**63 - 1])
+    assert Lookup.of(known).find(known[::-1].copy()).tolist() == [3, 2, 1, 0]
+    assert Lookup.of(known).find(np.array([1, 2**63 - 2])).tolist() == [4, 4]
