@@ -24,7 +24,7 @@ from forestcoll.schedule.forest import Forest, Tree
 from forestcoll.schedule.multicast import MulticastForest
 from forestcoll.schedule.transform.reversal import reversed_links
 
-__all__ = ["blocks", "expand", "tree_depths", "trees"]
+__all__ = ["blocks", "expand", "expand_packed", "tree_depths", "trees"]
 
 _AT_A_TIME = 64  # batches fetched together where callers look at them one by one
 _ALL = 2**62
@@ -72,6 +72,23 @@ def expand(
     if not isinstance(schedule, FactoredForest):
         raise not_taken("expand", schedule, "forests and allreduces of them")
     return _written_out(schedule, progress)
+
+
+def expand_packed(
+    forest: FactoredForest, *, progress: Callable[[int, int], None] | None = None
+) -> Forest:
+    """Expand a forest that the core has just packed; the same trees as those of :func:`expand`.
+
+    A single packing is not checked again, as its batches are the trees. Raises VerificationError
+    as :func:`expand` does.
+    """
+    if len(forest.sets.shape) > 1:
+        return _written_out(forest, progress)
+    shapes = forest.shapes
+    # The assembly takes the batches of each root with the largest multiplicity first.
+    batch = np.lexsort((-shapes.multiplicity, shapes.root)).astype(np.int32)
+    trees = shapes.root[batch], shapes.multiplicity[batch], _of_one_packing(forest, batch)
+    return replace(_explicit(forest, *trees), optimum=forest.optimum)
 
 
 def _written_out(forest: FactoredForest, progress: Callable[[int, int], None] | None) -> Forest:

@@ -19,7 +19,7 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 
 from forestcoll.core import paper
-from forestcoll.core.assembly import expand
+from forestcoll.core.assembly import expand_packed
 from forestcoll.core.edge_splitting import remove_switches
 from forestcoll.core.fixed_k import fixed_k
 from forestcoll.core.optimality import optimum
@@ -309,7 +309,8 @@ def _explicit(phase: _Phase, clock: Stopwatch) -> tuple[Forest, FactoredForest |
     if phase.is_empty or phase.request.options.method == "paper":
         return _not_factored(phase, clock), None
     factored = _by_the_core(phase, clock)
-    return clock.run("tree packing", lambda report: expand(factored, progress=report)), factored
+    forest = clock.run("tree packing", lambda report: expand_packed(factored, progress=report))
+    return forest, factored
 
 
 def _factored(phase: _Phase, clock: Stopwatch) -> tuple[FactoredForest, FactoredForest | None]:

@@ -9,7 +9,7 @@ from fractions import Fraction
 from forestcoll.errors import InvalidTopologyError, did_you_mean
 from forestcoll.topology.changes.named_parts import links_named
 from forestcoll.topology.model import Link, Node, NodeKind, Topology
-from forestcoll.topology.numbers import Exact, exact
+from forestcoll.topology.numbers import Exact, exact, is_usual
 from forestcoll.topology.shared_capacity import SharedCapacity
 
 __all__ = ["MOST_LINKS", "MOST_NODES", "NO_LATENCY", "TopologyBuilder", "expect_size"]
@@ -101,12 +101,12 @@ class TopologyBuilder:
         """Return a link between known nodes, if the limit on links allows that many more."""
         if len(self._links) + room > MOST_LINKS:
             raise InvalidTopologyError(f"has over {MOST_LINKS} links; ask for a smaller network")
+        ends = self._find(tail), self._find(head)
+        if is_usual(bandwidth) and is_usual(latency):  # nearly all: no message is written for them
+            return Link(*ends, bandwidth, latency)
         where = f"link {tail} -> {head}"
         return Link(
-            self._find(tail),
-            self._find(head),
-            exact(bandwidth, f"{where}: bandwidth"),
-            exact(latency, f"{where}: latency"),
+            *ends, exact(bandwidth, f"{where}: bandwidth"), exact(latency, f"{where}: latency")
         )
 
     def share(self, name: str, links: str | Iterable[str], bandwidth_gb_s: Exact | float) -> None:

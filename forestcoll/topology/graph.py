@@ -157,8 +157,17 @@ class NetworkGraph:
 
     def _merge(self, links: Iterable[Link]) -> tuple[Link, ...]:
         merged: dict[tuple[int, int], Link] = {}
+        links = tuple(links)  # keeps the numbers alive, whose identities are compared
+        right: set[tuple[int, int]] = set()
         for link in links:
-            checked = self._checked(link)
+            # Most links of a large network share few numbers, each pair of which is checked once.
+            numbers = id(link.bandwidth_gb_s), id(link.latency_us)
+            if numbers in right and self._has_right_ends(link):
+                checked = link
+            else:
+                checked = self._checked(link)
+                if checked is link:
+                    right.add(numbers)
             known = merged.get((link.tail, link.head))
             if known is not None:
                 checked = replace(
@@ -196,14 +205,20 @@ class NetworkGraph:
     def _is_right(self, link: Link) -> bool:
         """Whether a link certainly passes the checks below unchanged."""
         return (
-            type(link) is Link
-            and 0 <= link.tail < len(self.nodes)
-            and 0 <= link.head < len(self.nodes)
-            and link.tail != link.head
+            self._has_right_ends(link)
             and is_usual(link.bandwidth_gb_s)
             and link.bandwidth_gb_s.numerator > 0
             and is_usual(link.latency_us)
             and link.latency_us.numerator >= 0
+        )
+
+    def _has_right_ends(self, link: Link) -> bool:
+        nodes = len(self.nodes)
+        return (
+            type(link) is Link
+            and 0 <= link.tail < nodes
+            and 0 <= link.head < nodes
+            and link.tail != link.head
         )
 
     @cached_property
@@ -282,9 +297,11 @@ class NetworkGraph:
     @cached_property
     def whole_bandwidths(self) -> tuple[int, list[int]]:
         """The common denominator of the bandwidths, and each bandwidth times it, of any size."""
-        exact_ones = [link.bandwidth_gb_s for link in self.links]
-        denominator = math.lcm(*{bandwidth.denominator for bandwidth in exact_ones})
-        return denominator, [b.numerator * (denominator // b.denominator) for b in exact_ones]
+        # Links share few objects, so each is converted once; the links keep them alive.
+        distinct = {id(link.bandwidth_gb_s): link.bandwidth_gb_s for link in self.links}
+        denominator = math.lcm(*(bandwidth.denominator for bandwidth in distinct.values()))
+        whole = {key: b.numerator * (denominator // b.denominator) for key, b in distinct.items()}
+        return denominator, [whole[id(link.bandwidth_gb_s)] for link in self.links]
 
     @cached_property
     def integer_capacities(self) -> IntegerCapacities:

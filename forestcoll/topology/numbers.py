@@ -12,6 +12,7 @@ import re
 import reprlib
 from decimal import Decimal
 from fractions import Fraction
+from typing import TypeGuard
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def exact(value: object, what: str) -> Fraction:
     return number
 
 
-def is_usual(value: object) -> bool:
+def is_usual(value: object) -> TypeGuard[Fraction]:
     """Whether :func:`exact` certainly returns a value unchanged; a fast test.
 
     Examples

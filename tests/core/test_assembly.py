@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from forestcoll.core.assembly import expand, tree_depths, trees
+from forestcoll.core.assembly import expand, expand_packed, tree_depths, trees
 from forestcoll.errors import UnsupportedError, VerificationError
 from forestcoll.generation import generate
 from forestcoll.schedule import Allreduce
@@ -34,6 +34,19 @@ def test_generate_is_the_expansion() -> None:
     )
     assert np.array_equal(one.parent, other.parent)
     assert np.array_equal(one.routes.hop, other.routes.hop)
+
+
+@pytest.mark.parametrize(
+    "name", ["torus:dims=4x4", "ring:nodes=5", "hypercube:dimension=3", "dgx_a100:boxes=2"]
+)
+def test_a_packed_forest_is_expanded_alike_without_checks(name: str) -> None:
+    """Also where a root has several batches, of which the fullest comes first."""
+    forest = factored(name)
+    checked, packed = expand(forest), expand_packed(forest)
+    assert np.array_equal(packed.root, checked.root)
+    assert np.array_equal(packed.multiplicity, checked.multiplicity)
+    assert np.array_equal(packed.parent, checked.parent)
+    assert packed.optimum == checked.optimum
 
 
 def test_expansion_names_the_set_that_does_not_match() -> None:

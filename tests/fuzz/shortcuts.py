@@ -16,7 +16,7 @@ from types import ModuleType
 
 from forestcoll.native import _core
 
-SHORTCUTS = ("both ends", "alike", "turning", "one of orbit", "plain copies")
+SHORTCUTS = ("both ends", "alike", "turning", "one of orbit", "plain copies", "exchanges")
 """By number, as in ``kShortcutNames``."""
 
 BUILD = Path(__file__).parents[2] / "build" / str(sys.implementation.cache_tag)

@@ -23,6 +23,11 @@ constexpr std::size_t kMostPassing = 65'000;
 // The limit if a sparse exchange is asked for; the GPUs of a box still all exchange.
 constexpr std::size_t kFewEntries = 500;
 
+// A sparse exchange with more entries than this has a stride more, up to the most strides. At 1,024
+// boxes two strides make 64,000 entries, a link from each GPU for most; at 2,048 boxes 180,000.
+constexpr std::size_t kMostStrided = 100'000;
+constexpr int kMostStrides = 4;
+
 // Ports by group, if all groups have equally many ports and all ports the same capacity.
 std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
     const std::vector<Port>& ports) {
@@ -40,15 +45,37 @@ std::optional<std::vector<std::vector<std::size_t>>> uniform_groups(
   return groups;
 }
 
+// Offsets with one digit other than 0 in a base of so many digits, in order. Any group is at most
+// that many of them away, one for each digit.
+std::vector<std::size_t> strided_offsets(std::size_t groups, int strides) {
+  const auto is_enough = [&](std::size_t base) {
+    std::size_t reached = 1;
+    for (int digit = 0; digit < strides; ++digit) reached *= base;
+    return reached >= groups;
+  };
+  std::size_t base = 2;
+  while (!is_enough(base)) ++base;
+  std::vector<std::size_t> offsets;
+  for (std::size_t stride = 1; stride < groups; stride *= base) {
+    for (std::size_t digit = 1; digit < base && digit * stride < groups; ++digit) {
+      offsets.push_back(digit * stride);
+    }
+  }
+  return offsets;
+}
+
 // The offsets between groups: all, or so few that any group is two steps away, a short step and a
-// long one.
+// long one. A third and a fourth stride make trees one hop deeper each, so they are added only for
+// a number of links that takes longer to make than the hops are worth.
 std::vector<std::size_t> circulant_offsets(std::size_t groups, std::size_t width, bool few) {
   std::vector<std::size_t> offsets;
-  const bool all = groups * (groups - 1) * width <= (few ? kFewEntries : kMostEntries);
-  std::size_t stride = 1;
-  while (!all && stride * stride < groups) ++stride;
-  for (std::size_t offset = 1; offset < groups; ++offset) {
-    if (all || offset <= stride || offset % stride == 0) offsets.push_back(offset);
+  if (groups * (groups - 1) * width <= (few ? kFewEntries : kMostEntries)) {
+    for (std::size_t offset = 1; offset < groups; ++offset) offsets.push_back(offset);
+    return offsets;
+  }
+  for (int strides = 2; strides <= kMostStrides; ++strides) {
+    offsets = strided_offsets(groups, strides);
+    if (groups * offsets.size() * width <= kMostStrided) break;
   }
   return offsets;
 }

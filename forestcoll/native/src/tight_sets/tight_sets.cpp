@@ -1,16 +1,27 @@
 #include "forestcoll/tight_sets/tight_sets.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include "forestcoll/common/errors.hpp"
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/parallel.hpp"
+#include "forestcoll/common/shortcuts.hpp"
 #include "forestcoll/common/translations.hpp"
+#include "forestcoll/tight_sets/exchanges.hpp"
 
 namespace forestcoll {
 
 namespace {
+
+// The smallest tight set of two or more items around a target; empty if only the whole is tight.
+struct Around {
+  std::vector<NodeId> set;
+  bool has_equal = false;  // whether another set is as small, and the order of nodes decides
+};
 
 // The smallest tight sets around some of the targets. They depend on the cuts of the graph alone,
 // not on the flow from which they are read.
@@ -19,12 +30,12 @@ class Search {
   explicit Search(const Subproblem& problem)
       : problem_(problem), network_(problem.graph), flow_(network_, problem.demand.trees) {}
 
-  // The smallest tight set of two or more items around v; empty if only the whole is tight.
-  std::vector<NodeId> around(NodeId v) {
+  Around around(NodeId v) {
     if (flow_.settle(v) != 0) throw Infeasible("the capacities cannot carry the trees asked for");
-    std::vector<NodeId> set = flow_.reaching(v);
-    if (set.size() == 1) set = beyond(v);
-    return set.size() < all_items() ? set : std::vector<NodeId>{};
+    Around found{flow_.reaching(v)};
+    if (found.set.size() == 1) found = beyond(v);
+    if (found.set.size() >= all_items()) found.set.clear();
+    return found;
   }
 
  private:
@@ -34,19 +45,19 @@ class Search {
 
   // The item v is tight by itself. Larger tight sets around it have no residual arc from outside: v
   // with a component whose only entry is from v.
-  std::vector<NodeId> beyond(NodeId v) const {
-    std::vector<NodeId> best;
+  Around beyond(NodeId v) const {
+    Around found;
+    std::vector<NodeId>& best = found.set;
     for (std::vector<NodeId>& component : flow_.source_components(v)) {
       if (component.size() + 1 >= all_items()) continue;
       if (!best.empty() && component.size() > best.size()) continue;
       if (std::ranges::find(component, problem_.outside) != component.end()) continue;
       std::ranges::sort(component);
-      if (best.empty() || component.size() < best.size() || component < best) {
-        best = std::move(component);
-      }
+      found.has_equal = component.size() == best.size();
+      if (!found.has_equal || component < best) best = std::move(component);
     }
     if (!best.empty()) best.insert(std::ranges::lower_bound(best, v), v);
-    return best;
+    return found;
   }
 
   const Subproblem& problem_;
@@ -93,19 +104,40 @@ std::vector<std::vector<NodeId>> minimal_tight_sets(const Subproblem& problem, P
                                                     int threads) {
   const std::vector<NodeId> targets = problem.demand.targets();
   if (problem.outside < 0 && is_alike_everywhere(problem.graph, problem.demand) &&
-      Search(problem).around(targets.front()).empty()) {
+      Search(problem).around(targets.front()).set.empty()) {
     return {};  // then no other target has one either
   }
-  std::vector<std::vector<NodeId>> found(targets.size());
-  in_parallel(
-      threads, targets.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
-        Search search(problem);
-        for (std::size_t i = first; i < last; ++i) {
-          found[i] = search.around(targets[i]);
-          own(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
-        }
-      });
-  std::erase_if(found, &std::vector<NodeId>::empty);
+  NodeMap<Around> around(problem.graph.num_nodes);
+  const auto search = [&](const std::vector<NodeId>& some) {
+    in_parallel(
+        threads, some.size(), progress, [&](std::size_t first, std::size_t last, Progress& own) {
+          Search search(problem);
+          for (std::size_t i = first; i < last; ++i) {
+            around[some[i]] = search.around(some[i]);
+            own(static_cast<std::int64_t>(i - first), static_cast<std::int64_t>(last - first));
+          }
+        });
+  };
+  std::optional<Exchanges> exchanges;
+  if (is_open(Shortcut::kExchanges)) exchanges.emplace(problem);
+  const auto stands_for = [&](NodeId v) { return exchanges ? exchanges->first_of(v) : v; };
+  std::vector<NodeId> some;
+  std::ranges::copy_if(targets, std::back_inserter(some),
+                       [&](NodeId v) { return stands_for(v) == v; });
+  search(some);
+  // The order of nodes decides between equally small sets, and an image may decide otherwise.
+  some.clear();
+  std::vector<NodeId> images;
+  for (const NodeId v : targets) {
+    if (stands_for(v) == v) continue;
+    (around[stands_for(v)].has_equal ? some : images).push_back(v);
+  }
+  if (!some.empty()) search(some);
+  for (const NodeId v : images) around[v].set = exchanges->image(around[stands_for(v)].set, v);
+  std::vector<std::vector<NodeId>> found;
+  for (const NodeId v : targets) {
+    if (!around[v].set.empty()) found.push_back(std::move(around[v].set));
+  }
   return disjoint(std::move(found), problem.graph.num_nodes);
 }
 

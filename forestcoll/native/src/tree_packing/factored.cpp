@@ -131,20 +131,50 @@ class SetPacker {
       if (problems_[shape] == problem) return shape;
     }
     candidates.push_back(problems_.count());
-    Shape shape{problem.inside.num_nodes, {}, {}, {}};
-    const auto pack_them = thorough_ ? pack_thoroughly : pack;
-    std::vector<Batch> batches = pack_them(problem.inside, problem.rooted, progress_);
-    uses_.push_back(loads(problem.inside.arcs, batches));
-    shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
-    for (Batch& batch : batches) {
-      shape.root.push_back(batch.root);
-      shape.multiplicity.push_back(batch.multiplicity);
-      shape.parent.insert(shape.parent.end(), batch.parent.begin(), batch.parent.end());
-      batch.parent = {};
-    }
+    const auto transitive = find_transitive_packing(problem.inside, problem.rooted);
+    Shape shape = transitive ? moved(problem, *transitive) : packed(problem);
     forest_.shapes.push_back(std::move(shape));
     problems_.push_back(std::move(problem));
     return candidates.back();
+  }
+
+  Shape packed(const SetProblem& problem) {
+    std::vector<Batch> batches =
+        pack_without_symmetry(problem.inside, problem.rooted, thorough_, progress_);
+    uses_.push_back(loads(problem.inside.arcs, batches));
+    Shape shape{problem.inside.num_nodes, {}, {}, {}};
+    shape.parent.reserve(batches.size() * static_cast<std::size_t>(shape.num_items));
+    for (Batch& batch : batches) {
+      append(batch.root, batch.multiplicity, batch.parent, shape);
+      batch.parent = {};
+    }
+    return shape;
+  }
+
+  // Writes the image of each tree to its place. As batches, the images would need as much memory
+  // again, gigabytes for a large torus.
+  Shape moved(const SetProblem& problem, const TransitivePacking& packing) {
+    uses_.push_back(packing.loads(problem.inside.arcs));
+    Shape shape{problem.inside.num_nodes, {}, {}, {}};
+    const auto items = static_cast<std::size_t>(shape.num_items);
+    shape.parent.reserve(packing.first.size() * items * items);
+    NodeMap<NodeId> parent;
+    for (NodeId root = 0; root < shape.num_items; ++root) {
+      progress_(root, shape.num_items);
+      const NodeMap<NodeId> by_root = packing.moves.moved_by(root);
+      for (std::size_t tree = 0; tree < packing.first.size(); ++tree) {
+        packing.find_parents(tree, by_root, parent);
+        append(root, packing.first[tree].multiplicity, parent, shape);
+      }
+    }
+    return shape;
+  }
+
+  static void append(NodeId root, Amount multiplicity, const NodeMap<NodeId>& parent,
+                     Shape& shape) {
+    shape.root.push_back(root);
+    shape.multiplicity.push_back(multiplicity);
+    shape.parent.insert(shape.parent.end(), parent.begin(), parent.end());
   }
 
   // Reduces capacities to loads. A contracted edge that the trees do not use up ends at a node

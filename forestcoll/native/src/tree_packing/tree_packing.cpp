@@ -136,11 +136,18 @@ std::vector<Batch> pack_hard(PartialPacking packing, int least, std::span<const 
   return complete(packing, progress);
 }
 
-// The cascade.
 std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, bool thorough,
                           Progress& progress) {
-  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   if (auto batches = pack_vertex_transitive(graph, trees, progress)) return std::move(*batches);
+  return pack_without_symmetry(graph, trees, thorough, progress);
+}
+
+}  // namespace
+
+// The cascade.
+std::vector<Batch> pack_without_symmetry(const Graph& graph, std::span<const Amount> trees,
+                                         bool thorough, Progress& progress) {
+  check(graph, {{trees.begin(), trees.end()}, NodeMap<std::uint8_t>(graph.num_nodes, 1)});
   if (auto batches = pack_greedily(graph, trees)) {
     if (depth_of(*batches) <= kShallow) return std::move(*batches);
     return flatten(graph, evened(graph, trees, std::move(*batches), progress), progress, thorough);
@@ -153,8 +160,6 @@ std::vector<Batch> packed(const Graph& graph, std::span<const Amount> trees, boo
   check_feasible(graph, trees);
   return flatten(graph, pack_hard(std::move(packing), least, trees, progress), progress, thorough);
 }
-
-}  // namespace
 
 std::optional<std::vector<Batch>> pack_on_shortest_paths(const Graph& graph,
                                                          std::span<const Amount> trees,

@@ -8,6 +8,7 @@
 // are equal and the last one makes up for it.
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/shortcuts.hpp"
@@ -18,12 +19,6 @@ namespace forestcoll {
 
 namespace {
 
-// Equal trees of root 0, by their parents.
-struct Tree {
-  Amount multiplicity;
-  NodeMap<NodeId> parent;
-};
-
 class Turning {
  public:
   Turning(const Translations& moves, Amount trees) : moves_(moves), trees_(trees) {
@@ -32,17 +27,17 @@ class Turning {
   }
 
   // Nothing if no trees of least depth fit.
-  std::vector<Tree> trees_of_first() const {
+  std::vector<Batch> trees_of_first() const {
     if (std::ranges::find(distance_, -1) != distance_.end()) return {};
     const NodeMap<NodeId> equal = tree_within(shares([](Amount) { return 0; }));
-    if (!equal.empty()) return {{trees_, equal}};
+    if (!equal.empty()) return {{0, trees_, equal}};
     if (trees_ < 2) return {};
     for (const bool exactly : {true, false}) {
       const NodeMap<NodeId> most =
           tree_within(exactly ? rounded() : shares([&](Amount rest) { return rest > 0 ? 1 : 0; }));
       if (most.empty()) continue;
       const NodeMap<NodeId> last = tree_within(left_by(most));
-      if (!last.empty()) return {{trees_ - 1, most}, {1, last}};
+      if (!last.empty()) return {{0, trees_ - 1, most}, {0, 1, last}};
     }
     return {};
   }
@@ -148,32 +143,55 @@ class Turning {
   NodeMap<int> distance_;              // from node 0; -1: out of reach
 };
 
-Batch moved(const Tree& tree, NodeId root, const NodeMap<NodeId>& by_root) {
-  Batch batch{root, tree.multiplicity, NodeMap<NodeId>(tree.parent.size(), -1)};
-  for (NodeId v = 1; v < tree.parent.count(); ++v) {
-    batch.parent[by_root[v]] = by_root[tree.parent[v]];
-  }
-  return batch;
+}  // namespace
+
+void TransitivePacking::find_parents(std::size_t tree, const NodeMap<NodeId>& by_root,
+                                     NodeMap<NodeId>& parent) const {
+  const NodeMap<NodeId>& of_first = first[tree].parent;
+  parent.resize(of_first.size());
+  parent[by_root[0]] = -1;
+  for (NodeId v = 1; v < of_first.count(); ++v) parent[by_root[v]] = by_root[of_first[v]];
 }
 
-}  // namespace
+std::vector<Amount> TransitivePacking::loads(const std::vector<Arc>& arcs) const {
+  NodeMap<Amount> by_offset(moves.num_nodes(), 0);
+  for (const Batch& tree : first) {
+    for (NodeId v = 1; v < tree.parent.count(); ++v) {
+      by_offset[moves.difference(v, tree.parent[v])] += tree.multiplicity;
+    }
+  }
+  std::vector<Amount> loads;
+  loads.reserve(arcs.size());
+  for (const Arc& arc : arcs) loads.push_back(by_offset[moves.difference(arc.head, arc.tail)]);
+  return loads;
+}
+
+std::optional<TransitivePacking> find_transitive_packing(const Graph& graph,
+                                                         std::span<const Amount> trees) {
+  const bool equal = is_open(Shortcut::kTurning) && std::ranges::all_of(trees, [&](Amount count) {
+                       return count == trees[0] && count > 0;
+                     });
+  auto moves = equal ? find_translations(graph) : std::nullopt;
+  if (!moves) return std::nullopt;
+  std::vector<Batch> first = Turning(*moves, trees[0]).trees_of_first();
+  if (first.empty()) return std::nullopt;
+  return TransitivePacking{std::move(*moves), std::move(first)};
+}
 
 std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph,
                                                          std::span<const Amount> trees,
                                                          Progress& progress) {
-  const bool equal = is_open(Shortcut::kTurning) && std::ranges::all_of(trees, [&](Amount count) {
-                       return count == trees[0] && count > 0;
-                     });
-  const auto moves = equal ? find_translations(graph) : std::nullopt;
-  if (!moves) return std::nullopt;
-  const std::vector<Tree> first = Turning(*moves, trees[0]).trees_of_first();
-  if (first.empty()) return std::nullopt;
+  const auto found = find_transitive_packing(graph, trees);
+  if (!found) return std::nullopt;
   std::vector<Batch> batches;
-  batches.reserve(first.size() * trees.size());
+  batches.reserve(found->first.size() * trees.size());
   for (NodeId root = 0; root < graph.num_nodes; ++root) {
     progress(root, graph.num_nodes);
-    const NodeMap<NodeId> by_root = moves->moved_by(root);
-    for (const Tree& tree : first) batches.push_back(moved(tree, root, by_root));
+    const NodeMap<NodeId> by_root = found->moves.moved_by(root);
+    for (std::size_t tree = 0; tree < found->first.size(); ++tree) {
+      batches.push_back({root, found->first[tree].multiplicity, {}});
+      found->find_parents(tree, by_root, batches.back().parent);
+    }
   }
   return batches;
 }

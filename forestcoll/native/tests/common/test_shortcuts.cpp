@@ -1,9 +1,12 @@
 // A blocked shortcut is not taken, and the result is right without it.
 #include <algorithm>
+#include <utility>
 
 #include "forestcoll/common/flow.hpp"
 #include "forestcoll/common/shortcuts.hpp"
 #include "forestcoll/common/translations.hpp"
+#include "forestcoll/optimality/optimality.hpp"
+#include "forestcoll/tight_sets/tight_sets.hpp"
 #include "forestcoll/tree_packing/tree_packing.hpp"
 #include "support/check.hpp"
 #include "support/random_graphs.hpp"
@@ -72,10 +75,39 @@ void symmetry_is_not_looked_for() {
   block_shortcuts(0);
 }
 
+// Boxes of which some have a slower GPU: as many tight sets, the same ones, as without exchanges.
+void exchanged_tight_sets_are_those_of_every_search() {
+  Random random(17);
+  std::size_t found = 0;
+  for (int round = 0; round < 100; ++round) {
+    const auto boxes = static_cast<NodeId>(between(random, 2, 4));
+    const NodeId gpus = 4 * boxes, hub = 5 * boxes;
+    Subproblem problem{{hub + 1, {}}, equal_demand(hub + 1, boxes + 1, 1), -1};
+    for (NodeId gpu = 0; gpu < gpus; ++gpu) {
+      const Amount nic = between(random, 0, 5) == 0 ? 1 : 2;
+      for (const auto& [to, capacity] : {std::pair{gpus + gpu / 4, Amount{20}}, {hub, nic}}) {
+        problem.graph.arcs.push_back({gpu, to, capacity});
+        problem.graph.arcs.push_back({to, gpu, capacity});
+      }
+    }
+    const Bottleneck best = find_bottleneck(problem.graph, problem.demand);
+    for (Arc& arc : problem.graph.arcs) arc.capacity *= best.numerator;
+    problem.demand = equal_demand(hub + 1, boxes + 1, best.denominator);
+    Progress progress;
+    const auto sets = minimal_tight_sets(problem, progress);
+    block_shortcuts(bit(Shortcut::kExchanges));
+    CHECK(minimal_tight_sets(problem, progress) == sets);
+    block_shortcuts(0);
+    found += sets.size();
+  }
+  CHECK(found > 50);
+}
+
 }  // namespace shortcuts_tests
 
 TESTS(shortcuts) {
   all_are_open_until_they_are_blocked();
   flows_are_as_large_from_one_end();
   symmetry_is_not_looked_for();
+  exchanged_tight_sets_are_those_of_every_search();
 }

@@ -1,5 +1,6 @@
 // A guessed matrix uses the capacity of its ports, and crosses groups as far as possible.
 #include <algorithm>
+#include <utility>
 
 #include "forestcoll/edge_splitting/split_matrix.hpp"
 #include "support/check.hpp"
@@ -78,6 +79,41 @@ void few_are_asked_for_among_many_groups_only() {
   }
 }
 
+// Two strides for 1024 groups: 31 short steps and 31 long ones. For 2048 groups these would make
+// over 100,000 entries, so there are three strides in base 13, and four in base 8 for 4096.
+void more_groups_take_more_strides() {
+  for (const auto& [count, peers] : {std::pair{1024, 62U}, {2048, 36U}, {4096, 28U}}) {
+    std::vector<Port> ports;
+    for (NodeId i = 0; i < count; ++i) ports.push_back({i, 5000, 5000, i});
+    const SplitMatrix matrix = guess_split_matrix(ports, 1);
+    CHECK(matrix.row(0).size() == peers);
+    for (std::size_t i = 0; i < ports.size(); ++i) {
+      Amount total = 0;
+      for (const auto& entry : matrix.row(i)) total += entry.amount;
+      CHECK(total == 5000);
+    }
+  }
+}
+
+// Any of 2048 groups is three steps away from any other at most.
+void three_strides_reach_every_group_in_three_steps() {
+  std::vector<Port> ports;
+  for (NodeId i = 0; i < 2048; ++i) ports.push_back({i, 5000, 5000, i});
+  const SplitMatrix matrix = guess_split_matrix(ports, 1);
+  std::vector<int> hops(ports.size(), -1);
+  std::vector<std::size_t> queue{0};
+  hops[0] = 0;
+  for (std::size_t i = 0; i < queue.size(); ++i) {
+    for (const auto& entry : matrix.row(queue[i])) {
+      if (hops[entry.to] >= 0) continue;
+      hops[entry.to] = hops[queue[i]] + 1;
+      queue.push_back(entry.to);
+    }
+  }
+  CHECK(queue.size() == ports.size());
+  CHECK(*std::ranges::max_element(hops) == 3);
+}
+
 // A router with 40 units to and from its GPU and each of 40 other routers. Of the 40 from each, the
 // GPU gets 1. The other 39 pass on to all 39 other routers, not to one of them.
 void what_only_passes_is_spread() {
@@ -114,6 +150,8 @@ TESTS(split_matrix) {
   what_only_passes_is_spread();
   what_only_passes_hundreds_of_ports_goes_to_some();
   few_are_asked_for_among_many_groups_only();
+  more_groups_take_more_strides();
+  three_strides_reach_every_group_in_three_steps();
   guess_spends_every_port_exactly();
   guess_crosses_groups_as_far_as_possible();
 }

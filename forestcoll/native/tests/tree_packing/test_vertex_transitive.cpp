@@ -58,6 +58,9 @@ void rotated_trees_are_a_packing() {
     const auto batches = transposed(graph, all);
     if (!batches) continue;
     is_packing(graph, all, *batches);
+    // What an arc carries follows from its offset.
+    const std::vector<Arc> arcs = merged(graph.arcs);
+    CHECK(find_transitive_packing(graph, all)->loads(arcs) == loads(arcs, *batches));
     ++packed;
   }
   CHECK(packed > 30);

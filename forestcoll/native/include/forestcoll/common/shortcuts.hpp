@@ -24,13 +24,14 @@ enum class Shortcut : std::uint8_t {
   kTurning,      // trees of the first root are moved to the others
   kOneOfOrbit,   // one sink of each orbit tests the splits of equal groups
   kPlainCopies,  // trees of a set of nodes are copied as they are
+  kExchanges,    // tight sets around one of several equal boxes or GPUs are mapped to the others
 };
 
 #ifdef FORESTCOLL_TEST_SHORTCUTS
 
 // By number.
-inline constexpr std::array<std::string_view, 5> kShortcutNames = {"both ends", "alike", "turning",
-                                                                   "one of orbit", "plain copies"};
+inline constexpr std::array<std::string_view, 6> kShortcutNames = {
+    "both ends", "alike", "turning", "one of orbit", "plain copies", "exchanges"};
 
 namespace shortcuts {
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "forestcoll/common/progress.hpp"
+#include "forestcoll/common/translations.hpp"
 #include "forestcoll/common/types.hpp"
 
 namespace forestcoll {
@@ -30,9 +31,29 @@ std::vector<Batch> pack(const Graph& graph, std::span<const Amount> trees, Progr
 std::vector<Batch> pack_thoroughly(const Graph& graph, std::span<const Amount> trees,
                                    Progress& progress);
 
-// Vertex-transitive packing: one or two trees of least depth, moved to every root. Nothing if the
-// graph does not look the same from all nodes (translations.hpp), roots differ in their trees, or
-// no such trees fit.
+// The methods of `pack` but vertex-transitive packing.
+std::vector<Batch> pack_without_symmetry(const Graph& graph, std::span<const Amount> trees,
+                                         bool thorough, Progress& progress);
+
+// One or two trees of node 0 that are a packing together with their images at all other roots.
+struct TransitivePacking {
+  Translations moves;
+  std::vector<Batch> first;
+
+  // Writes the parents of the image of a tree. `by_root` is v + root for every v.
+  void find_parents(std::size_t tree, const NodeMap<NodeId>& by_root,
+                    NodeMap<NodeId>& parent) const;
+
+  // The trees that each arc of the graph carries: as many as all arcs of its offset.
+  std::vector<Amount> loads(const std::vector<Arc>& arcs) const;
+};
+
+// Trees of least depth. Nothing if the graph does not look the same from all nodes
+// (translations.hpp), roots differ in their trees, or no such trees fit.
+std::optional<TransitivePacking> find_transitive_packing(const Graph& graph,
+                                                         std::span<const Amount> trees);
+
+// Vertex-transitive packing: the same, written out for every root.
 std::optional<std::vector<Batch>> pack_vertex_transitive(const Graph& graph,
                                                          std::span<const Amount> trees,
                                                          Progress& progress);
