@@ -52,6 +52,7 @@ ACROSS = {
     "test_readme": "the examples of the docs",
     "test_dumps_to_schedule": "a page of docs/how-to as one path",
     "test_how_to": "the commands of docs/how-to",
+    "test_docs": "the blocks and commands of all pages",
     "test_faults_of_our_own": "what a page says of kept rows",
     "test_worked_examples": "what papers work out by hand",
     "test_base_networks": "table 9 of the BFB paper, of families and schedules",
@@ -116,7 +117,7 @@ def folders() -> list[Path]:
         path.parent
         for name in (*PACKAGES, "benchmarks", "docs", "notebooks", "tests")
         for path in (ROOT / name).rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
+        if path.is_file() and not {"__pycache__", "generated"} & set(path.parts)
     }
     return sorted(found)
 

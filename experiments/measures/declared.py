@@ -225,7 +225,7 @@ class Measures:
         label="theoretical makespan", unit="s", logarithmic=True,
     )  # fmt: skip
     time_simulated_s: float | None = measure(
-        "simulated time at a size, [latencies](#simulations) included",
+        "simulated time at a size, [latencies](../experiments.md#simulations) included",
         how=_simulated(lambda found, size: found.at(size).time_s), sized=True, simulated=True,
         label="simulated time", unit="s", logarithmic=True,
     )  # fmt: skip

@@ -1,6 +1,6 @@
-"""The section of docs/experiments.md on measures, generated from their declarations.
+"""The tables of measures below docs/experiments, generated from their declarations.
 
-``python -m experiments.measures.docs`` updates the page of this clone.
+``python -m experiments.measures.docs`` updates the pages of this clone.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from experiments.measures.declared import DRAWN, MEASURES
 
 __all__ = ["columns", "drawn", "piped", "updated", "with_tables"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "experiments.md"
+_FOLDER = Path(__file__).parents[2] / "docs" / "experiments"
+PAGES = (_FOLDER / "rows.md", _FOLDER / "figures.md")
 
 
 def piped(cells: Iterable[str]) -> str:
@@ -47,8 +48,9 @@ def updated(page: str) -> str:
 
 
 def main() -> None:
-    """Update the page."""
-    PAGE.write_text(updated(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    """Update the pages."""
+    for page in PAGES:
+        page.write_text(updated(page.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 def with_tables(page: str, tables: Mapping[str, str], command: str) -> str:

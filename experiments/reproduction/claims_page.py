@@ -1,9 +1,9 @@
-"""Tables of docs/papers/claims.md: each printed claim beside the proven optimum."""
+"""Tables of docs/papers/claims*.md: each printed claim beside the proven optimum."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
@@ -18,6 +18,9 @@ _HEADS = (
     "claim", "said", "place", "network", "collective", "printed", "kind", "optimum",
     "our schedule", "verdict",
 )  # fmt: skip
+
+_OF_CLUSTERS = {"PCCL", "SyCCL", "HeteCCL", "HetCCL", "FAST", "RailS"}
+"""Methods for clusters of boxes, whose claims have a page of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,12 @@ def judge(number: str, claim: Claim) -> Judged:
 def claim_tables(papers: Papers) -> dict[str, list[str]]:
     """Return the tables of the page, by the names of their marks."""
     judged = [judge(f"C{i}", claim) for i, claim in enumerate(papers.claims, start=1)]
-    return {"summary": _summary(papers, judged), "claims": _claims(papers, judged)}
+    first = [name for name in papers.sources if name not in _OF_CLUSTERS]
+    return {
+        "summary": _summary(papers, judged),
+        "claims": _claims(papers, first, judged),
+        "claims-of-clusters": _claims(papers, _OF_CLUSTERS & papers.sources.keys(), judged),
+    }
 
 
 def _summary(papers: Papers, judged: Sequence[Judged]) -> list[str]:
@@ -56,9 +64,10 @@ def _summary(papers: Papers, judged: Sequence[Judged]) -> list[str]:
     return [f"{len(judged)} claims of {len(papers.sources)} methods: {said}."]
 
 
-def _claims(papers: Papers, judged: Sequence[Judged]) -> list[str]:
+def _claims(papers: Papers, names: Collection[str], judged: Sequence[Judged]) -> list[str]:
     lines = []
-    for name, paper in papers.sources.items():
+    for name in (one for one in papers.sources if one in names):
+        paper = papers.sources[name]
         its = [one for one in judged if one.claim.source == name]
         lines += [f"### {name}", "", f"{paper.title} ({paper.number}). Read: {paper.read}.", ""]
         lines += [piped(_HEADS), piped(["---"] * len(_HEADS)), *map(_line, its), ""]

@@ -125,30 +125,29 @@ def show(
 
 @app.command()
 def page(clone: Clone = Path()) -> None:
-    """Rewrite the tables of docs/papers/reproduction.md."""
+    """Rewrite the tables of docs/papers/reproduction.md and the pages beside it."""
     from experiments.reproduction.reproduction_page import page_tables, updated
 
     found = _coverage(clone)
     for fault in found.broken.values():
         raise InvalidExperimentError(fault)
-    file = found.root / "docs" / "papers" / "reproduction.md"
-    text = updated(read_text_at_most(file, MOST_BYTES, ForestCollError), page_tables(found))
-    write_text(file, text)
-    typer.echo(f"wrote {file}")
+    tables = page_tables(found)
+    for file in sorted((found.root / "docs" / "papers").glob("reproduction*.md")):
+        write_text(file, updated(read_text_at_most(file, MOST_BYTES, ForestCollError), tables))
+        typer.echo(f"wrote {file}")
 
 
 @app.command()
 def claims(clone: Clone = Path()) -> None:
-    """Decide printed claims of other papers, and rewrite docs/papers/claims.md."""
+    """Decide printed claims of other papers, and rewrite docs/papers/claims*.md."""
     from experiments.reproduction.claims import read_claims
     from experiments.reproduction.claims_page import claim_tables, updated
 
     tables = claim_tables(read_claims())
-    file = clone / "docs" / "papers" / "claims.md"
-    text = updated(read_text_at_most(file, MOST_BYTES, ForestCollError), tables)
-    write_text(file, text)
     typer.echo("\n".join(tables["summary"]))
-    typer.echo(f"wrote {file}")
+    for file in sorted((clone / "docs" / "papers").glob("claims*.md")):
+        write_text(file, updated(read_text_at_most(file, MOST_BYTES, ForestCollError), tables))
+        typer.echo(f"wrote {file}")
 
 
 @app.command("posted-runs")

@@ -1,4 +1,4 @@
-"""Tables of docs/papers/reproduction.md, written from stored rows."""
+"""Tables of docs/papers/reproduction*.md, written from stored rows."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Problem: prove the least time of a demand without the program or the paths that found it.
 Input:   the numbers: who has how much for whom, links with their prices.
-Output:  a JSON file whose format docs/certificates.md explains.
+Output:  a JSON file whose format docs/formats/certificates.md explains.
 Cost:    a line for each chunk, GPU and link.
 Source:  :mod:`forestcoll.problem.price_bound`.
 

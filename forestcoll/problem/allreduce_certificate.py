@@ -3,7 +3,7 @@
 Problem: prove the rate of an allreduce, and a bound on all others, without the program or schedule
          that found them.
 Input:   the numbers: links, sets with prices, trees of both phases over every link.
-Output:  a JSON file whose format docs/certificates.md explains.
+Output:  a JSON file whose format docs/formats/certificates.md explains.
 Cost:    a line for each GPU, link, set and potential.
 Source:  :mod:`forestcoll.problem.allreduce_bound`; ForestColl's appendix on the optimality of
          allreduce.

@@ -2,7 +2,7 @@
 
 Problem: prove an optimum without the program, the schedule or the theory that found it.
 Input:   the numbers: links, a cut of the network, trees over every link.
-Output:  a JSON file whose format docs/certificates.md explains, and the way back.
+Output:  a JSON file whose format docs/formats/certificates.md explains, and the way back.
 Cost:    a line for each GPU and link.
 Source:  ForestColl sections 2, 4 and 5.5: the cut bound and the congestion of a forest.
 

@@ -1,6 +1,6 @@
 """File format of topologies: conversion to and from a Topology, and the JSON schema.
 
-docs/topology-format.md documents the format; :func:`topology_schema` gives the JSON schema.
+docs/formats/topology.md documents the format; :func:`topology_schema` gives the JSON schema.
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def topology_from_document(document: Document) -> Topology:
         In one line: the file, the line if known, the field, the value found and the remedy.
     """
     if document.data is None:
-        raise document.fault((), "the file is empty; see docs/topology-format.md for what to write")
+        raise document.fault(
+            (), "the file is empty; see docs/formats/topology.md for what to write"
+        )
     from forestcoll.topology.reading.topology_entries import checked_entry  # loads pydantic
 
     entry = checked_entry(document)

@@ -10,7 +10,14 @@ import pytest
 
 from tests.command_line import invoke
 
-PAGES = sorted((Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"))
+IN_ORDER = ("add-a-method", "add-more", "boxes-on-leaf-spine", "schedule-for-mscclpp", "sweep")
+"""Pages whose blocks need what earlier ones wrote: tests/docs/test_docs.py runs them."""
+
+PAGES = [
+    page
+    for page in sorted((Path(__file__).parents[2] / "docs" / "how-to").glob("*.md"))
+    if page.stem not in IN_ORDER
+]
 
 
 def examples() -> list[tuple[str, str]]:

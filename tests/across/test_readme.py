@@ -25,7 +25,7 @@ DRAWN = [(page, *found) for page in PAGES for found in PICTURE.findall(page.read
         ("README.md", "allgather.json"),
         ("docs/how-to/large-networks.md", "allgather.npz"),
         ("docs/fixed-k.md", "k3.json"),
-        ("docs/certificates.md", "certificate.json"),
+        ("docs/formats/certificates.md", "certificate.json"),
         ("docs/latency.md", "low.json"),
         ("docs/baselines.md", "allreduce.json"),
     ],

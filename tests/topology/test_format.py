@@ -149,7 +149,7 @@ def test_a_malformed_file_is_reported_in_one_line(tmp_path, old, new, where, rem
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "the file is empty; see docs/topology-format.md"),
+        ("", "the file is empty; see docs/formats/topology.md"),
         ("# only a comment\n", "the file is empty"),
         (
             "just words",
@@ -198,7 +198,7 @@ def test_the_schema_in_the_docs_is_current():
 
 def test_the_blocks_of_the_docs_are_the_minimal_example():
     """The page's YAML and its first JSON say the same as docs/examples/minimal.yaml."""
-    text = (DOCS / "topology-format.md").read_text()
+    text = (DOCS / "formats" / "topology.md").read_text()
     minimal = read_topology(DOCS / "examples" / "minimal.yaml")
     yaml_block, *_ = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     json_block, *_ = re.findall(r"```json\n(.*?)```", text, re.DOTALL)
@@ -228,12 +228,13 @@ def test_the_examples_load_validate_and_fit_the_schema(path):
 
 
 def test_the_examples_are_the_ones_the_docs_name():
-    named = re.findall(r"\(examples/([a-z-]+)\.yaml\)", (DOCS / "topology-format.md").read_text())
+    page = (DOCS / "formats" / "topology.md").read_text()
+    named = re.findall(r"\(\.\./examples/([a-z-]+)\.yaml\)", page)
     assert sorted(named) == [path.stem for path in EXAMPLES]
 
 
 def test_the_page_changes_a_cluster_as_it_says(tmp_path):
-    text = (DOCS / "topology-format.md").read_text()
+    text = (DOCS / "formats" / "topology.md").read_text()
     *_, changed = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     (tmp_path / "net.yaml").write_text(changed)
     made = read_topology(tmp_path / "net.yaml")
@@ -243,7 +244,7 @@ def test_the_page_changes_a_cluster_as_it_says(tmp_path):
 
 def test_the_page_shares_host_memory_as_it_says():
     """64 GB/s of gpu1 both ways together, named by its ends; 100 of what enters the host."""
-    text = (DOCS / "topology-format.md").read_text()
+    text = (DOCS / "formats" / "topology.md").read_text()
     _, block, _ = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
     made = topology_from_document(parse_yaml(block, "docs"))
     assert [(one.name, one.bandwidth_gb_s) for one in made.shared] == [

@@ -2,7 +2,7 @@
 
 Problem: prove a lower bound on the time of a collective without the search that found it.
 Input:   the numbers: links with latencies, and a label of each node or prices that bound the rate.
-Output:  a JSON file whose format docs/certificates.md explains.
+Output:  a JSON file whose format docs/formats/certificates.md explains.
 Cost:    a line for each GPU, link and label.
 Source:  :mod:`forestcoll.problem.over_time.time_bound`.
 

@@ -1,4 +1,4 @@
-"""Schedule files in JSON or npz; docs/schedule-format.md describes the format.
+"""Schedule files in JSON or npz; docs/formats/schedule.md describes the format.
 
 To read: ``schedule_files`` (reads and writes any schedule), then ``binary`` (npz),
 ``bound_document`` and ``header``, which also do both. Writing: ``stepwise_document``. Reading:

@@ -1,6 +1,6 @@
 """Read and write schedule files, in JSON or npz, atomically.
 
-docs/schedule-format.md and docs/schemas/ describe the formats. A name that ends in ".npz" selects
+docs/formats/schedule.md and docs/schemas/ describe the formats. A name that ends in ".npz" selects
 the binary format, which also holds factored forests. Reading checks the form, and that nodes,
 chunks and paths exist. It also rejects a GPU with two parents in one tree, which the arrays of a
 forest cannot hold. :func:`forestcoll.schedule.verify` checks the content.

@@ -16,7 +16,8 @@ from experiments.config.schema import experiment_schema
 from experiments.measures.declared import DRAWN
 from forestcoll.errors import InvalidExperimentError
 
-PAGE = Path(__file__).parents[3] / "docs" / "experiments.md"
+ROOT = Path(__file__).parents[3]
+PAGE = ROOT / "docs" / "experiments" / "figures.md"
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=str)
@@ -68,7 +69,7 @@ def dots(rows, y):
 def test_a_new_kind_is_one_entry_beside_its_function(tmp_path: Path) -> None:
     """Experiment files, the schema and the drawing know it at once."""
     (tmp_path / "dots.py").write_text(DOTS)
-    program = NEW.replace("ROOT", str(PAGE.parents[1]))
+    program = NEW.replace("ROOT", str(ROOT))
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True)
     assert done.returncode == 0, done.stderr.decode()
 

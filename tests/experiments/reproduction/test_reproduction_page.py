@@ -1,4 +1,4 @@
-"""docs/papers/reproduction.md says what the rows say."""
+"""docs/papers/reproduction*.md say what the rows say."""
 
 from experiments.reproduction.coverage import Coverage
 from experiments.reproduction.reproduction_page import page_tables, updated
@@ -7,11 +7,12 @@ from tests.experiments.reproduction.conftest import CLONE
 
 def test_the_page_is_that_of_the_rows(coverage: Coverage) -> None:
     """`forestcoll reproduction page` writes it."""
-    page = (CLONE / "docs" / "papers" / "reproduction.md").read_text(encoding="utf-8")
+    files = sorted((CLONE / "docs" / "papers").glob("reproduction*.md"))
+    pages = [file.read_text(encoding="utf-8") for file in files]
     tables = page_tables(coverage)
-    assert updated(page, tables) == page
+    assert [updated(page, tables) for page in pages] == pages
     for lines in tables.values():
-        assert "\n".join(lines) in page
+        assert "\n".join(lines) in "\n".join(pages)
 
 
 def test_every_item_has_a_line_and_a_verdict(coverage: Coverage) -> None:

@@ -75,6 +75,6 @@ def test_a_machine_is_known_by_its_name() -> None:
 
 
 def test_the_page_has_every_rate() -> None:
-    page = (ROOT / "docs" / "runtime-files.md").read_text()
+    page = (ROOT / "docs" / "formats" / "scoring.md").read_text()
     for name, one in THREADBLOCK_RATES.items():
         assert f"| `{name}` | {float(one.simple.value):g} | {one.simple.confidence} |" in page

@@ -153,7 +153,7 @@ def test_pipe_is_written_to_not_replaced(tmp_path: Path) -> None:
 
 def test_the_documented_example_equals_the_written_file(tmp_path: Path) -> None:
     """The page shows the very bytes that the two rails give, and they verify as optimal."""
-    page = (DOCS / "schedule-format.md").read_text(encoding="utf-8")
+    page = (DOCS / "formats" / "schedule.md").read_text(encoding="utf-8")
     example = page.partition("```json\n")[2].partition("```")[0]
     write_schedule(rails2(), tmp_path / "schedule.json")
     assert (tmp_path / "schedule.json").read_text() == example

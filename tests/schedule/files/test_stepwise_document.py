@@ -183,7 +183,7 @@ def test_a_number_beyond_64_bits_is_not_written(tmp_path: Path) -> None:
 
 def test_the_documented_example_equals_the_written_file(tmp_path: Path) -> None:
     """A broadcast in halves: the page shows the very bytes, and they verify."""
-    page = (DOCS / "schedule-format.md").read_text(encoding="utf-8")
+    page = (DOCS / "formats" / "step-schedule.md").read_text(encoding="utf-8")
     example = page.partition("## Step schedules")[2].partition("```json\n")[2].partition("```")[0]
     (tmp_path / "example.json").write_text(example, encoding="utf-8")
     found = read_schedule(tmp_path / "example.json")

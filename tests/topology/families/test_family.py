@@ -44,7 +44,7 @@ def test_usage_and_defaults_can_be_shown():
 
 def test_the_families_of_the_docs_exist():
     """Every example specification in the table of families loads."""
-    text = (DOCS / "topology-format.md").read_text()
+    text = (DOCS / "networks" / "families.md").read_text()
     rows = [line.split("|")[2] for line in text.splitlines() if line.startswith("| ")]
     specs = [spec for row in rows for spec in re.findall(r"`([a-z0-9_]+:[^`]+)`", row)]
     assert len(specs) >= 11

@@ -217,7 +217,8 @@ def test_chunk_bytes_wins_over_the_name() -> None:
 
 
 def test_the_file_in_the_docs_is_two_boxes_of_ndv2() -> None:
-    page = (Path(__file__).parents[3] / "docs" / "topology-format.md").read_text(encoding="utf-8")
+    docs = Path(__file__).parents[3] / "docs"
+    page = (docs / "formats" / "topologies-of-other-tools.md").read_text(encoding="utf-8")
     (block,) = (
         text for text in re.findall(r"```json\n(.*?)```", page, re.DOTALL) if "gpus_" in text
     )

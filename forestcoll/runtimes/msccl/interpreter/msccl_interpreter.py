@@ -5,7 +5,7 @@ Problem: does a program end, at any speeds of its threadblocks, with the data th
 Input:   an algorithm.
 Output:  findings.
 Cost:    a second or two for each hundred thousand steps.
-Source:  the parser and the kernel of the current executor; docs/runtime-files.md.
+Source:  the parser and the kernel of the current executor; docs/formats/runtime-files.md.
 """
 
 from __future__ import annotations

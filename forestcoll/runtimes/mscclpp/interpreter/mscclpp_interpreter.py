@@ -5,10 +5,10 @@ Problem: do the threadblocks of a plan end, at any speeds, launch after launch, 
 Input:   a plan.
 Output:  findings.
 Cost:    some seconds for each hundred thousand operations.
-Source:  the loader and the kernel of MSCCL++; docs/runtime-files.md. Counters that only grow, each
-         with one writer and one waiter, form a Kahn process network: the set of executed operations
-         does not depend on speeds, so one run decides. All launches are alike if each one balances
-         its counters and accesses remote buffers only within their GPUs' launches.
+Source:  the loader and the kernel of MSCCL++; docs/formats/mscclpp-plans.md. Counters that only
+         grow, each with one writer and one waiter, form a Kahn process network: the set of executed
+         operations does not depend on speeds, so one run decides. All launches are alike if each
+         one balances its counters and accesses remote buffers only within their GPUs' launches.
 """
 
 from __future__ import annotations

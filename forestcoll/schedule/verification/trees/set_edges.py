@@ -125,8 +125,8 @@ def _order(tail: Ints, head: Ints) -> npt.NDArray[np.int64]:
     while digits.any():
         then = np.argsort((digits & _DIGIT).astype(np.uint16), kind="stable")
         order, digits = order[then], digits[then] // (_DIGIT + 1)
-    by_head, then = head[order], tail[order]
-    if ((then[1:] < then[:-1]) & (by_head[1:] == by_head[:-1])).any():
+    by_head, by_tail = head[order], tail[order]
+    if ((by_tail[1:] < by_tail[:-1]) & (by_head[1:] == by_head[:-1])).any():
         return np.lexsort((tail, head))
     return order
 
