@@ -127,11 +127,8 @@ test-web: setup $(VENV)/web
 
 # The site, with warnings and dead links as errors. It needs the program, not its extras: beside the
 # package and what that needs, the tools of the extra docs alone are installed.
-SITE_NEEDS := import tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
-  print(*project["dependencies"], *project["optional-dependencies"]["docs"], sep="\n")
-
 $(VENV)/docs: pyproject.toml | $(VENV)/tools
-	@$(BIN)/python -c '$(SITE_NEEDS)' > $@.txt
+	@$(BIN)/python -c '$(REQUIREMENTS)' docs > $@.txt
 	@$(PIP) --requirement $@.txt
 	@touch $@
 

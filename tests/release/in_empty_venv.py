@@ -32,4 +32,13 @@ assert "optimal" in command("verify", "forest.json")
 assert "1040/3" in command("generate", TOPOLOGY, "-o", "again.npz")
 assert "verified" in command("baselines", "run", "multitree", TOPOLOGY)  # native code of its own
 assert "topology" in command("schema")  # files that are installed beside the modules
+
+# In a folder with packages of the same names, ours are found.
+for name in ("baselines", "experiments", "lp"):
+    Path(name).mkdir()
+    Path(name, "__init__.py").write_text("raise AssertionError('not the installed one')")
+own = [sys.executable, "-m", "forestcoll", "baselines", "list"]
+listed = subprocess.run(own, check=True, capture_output=True, text=True).stdout
+assert "multitree" in listed
+
 print(f"forestcoll {command('--version').split()[-1]}: optimum, generate, verify and the command")
