@@ -26,6 +26,7 @@ root_doc = "docs/index"
 include_patterns = [
     "docs/**.md",
     "notebooks/*.ipynb",
+    "notebooks/README.md",
     "README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",

@@ -57,14 +57,16 @@ def _notebooks() -> str:
     """Return the page of notebooks: the title and the first sentences of each."""
     parts = ["# Notebooks", "Each is kept with its outputs, and runs in the tests."]
     files = sorted((ROOT / "notebooks").glob("*.ipynb"))
+    readme = sorted((ROOT / "notebooks").glob("README.md"))
     for file in files:
         cells = json.loads(file.read_text(encoding="utf-8"))["cells"]
         text = "".join(next(cell["source"] for cell in cells if cell["cell_type"] == "markdown"))
         title, _, rest = text.partition("\n")
         first = next((part for part in rest.split("\n\n") if part.strip()), "")
         parts.append(f"- [{title.lstrip('# ')}](../../../notebooks/{file.name})")
-        sentences = re.match(r".*[.:]", " ".join(first.split()))
+        plain = re.sub(r"\[([^\]]+)\]\([^)]*\)", r"\1", " ".join(first.split()))
+        sentences = re.match(r".*[.:]", plain)
         parts.append("  " + sentences[0] if sentences else "")
-    listed = "\n".join(f"../../../notebooks/{file.name}" for file in files)
+    listed = "\n".join(f"../../../notebooks/{file.name}" for file in [*files, *readme])
     parts.append("```{toctree}\n:hidden:\n\n" + listed + "\n```")
     return "\n\n".join(parts) + "\n"
