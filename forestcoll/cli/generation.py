@@ -199,11 +199,13 @@ def _may_be_shallower(made: dict[str, Any], options: Options) -> bool:
     The rate of a shallower forest is a search of its own, often longer than this generation. So the
     command that searches is named, and nothing is searched.
     """
-    phases = [made] if "depth" in made else [made["reduce"], made["gather"]]
-    excess = sum(phase["depth"] - phase["at_least"]["depth"] for phase in phases)
     limited = options.max_depth is not None or options.size is not None
     others = options.multicast or options.factored or options.sparse_exchange
-    return excess >= _EXCESS_HOPS and not limited and not others and options.method == "forestcoll"
+    if limited or others or options.method != "forestcoll":
+        return False
+    phases = [made] if "depth" in made else [made["reduce"], made["gather"]]
+    excess: int = sum(phase["depth"] - phase["at_least"]["depth"] for phase in phases)
+    return excess >= _EXCESS_HOPS
 
 
 def _written_trees(

@@ -206,7 +206,9 @@ class _Search:
                 np.concatenate([np.full(slots * classes, -np.inf), np.zeros(len(weights))]),
                 np.concatenate([np.tile(program._upper, slots), np.full(len(weights), np.inf)]),
                 np.zeros(len(cost)),
-                np.full(len(cost), np.inf),
+                # Every tree loads some link by 1 or more. Finite, as the solver's answer is
+                # checked by its multipliers.
+                np.append(np.ones(len(columns)), len(columns)),
                 maximise=True,
             ),
             Settings(seconds=_SECONDS),

@@ -95,7 +95,7 @@ def test_windows_costs_and_priorities_are_those_of_the_library(schedule: Path) -
         (("--clock", "--lockstep"), "keeps to steps or to its clock; choose one"),
         (("--usage", "usage.bmp"), "usage.bmp"),
         (("--timeline", "times.txt"), "times.txt"),
-        (("--timeline", "nowhere/times.csv"), "there is no directory nowhere"),
+        (("--timeline", f"{__file__}/times.csv"), "test_simulation.py"),
     ],
 )
 def test_mistakes_are_one_line(

@@ -75,7 +75,9 @@ def _parts(data: bytes, name: str) -> list[tuple[int, int]]:
 
     parser.StartElementHandler, parser.EndElementHandler = start, end
     # Inside another element no prologue may stand; blanks keep the places of bytes.
-    bare = _PROLOGUE.sub(lambda found: re.sub(rb"[^\n]", b" ", found[0]), data, count=1)
+    prologue = _PROLOGUE.match(data)
+    last = 0 if prologue is None else prologue.end()
+    bare = re.sub(rb"[^\n]", b" ", data[:last]) + data[last:]
     try:
         parser.Parse(_FIRST + bare + _LAST, True)
     except expat.ExpatError:
