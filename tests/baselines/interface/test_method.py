@@ -62,7 +62,7 @@ def test_limits_go_to_methods_that_search_alone() -> None:
     ("given", "error", "message"),
     [
         ({"collective": "broadcast"}, UnsupportedError, "^unsupported: mine has no broadcast; it"),
-        ({"parameters": {"wide": 1}}, InvalidParameterError, "no parameter 'wide'; did you mean width"),
+        ({"parameters": {"wide": 1}}, InvalidParameterError, "'wide'; did you mean width"),
         ({"parameters": {"limits": 1}}, InvalidParameterError, "no parameter 'limits'; it has: w"),
         ({"parameters": {"width": "x"}}, InvalidParameterError, "^mine: width is 'x'; it must be"),
     ],
