@@ -206,9 +206,9 @@ class _Search:
                 np.concatenate([np.full(slots * classes, -np.inf), np.zeros(len(weights))]),
                 np.concatenate([np.tile(program._upper, slots), np.full(len(weights), np.inf)]),
                 np.zeros(len(cost)),
-                # Every tree loads some link by 1 or more. Finite, as the solver's answer is
-                # checked by its multipliers.
-                np.append(np.ones(len(columns)), len(columns)),
+                # No tree carries more than 1, since it loads a link as much. The bounds are finite
+                # for the check of the multipliers, and loose, or they would take the links' prices.
+                np.append(np.full(len(columns), 2.0), 2.0 * len(columns)),
                 maximise=True,
             ),
             Settings(seconds=_SECONDS),

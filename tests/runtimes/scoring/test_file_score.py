@@ -266,6 +266,7 @@ def test_files_of_the_optimum_rank_by_instances_up_to_the_links() -> None:
             export(program, MscclOptions(instances=n, channels=1))
 
 
+@pytest.mark.slow  # TACCL searches for half a minute
 def test_files_of_a_ring_in_each_box_rank_up_to_16_instances() -> None:
     """TACCL's threadblock of one channel moves all data: 1/n of it at 20 GB/s are 20 n GB/s."""
     topology = load_topology("dgx_a100:boxes=2")
