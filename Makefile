@@ -125,10 +125,10 @@ test-web: setup $(VENV)/web
 	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
 	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
 
-# The site, with warnings and dead links as errors. It needs the program, not its extras: beside the
-# package and what that needs, the tools of the extra docs alone are installed.
+# The site, with warnings and dead links as errors. Its reference imports every module, so that beside
+# the tools of the extra docs all that `make setup` installs is needed.
 $(VENV)/docs: pyproject.toml | $(VENV)/tools
-	@$(BIN)/python -c '$(REQUIREMENTS)' docs > $@.txt
+	@$(BIN)/python -c '$(REQUIREMENTS)' docs lp experiments notebooks dask exec > $@.txt
 	@$(PIP) --requirement $@.txt
 	@touch $@
 
