@@ -162,7 +162,7 @@ cpp: $(VENV)/tools
 # one session would collect all. What is in no list is in the other half.
 MARKED ?= not slow
 # All that schedules of many methods are tested with is in one half, which makes each once.
-HALF := $(addprefix tests/,all_to_all allreduce baselines bounded_depth in_network problem reference \
+HALF := $(addprefix tests/,across all_to_all allreduce baselines bounded_depth in_network problem reference \
   runtimes schedule test_compilation.py topology)
 PYTEST = $(BIN)/python -m pytest -p no:anyio -m '$(MARKED)'
 

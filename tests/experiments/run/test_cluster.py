@@ -90,6 +90,7 @@ def ancestors(process: int) -> list[int]:
     return found
 
 
+@pytest.mark.slow  # some thirteen seconds of restarts
 def test_no_point_is_lost_with_a_worker_harness_or_scheduler(
     cluster: Cluster, write_experiment, harness, tmp_path: Path
 ) -> None:
