@@ -153,14 +153,14 @@ def test_the_legend_hides_a_method_in_all_panels_of_its_section(page: Any) -> No
     traces = page.locator("#experiment-1 .plot .scatterlayer .trace")
     for plot in page.locator("#experiment-1 .plot").all():
         plot.scroll_into_view_if_needed()
-        plot.locator(".scatterlayer .trace").first.wait_for()
+        plot.locator(".scatterlayer .trace").first.wait_for(state="attached")
     before = traces.count()
     entry = page.locator("#experiment-1 .legend button", has_text="forestcoll").first
     entry.click()
     assert entry.get_attribute("aria-pressed") == "false"
-    assert traces.count() == before - 3  # of three figures, each of one panel
+    until(page, lambda: traces.count() == before - 3)  # of three figures, each of one panel
     entry.press("Enter")
-    assert traces.count() == before
+    until(page, lambda: traces.count() == before)
 
 
 def test_the_mouse_shows_a_point(page: Any) -> None:
@@ -186,8 +186,9 @@ def test_the_page_follows_the_preferred_colour_scheme(page: Any, scheme: str) ->
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert ground == {"light": "rgb(255, 255, 255)", "dark": "rgb(22, 25, 29)"}[scheme]
     text = page.locator(".plot .xtick text").first
-    colour = text.evaluate("one => getComputedStyle(one).fill")
-    assert colour == {"light": "rgb(29, 33, 38)", "dark": "rgb(230, 233, 237)"}[scheme]
+    colour = {"light": "rgb(29, 33, 38)", "dark": "rgb(230, 233, 237)"}[scheme]
+    # Panels are drawn again one after another.
+    until(page, lambda: text.evaluate("one => getComputedStyle(one).fill") == colour)
 
 
 def test_nothing_leaves_a_narrow_page(page: Any) -> None:
