@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 
 from matplotlib.figure import Figure
 
 from baselines.compared_method import Compared
 from forestcoll.draw.canvas import CROSSING, INK, QUIET, Picture
+from forestcoll.draw.charts.named_rows import name_rows
 from forestcoll.errors import UnsupportedError
 
 __all__ = ["draw_comparison"]
@@ -45,26 +47,15 @@ def draw_comparison(compared: Sequence[Compared]) -> Figure:
         adding = bound != bounds[0]  # the switches of some methods add, those of others forward
         label = "optimum, switches add" if adding else "optimum"
         axes.axvline(float(bound), color=CROSSING, lw=1.2, ls=style, label=label)
-    for row, (rate, one) in enumerate(zip(rates, made, strict=True)):
-        most = one.bound_gb_s
-        share = "" if most is None else f" ({100 * rate / float(most):.3g} %)"
-        axes.annotate(
-            f"{rate:.4g}{share}",
-            (1.0, row),
-            xytext=(6, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            fontsize=7,
-            annotation_clip=False,
-        )
-    axes.set_yticks(range(len(made)), [one.method for one in made], fontsize=8)
-    for name in axes.get_yticklabels():
-        name.set_parse_math(False)
-    axes.set_ylim(len(made) - 0.5, -0.5)
-    axes.spines[["top", "right"]].set_visible(False)
+    texts = [_attained(rate, one.bound_gb_s) for rate, one in zip(rates, made, strict=True)]
+    name_rows(axes, [one.method for one in made], texts, points=8)
     title = f"{shown.topology.name}, {shown.collective}"
     figure.suptitle(title, color=INK, fontsize=10, parse_math=False)
     axes.set_xlabel("theoretical algorithmic bandwidth, GB/s", color=INK)
     figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=8)
     return figure
+
+
+def _attained(rate: float, most: Fraction | None) -> str:
+    """Return a rate with its share of a bound."""
+    return f"{rate:.4g}" if most is None else f"{rate:.4g} ({100 * rate / float(most):.3g} %)"

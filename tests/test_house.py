@@ -128,7 +128,6 @@ def test_no_folder_is_too_full(folder: Path) -> None:
     assert len(files) <= MOST_FILES
 
 
-@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="the sources of a release, without git")
 def test_the_top_folder_has_no_stray_entry() -> None:
     """What a command wrote there by mistake is easily committed."""
     listed = subprocess.run(

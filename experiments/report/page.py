@@ -7,7 +7,7 @@ import hashlib
 import importlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -142,6 +142,12 @@ def _sha256(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+def _without_line(entry: Entry) -> Entry:
+    """Return what entries of a name share: some figures draw only the markers of a line."""
+    style = entry.style
+    return replace(entry, style=replace(style, line="", size=0) if style.marker else style)
+
+
 class Section:
     """A section of the page; ``assets/page.html`` reads its attributes."""
 
@@ -152,11 +158,12 @@ class Section:
         self.facts = facts(source.rows)
         self.charts = charts_of(source.rows, palette)
         self._plots = [plot for chart in self.charts for plot in chart.plots]
-        entries = {Entry(name, palette[name]): words.get(name, name) for name in palette}
-        for trace in (trace for plot in self._plots for trace in plot.traces):
-            entries.setdefault(trace.entry, trace.entry.name)
+        drawn = [trace.entry for plot in self._plots for trace in plot.traces]
+        entries: dict[Entry, Entry] = {}
+        for entry in (*(Entry(name, palette[name]) for name in palette), *drawn):
+            entries.setdefault(_without_line(entry), entry)
         self._places = {entry: place for place, entry in enumerate(entries)}
-        self.legend = [button(entry, words) for entry, words in entries.items()]
+        self.legend = [button(one, words.get(one.name, one.name)) for one in entries.values()]
         place = Path(source.place)
         self.losses = losses(
             source.rows, place.parent if place.suffix in (".jsonl", ".parquet") else place
@@ -169,7 +176,7 @@ class Section:
         panels = [
             {
                 "layout": plot.layout,
-                "entries": [self._places[trace.entry] for trace in plot.traces],
+                "entries": [self._places[_without_line(trace.entry)] for trace in plot.traces],
                 "traces": [_sharing(trace.data, texts) for trace in plot.traces],
             }
             for plot in self._plots

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from forestcoll.draw.canvas import INK, QUIET, Picture
+from forestcoll.draw.charts.named_rows import name_rows
 from forestcoll.errors import InvalidParameterError
 
 __all__ = ["draw_execution_times"]
@@ -45,26 +46,10 @@ def draw_execution_times(runs: Mapping[str, Sequence[float]], title: str, label:
     axes.hlines(list(places), least, most, color=INK, linewidth=1.2)
     for ends in (least, most):
         axes.plot(ends, places, "|", color=INK, markersize=6)
-    for place, median in zip(places, medians, strict=True):
-        axes.annotate(  # beside the axes, where no bar and no line ends
-            f"{median:.4g}",
-            (1.0, place),
-            xytext=(6, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            fontsize=8,
-            annotation_clip=False,
-        )
-    axes.set_yticks(list(places), list(runs))
-    for text in axes.get_yticklabels():
-        text.set_parse_math(False)
-        text.set_fontsize(8)
-    axes.set_ylim(len(runs) - 0.5, -0.5)
+    name_rows(axes, list(runs), [f"{median:.4g}" for median in medians], points=8)
     axes.set_xlim(0, 1.03 * max(most))
     axes.grid(axis="x", color=QUIET, linewidth=0.4)
     axes.set_axisbelow(True)
-    axes.spines[["top", "right"]].set_visible(False)
     axes.set_xlabel(f"{label}, ms: bar median, line least to most", color=INK, fontsize=9)
     axes.set_title(title, fontsize=9, loc="left", color=INK, parse_math=False)
     return figure

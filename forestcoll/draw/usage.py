@@ -83,7 +83,7 @@ def draw_usage(simulation: Simulation, topology: Topology) -> Figure:
 
 def unit_of_time(time_s: float) -> tuple[float, str]:
     """Return the unit for an axis up to a time: how many are a second, and its name."""
-    return (1e3, "ms") if time_s >= 1e-3 else (1e6, "us")
+    return (1e3, "ms") if time_s * 1e3 >= 1 else (1e6, "us")
 
 
 def heading(simulation: Simulation, topology: Topology) -> str:

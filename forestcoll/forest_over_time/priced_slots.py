@@ -21,7 +21,6 @@ from forestcoll.forest_over_time.priced_hops import Floats, Ints
 __all__ = ["best_slots", "cheaper_slots", "grown_tree"]
 
 _SWEEPS = 20
-_SAME = 1e-12  # relative to the price of the tree: less is no progress
 
 
 def grown_tree(prices: Floats, root: int, gap: int) -> tuple[Ints, Ints] | None:
@@ -133,7 +132,7 @@ def cheaper_slots(prices: Floats, parent: Ints, gap: int) -> tuple[float, Ints, 
         found = best_slots(prices, parent, gap)
         assert found is not None  # it has slots already
         price, slot = found
-        if price >= before * (1 - _SAME):
+        if price >= before:
             break
     return price, parent, slot
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from forestcoll.draw.canvas import CROSSING, INK, QUIET, Picture
+from forestcoll.draw.charts.named_rows import name_rows
 from forestcoll.errors import InvalidParameterError
 from forestcoll.topology.describe import decimal
 from forestcoll.topology.numbers import exact_text
@@ -68,25 +69,10 @@ def _panel(axes: Axes, outcomes: Sequence[Outcome]) -> None:
     places = range(len(outcomes))
     axes.barh(places, values, height=0.6, color=CROSSING if failed else _BETTER)
     axes.axvline(now, color=QUIET, lw=1, ls="--")
-    for place, one, value in zip(places, outcomes, values, strict=True):
-        text = (
-            "stops" if one.algbw_gb_s is None else f"{value:.4g} ({100 * float(one.gain):+.1f} %)"
-        )
-        axes.annotate(  # beside the panel, where no bar and no line ends
-            text,
-            (1.0, place),
-            xytext=(6, 0),
-            xycoords=("axes fraction", "data"),
-            textcoords="offset points",
-            va="center",
-            fontsize=7,
-            annotation_clip=False,
-        )
-    axes.set_yticks(list(places), [one.parts.in_words(every=one.every) for one in outcomes])
-    for label in axes.get_yticklabels():
-        label.set_parse_math(False)
-        label.set_fontsize(7)
-    axes.set_ylim(len(outcomes) - 0.5, -0.5)
-    axes.spines[["top", "right"]].set_visible(False)
+    texts = [
+        "stops" if one.algbw_gb_s is None else f"{value:.4g} ({100 * float(one.gain):+.1f} %)"
+        for one, value in zip(outcomes, values, strict=True)
+    ]
+    name_rows(axes, [one.parts.in_words(every=one.every) for one in outcomes], texts)
     title = "if one fails" if failed else f"if {exact_text(outcomes[0].factor)} times as fast"
     axes.set_title(title, fontsize=9, loc="left", color=INK)

@@ -158,7 +158,7 @@ def test_the_legend_hides_a_method_in_all_panels_of_its_section(page: Any) -> No
     entry = page.locator("#experiment-1 .legend button", has_text="forestcoll").first
     entry.click()
     assert entry.get_attribute("aria-pressed") == "false"
-    until(page, lambda: traces.count() == before - 3)  # of three figures, each of one panel
+    until(page, lambda: traces.count() == before - 5)  # two figures of one panel, one of three
     entry.press("Enter")
     until(page, lambda: traces.count() == before)
 

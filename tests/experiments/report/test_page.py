@@ -188,6 +188,12 @@ def test_every_trace_belongs_to_an_entry_of_the_legend() -> None:
     assert len(set(drawn["texts"])) == len(drawn["texts"])
 
 
+def test_a_method_has_one_entry_for_lines_and_for_markers_alone() -> None:
+    """Generation time against GPUs is drawn with lines, against the optimum without."""
+    words = [entry.words for entry in section(clusters_of_rows()).legend]
+    assert words.count("forestcoll") == words.count("ring") == 1
+
+
 def test_losses_are_listed_and_named_in_the_legend() -> None:
     """One that never has a result says so there."""
     one = section(rings_of_rows())
