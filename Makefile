@@ -1,17 +1,17 @@
 # Two commands do everything: `make demo` sets up and runs the main job, `make test` sets up and
 # passes the tests. Both need python3 (3.11 or later), g++ and make only.
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-all test-web docs lint types arrows cpp python bench fuzz figures-quick figures \
+.PHONY: help setup demo test test-all test-web test-torch docs lint types arrows cpp python bench fuzz figures-quick figures \
   wheel coverage bench-track format stub clean
 
 VENV := .venv
 BIN := $(VENV)/bin
 PYTHON ?= python3
 # Requirements of the package with the extras named in the arguments; without any, with all but those
-# of `make test-web`, `make docs`, `make wheel` and `make coverage`.
+# of `make test-web`, `make test-torch`, `make docs`, `make wheel` and `make coverage`.
 REQUIREMENTS := import sys, tomllib; project = tomllib.load(open("pyproject.toml", "rb"))["project"]; \
   extras = project["optional-dependencies"]; \
-  wanted = sys.argv[1:] or [name for name in extras if name not in ("all", "docs", "release", "web")]; \
+  wanted = sys.argv[1:] or [name for name in extras if name not in ("all", "docs", "release", "torch", "web")]; \
   print(*project["dependencies"], *(one for name in wanted for one in extras[name]), sep="\n")
 NATIVE := $(shell find forestcoll/native baselines/native -name '*.cpp' -o -name '*.hpp')
 RELEASED = build/$(shell $(BIN)/python -c 'import sys; print(sys.implementation.cache_tag)')
@@ -23,6 +23,7 @@ help:
 	@echo "make test-all  the same, with the tests marked slow: every method, collective and network,"
 	@echo "             and with all rounds of random tests"
 	@echo "make test-web  set up, get a browser, then test the page of results in it"
+	@echo "make test-torch  set up, get torch, then run written modules between its processes"
 	@echo "make docs    set up its tools, then build the documentation site, build/site/index.html"
 	@echo "make bench   set up, then measure the core and the paper's algorithms beside it (minutes)"
 	@echo "make fuzz    set up, then try random networks for MINUTES=10, beginning at SEED=1, and let"
@@ -124,6 +125,15 @@ test-web: setup $(VENV)/web
 	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } || \
 	  { echo "error: no browser to be had; install Chromium, so that it is on PATH"; exit 1; }
 	FORESTCOLL_WEB=1 $(BIN)/python -m pytest -q tests/experiments/report/test_in_browser.py
+
+# Written modules over torch.distributed (gloo). torch takes gigabytes, so nothing else installs it.
+$(VENV)/torch: pyproject.toml | $(VENV)/tools
+	@$(BIN)/python -c '$(REQUIREMENTS)' torch > $@.txt
+	@$(PIP) --requirement $@.txt
+	@touch $@
+
+test-torch: setup $(VENV)/torch
+	FORESTCOLL_TORCH=1 $(BIN)/python -m pytest -q tests/runtimes/python_modules/test_over_torch_groups.py
 
 # The site, with warnings and dead links as errors. Its reference imports every module, so that beside
 # the tools of the extra docs all that `make setup` installs is needed.
