@@ -20,7 +20,8 @@ def damaged_network(seed: int, *, groups: bool) -> tuple[Topology, tuple[int, ..
     chance = random.Random(f"damaged {seed}")
     whole = random_topology(seed, KINDS[seed % len(KINDS)])
     links = [_slowed(link, chance) for link in whole.links if chance.random() > 0.1]
-    shared = [_shared(name, links, chance) for name in "kl"[: chance.randint(1, 2)] if groups and links]
+    names = "kl"[: chance.randint(1, 2)]
+    shared = [_shared(name, links, chance) for name in names if groups and links]
     network = Topology(whole.name, whole.nodes, tuple(links), tuple(shared))
     weights = tuple(chance.randint(0, 3) for _ in network.compute)
     if not any(weights) or chance.random() < 0.5:
