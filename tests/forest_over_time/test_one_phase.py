@@ -6,11 +6,14 @@ import pytest
 
 from forestcoll.core.stopwatch import Stopwatch
 from forestcoll.errors import UnsupportedError
-from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase
+from forestcoll.forest_over_time.one_phase import STAGE, ForestsOfPhase, TimedForest
 from forestcoll.forest_over_time.repeated_time import repeated_time_us
+from forestcoll.forest_over_time.slot_program import SlotPlan, SlottedTree
+from forestcoll.forest_over_time.timed_trees import TimedTree
 from forestcoll.problem.options import Options
 from forestcoll.problem.request import Request
 from forestcoll.schedule import verify
+from tests.hand_networks import network_of
 
 ALPHA = Fraction(10)
 
@@ -40,6 +43,32 @@ def test_in_between_slots_are_sooner_than_constant_rates():
 def test_a_good_time_needs_no_slots():
     found = forests("dgx_a100:boxes=2").at(16_000_000, good_us=Fraction(100))
     assert found.plan == "constant rates"
+
+
+def plan_over(*paths: tuple[int, ...]) -> TimedForest | None:
+    """Return what becomes of a plan in which a (node 0) sends 1 to b (1) over each path.
+
+    From v (2), where b is, it is 1 us more if w (3) lies between. Capacities suffice.
+    """
+    network = network_of("a b [v] [w]", "a > v w: 9 1, w > v: 9 1, v > b: 9 1, b > a: 9 1")
+    asked = Request.of(network, Options(collective="broadcast", root=0))
+    phase = ForestsOfPhase(asked, Fraction(0), Stopwatch())
+    trees = [SlottedTree(0, TimedTree(0, (-1, 0), ((), path)), (-1, 0)) for path in paths]
+    plan = SlotPlan(1, 1, float(len(paths)), tuple((one, 1.0) for one in trees))
+    return phase._of_plan(plan, Fraction(len(paths)))
+
+
+def test_the_slowest_path_of_a_plan_counts():
+    """2 us by v and 3 us by w, after a slot that is as wide."""
+    short, long = plan_over((0, 2, 1)), plan_over((0, 3, 2, 1))
+    assert short is not None
+    assert long is not None
+    assert (short.time_us, long.time_us) == (4, 6)
+
+
+def test_plans_that_pass_a_link_at_two_offsets_are_left_out():
+    """What a sends by w reaches the link to b a microsecond after what it sends to v."""
+    assert plan_over((0, 2, 1), (0, 3, 2, 1)) is None
 
 
 def test_unequal_weights():

@@ -53,6 +53,15 @@ def test_a_cheap_slot_is_waited_for():
         assert slot.tolist() == [-1, 1, 2]
 
 
+def test_gpus_move_to_a_cheaper_parent() -> None:
+    """2 is reached from 0 at first, and costs nothing behind 1."""
+    prices = np.full((3, 3, 3), 5.0)
+    prices[1, 0, 1] = prices[2, 1, 2] = 0
+    found = cheaper_slots(prices, np.array([-1, 0, 0]), 1)
+    assert found is not None
+    assert (found[0], found[1].tolist(), found[2].tolist()) == (0, [-1, 0, 1], [-1, 1, 2])
+
+
 def test_a_hop_of_two_slots_needs_them():
     prices = np.full((3, 3, 3), NONE)
     prices[:, 0, 1] = prices[:, 1, 2] = 1
