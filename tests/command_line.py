@@ -27,7 +27,8 @@ def build_commands_once() -> None:
 
 
 def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(cli.app, words, prog_name="forestcoll")
 
 
 def document(*arguments: object) -> Any:

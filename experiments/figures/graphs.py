@@ -31,6 +31,9 @@ _FEW = 12
 
 _MARKERS = "os^Dv*PX"
 
+_DOTS = (("o", 1.8), ("x", 2.6), ("|", 3.0), ("_", 3.0))
+"""Markers of many points and their sizes: a dot and strokes, told apart in grey and on each other."""
+
 _STROKE = Style(INK, marker="|", size=8, order=3)
 
 _FORMS = {
@@ -182,7 +185,8 @@ def _optimum(rows: Sequence[Row], y: str) -> Iterator[Point]:
 def _style(graph: int, method: int, *, many: bool) -> Style:
     colour, marker = COLOURS[graph % len(COLOURS)], _MARKERS[graph % len(_MARKERS)]
     if many:
-        return Style(colour, marker=marker, size=2.0)
+        dot, size = _DOTS[graph % len(_DOTS)]
+        return Style(colour, marker=dot, size=size)
     line, fill = (("-", "full"), (":", "none"))[method % 2]
     return Style(colour, marker=marker, line=line, fill=fill, size=4.5)  # type: ignore[arg-type]
 

@@ -63,6 +63,9 @@ _DASHES = (0, (4, 3))
 _DOT = 3.0
 """Points of a marker up to which it is a dot without an edge, one of many."""
 
+_STROKES = "+|x_"
+"""Markers that are lines, which have no face."""
+
 
 @contextmanager
 def style() -> Iterator[None]:
@@ -257,12 +260,14 @@ def _line(axes: Axes, series: Series, *, upright: bool = False) -> None:
     else:
         order: dict[str, Any] = {} if how.order is None else {"zorder": how.order}
         alpha = None if series.opacity == 1 else series.opacity
+        is_stroke = how.marker in _STROKES
+        edge = 0.9 if how.fill != "full" else 0.7 if is_stroke else 0.4 if how.size > _DOT else 0.0
         axes.plot(
             across, up, label=name, color=how.colour, marker=how.marker or None,
             markersize=how.size, linestyle=how.line or ("-" if how.role == "bound" else "none"),
             fillstyle=how.fill, linewidth=series.width, alpha=alpha,
-            markeredgewidth=0.9 if how.fill != "full" else 0.4 if how.size > _DOT else 0.0,
-            markeredgecolor=how.colour if how.fill != "full" or how.marker in "+|x" else "white",
+            markeredgewidth=edge,
+            markeredgecolor=how.colour if how.fill != "full" or is_stroke else "white",
             gid=METHOD if how.role == "method" and how.marker and how.size > _DOT else None,
             **order,
         )  # fmt: skip

@@ -34,6 +34,9 @@ SYMBOLS = {
     "H": "hexagon",
     "8": "octagon",
     "p": "pentagon",
+    "x": "x-thin-open",
+    "|": "line-ns-open",
+    "_": "line-ew-open",
 }
 """Markers of matplotlib as plotly.js names them."""
 

@@ -4,6 +4,8 @@ import contextlib
 import io
 import re
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +25,7 @@ PAGES = [
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.M | re.S)
 _FILE = re.compile(r"`([\w./-]+\.\w+)`[^`\n]*:\n*$")
 _PRINTS = re.compile(r"\s*prints[^\n]*:?\n+```\n(.*?)^```$", re.M | re.S)
+_HEAD = re.compile(r" \| head -(\d+)$")
 _TIME = re.compile(r"\b\d+(?:\.\d+)? (?:us|ms|s)\b")
 
 
@@ -63,6 +66,13 @@ def commands(block: Block) -> Iterator[tuple[str, str]]:
         yield from ((line, "") for line in joined.splitlines() if line.strip()[:1] not in ("", "#"))
 
 
+def synopses(block: Block) -> Iterator[str]:
+    """Yield the commands of a block that shows their options."""
+    if block.language == "text":
+        lines = re.sub(r"\n +", " ", block.code).splitlines()
+        yield from (line for line in lines if line.startswith("forestcoll "))
+
+
 def same(printed: str, shown: str) -> bool:
     """Whether an output is as shown: ``...`` is anything, times of the machine are any times."""
     parts = _plain(shown).split("...")
@@ -86,13 +96,28 @@ def run_python(block: Block) -> None:
 
 def run_command(command: str, shown: str) -> None:
     """Run a command of ours, and compare what it prints."""
-    name, *arguments = shlex.split(command, comments=True)
+    head = _HEAD.search(command)
+    name, *arguments = shlex.split(_HEAD.sub("", command), comments=True)
+    if name in ("python", "python3"):
+        _run_script(arguments, shown)
+        return
     assert name == "forestcoll", command
     done = invoke(*arguments)
     differ = arguments[0] == "diff" and done.exit_code == 1
-    assert done.exit_code == 0 or differ or "error: " in shown, f"{command}\n{done.output}"
+    fails = re.search(r"^error: |─ Error ─", shown, re.M)
+    assert done.exit_code == 0 or differ or fails, f"{command}\n{done.output}"
+    printed = done.output if done.exit_code else done.stdout
+    if head:
+        printed = "".join(printed.splitlines(keepends=True)[: int(head[1])])
     if shown.strip():
-        assert same(done.output if done.exit_code else done.stdout, shown), done.output
+        assert same(printed, shown), done.output
+
+
+def _run_script(arguments: list[str], shown: str) -> None:
+    done = subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert same(done.stdout, shown), done.stdout
 
 
 @cache

@@ -3,45 +3,55 @@
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.command_line import ROOT
-from tests.docs.documentation import PAGES, blocks, commands, run_command, run_python, unknown_parts
+from tests.docs.documentation import (
+    PAGES,
+    blocks,
+    commands,
+    run_command,
+    run_python,
+    synopses,
+    unknown_parts,
+)
+from tests.docs.given_files import NOT_RUN, is_run, lay_out
 
 MOST_LINES = 300
 
 OTHERS = {"forestcoll --install-completion", "forestcoll optimise", "forestcoll heights"}
 """What the shell's completion adds, a mistake that a page shows, and a former name."""
 
-RUN = [
-    ROOT / "docs" / "start" / "ten-minutes.md",
-    ROOT / "docs" / "start" / "generate.md",
-    *sorted((ROOT / "docs" / "concepts").glob("*.md")),
-    ROOT / "docs" / "how-to" / "add-more.md",
-    ROOT / "docs" / "how-to" / "boxes-on-leaf-spine.md",
-    ROOT / "docs" / "baselines" / "syccl.md",
-    ROOT / "docs" / "baselines" / "all-to-all.md",
-    ROOT / "docs" / "formats" / "topology.md",
-    ROOT / "docs" / "networks" / "families.md",
-    ROOT / "docs" / "latency.md",
-]
-"""Pages whose blocks run in their order. tests/across/test_how_to.py runs other pages of how-to."""
-
-
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
 
-SLOW = [
-    ROOT / "docs" / "how-to" / f"{name}.md"
-    for name in ("add-a-method", "schedule-for-mscclpp", "sweep")
-]
+def _text(page: Path) -> str:
+    return page.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize(
-    "page", [*RUN, *(pytest.param(page, marks=pytest.mark.slow) for page in SLOW)], ids=name
-)
+SLOW = {
+    "docs/how-to/add-a-method.md",
+    "docs/how-to/run-on-cpus.md",
+    "docs/how-to/schedule-for-mscclpp.md",
+    "docs/how-to/sweep.md",
+    "docs/start/features.md",
+}
+"""Pages that take more than ten seconds."""
+
+
+def pages_with_code() -> list[Any]:
+    found = []
+    for page in PAGES:
+        if any(one.language in ("console", "python", "sh") for one in blocks(_text(page))):
+            marks = pytest.mark.slow if name(page) in SLOW else ()
+            found.append(pytest.param(page, marks=marks, id=name(page)))
+    return found
+
+
+@pytest.mark.parametrize("page", pages_with_code())
 def test_the_blocks_of_a_page_run_in_their_order(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -49,29 +59,37 @@ def test_the_blocks_of_a_page_run_in_their_order(
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     known = set(sys.modules)
-    (tmp_path / "docs").symlink_to(ROOT / "docs")
-    for block in blocks(page.read_text(encoding="utf-8")):
+    lay_out(name(page), tmp_path)
+    for block in blocks(_text(page)):
         if block.file is not None and block.language:
             (tmp_path / block.file).write_text(block.code, encoding="utf-8")
-        elif block.language == "python":
+        elif block.language == "python" and is_run(block.code):
             run_python(block)
         else:
             for command, shown in commands(block):
-                run_command(command, shown)
+                if is_run(command):
+                    run_command(command, shown)
     for module in set(sys.modules) - known:
         if (tmp_path / f"{module}.py").exists():
             del sys.modules[module]
+
+
+def test_what_is_not_run_is_on_a_page() -> None:
+    """A reason whose command is gone would excuse another one."""
+    text = "".join(map(_text, PAGES))
+    assert [start for start in NOT_RUN if start not in text] == []
 
 
 def shown_commands() -> list[tuple[str, str]]:
     """Return every command line of every page, with the page: in blocks and in backticks."""
     found = []
     for page in PAGES:
-        text = page.read_text(encoding="utf-8")
+        text = _text(page)
         plain = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
         found += [(name(page), line) for line in re.findall(r"`(forestcoll [^`]+)`", plain)]
         for block in blocks(text):
             found += [(name(page), line) for line, _ in commands(block)]
+            found += [(name(page), line) for line in synopses(block)]
     return [
         (page, line)
         for page, line in found
@@ -88,16 +106,8 @@ def test_every_command_and_option_of_the_docs_exists() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
-def test_python_blocks_are_python(page: Path) -> None:
-    """Those of every page compile; YAML and JSON are read by the tests of their formats."""
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.language == "python":
-            compile(block.code, name(page), "exec")
-
-
-@pytest.mark.parametrize("page", PAGES, ids=name)
 def test_no_page_is_too_long(page: Path) -> None:
-    assert len(page.read_text(encoding="utf-8").splitlines()) <= MOST_LINES
+    assert len(_text(page).splitlines()) <= MOST_LINES
 
 
 def test_a_wrong_output_and_an_unknown_option_are_noticed() -> None:

@@ -92,6 +92,17 @@ def test_many_sizes_are_dots() -> None:
     assert {one.style.line for one in panel.series} == {""}
 
 
+def test_the_dots_of_four_graphs_differ_without_colour() -> None:
+    """A round dot and three strokes, each of which matplotlib draws with an edge of its colour."""
+    rows = [
+        row(f"generalized_kautz:degree={d},nodes={n}", n, n // 2, 1.0)
+        for d in (2, 4, 8, 16)
+        for n in range(17, 40)
+    ]
+    (panel,) = by_graph(rows, "steps").panels
+    assert [one.style.marker for one in panel.series] == ["o", "x", "|", "_"]
+
+
 def test_each_topology_is_a_bar_with_its_optimum() -> None:
     rows = [row(HAMMING, 36, 4, 1.25), row("complete:nodes=5", 5, 1, 0.8)]
     (panel,) = bars_by_topology(rows, "algbw_gb_s").panels
