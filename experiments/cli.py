@@ -88,12 +88,16 @@ def run(
         return
     # A fresh start of some points keeps the rows of the others.
     with RowFile(folder / ROWS, fresh=fresh and not only) as file:
-        rows = _run(make_plan(points, file.rows, **again), file, where)
+        plan = make_plan(points, file.rows, **again)
+        rows = _run(plan, file, where)
         known = latest(file.rows)
     every = [known[point.identity] for point in parsed.points if point.identity in known]
     kinds = parsed.experiment.figures if figures else []
     made = _write(every, folder, kinds, parsed.experiment.title)
     _show(rows, made, title, form, as_json=as_json)
+    if plan.done:
+        skipped = f"{len(plan.done)} of {len(points)} points had a row and were not run"
+        typer.echo(f"{skipped}; --fresh runs them again", err=True)
     if any(row.status is Status.FAILED for row in rows):
         raise typer.Exit(1)
 

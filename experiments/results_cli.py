@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -119,7 +121,8 @@ def plot(
     kind: Annotated[
         str,
         typer.Option(
-            help="Kind of figure: generation-time, pareto:y=depth, ...; see docs/experiments.md."
+            help="Kind of figure: generation-time, pareto:y=depth, ..., or module:function; see "
+            "docs/experiments/figures.md."
         ),
     ],
     method: Methods = None,
@@ -131,10 +134,13 @@ def plot(
 ) -> None:
     """Draw a figure from results."""
     from experiments.config.document import title_of
+    from experiments.figures.plot import check_values
     from experiments.figures.plot import plot as drawn
 
+    sys.path.append(os.getcwd())  # a user's own kinds of figures may be here
     rows = select(load_results(results), method or (), topology or ())
-    above = title_of(rows[0].experiment) if title is None and rows else title
+    check_values(kind, rows)
+    above = title_of(rows[0].experiment) or rows[0].experiment if title is None and rows else title
     (file,) = drawn(kind, rows, [output], above or "")
     if as_json:
         _print_json({"kind": kind, "points": len(rows), "file": file})

@@ -26,6 +26,7 @@ from experiments.config.entries import (
 )
 from experiments.config.faults import Location, explained
 from experiments.config.figure_options import check_figure, parse_figure
+from experiments.config.kinds import is_function
 from experiments.config.methods import claims, is_reference, method_names, parameters_of, refusal
 from experiments.config.own_functions import missing
 from experiments.config.points import ROOTED, Point
@@ -287,6 +288,8 @@ def _check_figures(document: Document, experiment: Experiment, points: tuple[Poi
     for position, text in enumerate(experiment.figures):
         try:
             figure = parse_figure(text)
+            if is_function(figure.kind) and (problem := missing(figure.kind)):
+                raise InvalidExperimentError(f"it is {figure.kind!r}, {problem}")
             check_figure(figure, parameters, methods, sizes=len(experiment.sizes))
             if figure.simulated and experiment.simulate is None:
                 raise InvalidExperimentError(

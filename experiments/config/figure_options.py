@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 from experiments.config.document import nearest
-from experiments.config.kinds import AXES, KINDS, SIDES, Option
+from experiments.config.kinds import AXES, KINDS, SIDES, Option, is_function, kind_of
 from experiments.measures.declared import DRAWN, SIMULATED, TIMED
 from forestcoll.errors import InvalidExperimentError
 from forestcoll.former_names import COLUMNS, renamed
@@ -32,7 +32,7 @@ class Figure:
         Some methods (tacos) have a parameter of the same name. A swept axis means that parameter,
         unless the drawn column depends on the size of the data.
         """
-        options = KINDS[self.kind].options
+        options = kind_of(self.kind).options
         return any(
             word == "size_bytes" and (options[key].takes != "swept" or bool(self._by_size))
             for key, word in self.options.items()
@@ -60,7 +60,7 @@ class Figure:
 
 
 def parse_figure(text: str) -> Figure:
-    """Read ``kind`` or ``kind:option=column,option=column``.
+    """Read ``kind``, ``kind:option=column,option=column`` or ``module:function``.
 
     Raises
     ------
@@ -73,6 +73,8 @@ def parse_figure(text: str) -> Figure:
     {'x': 'algbw_gb_s', 'y': 'depth'}
     """
     name, colon, rest = text.partition(":")
+    if name not in KINDS and is_function(text):
+        return Figure(text, {})
     if name not in KINDS:
         raise InvalidExperimentError(f"unknown kind of figure {name!r}; {nearest(name, KINDS)}")
     kind = KINDS[name]
@@ -146,7 +148,7 @@ def check_figure(
     ------
     InvalidExperimentError
     """
-    kind = KINDS[figure.kind]
+    kind = kind_of(figure.kind)
     for key, option in kind.options.items():
         word = figure.options[key]
         known = {*SIDES, *parameters} if option.takes == "side" else {"gpus", *parameters}

@@ -2,7 +2,8 @@
 
 To add one, write a function from rows to a :class:`experiments.figures.figure.Figure` in a module
 of ``experiments/figures``, and register it here: experiment files, their schema and the command
-line then accept it. Matplotlib is not imported before a figure is drawn.
+line then accept it. A user's own kind is ``module:function`` and needs no change of the package.
+Matplotlib is not imported before a figure is drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Literal
 
 from forestcoll.errors import InvalidExperimentError
 
-__all__ = ["AXES", "KINDS", "SIDES", "Kind", "Option", "register"]
+__all__ = ["AXES", "KINDS", "SIDES", "Kind", "Option", "is_function", "kind_of", "register"]
 
 AXES: Mapping[str, str] = {"gpus": "GPUs", "size_bytes": "size of the data"}
 """Columns for an axis other than measures, with labels."""
@@ -71,6 +72,19 @@ def register(kind: Kind) -> Kind:
         raise InvalidExperimentError(f"there is a kind of figure {kind.name!r}; name it otherwise")
     _kinds[kind.name] = kind
     return kind
+
+
+def is_function(name: str) -> bool:
+    """Whether a request of a figure names a function, ``module:function``."""
+    module, _, function = name.partition(":")
+    return function.isidentifier() and all(part.isidentifier() for part in module.split("."))
+
+
+def kind_of(name: str) -> Kind:
+    """Return the kind of that name, or that of a user's own function."""
+    if is_function(name):
+        return Kind(name=name, summary="a function of the user", draws=name)
+    return KINDS[name]
 
 
 _LINES = "experiments.figures.lines:lines"

@@ -46,6 +46,7 @@ def experiment_schema() -> dict[str, Any]:
         "anyOf": [
             *({"const": name, "description": kind.summary} for name, kind in KINDS.items()),
             {"pattern": f"^({with_options}):.+$"},
+            {"pattern": r"^[A-Za-z_][\w.]*:[A-Za-z_]\w*$"},
         ]
     }
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}

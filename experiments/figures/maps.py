@@ -25,6 +25,7 @@ from experiments.measures.declared import DRAWN, SHARES
 from experiments.results.row_groups import quantity, sides
 from experiments.results.rows import Row, Status
 from forestcoll.errors import InvalidExperimentError
+from forestcoll.problem.sizes import size_text
 
 __all__ = ["SHORT", "heat_map"]
 
@@ -59,8 +60,8 @@ def heat_map(rows: Sequence[Row], x: str, y: str, value: str) -> Figure:
     groups = _groups(rows, by_cluster="topology" not in (x, y), by_method="method" not in (x, y))
     across, up = _values(rows, x), _values(rows, y)
     words = any(isinstance(one, str) for one in up)  # read from the top, numbers from the bottom
-    along = Axis(SIDES.get(x, x), names=tuple(map(_named, across)))
-    upwards = Axis(SIDES.get(y, y), names=tuple(map(_named, up)), downwards=words)
+    along = Axis(SIDES.get(x, x), names=_names(x, across))
+    upwards = Axis(SIDES.get(y, y), names=_names(y, up), downwards=words)
     panels = tuple(
         _panel(Panel(title, along, upwards, notes=without), _cells(here, x, y), (across, up), value)
         for title, here in groups.items()
@@ -98,8 +99,9 @@ def _extent(names: Iterable[str]) -> tuple[int, int]:
     return letters, max(map(len, split), default=0)
 
 
-def _named(value: Value) -> str:
-    return wrapped(str(value), _LONG)
+def _names(side: str, values: Sequence[Value]) -> tuple[str, ...]:
+    sized = side == "size_bytes" and all(isinstance(value, int) for value in values)
+    return tuple(wrapped(size_text(int(one)) if sized else str(one), _LONG) for one in values)
 
 
 def _check(rows: Sequence[Row], name: str) -> None:

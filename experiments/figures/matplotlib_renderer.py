@@ -60,6 +60,9 @@ _COLOURS = "cividis"
 
 _DASHES = (0, (4, 3))
 
+_DASH = 20.0
+"""Points of a bound at a single place."""
+
 _DOT = 3.0
 """Points of a marker up to which it is a dot without an edge, one of many."""
 
@@ -252,6 +255,9 @@ def _line(axes: Axes, series: Series, *, upright: bool = False) -> None:
     elif how.role == "bound" and upright:
         axes.axvline(across[0], color=how.colour, lw=series.width, alpha=series.opacity,
                      label=name, zorder=1)  # fmt: skip
+    elif how.role == "bound" and len(across) == 1:  # a line of one place has no length
+        axes.plot(across, up, color=how.colour, alpha=series.opacity, label=name, marker="_",
+                  markersize=_DASH, markeredgewidth=series.width, ls="none", zorder=1)  # fmt: skip
     elif how.role == "published":
         axes.scatter(
             across, up, s=round(how.size**2, 6), marker=how.marker, label=name, facecolors="none",
@@ -336,8 +342,8 @@ def _scale(axes: Axes, given: Axis, axis: Any, width: float) -> None:
         axis.set_minor_formatter(ticker.NullFormatter())
     elif given.scale == "log":
         scaled("log")
-        if not given.ends:
-            _few_decades(axis)
+        if across and not given.ends:
+            _few_decades(axis, *axis.get_data_interval())
     elif given.scale == "signed":
         scaled("symlog", linthresh=10)
         axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: f"{value:g}"))
@@ -351,9 +357,8 @@ def _most_ticks(given: Axis, width: float) -> int:
     return max(3, min(10, int(width / (_LETTER * letters + 0.07))))
 
 
-def _few_decades(axis: Any) -> None:
+def _few_decades(axis: Any, low: float, high: float) -> None:
     """Write plain numbers on an axis of few decades, which powers of ten would leave bare."""
-    low, high = axis.get_data_interval()
     if low >= 0.01 and high <= min(100 * low, 10_000):
         subs = (1.0, 2.0, 5.0) if high > 10 * low else (1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
         axis.set_major_locator(ticker.LogLocator(subs=subs))
@@ -377,8 +382,12 @@ def _names(axes: Axes, given: Axis, axis: Any) -> None:
 
 def _finish(axes: Axes, panel: Panel) -> None:
     """Let an ordinate begin at zero if it shall, and draw what goes from side to side."""
+    together = axes.get_shared_y_axes().get_siblings(axes)
+    if panel.y.scale == "log" and not panel.y.ends and not panel.y.names:
+        # Panels that share the ordinate share its ticks, so all their values count.
+        spans = [one.yaxis.get_data_interval() for one in together]
+        _few_decades(axes.yaxis, min(low for low, _ in spans), max(high for _, high in spans))
     if panel.y.from_zero:
-        together = axes.get_shared_y_axes().get_siblings(axes)
         tops = [float(one.dataLim.y1) for one in together]
         axes.set_ylim(0, 1.05 * max((top for top in tops if math.isfinite(top)), default=1.0))
     for series in panel.series:

@@ -14,14 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from experiments.config.figure_options import Figure, check_one_size, parse_figure
-from experiments.config.kinds import KINDS
-from experiments.results.rows import Row
+from experiments.config.kinds import is_function, kind_of
+from experiments.config.own_functions import missing
+from experiments.figures.figure import Figure as Description
+from experiments.measures.declared import DRAWN, SIMULATED
+from experiments.results.rows import Row, Status
 from forestcoll.atomic_write import write_whole
 from forestcoll.draw.canvas import UNDATED
 from forestcoll.errors import ExportError, InvalidExperimentError
 from forestcoll.problem.sizes import size_text
 
-__all__ = ["draw", "plot", "titled"]
+__all__ = ["check_values", "draw", "plot", "titled"]
 
 FORMATS = (".pdf", ".png", ".svg")
 
@@ -53,11 +56,15 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
     Raises
     ------
     InvalidExperimentError
-        For an unknown kind, or one that these rows cannot provide.
+        For an unknown kind, or one that these rows cannot provide; for a function of the user
+        that does not exist or returns no figure.
     ExportError
         For an unknown ending.
     """
     figure = parse_figure(kind)
+    complaint = missing(kind) if is_function(kind) else ""
+    if complaint:
+        raise InvalidExperimentError(f"kind of figure {kind!r}, {complaint}")
     if not rows:
         raise InvalidExperimentError("there are no rows to draw")
     for file in files:
@@ -65,17 +72,42 @@ def plot(kind: str, rows: Sequence[Row], files: Sequence[Path], title: str = "")
             raise ExportError(f"{file}: unknown ending; use one of {', '.join(FORMATS)}")
     from experiments.figures import matplotlib_renderer  # matplotlib takes a while to load
 
-    describe = pkgutil.resolve_name(KINDS[figure.kind].draws)
+    describe = pkgutil.resolve_name(kind_of(figure.kind).draws)
     sizes = list(dict.fromkeys(size for row in rows for size in row.sizes))
     check_one_size(figure, len(sizes))
     if figure.sized or figure.of_one_size:
         rows = [one for row in rows for one in row.by_size()]
     with matplotlib_renderer.style():
         above = titled(title, figure, rows)
-        picture = matplotlib_renderer.render(describe(rows, **figure.options), above)
+        described = describe(rows, **figure.options)
+        if not isinstance(described, Description):
+            raise InvalidExperimentError(
+                f"{kind} returns {type(described).__name__}; it must return an "
+                f"experiments.figures.figure.Figure"
+            )
+        picture = matplotlib_renderer.render(described, above)
         for file in files:
             write_whole(file, functools.partial(_save, picture, file.suffix.lower()))
     return list(files)
+
+
+def check_values(kind: str, rows: Sequence[Row]) -> None:
+    """Refuse a figure of a column in which no row with a result has a value.
+
+    Raises
+    ------
+    InvalidExperimentError
+    """
+    done = [one for row in rows if row.status is Status.OK for one in (row, *row.by_size())]
+    for key, column in parse_figure(kind).options.items():
+        chosen = kind_of(kind.partition(":")[0]).options[key]
+        if not done or chosen.fixed or column not in DRAWN:
+            continue
+        if all(getattr(row, column) is None for row in done):
+            why = "; they were not simulated: add simulate: {alpha_us: 10} and run again"
+            raise InvalidExperimentError(
+                f"{kind}: no row has {column}{why if column in SIMULATED else ''}"
+            )
 
 
 def _save(picture: Any, ending: str, draft: Path) -> None:

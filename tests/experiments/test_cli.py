@@ -30,7 +30,10 @@ def test_an_experiment_runs_and_is_reported(app, write_experiment, tmp_path: Pat
         "theoretical-algbw.png",
     ]
     before = (folder / "rows.jsonl").read_bytes()
-    assert CliRunner().invoke(app, [*arguments, "--no-figures"]).exit_code == 0
+    assert "not run" not in first.stderr
+    second = CliRunner().invoke(app, [*arguments, "--no-figures"])
+    assert second.exit_code == 0
+    assert "2 of 2 points had a row and were not run; --fresh runs them again" in second.stderr
     assert (folder / "rows.jsonl").read_bytes() == before
 
 

@@ -105,6 +105,43 @@ def test_a_plot_has_the_title_of_its_experiment_by_default(folder, tmp_path: Pat
     assert "Allgather on A100" not in file.read_text()
 
 
+def test_a_plot_of_an_own_experiment_is_titled_by_its_name(folder, tmp_path: Path) -> None:
+    """The toolkit has no file of it, and so no title."""
+    file = tmp_path / "a.svg"
+    ours = [replace(row, experiment="thesis7") for row in some_rows()]
+    invoke("plot", folder("a", ours), "--kind", "lines:y=depth", "-o", file)
+    assert "thesis7" in file.read_text()
+
+
+def test_a_plot_of_a_column_without_values_is_refused(folder, tmp_path: Path) -> None:
+    """Nothing was simulated; no file is written."""
+    file = tmp_path / "a.svg"
+    rows = [replace(row, sizes={"1024": {"time_pipelined_s": 1.0}}) for row in some_rows()]
+    rows_of = folder("a", rows)
+    plot = ("plot", rows_of, "-o", file, "--kind")
+    done = invoke(*plot, "lines-by-size:y=time_simulated_s")
+    assert "no row has time_simulated_s; they were not simulated" in str(done.exception)
+    assert not file.exists()
+    assert invoke(*plot, "lines-by-size:y=time_pipelined_s").exit_code == 0
+
+
+def test_a_function_of_the_user_draws_a_figure(folder, tmp_path: Path, monkeypatch) -> None:
+    """From the current folder; a missing function, or another result, is one typed line."""
+    (tmp_path / "kinds_of_a_user.py").write_text(
+        "from experiments.figures.figure import Axis, Figure, Panel\n"
+        "def empty(rows):\n"
+        "    return Figure((Panel(f'{len(rows)} rows of mine', Axis('x'), Axis('y')),))\n"
+        "def wrong(rows):\n"
+        "    return 7\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    plot = ("plot", folder("a", some_rows()), "-o", tmp_path / "a.svg", "--kind")
+    assert invoke(*plot, "kinds_of_a_user:empty").exit_code == 0
+    assert f"{len(some_rows())} rows of mine" in (tmp_path / "a.svg").read_text()
+    assert "returns int; it must return" in str(invoke(*plot, "kinds_of_a_user:wrong").exception)
+    assert "has no 'emty'" in str(invoke(*plot, "kinds_of_a_user:emty").exception)
+
+
 def test_html_writes_one_page_of_several_results(folder, tmp_path: Path) -> None:
     """Of the rows that are asked for; a folder that has none yet is left out, and named."""
     folder("results/a", some_rows())

@@ -2,7 +2,7 @@
 
 import pytest
 
-from experiments.config.figure_options import check_figure, check_one_size, parse_figure
+from experiments.config.figure_options import Figure, check_figure, check_one_size, parse_figure
 from forestcoll.errors import InvalidExperimentError
 
 
@@ -83,3 +83,13 @@ def test_a_front_needs_two_methods_and_a_figure_by_size_needs_sizes() -> None:
     with pytest.raises(InvalidExperimentError, match=r"no sizes of the data; add some, such as"):
         check_figure(parse_figure("lines-by-size"), (), series=2, sizes=0)
     check_figure(parse_figure("lines-by-size"), (), series=2)
+
+
+def test_a_function_is_a_kind_without_options() -> None:
+    """Names of kinds come first, so an option without a value stays a mistake."""
+    assert parse_figure("my.figures:depths") == Figure("my.figures:depths", {})
+    assert not parse_figure("my.figures:depths").sized
+    with pytest.raises(InvalidExperimentError, match="unknown option 'depth'"):
+        parse_figure("lines:depth")
+    with pytest.raises(InvalidExperimentError, match="unknown kind"):
+        parse_figure("my.figures:y=depth")

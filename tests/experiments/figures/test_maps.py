@@ -79,3 +79,10 @@ def test_methods_without_any_result_have_no_row() -> None:
         (panel,) = heat_map([*rows, *never], "gpus", "method", "ratio").panels
         assert panel.y.names == ("forestcoll", "ring")
         assert [note.text for note in panel.notes] == [f"without any result here: {words}"]
+
+
+def test_sizes_along_a_side_have_their_units() -> None:
+    """1MB, as in the experiment's file, and not its bytes."""
+    rows = [replace(some_rows()[0], size_bytes=size) for size in (1 << 20, 1000, 1 << 30)]
+    (panel,) = heat_map(rows, "size_bytes", "method", "ratio").panels
+    assert panel.x.names == ("1000", "1MB", "1GB")

@@ -163,3 +163,35 @@ def test_an_ordinate_is_labelled_wherever_it_is_another_one() -> None:
     with style():
         picture = render(Figure(panels, columns=3))
     assert [axes.get_ylabel() for axes in picture.axes] == ["pipelined", "", "by makespan"]
+
+
+@pytest.mark.parametrize("tops", [(100, 1.5), (1.5, 100)])
+def test_panels_of_a_shared_logarithmic_ordinate_have_ticks_for_all_values(tops) -> None:
+    """One panel spans five decades, the other less than one: powers of ten, no text on another."""
+    panels = tuple(panel(series("ring", 0.001, 1), y=Axis(scale="log")) for _ in "a") + tuple(
+        panel(series("ring", 1, top), y=Axis(scale="log")) for top in tops
+    )
+    with style():
+        picture = render(Figure(panels))
+        picture.draw_without_rendering()
+        texts = [text for text in picture.axes[0].get_yticklabels() if text.get_text()]
+        boxes = [text.get_window_extent() for text in texts]
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+
+
+def test_an_ordinate_of_few_decades_has_plain_numbers() -> None:
+    """From 1 to 5: more ticks than the one power of ten."""
+    (axes,) = drawn(Figure((panel(series("ring", 1, 5), y=Axis(scale="log")),)))
+    shown = [tick for tick in axes.get_yticks() if 1 <= tick <= 5]
+    assert len(shown) >= 4
+
+
+def test_the_optimum_of_a_single_place_is_a_dash() -> None:
+    """A network of one size: a line through one place could not be seen."""
+    bound = Series("optimum", Style(INK, "bound"), (Point(8, 30),), 4, 0.25)
+    (axes,) = drawn(Figure((panel(bound, series("ring", 20)),)))
+    (dash,) = [
+        line for line in axes.get_lines() if line.get_label() == "optimum" and len(line.get_xdata())
+    ]
+    assert dash.get_marker() == "_"
+    assert dash.get_markersize() > 10
