@@ -130,8 +130,7 @@ def lines(report: MeasuredReport) -> list[str]:
     slow = [(one.words, one.method, float(one.rate_gb_s or 0)) for one in report.slower]
     slow += [(words, "any", bound) for words, bound in _bounds(report.ruled_out).items()]
     said += [
-        f"  {_as_if(words)} {method:15} {_busbw(gb_s * factor):>9}"
-        for words, method, gb_s in slow
+        f"  {_as_if(words)} {method:15} {_busbw(gb_s * factor):>9}" for words, method, gb_s in slow
     ]
     return said
 

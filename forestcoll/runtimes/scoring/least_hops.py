@@ -217,9 +217,7 @@ def _ways(
     ]
 
 
-def _are_planes(
-    topology: Topology, one: int, other: int, leaving: Sequence[Sequence[int]]
-) -> bool:
+def _are_planes(topology: Topology, one: int, other: int, leaving: Sequence[Sequence[int]]) -> bool:
     """Return whether two switches of one box lead to the same GPUs.
 
     A GPU stripes over all its NVSwitches, also where it has more links to one than to another. A
