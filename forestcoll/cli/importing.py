@@ -15,6 +15,7 @@ from forestcoll.cli.output import expect_writable, report
 from forestcoll.errors import InvalidParameterError
 from forestcoll.runtimes.scoring.threadblock_rates import THREADBLOCK_RATES
 from forestcoll.topology import validate, write_topology
+from forestcoll.topology.describe import decimal
 from forestcoll.topology.importers.import_files import import_files
 from forestcoll.topology.importers.link_rates import RATES, LinkRate, rate_table
 from forestcoll.topology.importers.machines.gpu_models import gpu_kind
@@ -124,10 +125,21 @@ def import_network(
         "switches": len(topology.switches),
         "links": len(topology.links),
         "rates": rates,
-        "notes": list(found.notes),
+        "notes": [*found.notes, *_units("--nic-speed", nic_speed), *_units("--uplink", uplink)],
         "file": output,
     }
     report(facts, json_)
+
+
+def _units(option: str, text: str | None) -> list[str]:
+    """Return a note on a number without a unit, since NICs are sold by their bits."""
+    rate = rate_of(option, text)
+    if rate is None or text is None or not text.strip()[-1].isdigit():
+        return []
+    return [
+        f"{option} {text} counts as {decimal(rate)} GB/s, which are {decimal(8 * rate)} Gb/s; "
+        f"write {text} Gb/s for bits."
+    ]
 
 
 def _named(text: str) -> tuple[str | None, Path]:

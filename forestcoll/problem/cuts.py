@@ -142,12 +142,12 @@ class Cut(InBrief):
         """
         inside, outside = len(self.compute), self.topology.num_compute - len(self.compute)
         if inside <= outside:
-            where = nodes_in_words(self.topology, self.nodes)
+            where, crossed = nodes_in_words(self.topology, self.nodes), ""
         else:
             rest = set(range(len(self.topology.nodes))).difference(self.nodes)
-            where = f"everything but {nodes_in_words(self.topology, rest)}"
+            where, crossed = f"everything but {nodes_in_words(self.topology, rest)}", " it"
         entering = (inside > outside) != self.reduction
-        crossing = "enter it" if entering else "leave"
+        crossing = "enter it" if entering else f"leave{crossed}"
         smaller = min(inside, outside)
         each = f" ({decimal(self.exit_gb_s / smaller)} per GPU)" if smaller > 1 else ""
         return (

@@ -251,7 +251,8 @@ class _Numbers:
         if collective == "allreduce":
             raise UnsupportedError(
                 "the cost of a failure is computed from cuts, which only bound an allreduce; take "
-                "reduce-scatter or allgather, its two phases"
+                "reduce-scatter or allgather, its two phases, or ask for one failure of an "
+                "allreduce with forestcoll expected --without PART"
             )
         whole = weights_for(topology, collective, root=root, weights=weights)
         reduction = collective in ("reduce-scatter", "reduce")

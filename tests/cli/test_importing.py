@@ -41,6 +41,24 @@ def test_notes_are_printed(dump: Path, tmp_path: Path) -> None:
     assert "Without a network between machines, NICs are left out." in result.stdout
 
 
+@pytest.mark.parametrize(
+    ("speed", "notes"),
+    [
+        (
+            "100",
+            ["--nic-speed 100 counts as 100 GB/s, which are 800 Gb/s; write 100 Gb/s for bits."],
+        ),
+        ("100 Gb/s", []),
+    ],
+)
+def test_a_speed_without_a_unit_is_noted(
+    dump: Path, tmp_path: Path, speed: str, notes: list[str]
+) -> None:
+    options = ["--machines", 2, "--fabric", "rails", "--rates", "nominal", "--nic-speed", speed]
+    facts = document("topology", "import", dump, *options, "-o", tmp_path / "a.yaml")
+    assert facts["notes"] == notes
+
+
 def test_invalid_imports_are_refused(dump: Path, tmp_path: Path) -> None:
     out = ("-o", tmp_path / "a.yaml")
     assert_refused("counts links", "topology", "import", dump, *out)

@@ -66,6 +66,7 @@ def test_it_is_of_the_network_as_changed_and_of_a_root(tmp_path: Path) -> None:
     [
         (["--factor", "1"], "the factor is 1; an upgrade has one above 1"),
         (["--collective", "allreduce"], "take reduce-scatter or allgather, its two phases"),
+        (["--collective", "allreduce"], "allreduce with forestcoll expected --without PART"),
         (["-o", "x.doc"], "ends in .png, .pdf or .svg"),
     ],
 )

@@ -132,7 +132,7 @@ def test_the_weight_of_a_cut_is_that_of_its_gpus() -> None:
     ("nodes", "weights", "words"),
     [
         ((0,), (1, 1, 1), "GPU a: 1 sum must enter it over 1 link, 2 GB/s in all"),
-        ((0, 1), (1, 1, 1), "everything but GPU c: 2 sums must leave over 1 link, 2 GB/s in all"),
+        ((0, 1), (1, 1, 1), "everything but GPU c: 2 sums must leave it over 1 link"),
         ((0,), (1, 0, 0), "GPU a: the sum must enter it over 1 link, 2 GB/s in all"),
         ((0,), (1, 2, 3), "GPU a: 1 of 6 parts of the sums must enter it over 1 link, 2 GB/s in"),
     ],

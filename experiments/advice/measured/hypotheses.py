@@ -21,14 +21,17 @@ from forestcoll.topology import Topology
 from forestcoll.topology.families.constants import PCIE_LANE
 from forestcoll.topology.shared_capacity import kept
 
-__all__ = ["Explained", "Hypothesis", "explain", "hypotheses"]
+__all__ = ["AS_IT_IS", "Explained", "Hypothesis", "explain", "hypotheses"]
+
+AS_IT_IS = "the network as it is"
+"""The words of the hypothesis without a fault."""
 
 _PCIE_LANES = 16
 
 
 @dataclass(frozen=True, slots=True)
 class Hypothesis:
-    """A network as it might be in truth, in words that complete "as if"."""
+    """A network as it might be in truth, in words that complete "as if", or AS_IT_IS."""
 
     words: str
     topology: Topology
@@ -97,7 +100,7 @@ def _faster_first(rates: list[Rate]) -> list[Rate]:
 
 def hypotheses(topology: Topology) -> Iterator[Hypothesis]:
     """Yield the network as it is, and with each kind of fault that it can have."""
-    yield Hypothesis("the network as it is", topology)
+    yield Hypothesis(AS_IT_IS, topology)
     between = _between_boxes(topology)
     if between:
         yield from _nic_faults(topology, between)

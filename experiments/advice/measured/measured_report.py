@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.advice.expected import Expected, busbw_factor, expected
-from experiments.advice.measured.hypotheses import Explained, explain
+from experiments.advice.measured.hypotheses import AS_IT_IS, Explained, explain
 from experiments.advice.measured.measured_shares import MOST_SIMULATED, MeasuredShare, shares
 from experiments.advice.measured.nccl_tests_output import MeasuredRun, read_nccl_tests
 from forestcoll.problem.sizes import size_text
@@ -122,7 +122,7 @@ def lines(report: MeasuredReport) -> list[str]:
     for one in report.explained[:_SHOWN]:
         rate = float(one.rate_gb_s or 0)
         said.append(
-            f"  as if {one.words[:46]:46} {one.method:15} {_busbw(rate * factor):>9} "
+            f"  {_as_if(one.words)} {one.method:15} {_busbw(rate * factor):>9} "
             f"{_percent(fastest.algbw_gb_s / rate):>7}"
         )
     if report.slower or report.ruled_out:
@@ -130,10 +130,14 @@ def lines(report: MeasuredReport) -> list[str]:
     slow = [(one.words, one.method, float(one.rate_gb_s or 0)) for one in report.slower]
     slow += [(words, "any", bound) for words, bound in _bounds(report.ruled_out).items()]
     said += [
-        f"  as if {words[:46]:46} {method:15} {_busbw(gb_s * factor):>9}"
-        for words, method, gb_s in slow
+        f"  {_as_if(words)} {method:15} {_busbw(gb_s * factor):>9}" for words, method, gb_s in slow
     ]
     return said
+
+
+def _as_if(words: str) -> str:
+    """Return the words of a hypothesis as the first column of a row."""
+    return f"{words if words == AS_IT_IS else f'as if {words}':52.52}"
 
 
 def _bounds(explained: tuple[Explained, ...]) -> dict[str, float]:

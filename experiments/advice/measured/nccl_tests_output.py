@@ -99,8 +99,8 @@ class MeasuredRun:
             )
         if self.gpus is not None and self.gpus != gpus:
             raise InvalidParameterError(
-                f"{source}: is of {self.gpus} GPUs, and the network has {gpus}; name the network "
-                f"of the run, or its GPUs with --group"
+                f"{source}: is of {self.gpus} GPUs, as it lists its ranks, and the network has "
+                f"{gpus}; name the network of the run, or its GPUs with --group"
             )
         factor = float(busbw_factor(collective, gpus))
         if self.factor is not None and abs(self.factor / factor - 1) > _WITHIN:

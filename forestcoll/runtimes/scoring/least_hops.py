@@ -3,9 +3,10 @@
 Problem: a file says "a sends to b"; find the paths and the loads of the links.
 Input:   a topology, and the amount that each GPU sends to each other.
 Output:  the load of every link. Paths have the fewest links, and all inner nodes are switches;
-         each node shares its traffic evenly. A GPU uses the widest of its links that begin such
-         a path. Alternatively these paths with integer weights. A transfer that names switches
-         takes a path through switches even if a direct link exists.
+         each switch shares its traffic evenly. A GPU uses the widest of its links that begin such
+         a path, and the parallel planes of that link, by bandwidth. Alternatively these paths
+         with integer weights. A transfer that names switches takes a path through switches even
+         if a direct link exists.
 Cost:    a breadth-first search for each receiver, a pass over the links that lead to it.
 Source:  own; as a fabric with equal-cost multipath does.
 """
@@ -181,25 +182,52 @@ def _flow(
         amount = waiting.pop(node, Fraction(0))
         if not amount or not hops[node]:
             continue
-        ways = _ways(topology, node, hops, leaving[node])
-        for number in ways:
-            loads[number] += amount / len(ways)
+        ways = _ways(topology, node, hops, leaving)
+        if topology.nodes[node].is_switch:
+            widths = dict.fromkeys(ways, Fraction(1))
+        else:
+            widths = {number: topology.links[number].bandwidth_gb_s for number in ways}
+        whole = sum(widths.values(), start=Fraction(0))
+        for number, width in widths.items():
+            share = amount * width / whole
+            loads[number] += share
             after = topology.links[number].head
-            waiting[after] = waiting.get(after, Fraction(0)) + amount / len(ways)
+            waiting[after] = waiting.get(after, Fraction(0)) + share
 
 
 def _ways(
-    topology: Topology, node: int, hops: Mapping[int, int], leaving: Sequence[int]
+    topology: Topology, node: int, hops: Mapping[int, int], leaving: Sequence[Sequence[int]]
 ) -> list[int]:
-    """Return the links towards the receiver; of a GPU, only the widest."""
+    """Return the links towards the receiver; of a GPU, the widest and its parallel planes."""
     links, nodes = topology.links, topology.nodes
     ways = [
         number
-        for number in leaving
+        for number in leaving[node]
         if hops.get(links[number].head, -1) == hops[node] - 1
         and (hops[node] == 1 or nodes[links[number].head].is_switch)
     ]
     if nodes[node].is_switch:
         return ways
-    widest = max(links[number].bandwidth_gb_s for number in ways)
-    return [number for number in ways if links[number].bandwidth_gb_s == widest]
+    widest = max(ways, key=lambda number: links[number].bandwidth_gb_s)
+    return [
+        number
+        for number in ways
+        if links[number].bandwidth_gb_s == links[widest].bandwidth_gb_s
+        or _are_planes(topology, links[number].head, links[widest].head, leaving)
+    ]
+
+
+def _are_planes(topology: Topology, one: int, other: int, leaving: Sequence[Sequence[int]]) -> bool:
+    """Return whether two switches of one box lead to the same GPUs.
+
+    A GPU stripes over all its NVSwitches, also where it has more links to one than to another. A
+    PCIe switch of the box leads to fewer GPUs, a switch between boxes is in no box.
+    """
+    box = topology.nodes[one].box
+    if box is None or box != topology.nodes[other].box:
+        return False
+    first, second = (
+        {topology.links[number].head for number in leaving[switch]} & set(topology.compute)
+        for switch in (one, other)
+    )
+    return first == second

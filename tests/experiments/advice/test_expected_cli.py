@@ -25,7 +25,7 @@ def test_rates_are_a_table_with_binding_cuts_and_times_of_sizes() -> None:
         "  NCCL tree: direct links (xGMI): chains are searched for\n"
         "\n"
         "The bottleneck cuts of its two phases\n"
-        "  everything but GPU 0 of box 0: 7 sums must leave over 1 link, 300 GB/s in all\n"
+        "  everything but GPU 0 of box 0: 7 sums must leave it over 1 link, 300 GB/s in all\n"
         "    1 x 300 GB/s from GPU 0 of box 0 to switch b0.nvswitch\n"
         "  everything but GPU 0 of box 0: 7 shards must enter it over 1 link, 300 GB/s in all\n"
         "    1 x 300 GB/s from switch b0.nvswitch to GPU 0 of box 0\n"

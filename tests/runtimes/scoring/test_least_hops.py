@@ -43,6 +43,31 @@ def test_a_gpu_leaves_by_its_widest_link_of_those_on_a_way() -> None:
     assert loads(topology, {(0, 2): 1}) == {"at": 1, "tc": 1}
 
 
+def planes(**boxes: int | None) -> Topology:
+    """Return GPUs a, b and c of box 0 on switch s by 5 GB/s, all on t, and a and b on p, by 4."""
+    builder = TopologyBuilder()
+    gpus = {name: builder.gpu(name, box=0) for name in "abc"}
+    switches = {name: builder.switch(name, box=box) for name, box in boxes.items()}
+    for name, gpu in gpus.items():
+        builder.link(gpu, switches["s"], 5)
+        if "t" in switches:
+            builder.link(gpu, switches["t"], 4)
+        if "p" in switches and name != "c":
+            builder.link(gpu, switches["p"], 4)
+    return builder.build("planes")
+
+
+def test_a_gpu_stripes_over_unequal_planes_of_its_box_by_their_bandwidth() -> None:
+    assert loads(planes(s=0, t=0), {(0, 1): 9}) == {"as": 5, "sb": 5, "at": 4, "tb": 4}
+
+
+@pytest.mark.parametrize("boxes", [{"s": 0, "t": None}, {"s": None, "t": None}, {"s": 0, "p": 0}])
+def test_thinner_switches_between_boxes_or_of_fewer_gpus_are_no_planes(
+    boxes: dict[str, int | None],
+) -> None:
+    assert loads(planes(**boxes), {(0, 1): 9}) == {"as": 9, "sb": 9}
+
+
 def test_a_direct_link_is_shorter_than_a_switch_however_thin() -> None:
     topology = network("s", ("a", "b", 1), *((gpu, "s", 9) for gpu in "abc"))
     assert loads(topology, {(0, 1): 1, (1, 2): 1}) == {"ab": 1, "bs": 1, "sc": 1}

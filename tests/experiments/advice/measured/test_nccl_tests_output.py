@@ -77,7 +77,7 @@ def test_sizes_of_nothing_are_left_out(tmp_path: Path) -> None:
     ("collective", "gpus", "message"),
     [
         ("allgather", 8, "run.txt: is of allreduce; give --collective allreduce"),
-        ("allreduce", 16, "run.txt: is of 8 GPUs, and the network has 16; name the network of"),
+        ("allreduce", 16, "run.txt: is of 8 GPUs, as it lists its ranks, and the network has 16;"),
     ],
 )
 def test_another_collective_or_network_is_refused(
