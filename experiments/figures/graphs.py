@@ -32,7 +32,7 @@ _FEW = 12
 _MARKERS = "os^Dv*PX"
 
 _DOTS = (("o", 1.8), ("x", 2.6), ("|", 3.0), ("_", 3.0))
-"""Markers of many points and their sizes: a dot and strokes, told apart in grey and on each other."""
+"""Markers of many points and their sizes: a dot and strokes, which differ in grey."""
 
 _STROKE = Style(INK, marker="|", size=8, order=3)
 

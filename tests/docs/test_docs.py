@@ -24,6 +24,7 @@ MOST_LINES = 300
 OTHERS = {"forestcoll --install-completion", "forestcoll optimise", "forestcoll heights"}
 """What the shell's completion adds, a mistake that a page shows, and a former name."""
 
+
 def name(page: Path) -> str:
     return str(page.relative_to(ROOT))
 
