@@ -12,7 +12,6 @@ the problem is infeasible, 130 interrupted.
 
 from __future__ import annotations
 
-from importlib.metadata import PackageNotFoundError, version
 from typing import Annotated
 
 import typer
@@ -33,6 +32,8 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
+        from importlib.metadata import PackageNotFoundError, version  # loads much of the library
+
         try:
             typer.echo(f"forestcoll {version('forestcoll')}")
         except PackageNotFoundError:

@@ -15,11 +15,12 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -28,14 +29,43 @@ from forestcoll.errors import ForestCollError, did_you_mean
 from forestcoll.extras import missing
 from forestcoll.former_names import FormerNameWarning, current_arguments
 
-__all__ = ["ABOVE", "CORE", "EPILOG", "Commands", "summary"]
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+__all__ = ["ABOVE", "CORE", "EPILOG", "Commands", "OwnCommand", "summary"]
 
 EPILOG = "TOPOLOGY is a family, such as dgx_a100:boxes=4 or torus:dims=4x4, or a file."
 
 _GROUP = "forestcoll.commands"
 
+
+@dataclass(frozen=True, slots=True)
+class OwnCommand:
+    """A command of the toolkit, read like an entry point.
+
+    ``importlib.metadata`` would load the modules of e-mail, for as long as our own start takes.
+    """
+
+    name: str
+    value: str  # the module, a colon, the attribute
+
+    @property
+    def module(self) -> str:
+        """The module's full name."""
+        return self.value.partition(":")[0]
+
+    @property
+    def attr(self) -> str:
+        """The name of the function or typer.Typer."""
+        return self.value.partition(":")[2]
+
+    def load(self) -> Any:
+        """Import the module and return the function or typer.Typer."""
+        return getattr(import_module(self.module), self.attr)
+
+
 CORE = {
-    name: EntryPoint(name, f"forestcoll.cli.{place}", _GROUP)
+    name: OwnCommand(name, f"forestcoll.cli.{place}")
     for name, place in {
         "topology": "networks:app",
         "topology import": "importing:import_network",
@@ -63,7 +93,7 @@ CORE = {
 
 # Names only: this package imports none of the packages above it.
 ABOVE = {
-    name: EntryPoint(name, place, _GROUP)
+    name: OwnCommand(name, place)
     for name, place in {
         "baselines": "baselines.cli:app",
         "allreduce-optimum": "lp.cli:allreduce_optimum",
@@ -116,11 +146,16 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find the command of the first word, or refuse with the nearest one that exists."""
-        known = self.list_commands(ctx)
-        if args and args[0] not in known and not ctx.resilient_parsing:
-            hint = did_you_mean(args[0], known, "forestcoll --help lists them", repr)
-            ctx.fail(f"No such command {args[0]!r}; {hint}")
+        first = args[0] if args else ""
+        if args and first not in _OURS and not ctx.resilient_parsing:
+            self._expect_known(ctx, first)
         return super().resolve_command(ctx, args)
+
+    def _expect_known(self, ctx: Any, first: str) -> None:
+        known = self.list_commands(ctx)
+        if first not in known:
+            hint = did_you_mean(first, known, "forestcoll --help lists them", repr)
+            ctx.fail(f"No such command {first!r}; {hint}")
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the help, without loading the commands that it lists."""
@@ -198,6 +233,8 @@ def _discard_output() -> None:
 @cache
 def _plugins() -> dict[str, EntryPoint]:
     """Return the commands of other distributions; one of the name of ours is never asked for."""
+    from importlib.metadata import entry_points  # slow, see OwnCommand
+
     return {entry.name: entry for entry in entry_points(group=_GROUP)}
 
 
@@ -208,7 +245,8 @@ def _as_command(name: str, plugin: Any) -> Any:
     if isinstance(plugin, typer.Typer):
         holder.add_typer(plugin, name=name)
         group: Any = typer.main.get_group(holder).commands[name]
-        for words, entry in (_plugins() | _OURS).items():
+        entries: dict[str, OwnCommand | EntryPoint] = {**_plugins(), **_OURS}
+        for words, entry in entries.items():
             first, _, second = words.partition(" ")
             if first == name and second:
                 group.add_command(_as_command(second, entry.load()))
@@ -223,7 +261,7 @@ def _failed(message: str, exit_code: int) -> typer.Exit:
     return typer.Exit(exit_code)
 
 
-def summary(command: EntryPoint) -> str | None:
+def summary(command: OwnCommand | EntryPoint) -> str | None:
     """Return the help of a command without loading it; None if its source has none.
 
     For a function this is the docstring, for a ``typer.Typer`` the text given as ``help``.

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 import typer
 
 from forestcoll import cli
-from forestcoll.cli.shell import ABOVE, CORE, summary
+from forestcoll.cli.shell import ABOVE, CORE, OwnCommand, summary
 from forestcoll.topology.exporters import file_exports
 from tests.command_line import assert_one_line, assert_refused, invoke
 
@@ -141,7 +140,7 @@ def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
 
 
 def numeric_options() -> Iterator[tuple[str, Any]]:
-    """Yield the options of all commands that take numbers, and what is declared of them."""
+    """Yield the options of all commands that take numbers, and their greatest values."""
     root = typer.main.get_command(cli.app)
     context = root.make_context("forestcoll", ["schema"], resilient_parsing=True)
 
@@ -151,9 +150,8 @@ def numeric_options() -> Iterator[tuple[str, Any]]:
                 yield from walk(command.get_command(context, one), f"{name} {one}".strip())
             return
         for parameter in command.params:
-            described = getattr(parameter, "type_descriptor", None)
-            if described is not None and described.annotation in (int, float):
-                yield f"{name} {parameter.opts[0]}", described.parameter_info
+            if parameter.type.name.startswith(("int", "float")):
+                yield f"{name} {parameter.opts[0]}", getattr(parameter.type, "max", None)
 
     yield from walk(root, "")
 
@@ -167,7 +165,7 @@ def test_every_number_on_the_command_line_has_an_upper_bound() -> None:
         "run --jobs",
         "tune --seconds",
     } <= found.keys()
-    assert [name for name, info in found.items() if info.max is None] == []
+    assert [name for name, greatest in found.items() if greatest is None] == []
 
 
 @pytest.mark.parametrize(
@@ -202,7 +200,7 @@ ALL = [*CORE.values(), *ABOVE.values()]
 
 
 @pytest.mark.parametrize("command", ALL, ids=lambda command: command.name)
-def test_help_from_the_source_equals_that_of_the_loaded_command(command: EntryPoint) -> None:
+def test_help_from_the_source_equals_that_of_the_loaded_command(command: OwnCommand) -> None:
     """Each command of ours, the core's and the other packages'."""
     loaded = command.load()
     reported = loaded.info.help if isinstance(loaded, typer.Typer) else loaded.__doc__
@@ -218,8 +216,8 @@ def test_unknown_values_are_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     )
     monkeypatch.syspath_prepend(tmp_path)
     for name in ("app", "bare", "made", "gone"):
-        assert summary(EntryPoint("x", f"silent_for_test:{name}", "group")) is None
-    assert summary(EntryPoint("x", "nowhere_for_test:app", "group")) is None
+        assert summary(OwnCommand("x", f"silent_for_test:{name}")) is None
+    assert summary(OwnCommand("x", "nowhere_for_test:app")) is None
     assert "silent_for_test" not in sys.modules
 
 
