@@ -10,13 +10,13 @@ from experiments.advice.bundle.bundle_check import faults_in
 from experiments.advice.bundle.bundling import Bundling
 from experiments.advice.bundle.tuned_index import read_tuned
 from forestcoll.errors import InvalidParameterError, VerificationError
-from forestcoll.runtimes.goal import GoalOptions
 from forestcoll.runtimes.msccl import read_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, executor_limits
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.runtimes.mscclpp import read_plan
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.runtimes.python_modules.python_module import TorchOptions
+from forestcoll.runtimes.simulators.goal import GoalOptions
 from tests.experiments.advice.bundle.tuned_ring import tuned
 
 MOST = 2**20
