@@ -22,6 +22,7 @@ RUN = [
     ROOT / "docs" / "how-to" / "boxes-on-leaf-spine.md",
     ROOT / "docs" / "baselines" / "syccl.md",
     ROOT / "docs" / "baselines" / "all-to-all.md",
+    ROOT / "docs" / "formats" / "simulator-files.md",
     ROOT / "docs" / "formats" / "topology.md",
     ROOT / "docs" / "networks" / "families.md",
     ROOT / "docs" / "latency.md",

@@ -1,6 +1,9 @@
 """The order of messages at their ports."""
 
+import pytest
+
 from forestcoll import compile_program, generate
+from forestcoll.runtimes.simulators import port_order
 from forestcoll.runtimes.simulators.messages import Messages
 from forestcoll.runtimes.simulators.port_order import before_at_port
 from forestcoll.runtimes.simulators.simulator_ports import path_ports
@@ -36,3 +39,15 @@ def test_pipeline_chunks_leave_in_their_order() -> None:
             while (tag := order.get(tag, -1)) >= 0:
                 behind.add(tag)
             assert one.behind is None or one.behind in behind
+
+
+def test_too_many_messages_are_ordered_within_each_transfer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """At the limit all are ordered: 3 ports of 4 messages. Above it, 6 transfers of 2 messages."""
+    program = compile_program(generate("ring:nodes=3,bidirectional=false").schedule)
+    messages = Messages(program, 12, 2)
+    for most, pairs in ((messages.count, 9), (messages.count - 1, 6)):
+        monkeypatch.setattr(port_order, "MOST_TIMES", most)
+        order = before_at_port(messages, path_ports(messages.program), 12, 10)
+        assert len(order) == pairs
