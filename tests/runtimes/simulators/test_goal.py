@@ -114,6 +114,18 @@ def test_a_receiving_port_is_held_but_after_its_last_message() -> None:
     assert last.requires == {"l1": [], "l2": ["l1"], "l3": ["l1"], "l4": [], "l5": ["l4"]}
 
 
+def test_what_waits_for_a_message_does_not_wait_for_its_port() -> None:
+    """gpu1 receives two messages of a broadcast, which hold its port, and forwards each."""
+    sends = [Send(0, 0, 0, 1), Send(1, 0, 1, 2)]
+    program = compile_program(by_hand(line(3), "broadcast", Chunks.equal([0], 1), sends))
+    (_, between, _) = read_goal(goal(program, GoalOptions(8000, pipeline_chunks=2)))
+    kinds = {label: one.kind for label, one in between.operations.items()}
+    assert list(kinds.values()).count("calc") == 1
+    for label, kind in kinds.items():
+        if kind == "send":
+            assert {kinds[need] for need in between.requires[label]} <= {"recv", "send"}
+
+
 def test_a_message_to_a_slower_port_arrives_late() -> None:
     """8000 bytes leave at 8 GB/s and arrive at 2 GB/s: 4000 ns, 1000 of them counted by the sender.
 

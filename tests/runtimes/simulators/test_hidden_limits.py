@@ -40,6 +40,17 @@ def test_a_shared_capacity_is_a_limit() -> None:
     assert found == [("wire", 2 * width)]
 
 
+def test_a_narrow_port_that_receives_is_none() -> None:
+    """gpu1 sends at 4 GB/s and receives at 1: the busiest port is that of its receives."""
+    made = TopologyBuilder()
+    switch = made.switch("switch")
+    made.link(made.gpu("gpu0"), switch, 4)
+    made.arc(made.gpu("gpu1"), switch, 4)
+    made.arc(switch, "gpu1", 1)
+    program = compile_program(generate(made.build("uneven")).schedule, loopback=False)
+    assert slower_than_ports(program) == []
+
+
 def test_every_link_of_a_gpu_in_use_is_a_port() -> None:
     for spec in ("torus:dims=3x3", "mi250:boxes=2"):
         assert slower_than_ports(compile_program(generate(spec).schedule, loopback=False)) == []

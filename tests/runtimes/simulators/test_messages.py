@@ -38,6 +38,17 @@ def test_transfers_without_bytes_are_left_out_and_not_needed() -> None:
     assert all(need in found for one in found.values() for need in one.needs)
 
 
+def test_a_transfer_without_bytes_is_not_needed_by_one_with_them() -> None:
+    """Units 0 and 1 to 9 reach gpu1 by two transfers; 9 bytes leave none for unit 0."""
+    spans = [(0, 0, 1, 0, 1), (0, 0, 1, 1, 9), (1, 1, 2, 0, 10)]
+    sends = [Send(step, 0, a, b, False, first, many) for step, a, b, first, many in spans]
+    made = by_hand(line(3), "broadcast", Chunks.equal([0], 10, 10), sends)
+    program = compile_program(made)
+    assert sorted(map(len, map(program.dependencies, range(3)))) == [0, 0, 2]
+    _, _, last = Messages(program, 9).by_rank()
+    assert [(one.size_bytes, one.needs) for one in last] == [(9, (1,))]
+
+
 def test_too_many_or_too_few_chunks_are_reported() -> None:
     program = compile_program(generate("ring:nodes=3").schedule)
     with pytest.raises(ExportError, match="bytes, fewer than 3 pipeline chunks; take fewer"):
