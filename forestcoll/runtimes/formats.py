@@ -1,4 +1,4 @@
-"""Table of export formats (MSCCL, MSCCL++, GOAL, Python modules) and their options, by name."""
+"""Table of export formats (runtimes, simulators, Python modules) and their options, by name."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Generic, TypeVar
 
 from forestcoll.errors import InvalidParameterError, did_you_mean
-from forestcoll.runtimes.goal import GoalOptions, goal
+from forestcoll.runtimes.between_gpus import between_gpus
 from forestcoll.runtimes.msccl import Algorithm, written_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, to_msccl
 from forestcoll.runtimes.mscclpp import Plan, written_plan
@@ -18,6 +18,15 @@ from forestcoll.runtimes.python_modules.python_module import (
     TorchOptions,
     python_module,
 )
+from forestcoll.runtimes.simulators.astra_sim_run import MEMORY, network_files, system_file
+from forestcoll.runtimes.simulators.chakra_trace import (
+    ChakraOptions,
+    chakra_traces,
+    chakra_workload,
+)
+from forestcoll.runtimes.simulators.goal import GoalOptions, goal
+from forestcoll.runtimes.simulators.goal_network import htsim_topology, loggp_arguments
+from forestcoll.runtimes.simulators.hidden_limits import slower_than_ports
 from forestcoll.schedule.program import Program
 from forestcoll.topology.describe import counted
 
@@ -37,17 +46,22 @@ class Exported:
         The content of the file.
     facts : mapping
         Figures to report about it.
+    beside : mapping of str to str or bytes
+        Contents of further files, by the endings that take the place of the file's own.
     """
 
     text: str = field(repr=False)
     facts: Mapping[str, Any]
+    beside: Mapping[str, str | bytes] = field(default_factory=dict, repr=False)
 
 
-ExportOptions = MscclOptions | MscclppOptions | GoalOptions | Nccl4pyOptions | TorchOptions
+ExportOptions = (
+    MscclOptions | MscclppOptions | GoalOptions | ChakraOptions | Nccl4pyOptions | TorchOptions
+)
 """How a program is to be exported; the type says in which format."""
 
 O = TypeVar(  # noqa: E741
-    "O", MscclOptions, MscclppOptions, GoalOptions, Nccl4pyOptions, TorchOptions
+    "O", MscclOptions, MscclppOptions, GoalOptions, ChakraOptions, Nccl4pyOptions, TorchOptions
 )
 
 
@@ -117,13 +131,45 @@ def _mscclpp_relaxed(
 
 
 def _goal(program: Program, options: GoalOptions) -> Exported:
+    text = goal(program, options)
+    if options.holds_ports:
+        beside = {".loggp": loggp_arguments(program, options)}
+    else:
+        beside = {".topo": htsim_topology(program, options)}
+    facts = {**_simulated(program, options), "simulator": str(options.simulator)}
+    return Exported(text, {**facts, "hidden_limits": _hidden(program)}, beside)
+
+
+def _chakra(program: Program, options: ChakraOptions) -> Exported:
+    network = network_files(program, options)
+    beside: dict[str, str | bytes] = {**network, ".memory.json": MEMORY}
+    for rank, trace in enumerate(chakra_traces(program, options)):
+        beside[f".{rank}.et"] = trace
+        beside[f".workload.{rank}.et"] = chakra_workload(program, options)
     facts = {
+        **_simulated(program, options),
+        "network": "analytical" if ".network.yml" in network else "ns-3",
+        "files": 1 + len(beside),
+    }
+    return Exported(system_file(program, options), facts, beside)
+
+
+def _simulated(program: Program, options: GoalOptions | ChakraOptions) -> dict[str, Any]:
+    gamma = options.gamma_s_per_gb
+    return {
         "size_bytes": options.size_bytes,
-        **({"gamma_s_per_gb": options.gamma_s_per_gb} if options.gamma_s_per_gb else {}),
+        "alpha_us": options.alpha_us,
+        **({"gamma_s_per_gb": gamma} if gamma else {}),
         "ranks": program.topology.num_compute,
         "transfers": program.num_transfers,
+        "pipeline_chunks": options.pipeline_chunks,
     }
-    return Exported(goal(program, options.size_bytes, options.gamma_s_per_gb), facts)
+
+
+def _hidden(program: Program) -> list[str] | None:
+    """Return what limits the schedule more than its ports, in words."""
+    found = slower_than_ports(between_gpus(program))
+    return [f"{name}: {float(ratio):.3g} times the busiest port" for name, ratio in found] or None
 
 
 def _module(program: Program, options: Nccl4pyOptions | TorchOptions) -> Exported:
@@ -190,7 +236,15 @@ FORMATS: Mapping[str, Format[Any]] = MappingProxyType(
             "execution plans, JSON, for MSCCL++", MscclppOptions, _mscclpp, _mscclpp_relaxed
         ),
         "goal": Format(
-            "GOAL for the simulators LogGOPSim and ATLAHS", GoalOptions, _goal, ending=".goal"
+            "GOAL for the simulators LogGOPSim and htsim of ATLAHS, with the network",
+            GoalOptions,
+            _goal,
+            ending=".goal",
+        ),
+        "chakra": Format(
+            "Chakra traces for ASTRA-sim, with its system and network",
+            ChakraOptions,
+            _chakra,
         ),
         "nccl4py": Format(
             "Python modules with grouped sends and receives, for NCCL's Python bindings",
@@ -219,8 +273,8 @@ def options_of(name: str, given: Mapping[str, Any]) -> ExportOptions:
 
     Examples
     --------
-    >>> options_of("goal", {"size_bytes": 64, "gamma_s_per_gb": None})
-    GoalOptions(size_bytes=64, gamma_s_per_gb=0)
+    >>> options_of("goal", {"size_bytes": 64, "gamma_s_per_gb": None}) == GoalOptions(64)
+    True
     """
     if name not in FORMATS:
         hint = did_you_mean(name, FORMATS, f"formats are {', '.join(FORMATS)}")

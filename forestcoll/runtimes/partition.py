@@ -46,11 +46,19 @@ class Partition:
         self._before = dict(zip(order, before, strict=False))
         self._size = chunks.size.tolist()
         self._elements, self._whole = elements, chunks.whole
+        self._program = program
 
     def span(self, chunk: int, first: int, amount: int) -> tuple[int, int]:
         """Return the elements of ``amount`` units from ``first`` on, relative to the chunk."""
         start = self._border(chunk, 0)
         return self._border(chunk, first) - start, self._border(chunk, first + amount) - start
+
+    def lengths(self) -> list[int]:
+        """Return the elements of each transfer of the program."""
+        program = self._program
+        columns = (program.chunk, program.first, program.amount)
+        spans = (self.span(*row) for row in zip(*(c.tolist() for c in columns), strict=True))
+        return [end - begin for begin, end in spans]
 
     def length(self, chunk: int) -> int:
         """Return the elements of a chunk."""

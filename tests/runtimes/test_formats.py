@@ -7,10 +7,10 @@ import pytest
 from forestcoll import compile_program, generate
 from forestcoll.errors import InvalidParameterError
 from forestcoll.runtimes.formats import FORMATS, asked_of, export, format_of, options_of
-from forestcoll.runtimes.goal import GoalOptions
 from forestcoll.runtimes.msccl import written_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, to_msccl
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
+from forestcoll.runtimes.simulators.goal import GoalOptions
 
 PROGRAM = compile_program(generate("ring:nodes=4", collective="allreduce").schedule)
 

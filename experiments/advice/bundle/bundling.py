@@ -38,6 +38,7 @@ from forestcoll.runtimes.formats import (
 from forestcoll.runtimes.msccl.exporter import MscclOptions
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.runtimes.python_modules.lockstep_check import check_module
+from forestcoll.runtimes.simulators.chakra_trace import ChakraOptions
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.files.schedule_files import MOST_BINARY_BYTES
 from forestcoll.schedule.program import Program
@@ -64,7 +65,7 @@ class Bundling:
     Raises
     ------
     InvalidParameterError
-        If the multiple is below 1.
+        If the multiple is below 1, or the format needs several files for a schedule.
     InvalidScheduleError
         If the folder has no index of ``forestcoll tune``.
     ExportError
@@ -82,6 +83,11 @@ class Bundling:
         if multiple_of is not None and multiple_of < 1:
             raise InvalidParameterError(
                 f"the multiple of elements is {multiple_of}; it must be 1 or more"
+            )
+        if isinstance(options, ChakraOptions):
+            raise InvalidParameterError(
+                "a bundle has one file for each range of sizes, and Chakra needs a trace for each "
+                "rank; export each schedule by itself"
             )
         self._index: TunedIndex = read_tuned(tuned)
         self._tuned, self._name, self._seconds = tuned, format_of(options), seconds

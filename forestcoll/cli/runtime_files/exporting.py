@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from forestcoll.atomic_write import write_text
+from forestcoll.atomic_write import write_text, write_whole
 from forestcoll.cli.options import MOST, Json, Output, ScheduleFile
 from forestcoll.cli.output import expect_writable, progress_bars, report
 from forestcoll.compilation import compile_program
@@ -76,12 +78,40 @@ def export_schedule(
     ] = None,
     most: Annotated[str | None, typer.Option("--max-size", help="Largest size.")] = None,
     size: Annotated[
-        str | None, typer.Option("--size", help="Size of the data in GOAL; 1MB if not given.")
+        str | None,
+        typer.Option("--size", help="Size of the data, for simulators; 1MB if not given."),
     ] = None,
     gamma: Annotated[
         str | None,
         typer.Option(
-            "--gamma", metavar="S", help="Seconds in which a GPU adds a gigabyte, in GOAL."
+            "--gamma",
+            metavar="S",
+            help="Seconds in which a GPU adds a gigabyte, for simulators; 0 if not given.",
+        ),
+    ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            "--alpha",
+            metavar="US",
+            help="Latency of a hop from GPU to GPU in microseconds, for simulators; 10 if not "
+            "given.",
+        ),
+    ] = None,
+    pipeline_chunks: Annotated[
+        int | None,
+        typer.Option(
+            "--pipeline-chunks",
+            max=MOST,
+            help="Messages that each transfer is cut into, for simulators; 1 if not given.",
+        ),
+    ] = None,
+    simulator: Annotated[
+        str | None,
+        typer.Option(
+            "--simulator",
+            metavar="loggopsim|htsim",
+            help="Which simulator runs a GOAL file; loggopsim if not given.",
         ),
     ] = None,
     fit: Annotated[
@@ -120,6 +150,10 @@ def export_schedule(
         "between_boxes": between_boxes,
         "size_bytes": _bytes("--size", size),
         "gamma_s_per_gb": None if gamma is None else AlphaBeta(gamma_s_per_gb=gamma).gamma,
+        "alpha_us": None if alpha is None else AlphaBeta(alpha_us=alpha).alpha,
+        "simulator": simulator,
+        "pipeline_chunks": pipeline_chunks,
+        "prefix": output.stem if name == "chakra" else None,
     }
     options = options_of(name, given)
     schedule = read_schedule(file)
@@ -129,7 +163,11 @@ def export_schedule(
         schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
+    beside = _beside(output, exported)
     write_text(output, exported.text)
+    for path, content in beside.items():
+        raw = content.encode() if isinstance(content, str) else content
+        write_whole(path, partial(Path.write_bytes, data=raw))
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,
@@ -142,6 +180,17 @@ def export_schedule(
         "file": output,
     }
     report(facts, json_)
+
+
+def _beside(output: Path, exported: Exported) -> dict[Path, str | bytes]:
+    """Return the further files of an export, beside the file that was asked for."""
+    files = {output.with_suffix(end): content for end, content in exported.beside.items()}
+    if output in files:
+        raise InvalidParameterError(
+            f"-o {output}: another file of this export ends in {output.suffix}; choose another "
+            "ending"
+        )
+    return files
 
 
 def _bytes(option: str, text: str | None) -> int | None:

@@ -19,7 +19,7 @@ from forestcoll.topology.importers.networks.astra_sim_network import Dimension, 
 from forestcoll.topology.model import Topology
 from forestcoll.topology.numbers import exact_text
 
-__all__ = ["topology_astra_sim"]
+__all__ = ["astra_sim_dimensions", "topology_astra_sim"]
 
 _Speed = tuple[Fraction, Fraction]
 
@@ -32,10 +32,18 @@ def topology_astra_sim(topology: Topology) -> str:
     ExportError
         If no dimensions make this network, or a number is not a decimal.
     """
+    return _yaml(astra_sim_dimensions(topology))
+
+
+def astra_sim_dimensions(topology: Topology) -> tuple[Dimension, ...]:
+    """Return the dimensions of ASTRA-sim that make the network.
+
+    Raises ExportError if there are none.
+    """
     view = _View(topology)
     for dimensions in view.candidates(1, ()):
         if _View(dimensions_topology(dimensions, topology.name)) == view:
-            return _yaml(dimensions)
+            return dimensions
     raise ExportError(
         f"{topology.name}: is not a product of rings, full connections and switches whose ranks "
         f"count through the dimensions; ASTRA-sim's analytical files lack it; write GraphML"

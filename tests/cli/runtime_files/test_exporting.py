@@ -160,3 +160,54 @@ def test_a_module_is_run_before_it_is_written(schedule: Path, tmp_path: Path, na
     assert f"for 5 ranks of {'torch.distributed' if name == 'torch' else name}" in out.read_text()
     words = ("export", schedule, "-o", out, "--format", name, "--instances", "2")
     assert_refused(f"{name} has no option instances; it has none", *words)
+
+
+def test_goal_has_its_network_beside_it(schedule: Path, tmp_path: Path) -> None:
+    """The ring has 1 GB/s in each direction, so G is 1 ns a byte; L is alpha."""
+    out = tmp_path / "ring.goal"
+    options = ("--format", "goal", "--size", "1KB", "--pipeline-chunks", "2", "--alpha", "3")
+    found = document("export", schedule, "-o", out, *options)
+    assert (found["pipeline_chunks"], found["size_bytes"]) == (2, 1024)
+    assert found["alpha_us"]["exact"] == "3"
+    assert out.read_text(encoding="utf-8").startswith("num_ranks 5\n")
+    assert " -G 1.0 " in (tmp_path / "ring.loggp").read_text(encoding="utf-8")
+    assert {path.name for path in tmp_path.iterdir()} == {"ring.goal", "ring.loggp"}
+
+
+def test_htsim_gets_a_topology(tmp_path: Path) -> None:
+    path, out = tmp_path / "s.json", tmp_path / "box.goal"
+    forestcoll.write_schedule(forestcoll.generate("dgx_h100:boxes=1").schedule, path)
+    document("export", path, "-o", out, "--format", "goal", "--simulator", "htsim")
+    assert (tmp_path / "box.topo").read_text(encoding="utf-8").startswith("Nodes 8\n")
+
+
+def test_traces_have_their_system_and_network_beside_them(schedule: Path, tmp_path: Path) -> None:
+    """The file that was asked for is the system, and names the traces as it is called."""
+    folder = tmp_path / "there"
+    found = document("export", schedule, "-o", folder / "gather.json", "--format", "chakra")
+    assert '"gather"' in (folder / "gather.json").read_text(encoding="utf-8")
+    names = {f"gather.{end}" for end in ("json", "memory.json", "network.yml")}
+    names |= {f"gather.{kind}{rank}.et" for rank in range(5) for kind in ("", "workload.")}
+    assert {path.name for path in folder.iterdir()} == names
+    assert (found["files"], found["network"]) == (len(names), "analytical")
+
+
+def test_a_file_beside_the_one_asked_for_must_not_replace_it(
+    schedule: Path, tmp_path: Path
+) -> None:
+    """Neither is then written."""
+    out = tmp_path / "ring.loggp"
+    message = "another file of this export ends in .loggp; choose another ending"
+    assert_refused(message, "export", schedule, "-o", out, "--format", "goal")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_options_of_simulators_are_refused_for_runtimes(schedule: Path, tmp_path: Path) -> None:
+    options = (("--pipeline-chunks", "2"), ("--alpha", "3"), ("--simulator", "htsim"))
+    for option, value in options:
+        given = ("export", schedule, "-o", tmp_path / "x.xml", option, value)
+        assert_refused("msccl has no option", *given)
+    out = ("export", schedule, "-o", tmp_path / "x", "--format")
+    message = "there is no simulator 'x' of GOAL; choose one of loggopsim, htsim"
+    assert_refused(message, *out, "goal", "--simulator", "x")
+    assert_refused("into 0 pipeline chunks", *out, "chakra", "--pipeline-chunks", "0")

@@ -10,13 +10,14 @@ from experiments.advice.bundle.bundle_check import faults_in
 from experiments.advice.bundle.bundling import Bundling
 from experiments.advice.bundle.tuned_index import read_tuned
 from forestcoll.errors import InvalidParameterError, VerificationError
-from forestcoll.runtimes.goal import GoalOptions
 from forestcoll.runtimes.msccl import read_algorithm
 from forestcoll.runtimes.msccl.exporter import MscclOptions, executor_limits
 from forestcoll.runtimes.msccl.interpreter import interpret
 from forestcoll.runtimes.mscclpp import read_plan
 from forestcoll.runtimes.mscclpp.exporter import MscclppOptions
 from forestcoll.runtimes.python_modules.python_module import TorchOptions
+from forestcoll.runtimes.simulators.chakra_trace import ChakraOptions
+from forestcoll.runtimes.simulators.goal import GoalOptions
 from tests.experiments.advice.bundle.tuned_ring import tuned
 
 MOST = 2**20
@@ -90,6 +91,12 @@ def test_a_format_without_sizes_has_them_in_the_index(folder: Path, tmp_path: Pa
     assert [one.file for one in made.ranges] == ["goal/01-direct.goal", "goal/02-bfb.goal"]
     assert not any(one.sizes_in_file or one.executed for one in made.ranges)
     assert list(faults_in(tmp_path / "bundle")) == []
+
+
+def test_traces_are_too_many_files_for_a_bundle(folder: Path, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParameterError, match="Chakra needs a trace for each rank; export"):
+        Bundling(folder, tmp_path / "bundle", ChakraOptions())
+    assert not (tmp_path / "bundle").exists()
 
 
 def test_python_modules_are_executed_when_they_are_written(folder: Path, tmp_path: Path) -> None:

@@ -5,20 +5,24 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-_SEND_OR_RECV = re.compile(r"(\w+): (send|recv) (\d+)b (to|from) (\d+) tag (\d+)")
-_CALC = re.compile(r"(\w+): calc (\d+)")
+_SEND_OR_RECV = re.compile(
+    r"(\w+): (send|recv) (\d+)b (to|from) (\d+) tag (\d+) cpu (\d+) nic (\d+)"
+)
+_CALC = re.compile(r"(\w+): calc (\d+) cpu (\d+)")
 _REQUIRES = re.compile(r"(\w+) requires (\w+)")
 _DIRECTION = {"send": "to", "recv": "from"}
 
 
 @dataclass(frozen=True)
 class Operation:
-    """A statement with a label; ``peer`` and ``tag`` are -1 of a calc."""
+    """A statement with a label; ``peer``, ``tag`` and ``nic`` are -1 of a calc."""
 
     kind: str
     amount: int
+    cpu: int
     peer: int = -1
     tag: int = -1
+    nic: int = -1
 
 
 @dataclass
@@ -52,11 +56,13 @@ def _read_rank(number: int, lines: Iterator[str]) -> Rank:
 
 def _read_statement(rank: Rank, line: str) -> None:
     if match := _SEND_OR_RECV.fullmatch(line):
-        label, kind, amount, direction, peer, tag = match.groups()
+        label, kind, amount, direction, *numbers = match.groups()
         assert direction == _DIRECTION[kind]
-        operation = Operation(kind, int(amount), int(peer), int(tag))
+        peer, tag, cpu, nic = map(int, numbers)
+        assert max(cpu, nic) < 255
+        operation = Operation(kind, int(amount), cpu, peer, tag, nic)
     elif match := _CALC.fullmatch(line):
-        label, operation = match[1], Operation("calc", int(match[2]))
+        label, operation = match[1], Operation("calc", int(match[2]), int(match[3]))
     else:
         match = _REQUIRES.fullmatch(line)
         assert match, line
