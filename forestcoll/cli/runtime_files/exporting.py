@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,7 +19,7 @@ from forestcoll.runtimes.formats import FORMATS, Exported, ExportOptions, export
 from forestcoll.runtimes.interpretation.multiprocessors import MOST_BLOCKS
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
-from forestcoll.runtimes.mscclpp import parse_plan
+from forestcoll.runtimes.mscclpp import parse_plan, written_dsl
 from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
 from forestcoll.runtimes.python_modules.lockstep_check import check_module
 from forestcoll.runtimes.runtime_fit import SECONDS, Fit, fitting
@@ -65,6 +66,15 @@ def export_schedule(
             "given), or where NVLink joins the boxes (memory).",
         ),
     ] = None,
+    dsl: Annotated[
+        Path | None,
+        typer.Option(
+            "--dsl",
+            metavar="FILE",
+            help="For mscclpp: write the plan as a Python program of MSCCL++'s DSL, too, to be "
+            "edited.",
+        ),
+    ] = None,
     in_place: Annotated[
         bool,
         typer.Option(
@@ -109,6 +119,10 @@ def export_schedule(
 ) -> None:
     """Verify a schedule file, export it for a runtime and execute the export as a check."""
     expect_writable(output)
+    if dsl is not None:
+        if name != "mscclpp":
+            raise InvalidParameterError(f"--dsl is for --format mscclpp, and {name} has no DSL")
+        expect_writable(dsl)
     given: dict[str, Any] = {
         "protocol": protocol,
         "channels": channels,
@@ -129,7 +143,10 @@ def export_schedule(
         schedule, program, options, fit=fit, seconds=seconds
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
+    program_text = None if dsl is None else written_dsl(parse_plan(exported.text).plan)
     write_text(output, exported.text)
+    if dsl is not None and program_text is not None:
+        write_text(dsl, program_text)
     facts: dict[str, Any] = {
         "topology": program.topology.name,
         "collective": program.collective,
@@ -140,6 +157,7 @@ def export_schedule(
         "verified": True,
         "executed": executed,
         "file": output,
+        **({} if dsl is None else {"dsl": dsl}),
     }
     report(facts, json_)
 

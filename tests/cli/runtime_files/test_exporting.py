@@ -7,8 +7,10 @@ import pytest
 import forestcoll
 from forestcoll.runtimes.msccl import read_algorithm
 from forestcoll.runtimes.msccl.exporter import executor_limits
-from forestcoll.runtimes.mscclpp import read_plan
+from forestcoll.runtimes.mscclpp import parse_plan, read_plan
 from tests.command_line import assert_one_line, assert_refused, document, invoke
+from tests.runtimes.mscclpp.dsl_stand_in import printed_plan
+from tests.runtimes.mscclpp.test_dsl_writing import parts
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +66,19 @@ def test_boxes_are_joined_by_port_channels_unless_nvlink_joins_them(tmp_path: Pa
     options = ("--format", "mscclpp", "--between-boxes", "memory")
     found = document("export", path, "-o", out, *options)
     assert (found["channels_between_boxes"] > 0, found["port_channels"]) == (True, 0)
+
+
+def test_a_program_of_the_dsl_comes_beside_a_plan(schedule: Path, tmp_path: Path) -> None:
+    """Its stand-in prints the operations of the plan, which may be joined otherwise."""
+    out, dsl = tmp_path / "plan.json", tmp_path / "plan.py"
+    found = document("export", schedule, "-o", out, "--format", "mscclpp", "--dsl", dsl)
+    assert found["dsl"] == str(dsl)
+    printed = parse_plan(printed_plan(dsl.read_text())).plan
+    assert parts(printed) == parts(read_plan(out).plan)
+    assert_refused(
+        "--dsl is for --format mscclpp, and goal has no DSL",
+        *("export", schedule, "-o", out, "--format", "goal", "--dsl", dsl),
+    )
 
 
 def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
