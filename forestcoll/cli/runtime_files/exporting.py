@@ -36,7 +36,11 @@ def export_schedule(
     output: Output,
     name: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "msccl",
     protocol: Annotated[
-        str | None, typer.Option("--protocol", help="Simple, LL or LL128; Simple if not given.")
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="Simple, LL or (msccl) LL128; Simple if not given. LL is for small messages.",
+        ),
     ] = None,
     channels: Annotated[
         int | None,

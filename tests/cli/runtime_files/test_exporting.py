@@ -68,6 +68,14 @@ def test_boxes_are_joined_by_port_channels_unless_nvlink_joins_them(tmp_path: Pa
     assert (found["channels_between_boxes"] > 0, found["port_channels"]) == (True, 0)
 
 
+def test_packets_are_a_protocol_of_plans(schedule: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    found = document("export", schedule, "-o", out, "--format", "mscclpp", "--protocol", "LL")
+    assert (found["protocol"], found["executed"]) == ("LL", ["a launch out of place"])
+    assert read_plan(out).plan.double_scratch
+    assert document("check-plan", out)["right"]
+
+
 def test_a_program_of_the_dsl_comes_beside_a_plan(schedule: Path, tmp_path: Path) -> None:
     """Its stand-in prints the operations of the plan, which may be joined otherwise."""
     out, dsl = tmp_path / "plan.json", tmp_path / "plan.py"

@@ -84,6 +84,8 @@ CASES = (
     ("complete:nodes=12", "allreduce", {"threadblocks": 2}),
     ("ring:nodes=5", "broadcast", {}),
     ("ring:nodes=5", "reduce", {}),
+    ("ring:nodes=5", "allreduce", {"protocol": "LL"}),
+    ("paper_example", "broadcast", {"protocol": "LL"}),
 )
 
 
