@@ -23,6 +23,7 @@ RUN = [
     ROOT / "docs" / "baselines" / "syccl.md",
     ROOT / "docs" / "baselines" / "all-to-all.md",
     ROOT / "docs" / "formats" / "topology.md",
+    ROOT / "docs" / "formats" / "python-modules.md",
     ROOT / "docs" / "networks" / "families.md",
     ROOT / "docs" / "latency.md",
 ]

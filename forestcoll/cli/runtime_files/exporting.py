@@ -70,6 +70,20 @@ def export_schedule(
             "given), or where NVLink joins the boxes (memory).",
         ),
     ] = None,
+    pipeline_chunks: Annotated[
+        int | None,
+        typer.Option(
+            "--pipeline-chunks",
+            max=MOST,
+            help="Parts of every transfer, sent one step after another, for nccl4py and torch.",
+        ),
+    ] = None,
+    puts: Annotated[
+        bool,
+        typer.Option(
+            "--puts", help="For nccl4py: puts with signals instead of sends and receives."
+        ),
+    ] = False,
     dsl: Annotated[
         Path | None,
         typer.Option(
@@ -136,6 +150,8 @@ def export_schedule(
         "min_bytes": _bytes("--min-size", least),
         "max_bytes": _bytes("--max-size", most),
         "between_boxes": between_boxes,
+        "pipeline_chunks": pipeline_chunks,
+        "puts": puts or None,
         "size_bytes": _bytes("--size", size),
         "gamma_s_per_gb": None if gamma is None else AlphaBeta(gamma_s_per_gb=gamma).gamma,
     }

@@ -102,7 +102,8 @@ def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
         (("--channels", "33"), "more than the 32 channels"),
         (("--max-size", "large"), "--max-size"),
         (("--threadblocks", "3"), "msccl has no option threadblocks"),
-        (("--format", "mscclpp", "--protocol", "LL"), "mscclpp has no option protocol"),
+        (("--format", "mscclpp", "--channels", "3"), "mscclpp has no option channels"),
+        (("--format", "mscclpp", "--protocol", "LL128"), "the protocol is 'LL128'; plans of"),
     ],
 )
 def test_bad_options_are_reported_in_a_line(
@@ -173,6 +174,19 @@ def test_the_time_is_checked(large: Path, tmp_path: Path) -> None:
     )
 
 
+def test_modules_take_pipeline_chunks_and_puts(schedule: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ring.py"
+    options = ("--format", "nccl4py", "--puts", "--pipeline-chunks", "4")
+    found = document("export", schedule, "-o", out, *options)
+    assert found["executed"]
+    assert found["steps"] == 2 + 3
+    assert "NcclPutCommunicator" in out.read_text()
+    assert_refused(
+        "torch has no option puts; it has pipeline_chunks",
+        *("export", schedule, "-o", out, "--format", "torch", "--puts"),
+    )
+
+
 @pytest.mark.parametrize("name", ["torch", "nccl4py"])
 def test_a_module_is_run_before_it_is_written(schedule: Path, tmp_path: Path, name: str) -> None:
     """Five GPUs of a ring; there are no options."""
@@ -182,4 +196,4 @@ def test_a_module_is_run_before_it_is_written(schedule: Path, tmp_path: Path, na
     assert (found["ranks"], found["steps"]) == (5, 2)
     assert f"for 5 ranks of {'torch.distributed' if name == 'torch' else name}" in out.read_text()
     words = ("export", schedule, "-o", out, "--format", name, "--instances", "2")
-    assert_refused(f"{name} has no option instances; it has none", *words)
+    assert_refused(f"{name} has no option instances; it has pipeline_chunks", *words)
