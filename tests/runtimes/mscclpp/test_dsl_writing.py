@@ -193,6 +193,11 @@ def test_too_many_operations_are_refused() -> None:
     assert len(lines(*puts[:64])) == 64
     with pytest.raises(RuntimeLimitError, match=r"GPU 0 has 65 operations .* 64 are possible"):
         written_dsl(plan_of(*puts))
+    # Packets are joined to one operation only if they are the same.
+    to = (Span("remote", 1, 1),)
+    sent = [Operation("rppkt", (Span("s", place % 2, 1),), to, "memory") for place in range(65)]
+    with pytest.raises(RuntimeLimitError, match="GPU 0 has 65 operations"):
+        written_dsl(plan_of(*sent))
 
 
 @pytest.mark.parametrize(

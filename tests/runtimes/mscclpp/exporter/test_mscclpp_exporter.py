@@ -211,6 +211,19 @@ def test_any_network_comes_out_right_in_packets(data: st.DataObject) -> None:
     check(program, options, launches=3)
 
 
+@pytest.mark.parametrize(
+    ("collective", "needs_two"), [("allreduce", False), ("reduce-scatter", True)]
+)
+def test_some_plans_in_packets_need_both_halves_of_scratch(
+    collective: str, needs_two: bool
+) -> None:
+    """In one half, a sender of the allreduce knows that its packets were read; others do not."""
+    made = generate("ring:nodes=4", collective=collective).schedule
+    plan = to_mscclpp(compile_program(made), MscclppOptions(protocol="LL"))
+    found = interpret_plan(replace(plan, double_scratch=False)).findings
+    assert bool(found) == needs_two
+
+
 def test_sums_of_many_packets_take_several_operations() -> None:
     """19 others send to one: nine packets at a time are added to its part."""
     topology = load("complete:nodes=20")

@@ -63,6 +63,7 @@ def test_data_for_another_box_are_packed_at_home_once() -> None:
     assert all(one.sources == [packed.target] for one in sent)
     assert {packed.target} < found.slots
     assert packed.target.layer < 0
+    assert all(packed.level < one.level for one in sent)
 
 
 def test_a_sender_that_hears_nothing_is_greeted() -> None:
