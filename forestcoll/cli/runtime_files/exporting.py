@@ -20,7 +20,7 @@ from forestcoll.runtimes.formats import FORMATS, Exported, ExportOptions, export
 from forestcoll.runtimes.interpretation.multiprocessors import MOST_BLOCKS
 from forestcoll.runtimes.msccl import parse_algorithm
 from forestcoll.runtimes.msccl.interpreter import interpret
-from forestcoll.runtimes.mscclpp import parse_plan
+from forestcoll.runtimes.mscclpp import parse_plan, written_dsl
 from forestcoll.runtimes.mscclpp.interpreter import interpret_calls
 from forestcoll.runtimes.python_modules.lockstep_check import check_module
 from forestcoll.runtimes.runtime_fit import SECONDS, Fit, fitting
@@ -37,7 +37,11 @@ def export_schedule(
     output: Output,
     name: Annotated[str, typer.Option("--format", help=f"One of {', '.join(FORMATS)}.")] = "msccl",
     protocol: Annotated[
-        str | None, typer.Option("--protocol", help="Simple, LL or LL128; Simple if not given.")
+        str | None,
+        typer.Option(
+            "--protocol",
+            help="Simple, LL or (msccl) LL128; Simple if not given. LL is for small messages.",
+        ),
     ] = None,
     channels: Annotated[
         int | None,
@@ -65,6 +69,30 @@ def export_schedule(
             metavar="port|memory",
             help="Channels between boxes, for mscclpp: of a proxy and the NICs (port, if not "
             "given), or where NVLink joins the boxes (memory).",
+        ),
+    ] = None,
+    pipeline_chunks: Annotated[
+        int | None,
+        typer.Option(
+            "--pipeline-chunks",
+            max=MOST,
+            help="Messages that each transfer is cut into, for simulators, nccl4py and torch; 1 if "
+            "not given.",
+        ),
+    ] = None,
+    puts: Annotated[
+        bool,
+        typer.Option(
+            "--puts", help="For nccl4py: puts with signals instead of sends and receives."
+        ),
+    ] = False,
+    dsl: Annotated[
+        Path | None,
+        typer.Option(
+            "--dsl",
+            metavar="FILE",
+            help="For mscclpp: write the plan as a Python program of MSCCL++'s DSL, too, to be "
+            "edited.",
         ),
     ] = None,
     in_place: Annotated[
@@ -96,14 +124,6 @@ def export_schedule(
             metavar="US",
             help="Latency of a hop from GPU to GPU in microseconds, for simulators; 10 if not "
             "given.",
-        ),
-    ] = None,
-    pipeline_chunks: Annotated[
-        int | None,
-        typer.Option(
-            "--pipeline-chunks",
-            max=MOST,
-            help="Messages that each transfer is cut into, for simulators; 1 if not given.",
         ),
     ] = None,
     simulator: Annotated[
@@ -139,6 +159,10 @@ def export_schedule(
 ) -> None:
     """Verify a schedule file, export it for a runtime and execute the export as a check."""
     expect_writable(output)
+    if dsl is not None:
+        if name != "mscclpp":
+            raise InvalidParameterError(f"--dsl is for --format mscclpp, and {name} has no DSL")
+        expect_writable(dsl)
     given: dict[str, Any] = {
         "protocol": protocol,
         "channels": channels,
@@ -148,6 +172,7 @@ def export_schedule(
         "min_bytes": _bytes("--min-size", least),
         "max_bytes": _bytes("--max-size", most),
         "between_boxes": between_boxes,
+        "puts": puts or None,
         "size_bytes": _bytes("--size", size),
         "gamma_s_per_gb": None if gamma is None else AlphaBeta(gamma_s_per_gb=gamma).gamma,
         "alpha_us": None if alpha is None else AlphaBeta(alpha_us=alpha).alpha,
@@ -164,6 +189,8 @@ def export_schedule(
     )
     executed = _executed(exported.text, name, program, threadblocks) if check else None
     beside = _beside(output, exported)
+    if dsl is not None:
+        beside[dsl] = written_dsl(parse_plan(exported.text).plan)
     write_text(output, exported.text)
     for path, content in beside.items():
         raw = content.encode() if isinstance(content, str) else content
@@ -178,6 +205,7 @@ def export_schedule(
         "verified": True,
         "executed": executed,
         "file": output,
+        **({} if dsl is None else {"dsl": dsl}),
     }
     report(facts, json_)
 

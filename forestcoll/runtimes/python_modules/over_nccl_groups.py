@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from forestcoll.runtimes.python_modules.rank_run import (
@@ -47,11 +48,15 @@ class NcclCommunicator:
         self._nccl.group_end()
 
 
-def main(schedule: Schedule) -> None:
+def main(
+    schedule: Schedule,
+    run: Callable[[Schedule, Any, Any], Any] = run_schedule,
+    communicator_of: Callable[[Any], Any] = NcclCommunicator,
+) -> None:
     """Run the schedule between the processes that torchrun started, and check the results.
 
-    The argument is the number of elements that a rank gives. torch.distributed (gloo) only brings
-    the processes together.
+    The argument of the program is the number of elements that a rank gives. torch.distributed
+    (gloo) only brings the processes together.
     """
     import nccl.core
     import torch
@@ -68,7 +73,7 @@ def main(schedule: Schedule) -> None:
     def given(of: int) -> Any:
         return hashed(torch.arange(length, device="cuda") + of * length)
 
-    result = run_schedule(schedule, given(rank), NcclCommunicator(joined))
+    result = run(schedule, given(rank), communicator_of(joined))
     wrong = wrong_elements(schedule, rank, result, given)
     sys.stdout.write(f"rank {rank}: {wrong} wrong elements\n")
     joined.destroy()

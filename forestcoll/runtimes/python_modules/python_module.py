@@ -4,9 +4,10 @@ Problem: stock NCCL has no format of schedules, but grouped sends and receives t
 Input:   a program.
 Output:  a Python module: a table of transfers, and the code that runs it at one rank.
 Cost:    linear in transfers and dependencies.
-Source:  nccl4py 0.6 (``nccl.core``: ``group_start``, ``group_end``, and ``send`` and ``recv`` of a
-         communicator); ``torch.distributed.batch_isend_irecv``; NCCL's user guide, "Point-to-point
-         communication": messages of a group progress together, in order between two ranks.
+Source:  nccl4py 0.6 (``nccl.core``: ``group_start``, ``group_end``, and ``send``, ``recv``,
+         ``put_signal``, ``signal`` and ``wait_signal`` of a communicator);
+         ``torch.distributed.batch_isend_irecv``; NCCL's user guide, "Point-to-point communication":
+         messages of a group progress together, in order between two ranks.
 
 The code is that of :mod:`forestcoll.runtimes.python_modules.rank_run` and of one library's
 communicator, copied as it stands. So the tests of these files test the modules too.
@@ -18,14 +19,19 @@ import ast
 import inspect
 import textwrap
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 
-from forestcoll.errors import ExportError
+from forestcoll.errors import ExportError, InvalidParameterError
 from forestcoll.runtimes.between_gpus import between_gpus
 from forestcoll.runtimes.data_layout import Layout, layout_of, with_own_parts
-from forestcoll.runtimes.python_modules import over_nccl_groups, over_torch_groups, rank_run
+from forestcoll.runtimes.python_modules import (
+    over_nccl_groups,
+    over_nccl_puts,
+    over_torch_groups,
+    rank_run,
+)
 from forestcoll.runtimes.python_modules.rank_run import Transfer
 from forestcoll.runtimes.transfer_pieces import Piece, in_units, pieces_of
 from forestcoll.schedule.program import Program
@@ -36,14 +42,44 @@ _MOST_TRANSFERS = 200_000
 _WIDTH = 96
 
 
+def _check_chunks(chunks: int) -> None:
+    if chunks < 1:
+        raise InvalidParameterError(f"pipeline_chunks is {chunks}; it must be 1 or more")
+
+
 @dataclass(frozen=True, slots=True)
 class TorchOptions:
-    """Options of a module for torch.distributed: none."""
+    """Options of a module for torch.distributed.
+
+    Parameters
+    ----------
+    pipeline_chunks : int
+        Equal parts of every transfer; each part is sent one step after the one before it.
+    """
+
+    pipeline_chunks: int = 1
+
+    def __post_init__(self) -> None:
+        _check_chunks(self.pipeline_chunks)
 
 
 @dataclass(frozen=True, slots=True)
 class Nccl4pyOptions:
-    """Options of a module for nccl4py: none."""
+    """Options of a module for nccl4py.
+
+    Parameters
+    ----------
+    pipeline_chunks : int
+        Equal parts of every transfer; each part is sent one step after the one before it.
+    puts : bool
+        Whether ranks put data into each other's memory and signal, instead of sends and receives.
+    """
+
+    pipeline_chunks: int = 1
+    puts: bool = False
+
+    def __post_init__(self) -> None:
+        _check_chunks(self.pipeline_chunks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,14 +103,24 @@ class PythonModule:
 @dataclass(frozen=True, slots=True)
 class _Library:
     name: str
-    communicator: ModuleType
+    files: tuple[ModuleType, ...]
     use: str
+    step: str
+    run: str = "run_schedule"
+    main: str = ""
 
 
-_LIBRARIES = {
-    TorchOptions: _Library("torch.distributed", over_torch_groups, "TorchCommunicator()"),
-    Nccl4pyOptions: _Library("nccl4py", over_nccl_groups, "NcclCommunicator(communicator)"),
-}
+_GROUP = "one group of sends and receives"
+_TORCH = _Library("torch.distributed", (over_torch_groups,), "TorchCommunicator()", _GROUP)
+_NCCL = _Library("nccl4py", (over_nccl_groups,), "NcclCommunicator(communicator)", _GROUP)
+_PUTS = _Library(
+    "nccl4py",
+    (over_nccl_groups, over_nccl_puts),
+    "NcclPutCommunicator(communicator)",
+    "one group of puts with signals, for which the receivers wait",
+    "run_with_puts",
+    ", run_with_puts, NcclPutCommunicator",
+)
 
 _GIVEN = {
     "allgather": "its share; the result is all shares in the order of ranks",
@@ -98,16 +144,18 @@ def python_module(program: Program, options: TorchOptions | Nccl4pyOptions) -> P
     """
     program = with_own_parts(between_gpus(program))
     pieces = pieces_of(program)
-    if not 0 < len(pieces) <= _MOST_TRANSFERS:
+    many = len(pieces) * options.pipeline_chunks
+    if not 0 < many <= _MOST_TRANSFERS:
         raise ExportError(
-            f"the module would have {len(pieces)} transfers, and 1 to {_MOST_TRANSFERS} are "
-            "possible; take fewer trees per GPU or a smaller network"
+            f"the module would have {many} transfers, and 1 to {_MOST_TRANSFERS} are possible; "
+            "take fewer trees per GPU, fewer pipeline chunks or a smaller network"
         )
     layout = layout_of(program, pieces)
     rows = _rows(in_units(pieces, layout.unit), layout)
+    rows = [part for row in rows for part in _parts(row, options.pipeline_chunks)]
     steps = {one.step for one in rows}
     return PythonModule(
-        text=_text(program, layout, rows, _LIBRARIES[type(options)]),
+        text=_text(program, layout, rows, options),
         transfers=len(rows),
         steps=len(steps),
         messages=_most_messages(rows),
@@ -123,6 +171,20 @@ def _rows(pieces: Sequence[Piece], layout: Layout) -> list[Transfer]:
         row = (number, piece.step, piece.tail, piece.head, *ends, actions[number], piece.needs)
         rows.append(Transfer(*row))
     return rows
+
+
+def _parts(row: Transfer, chunks: int) -> Iterator[Transfer]:
+    """Divide a transfer and its needs into pipeline chunks, a step apart."""
+    size = row.end - row.begin
+    for chunk in range(chunks):
+        begin = row.begin * chunks + chunk * size
+        yield row._replace(
+            number=row.number * chunks + chunk,
+            step=row.step + chunk,
+            begin=begin,
+            end=begin + size,
+            needs=tuple(need * chunks + chunk for need in row.needs),
+        )
 
 
 def _first_unit(piece: Piece, layout: Layout) -> int:
@@ -161,10 +223,17 @@ def _most_messages(rows: Sequence[Transfer]) -> int:
     return max(counts.values())
 
 
-def _text(program: Program, layout: Layout, rows: Sequence[Transfer], library: _Library) -> str:
+def _text(
+    program: Program,
+    layout: Layout,
+    rows: Sequence[Transfer],
+    options: TorchOptions | Nccl4pyOptions,
+) -> str:
+    library = _library(options)
     units = layout.whole * (layout.gpus if program.collective == "all-to-all" else 1)
+    units *= options.pipeline_chunks
     root = layout.root[0] if program.collective in ("broadcast", "reduce") else -1
-    codes = [_code(module) for module in (rank_run, library.communicator)]
+    codes = [_code(module) for module in (rank_run, *library.files)]
     imports = _import_lines([one for found, _ in codes for one in found])
     schedule = (
         f'SCHEDULE = Schedule("{program.collective}", {layout.gpus}, {root}, {units}, '
@@ -176,8 +245,15 @@ def _text(program: Program, layout: Layout, rows: Sequence[Transfer], library: _
         "\n".join(imports),
         _table(rows),
     ]
-    body = [*(code for _, code in codes), schedule, _RUN]
+    run = _RUN.replace("RUN", library.run).replace("MAIN", library.main)
+    body = [*(code for _, code in codes), schedule, run]
     return "\n\n".join(head) + "\n\n\n" + "\n\n\n".join(one.strip("\n") for one in body) + "\n"
+
+
+def _library(options: TorchOptions | Nccl4pyOptions) -> _Library:
+    if isinstance(options, TorchOptions):
+        return _TORCH
+    return _PUTS if options.puts else _NCCL
 
 
 def _docstring(program: Program, layout: Layout, library: _Library) -> str:
@@ -187,11 +263,11 @@ def _docstring(program: Program, layout: Layout, library: _Library) -> str:
         f"{layout.gpus} ranks of {library.name}.",
         f"A rank gives {_GIVEN[program.collective]}. Its result is a new array:",
         f"    result = run(given, {library.use})",
-        "Any number of elements and any type will do. Every step is one group of sends and "
-        "receives, and ranks go through all steps in one order. So no rank waits in a cycle.",
+        f"Any number of elements and any type will do. Every step is {library.step}, and ranks go "
+        "through all steps in one order. So no rank waits in a cycle.",
         "NCCL adds nothing up in sends and receives. Sums are additions of whole arrays, of their "
         "own kernels, before the step that sends them on. So a step costs the start of a group and "
-        "of these kernels, and nothing is pipelined inside a transfer. Time this module for what "
+        "of these kernels. Time this module for what "
         "the order of transfers is worth, not for the rate of a runtime that executes schedules.",
         "torchrun --nproc-per-node N THIS_FILE ELEMENTS runs it once and checks the results.",
         "Ranks are the GPUs " + ", ".join(names) + ", in this order.",
@@ -249,9 +325,9 @@ def _is_docstring_or_names(node: ast.stmt) -> bool:
 _RUN = '''
 def run(given: Any, communicator: Any) -> Any:
     """Run the collective at this rank and return its result."""
-    return run_schedule(SCHEDULE, given, communicator)
+    return RUN(SCHEDULE, given, communicator)
 
 
 if __name__ == "__main__":
-    main(SCHEDULE)
+    main(SCHEDULEMAIN)
 '''

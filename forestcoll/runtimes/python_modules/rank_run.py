@@ -18,7 +18,8 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 __all__ = [
-    "RankRun", "Schedule", "Transfer", "hashed", "read_transfers", "run_schedule", "wrong_elements",
+    "RankRun", "Schedule", "Transfer", "hashed", "message_lengths", "read_transfers",
+    "run_schedule", "wrong_elements",
 ]  # fmt: skip
 
 
@@ -83,8 +84,7 @@ class RankRun:
             raise ValueError(
                 f"{len(given)} elements cannot be divided among {schedule.ranks} ranks"
             )
-        joined = schedule.collective in ("allgather", "all-to-all")
-        self._elements = len(given) * (schedule.ranks if joined else 1)
+        self._elements = _elements(schedule, len(given))
         self._came: dict[int, Any] = {}
         self.result = empty(self._result_length())
 
@@ -106,7 +106,7 @@ class RankRun:
 
     def _border(self, unit: int) -> int:
         """The element at which a unit begins, in the data of all ranks."""
-        return unit * self._elements // self._schedule.units
+        return _border(self._schedule, self._elements, unit)
 
     def _length(self, transfer: Transfer) -> int:
         return self._border(transfer.end) - self._border(transfer.begin)
@@ -200,6 +200,25 @@ class RankRun:
         for one in sorted(mine):
             if one.receiver == self._rank and one.action in ("copy", "add"):
                 self._apply(one, self._in_result(one))
+
+
+def _elements(schedule: Schedule, given: int) -> int:
+    """The elements of the data of all ranks, if each gives so many."""
+    joined = schedule.collective in ("allgather", "all-to-all")
+    return given * (schedule.ranks if joined else 1)
+
+
+def _border(schedule: Schedule, elements: int, unit: int) -> int:
+    return unit * elements // schedule.units
+
+
+def message_lengths(schedule: Schedule, given: int) -> dict[int, int]:
+    """Return the elements of each transfer by its number, if each rank gives so many."""
+    whole = _elements(schedule, given)
+    return {
+        number: _border(schedule, whole, one.end) - _border(schedule, whole, one.begin)
+        for number, one in schedule.transfers.items()
+    }
 
 
 def run_schedule(schedule: Schedule, given: Any, communicator: Any) -> Any:

@@ -7,8 +7,10 @@ import pytest
 import forestcoll
 from forestcoll.runtimes.msccl import read_algorithm
 from forestcoll.runtimes.msccl.exporter import executor_limits
-from forestcoll.runtimes.mscclpp import read_plan
+from forestcoll.runtimes.mscclpp import parse_plan, read_plan
 from tests.command_line import assert_one_line, assert_refused, document, invoke
+from tests.runtimes.mscclpp.dsl_stand_in import printed_plan
+from tests.runtimes.mscclpp.test_dsl_writing import parts
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +68,27 @@ def test_boxes_are_joined_by_port_channels_unless_nvlink_joins_them(tmp_path: Pa
     assert (found["channels_between_boxes"] > 0, found["port_channels"]) == (True, 0)
 
 
+def test_packets_are_a_protocol_of_plans(schedule: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plan.json"
+    found = document("export", schedule, "-o", out, "--format", "mscclpp", "--protocol", "LL")
+    assert (found["protocol"], found["executed"]) == ("LL", ["a launch out of place"])
+    assert read_plan(out).plan.double_scratch
+    assert document("check-plan", out)["right"]
+
+
+def test_a_program_of_the_dsl_comes_beside_a_plan(schedule: Path, tmp_path: Path) -> None:
+    """Its stand-in prints the operations of the plan, which may be joined otherwise."""
+    out, dsl = tmp_path / "plan.json", tmp_path / "plan.py"
+    found = document("export", schedule, "-o", out, "--format", "mscclpp", "--dsl", dsl)
+    assert found["dsl"] == str(dsl)
+    printed = parse_plan(printed_plan(dsl.read_text())).plan
+    assert parts(printed) == parts(read_plan(out).plan)
+    assert_refused(
+        "--dsl is for --format mscclpp, and goal has no DSL",
+        *("export", schedule, "-o", out, "--format", "goal", "--dsl", dsl),
+    )
+
+
 def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
     found = document("export", schedule, "-o", tmp_path / "a.xml", "--no-check")
     assert found["executed"] is None
@@ -79,7 +102,8 @@ def test_it_can_be_written_unexecuted(schedule: Path, tmp_path: Path) -> None:
         (("--channels", "33"), "more than the 32 channels"),
         (("--max-size", "large"), "--max-size"),
         (("--threadblocks", "3"), "msccl has no option threadblocks"),
-        (("--format", "mscclpp", "--protocol", "LL"), "mscclpp has no option protocol"),
+        (("--format", "mscclpp", "--channels", "3"), "mscclpp has no option channels"),
+        (("--format", "mscclpp", "--protocol", "LL128"), "the protocol is 'LL128'; plans of"),
     ],
 )
 def test_bad_options_are_reported_in_a_line(
@@ -150,6 +174,19 @@ def test_the_time_is_checked(large: Path, tmp_path: Path) -> None:
     )
 
 
+def test_modules_take_pipeline_chunks_and_puts(schedule: Path, tmp_path: Path) -> None:
+    out = tmp_path / "ring.py"
+    options = ("--format", "nccl4py", "--puts", "--pipeline-chunks", "4")
+    found = document("export", schedule, "-o", out, *options)
+    assert found["executed"]
+    assert found["steps"] == 2 + 3
+    assert "NcclPutCommunicator" in out.read_text()
+    assert_refused(
+        "torch has no option puts; it has pipeline_chunks",
+        *("export", schedule, "-o", out, "--format", "torch", "--puts"),
+    )
+
+
 @pytest.mark.parametrize("name", ["torch", "nccl4py"])
 def test_a_module_is_run_before_it_is_written(schedule: Path, tmp_path: Path, name: str) -> None:
     """Five GPUs of a ring; there are no options."""
@@ -159,7 +196,7 @@ def test_a_module_is_run_before_it_is_written(schedule: Path, tmp_path: Path, na
     assert (found["ranks"], found["steps"]) == (5, 2)
     assert f"for 5 ranks of {'torch.distributed' if name == 'torch' else name}" in out.read_text()
     words = ("export", schedule, "-o", out, "--format", name, "--instances", "2")
-    assert_refused(f"{name} has no option instances; it has none", *words)
+    assert_refused(f"{name} has no option instances; it has pipeline_chunks", *words)
 
 
 def test_goal_has_its_network_beside_it(schedule: Path, tmp_path: Path) -> None:

@@ -8,7 +8,13 @@ import numpy as np
 import pytest
 
 from forestcoll import compile_program, generate
-from forestcoll.errors import ExportError, ForestCollError, UnsupportedError, VerificationError
+from forestcoll.errors import (
+    ExportError,
+    ForestCollError,
+    InvalidParameterError,
+    UnsupportedError,
+    VerificationError,
+)
 from forestcoll.runtimes.python_modules import python_module as home
 from forestcoll.runtimes.python_modules.lockstep_check import check_module, run_in_lockstep
 from forestcoll.runtimes.python_modules.python_module import (
@@ -54,6 +60,28 @@ def test_modules_give_the_results_of_their_collectives(
 ) -> None:
     """8 and 16 ranks, bit for bit, also where units are not whole elements."""
     assert is_right(written(collective, ranks), ranks, length)
+
+
+@pytest.mark.parametrize("collective", ["allgather", "allreduce", "broadcast"])
+def test_pipeline_chunks_are_sent_a_step_apart(collective: str) -> None:
+    """A transfer of three chunks is three rows; all steps are two more."""
+    root = {"root": 0} if collective == "broadcast" else {}
+    program = compile_program(generate("ring:nodes=5", collective=collective, **root).schedule)
+    whole, parts = (python_module(program, TorchOptions(many)) for many in (1, 3))
+    assert (parts.transfers, parts.steps) == (3 * whole.transfers, whole.steps + 2)
+    for length in (5, 35):
+        assert is_right(parts.text, 5, length)
+    rows = executed(parts.text)["SCHEDULE"].transfers
+    first, second = rows[0], rows[1]
+    assert (second.step, second.begin) == (first.step + 1, first.end)
+    assert all(rows[need].step < one.step for one in rows.values() for need in one.needs)
+    assert not any(map(_is_accepted, mutants(parts.text)))
+
+
+def test_chunks_are_counted() -> None:
+    for options in (TorchOptions, Nccl4pyOptions):
+        with pytest.raises(InvalidParameterError, match="pipeline_chunks is 0; it must be 1 or"):
+            options(pipeline_chunks=0)
 
 
 TYPES = ("allreduce of forests", "step schedule of intervals", "step schedule with a clock")
@@ -146,6 +174,13 @@ def test_a_module_says_what_it_is() -> None:
     assert found.transfers == len(lines_of(found.text))
     assert found.steps == len({line.split()[1] for line in lines_of(found.text)})
     assert found.messages == 4
+
+
+def test_a_module_with_puts_says_so() -> None:
+    program = compile_program(generate("ring:nodes=3", collective="allreduce").schedule)
+    text = executed(python_module(program, Nccl4pyOptions(puts=True)).text)["__doc__"]
+    assert "result = run(given, NcclPutCommunicator(communicator))" in text
+    assert "one group of puts with signals" in " ".join(text.split())
 
 
 def test_names_cannot_end_the_docstring() -> None:

@@ -7,6 +7,7 @@ from forestcoll.runtimes.python_modules.rank_run import (
     RankRun,
     Schedule,
     hashed,
+    message_lengths,
     read_transfers,
     run_schedule,
     wrong_elements,
@@ -73,6 +74,13 @@ def test_transfers_without_elements_are_left_out() -> None:
     schedule = Schedule("broadcast", 2, 0, 3, read_transfers(table))
     sends, _ = next(RankRun(schedule, 0, np.array([5, 6]), empty).exchanges())
     assert [array.tolist() for _, array in sends] == [[5], [6]]
+
+
+def test_lengths_of_messages_are_those_of_their_units() -> None:
+    """Three units of seven elements; each of two ranks gives seven in a gather, so 14 in all."""
+    table = read_transfers("0 0 0 1 0 1 place\n1 0 0 1 1 3 place\n")
+    assert message_lengths(Schedule("broadcast", 2, 0, 3, table), 7) == {0: 2, 1: 5}
+    assert message_lengths(Schedule("allgather", 2, -1, 3, table), 7) == {0: 4, 1: 10}
 
 
 def test_shares_must_be_equal() -> None:

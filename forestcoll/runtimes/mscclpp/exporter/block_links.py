@@ -24,6 +24,7 @@ from itertools import groupby
 from forestcoll.runtimes.export_limits import Excess, first_broken
 from forestcoll.runtimes.mscclpp.exporter.data_actions import Action
 from forestcoll.runtimes.mscclpp.exporter.loader_limits import BLOCK_CHANNELS
+from forestcoll.runtimes.mscclpp.exporter.packet_transfers import PacketTransfers
 from forestcoll.runtimes.mscclpp.exporter.port_transfers import Boxes, PortTransfers
 from forestcoll.runtimes.mscclpp.exporter.teams import Block
 
@@ -98,6 +99,8 @@ class Wiring:
         Which of the channels are port channels.
     receivers : dict
         For each put over a port channel, the threadblock at the other end of its channel.
+    greeted_last : bool
+        Whether the greetings are awaited as a launch ends, not as it begins.
     shared : dict
         Semaphores of each GPU, for one instance.
     """
@@ -110,6 +113,7 @@ class Wiring:
     shared: dict[int, int]
     boxes: Boxes = field(default_factory=Boxes)
     receivers: Mapping[Action, Block] = field(default_factory=dict)
+    greeted_last: bool = False
 
     def kind(self, block: Block, other: Block) -> str:
         """Return the type of the channel between two threadblocks."""
@@ -136,15 +140,15 @@ class Wiring:
 
 def wired(
     phases: Mapping[Block, Mapping[int, Phase]],
-    transfers: PortTransfers | None = None,
+    transfers: PortTransfers | PacketTransfers | None = None,
     block_of: Mapping[Action, Block] | None = None,
 ) -> Wiring:
     """Assign channels and semaphores to pairs of threadblocks.
 
     Parameters
     ----------
-    transfers : PortTransfers, optional
-        Those over port channels; by default there are none.
+    transfers : PortTransfers or PacketTransfers, optional
+        Those over port channels, or in packets; by default there are none.
     block_of : mapping
         The threadblock of each action, if there are any.
     """
@@ -172,6 +176,9 @@ def wired(
                 if other.gpu in written:
                     first = greeted[block].get(other.gpu, other)
                     greeted[block][other.gpu] = min(first, other)
+    receivers = _receivers(transfers, block_of or {})
+    if isinstance(transfers, PacketTransfers):
+        _link_packets(transfers, block_of or {}, receivers, links, greeted)
     place: dict[Block, int] = {}
     for _, blocks in groupby(sorted(phases), key=lambda block: block.gpu):
         place |= {block: number for number, block in enumerate(blocks)}
@@ -183,15 +190,51 @@ def wired(
         semaphores,
         dict(many),
         transfers.boxes if transfers else Boxes(),
-        _receivers(transfers, block_of or {}),
+        receivers,
+        isinstance(transfers, PacketTransfers),
     )
 
 
 def _receivers(
-    transfers: PortTransfers | None, block_of: Mapping[Action, Block]
+    transfers: PortTransfers | PacketTransfers | None, block_of: Mapping[Action, Block]
 ) -> dict[Action, Block]:
+    if isinstance(transfers, PacketTransfers):
+        are_apart = transfers.boxes.are_apart
+        return {
+            put: block_of[reader]
+            for put, reader in transfers.readers.items()
+            if are_apart(put.gpu, reader.gpu)
+        }
     arrivals = transfers.arrivals if transfers else {}
     return {put: block_of[arrival] for put, arrival in arrivals.items()}
+
+
+def _link_packets(
+    transfers: PacketTransfers,
+    block_of: Mapping[Action, Block],
+    receivers: Mapping[Action, Block],
+    links: dict[Block, set[Block]],
+    greeted: dict[Block, dict[int, Block]],
+) -> None:
+    """Join each sender of packets to a threadblock there, and the first pair that greets."""
+    first = dict[tuple[Block, int], Block]()
+    for put, reader in sorted(transfers.readers.items(), key=lambda pair: block_of[pair[0]]):
+        block, other = block_of[put], block_of[reader]
+        # A port channel is that of its transfers; a memory channel is one to the GPU.
+        if put not in receivers:
+            other = first.setdefault((block, other.gpu), other)
+        links[block].add(other)
+        links[other].add(block)
+    blocks = sorted(set(block_of.values()))
+    for gpu, there in sorted(transfers.greeted):
+        mine = [one for one in blocks if one.gpu == gpu]
+        pairs = ((block, other) for block in mine for other in sorted(links[block]))
+        linked = (pair for pair in pairs if pair[1].gpu == there)
+        first_there = next(one for one in blocks if one.gpu == there)
+        block, other = next(linked, (mine[0], first_there))
+        links[block].add(other)
+        links[other].add(block)
+        greeted[block][there] = other
 
 
 @dataclass(slots=True)

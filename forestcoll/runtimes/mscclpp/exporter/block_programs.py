@@ -160,7 +160,9 @@ class _Writer:
             if self.block in self.wiring.greeted.get(other, [])
         ]
         self._tell("rlxsignal", greets)
-        self._tell("rlxwait", self.wiring.greeted.get(self.block, []))
+        greeted = self.wiring.greeted.get(self.block, [])
+        if not self.wiring.greeted_last:
+            self._tell("rlxwait", greeted)
         for _, phase in sorted(self.wiring.phases[self.block].items()):
             self._wait(phase.waits)
             work = [action for action in phase.actions if action.kind != "end"]
@@ -169,6 +171,8 @@ class _Writer:
                 self.done += self._data(work)
                 self.mixed = True
             self._signal(phase.signals)
+        if self.wiring.greeted_last:
+            self._tell("rlxwait", greeted)
         return PlanThreadblock(
             tuple(self.done),
             memory_channels=self.own_channels["memory"].numbers,
@@ -237,10 +241,15 @@ class _Writer:
         """Write the data operations of a phase: neighbours as one span, spans by buffer."""
         rows = sorted((self._row(action) for action in actions), key=lambda row: row.key)
         for kind, some in groupby(_merged(rows), key=lambda row: row.key[:3]):
-            if kind[0] == "put":
-                # Over port channels, each thread has a channel.
-                for part in _in_parts(list(some), IDS if kind[1] else SPANS):
+            # Over port channels, each thread has a channel.
+            most = IDS if kind[1] else SPANS
+            if kind[0] in ("put", "ppkt"):
+                for part in _in_parts(list(some), most):
                     yield self._put(part)
+            elif kind[0] == "rppkt":
+                for _, same in groupby(sorted(some, key=_Row.read), key=_Row.read):
+                    for part in _in_parts(list(same), most):
+                        yield self._put(part)
             else:
                 yield from map(self._local, some)
 
@@ -270,7 +279,8 @@ class _Writer:
             for row in rows
         ]
         channels = tuple(row.channel for row in rows if row.is_over_port)
-        return Operation("put", tuple(sources), tuple(targets), kind, channels)
+        read = sources[:1] if rows[0].kind == "rppkt" else sources
+        return Operation(rows[0].kind, tuple(read), tuple(targets), kind, channels)
 
     def _local(self, row: _Row) -> Operation:
         sources = tuple(Span(*place, row.size) for place in row.sources)
@@ -309,6 +319,10 @@ class _Row:
         """Sort key that puts neighbours next to each other."""
         where = self.kind, self.is_over_port, self.sources[0][0], self.channel
         return *where, self.gpu, self.ranks, self.target, self.sources
+
+    def read(self) -> tuple[object, ...]:
+        """What an operation that sends packets on reads once for all."""
+        return *self.sources, self.size
 
     def joined(self, other: _Row) -> _Row | None:
         """Return both as one row if the other follows it at every place, else None."""

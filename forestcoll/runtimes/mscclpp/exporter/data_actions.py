@@ -55,7 +55,7 @@ class Action:
     Attributes
     ----------
     kind : str
-        "put", "re", "copy", "gstore" or "glres", as in
+        "put", "re", "copy", "gstore", "glres" or one on packets, as in
         :class:`forestcoll.runtimes.mscclpp.execution_plan.Operation`; "end" does nothing, but its
         dependencies must end before the launch does.
     gpu : int
@@ -97,8 +97,14 @@ class _Version:
     readers: list[Action] = field(default_factory=list)
 
 
-def actions_of(ways: Ways, layout: Layout) -> list[Action]:
+def actions_of(ways: Ways, layout: Layout, *, packets: bool = False) -> list[Action]:
     """Return all actions with their levels, grouped by place of the data.
+
+    Parameters
+    ----------
+    packets : bool
+        Whether GPUs send packets: puts then go to scratch alone, in which nothing else lies, and a
+        sum begins with an operand that is no packet.
 
     Raises
     ------
@@ -112,7 +118,7 @@ def actions_of(ways: Ways, layout: Layout) -> list[Action]:
         of_place[piece.place].append(number)
     actions: list[Action] = []
     for place in sorted(of_place):
-        found = _Place(ways, of_place[place], layout).actions()
+        found = _Place(ways, of_place[place], layout, packets).actions()
         set_levels(found)
         actions += found
     return actions + _own_copies(layout, {chunk for chunk, _ in of_place})
@@ -148,8 +154,9 @@ _SENDING = ("put", "gstore", "glres")
 class _Place:
     """Actions of all GPUs at one place of the data."""
 
-    def __init__(self, ways: Ways, numbers: Sequence[int], layout: Layout) -> None:
+    def __init__(self, ways: Ways, numbers: Sequence[int], layout: Layout, packets: bool) -> None:
         pieces = ways.pieces
+        self.packets = packets
         self.ways, self.pieces, self.numbers, self.layout = ways, pieces, numbers, layout
         self.chunk, self.first = pieces[numbers[0]].place
         self.size = pieces[numbers[0]].size
@@ -177,6 +184,8 @@ class _Place:
             self.arrivals[number] = put, target
         for gpu in sorted({*self.coming, *self._due_at()}):
             self._settle(gpu)
+        if self.packets:
+            return self.done
         # In this order: results are in their places before stores are ordered, and scratch is
         # reused when all readers are known.
         self._order_stores()
@@ -236,6 +245,8 @@ class _Place:
 
     def _sum(self, gpu: int, parts: list[_Version]) -> _Version:
         """Add up values, at most as many at a time as one operation takes."""
+        if self.packets:
+            return self._sum_of_packets(gpu, parts)
         while len(parts) > MOST_SUMMANDS + 1:
             head, *rest = parts
             cuts = range(0, len(rest), MOST_SUMMANDS)
@@ -245,6 +256,18 @@ class _Place:
             return parts[0]
         target = self._scratch(gpu, gpu)
         return _Version(target, self._do("re", gpu, parts, target))
+
+    def _sum_of_packets(self, gpu: int, parts: list[_Version]) -> _Version:
+        """Add packets to a value, which is unpacked first if it came in packets."""
+        sum_, *rest = parts
+        if sum_.action is not None and sum_.action.kind == "put":
+            target = self._scratch(gpu, gpu)
+            sum_ = _Version(target, self._do("copy", gpu, [sum_], target))
+        for cut in range(0, len(rest), MOST_SUMMANDS):
+            target = self._scratch(gpu, gpu)
+            read = [sum_, *rest[cut : cut + MOST_SUMMANDS]]
+            sum_ = _Version(target, self._do("re", gpu, read, target))
+        return sum_
 
     def _do(self, kind: str, gpu: int, read: Sequence[_Version], target: Slot) -> Action:
         needs = [one.action for one in read if one.action is not None]
@@ -281,7 +304,11 @@ class _Place:
         if made is not None and made.kind == "re":
             made.needs += [one for one in readers if one is not made]
             self._move(version, due)
-        elif made is not None and set(readers) <= self._before(made):
+        elif (
+            made is not None
+            and not (self.packets and made.kind == "put")
+            and set(readers) <= self._before(made)
+        ):
             self._move(version, due)
         else:
             copy = self._do("copy", gpu, [version], due)

@@ -18,6 +18,7 @@ from forestcoll.errors import (
     ExportError,
     InvalidParameterError,
     RuntimeLimitError,
+    UnsupportedError,
 )
 from forestcoll.runtimes.data_layout import Layout, layout_of, with_own_parts
 from forestcoll.runtimes.export_limits import Excess, check_options
@@ -30,21 +31,25 @@ from forestcoll.runtimes.mscclpp.exporter.loader_limits import (
     MOST_BUFFER_BYTES,
     excess_of,
 )
+from forestcoll.runtimes.mscclpp.exporter.packet_transfers import PacketTransfers, in_packets
 from forestcoll.runtimes.mscclpp.exporter.port_transfers import (
     Boxes,
     PortTransfers,
     with_arrivals,
 )
-from forestcoll.runtimes.mscclpp.exporter.switch_pieces import through_switches
+from forestcoll.runtimes.mscclpp.exporter.switch_pieces import Ways, through_switches
 from forestcoll.runtimes.mscclpp.exporter.teams import Fullness, blocks_of
 from forestcoll.runtimes.mscclpp.writing import written_plan
 from forestcoll.runtimes.transfer_pieces import in_units, pieces_of
 from forestcoll.schedule.program import Program
 
-__all__ = ["BETWEEN_BOXES", "MscclppOptions", "to_mscclpp"]
+__all__ = ["BETWEEN_BOXES", "PROTOCOLS", "MscclppOptions", "to_mscclpp"]
 
 BETWEEN_BOXES = ("port", "memory")
 """Types of channels between GPUs of two boxes."""
+
+PROTOCOLS = ("Simple", "LL")
+"""Signals behind transfers; packets."""
 
 _TEAMS = (16, 8, 32, 4, 64, 2, 1, 128)  # of all instances together, in the order to try them
 # Fuller threadblocks first: fewer of them must run at once.
@@ -72,6 +77,8 @@ class MscclppOptions:
     between_boxes : str
         The channels between GPUs of two boxes: "port", of which a proxy on the CPU has the NIC move
         data; or "memory", where NVLink joins the boxes.
+    protocol : str
+        "Simple", with signals behind transfers; or "LL" for small messages, in packets with flags.
     """
 
     threadblocks: int = GPU_THREADBLOCKS
@@ -80,6 +87,7 @@ class MscclppOptions:
     min_bytes: int = 0
     max_bytes: int = 0
     between_boxes: str = "port"
+    protocol: str = "Simple"
 
     def __post_init__(self) -> None:
         check_options(self, "threadblocks", "instances")
@@ -87,6 +95,10 @@ class MscclppOptions:
             raise InvalidParameterError(
                 f"between_boxes is {self.between_boxes!r}; it must be one of "
                 f"{', '.join(BETWEEN_BOXES)}"
+            )
+        if self.protocol not in PROTOCOLS:
+            raise InvalidParameterError(
+                f"the protocol is {self.protocol!r}; plans of MSCCL++ have {', '.join(PROTOCOLS)}"
             )
         if self.min_bytes >= 2**31:
             raise InvalidParameterError(
@@ -118,7 +130,7 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
     pieces = pieces_of(program)
     layout = layout_of(program, pieces, options.instances, options.in_place)
     ways = through_switches(in_units(pieces, layout.unit), program.topology)
-    transfers = with_arrivals(actions_of(ways, layout), _boxes(program, options))
+    transfers = _transfers(ways, layout, _boxes(program, options), options.protocol)
     draft = _Draft(program, options, layout, transfers)
     broken: list[Excess] = []
     for teams, most in _tries(options):
@@ -127,6 +139,19 @@ def to_mscclpp(program: Program, options: MscclppOptions | None = None) -> Plan:
             return _named(found)
         broken.append(found)
     raise _too_much(draft.name, broken)
+
+
+def _transfers(
+    ways: Ways, layout: Layout, boxes: Boxes, protocol: str
+) -> PortTransfers | PacketTransfers:
+    if protocol == "Simple":
+        return with_arrivals(actions_of(ways, layout), boxes)
+    if ways.copies or ways.sums:
+        raise UnsupportedError(
+            "unsupported: packets (LL) with switches that multicast or reduce; take the protocol "
+            "Simple, or a schedule without multicast"
+        )
+    return in_packets(actions_of(ways, layout, packets=True), boxes)
 
 
 def _boxes(program: Program, options: MscclppOptions) -> Boxes:
@@ -164,7 +189,7 @@ class _Draft:
     program: Program
     options: MscclppOptions
     layout: Layout
-    transfers: PortTransfers
+    transfers: PortTransfers | PacketTransfers
 
     @property
     def name(self) -> str:
@@ -180,21 +205,23 @@ class _Draft:
         excess = wiring.excess(options.instances, options.threadblocks)
         if excess is not None:
             return excess
-        scratch = _Scratch(actions, layout)
-        buffers = [
-            (*self._chunks, scratch.many[gpu] * options.instances) for gpu in range(layout.gpus)
-        ]
+        in_packets = options.protocol == "LL"
+        scratch = _Scratch(actions, layout, self.transfers.slots)
+        buffers = [(*self._chunks, scratch.chunks(gpu)) for gpu in range(layout.gpus)]
         gpus = gpus_of(wiring, buffers, options.instances, scratch.where)
         spelt = {ours: theirs for theirs, ours in COLLECTIVES.items()}
         plan = Plan(
             name=self.name,
             collective=spelt[layout.collective],
-            protocol="Simple",
+            protocol=options.protocol,
             in_place=options.in_place,
             gpus=tuple(gpus),
+            double_scratch=in_packets,  # a launch ahead writes to the other half
             buffer_alignment=_ALIGNMENT,
             min_bytes=options.min_bytes,
-            max_bytes=self._most_bytes(max(map(max, buffers))),
+            max_bytes=self._most_bytes(
+                max(max(*own, scratch * (4 if in_packets else 1)) for *own, scratch in buffers)
+            ),
         )
         return excess_of(plan, options.threadblocks) or plan
 
@@ -221,27 +248,42 @@ class _Draft:
 
 
 class _Scratch:
-    """Places of slots in buffers."""
+    """Places of slots in buffers.
 
-    def __init__(self, actions: Sequence[Action], layout: Layout) -> None:
+    Packets come first; they take the room of two chunks each, which only the protocol LL adds.
+    """
+
+    def __init__(self, actions: Sequence[Action], layout: Layout, packets: set[Slot]) -> None:
         self._layout = layout
-        slots = {
-            (slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first): slot.size
-            for action in actions
-            for slot in (*action.sources, *action.targets)
-            if slot.peer >= 0
-        }
-        self.many = [0] * layout.gpus
+        size, of_packets = dict[tuple[int, ...], int](), set[tuple[int, ...]]()
+        for action in actions:
+            for slot in (*action.sources, *action.targets):
+                if slot.peer >= 0:
+                    key = _key(slot)
+                    size[key] = slot.size
+                    if slot in packets:
+                        of_packets.add(key)
+        self._packets, self._plain = [0] * layout.gpus, [0] * layout.gpus
         self._offset: dict[tuple[int, ...], int] = {}
-        for key in sorted(slots):
-            self._offset[key] = self.many[key[0]]
-            self.many[key[0]] += slots[key]
+        self._of_packets = of_packets
+        for key in sorted(size):
+            many = self._packets if key in of_packets else self._plain
+            self._offset[key] = many[key[0]]
+            many[key[0]] += size[key]
+
+    def chunks(self, gpu: int) -> int:
+        """Return the chunks of a GPU's scratch."""
+        packets, plain = self._packets[gpu], self._plain[gpu]
+        return (2 * packets + plain if plain else packets) * self._layout.instances
 
     def where(self, slot: Slot, instance: int) -> Place:
         layout = self._layout
         if slot.peer >= 0:
-            key = slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first
-            return "s", self._offset[key] + self.many[slot.gpu] * instance
+            key, gpu = _key(slot), slot.gpu
+            if key in self._of_packets:
+                return "s", self._offset[key] + self._packets[gpu] * instance
+            first = 2 * self._packets[gpu] * layout.instances
+            return "s", first + self._offset[key] + self._plain[gpu] * instance
         base = (layout.own if slot.peer == OWN else layout.result)(slot.gpu, slot.chunk)
         if base is None:
             raise AssertionError(f"rank {slot.gpu} has no place for chunk {slot.chunk}")
@@ -250,3 +292,7 @@ class _Scratch:
         return (
             layout.in_one_space(slot.gpu, buffer, offset) if layout.in_place else (buffer, offset)
         )
+
+
+def _key(slot: Slot) -> tuple[int, ...]:
+    return slot.gpu, slot.peer, slot.layer, slot.chunk, slot.first

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from forestcoll.runtimes.mscclpp.exporter.data_actions import Action, in_order, set_levels
+from forestcoll.runtimes.mscclpp.exporter.data_actions import Action, Slot, in_order, set_levels
 
 __all__ = ["Boxes", "PortTransfers", "with_arrivals"]
 
@@ -54,6 +54,11 @@ class PortTransfers:
     actions: list[Action] = field(repr=False)
     boxes: Boxes
     arrivals: dict[Action, Action] = field(repr=False)
+
+    @property
+    def slots(self) -> set[Slot]:
+        """The slots that hold packets: none."""
+        return set()
 
 
 def with_arrivals(actions: Sequence[Action], boxes: Boxes) -> PortTransfers:

@@ -64,6 +64,8 @@ def blocks_of(actions: Sequence[Action], teams: int, most: Fullness) -> dict[Act
     for action in actions:
         at = action.gpu, team[action.target.chunk, action.target.first]
         peers = {one.gpu for one in action.needs} | {one.gpu for one in action.targets}
+        if action.kind in ("repkt", "upkt", "rppkt"):
+            peers |= {slot.peer for slot in action.sources if slot.peer >= 0}
         peers.discard(action.gpu)
         number = _first_fit(loads[at], peers, action.level, most)
         found[action] = Block(*at, number)

@@ -26,6 +26,7 @@ from tests.baselines.claims import CLAIMS, load, make
 from tests.baselines.once_each import every_row
 from tests.hand_networks import network_of
 from tests.random_topologies import build_topology
+from tests.runtimes.mscclpp.exporter.made_plans import star
 from tests.schedule.made.programs import COLLECTIVES, by_hand
 from tests.schedule.made.run_mscclpp import RIGHT, carried_out
 from tests.schedule.mutations_of.mscclpp import plan_mutants
@@ -160,6 +161,128 @@ def test_mutants_of_plans_with_port_channels_are_caught() -> None:
     assert counts[True] >= 25, counts
 
 
+@pytest.mark.parametrize(("method", "collective", "name"), every_row(3, CASES))
+def test_schedules_of_methods_are_right_in_packets(method: str, collective: str, name: str) -> None:
+    """Four launches in any order, so that each half of scratch is used twice."""
+    program = compile_program(make(method, collective, name))
+    plan = check(program, MscclppOptions(protocol="LL"), launches=4)
+    assert (plan.protocol, plan.double_scratch) == ("LL", True)
+
+
+@pytest.mark.parametrize("collective", [*COLLECTIVES, "broadcast", "reduce"])
+@pytest.mark.parametrize("name", ["paper_example", "rail_optimized:boxes=3,gpus_per_box=2"])
+def test_packets_reach_other_boxes_over_port_channels(collective: str, name: str) -> None:
+    """Sent on by a proxy after the launch, too; in one threadblock or many, and in place."""
+    root = 0 if collective in ("broadcast", "reduce") else None
+    program = compile_program(generate(name, collective=collective, root=root).schedule)
+    for options in (
+        MscclppOptions(protocol="LL"),
+        MscclppOptions(protocol="LL", threadblocks=2),
+        MscclppOptions(protocol="LL", in_place=True, instances=2),
+        MscclppOptions(protocol="LL", between_boxes="memory"),
+    ):
+        plan = check(program, options, launches=4)
+        over_ports = {
+            one.kind
+            for gpu in plan.gpus
+            for block in gpu.threadblocks
+            for one in block.operations
+            if one.channel_type == "port"
+        }
+        assert over_ports <= {"rppkt", "signal", "wait"}
+        assert bool(over_ports) == (options.between_boxes == "port")
+
+
+@settings(max_examples=6, deadline=None)
+@given(st.data())
+def test_any_network_comes_out_right_in_packets(data: st.DataObject) -> None:
+    topology = build_topology("directed", lambda low, high: data.draw(st.integers(low, high)))
+    collective = data.draw(st.sampled_from(COLLECTIVES))
+    options = MscclppOptions(
+        threadblocks=data.draw(st.sampled_from((4, 108))),
+        in_place=data.draw(st.booleans()),
+        protocol="LL",
+    )
+    program = compile_program(generate(topology, collective=collective).schedule)
+    try:
+        to_mscclpp(program, options)
+    except ExportError:  # of a limit; nothing else may go wrong
+        return
+    check(program, options, launches=3)
+
+
+@pytest.mark.parametrize(
+    ("collective", "needs_two"), [("allreduce", False), ("reduce-scatter", True)]
+)
+def test_some_plans_in_packets_need_both_halves_of_scratch(
+    collective: str, needs_two: bool
+) -> None:
+    """In one half, a sender of the allreduce knows that its packets were read; others do not."""
+    made = generate("ring:nodes=4", collective=collective).schedule
+    plan = to_mscclpp(compile_program(made), MscclppOptions(protocol="LL"))
+    found = interpret_plan(replace(plan, double_scratch=False)).findings
+    assert bool(found) == needs_two
+
+
+def test_sums_of_many_packets_take_several_operations() -> None:
+    """19 others send to one: nine packets at a time are added to its part."""
+    topology = load("complete:nodes=20")
+    sends = [Send(0, 0, gpu, 0, True) for gpu in range(1, 20)]
+    program = compile_program(by_hand(topology, "reduce", Chunks.equal([0], 1), sends))
+    plan = check(program, MscclppOptions(protocol="LL"), launches=3)
+    many = [len(one.sources) for block in plan.gpus[0].threadblocks for one in block.operations]
+    assert sorted(many)[-3:] == [2, 10, 10]
+
+
+def test_packets_and_plain_sums_lie_apart_in_scratch() -> None:
+    """A packet takes the room of two chunks: plain ones begin at twice the number of packets."""
+    program = compile_program(generate("ring:nodes=4", collective="reduce-scatter").schedule)
+    plan = to_mscclpp(program, MscclppOptions(protocol="LL"))
+    spans = [
+        (one.kind, place, span)
+        for block in plan.gpus[0].threadblocks
+        for one in block.operations
+        for place, span in enumerate((*one.sources, *one.targets))
+        if span.where == "s"
+    ]
+    packets = {span.index for kind, place, span in spans if kind == "repkt" and place == 1}
+    plain = {span.index for kind, place, span in spans if kind == "ppkt"}
+    assert packets
+    assert plain
+    assert min(plain) == 2 * (max(packets) + 1)
+
+
+def test_mutants_of_plans_in_packets_are_caught() -> None:
+    """What the slow machine gets wrong in five launches is not right."""
+    counts: Counter[bool] = Counter()
+    for name, collective, root in (
+        ("ring:nodes=4", "allgather", None),
+        ("paper_example", "allreduce", None),
+        ("rail_optimized:boxes=3,gpus_per_box=2", "broadcast", 0),
+    ):
+        made = generate(name, collective=collective, root=root)
+        options = MscclppOptions(threadblocks=4, protocol="LL")
+        plan = to_mscclpp(compile_program(made.schedule), options)
+        for kind, mutant in plan_mutants(plan, 3, seed=2):
+            try:
+                caught = not interpret_plan(mutant, root=root).is_right
+            except UnsupportedError:
+                caught = True
+            counts[caught] += 1
+            if not caught:
+                said = {
+                    carried_out(mutant, launches=5, seed=seed, root=root or 0) for seed in range(3)
+                }
+                assert said == {RIGHT}, (collective, kind)
+    assert counts[True] >= 25, counts
+
+
+def test_packets_through_switches_that_multicast_are_refused() -> None:
+    made = generate(star(4), multicast=True).schedule
+    with pytest.raises(UnsupportedError, match=r"packets .LL. with switches that multicast"):
+        to_mscclpp(compile_program(made), MscclppOptions(protocol="LL"))
+
+
 def test_limits_that_cannot_be_met_are_reported() -> None:
     """A ring of 30 that gathers by one threadblock: 15 phases of five operations."""
     program = compile_program(generate("ring:nodes=30").schedule)
@@ -225,6 +348,7 @@ def test_all_to_alls_on_paths_are_written(spec: str) -> None:
         ({"instances": 0}, "instances is 0"),
         ({"min_bytes": 2**31}, "the runtime reads 31 bits"),
         ({"min_bytes": 5, "max_bytes": 4}, "max_bytes is 4, less than min_bytes, 5"),
+        ({"protocol": "LL128"}, "the protocol is 'LL128'; plans of MSCCL.. have Simple, LL"),
         ({"between_boxes": "switch"}, "between_boxes is 'switch'; it must be one of port, memory"),
     ],
 )
