@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-from forestcoll import compile_program, generate
+from baselines import METHODS
+from forestcoll import compile_program, generate, load_topology
 from forestcoll.runtimes.formats import export
 from forestcoll.runtimes.msccl.exporter import MscclOptions
 from forestcoll.schedule import write_schedule
@@ -43,13 +44,18 @@ def _xml(path: Path) -> None:
     path.write_text(export(program, MscclOptions()).text)
 
 
+def _all_to_all(path: Path) -> None:
+    schedule = METHODS["direct"].run(load_topology("dgx_a100:boxes=2"), "all-to-all")
+    path.write_text(export(compile_program(schedule), MscclOptions()).text)
+
+
 def _cluster(path: Path) -> None:
     example = ROOT / "docs" / "examples" / "heterogeneous.yaml"
     path.write_text(example.read_text(encoding="utf-8"), encoding="utf-8")
 
 
 GIVEN: dict[str, dict[str, Callable[[Path], None]]] = {
-    "docs/all-to-all.md": {"tokens.csv": _amounts, "file.xml": _xml},
+    "docs/all-to-all.md": {"tokens.csv": _amounts, "file.xml": _all_to_all},
     "docs/formats/runtime-files.md": {"allgather.xml": _xml},
     "docs/how-to/damaged-network.md": {"old.npz": _schedule},
     "docs/simulation.md": {"measured.csv": _curves},
