@@ -6,8 +6,7 @@ Problem: tree i carries the part s_i of the data and has latency L_i. At the rat
 Input:   any explicit forest, a size, alpha.
 Output:  T in us, exactly or rounded up by less than a picosecond: an upper bound on the time.
 Cost:    a pass over the tree edges; a bisection over links and distinct latencies.
-Source:  ours; docs/mathematics/forests-over-time.md. Tree edges take the paths that compiled
-         programs give them (:func:`forestcoll.schedule.transform.timed_transfers.of_forest`).
+Source:  ours; docs/mathematics/forests-over-time.md.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from forestcoll.errors import UnsupportedError
+from forestcoll.forest_over_time.hop_pieces import HopPieces
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.schedule.forest import Forest
-from forestcoll.schedule.transform.timed_transfers import Plan, of_forest
 
 __all__ = ["repeated_time_us"]
 
@@ -57,48 +56,30 @@ def repeated_time_us(forest: Forest, size_bytes: int, alpha_us: Fraction) -> Fra
     >>> repeated_time_us(ring, 4000, Fraction(10)) == 10 * 2 + Fraction(3, 2)
     True
     """
-    plan = of_forest(forest)
     links = TimedLinks.of(forest.topology, alpha_us, reduction=False)
-    latencies, loads = _loads(forest, plan, links)
+    latencies, loads = _loads(HopPieces.of(forest), alpha_us)
     # One tree, in units of capacity times ticks.
     tree = links.amount(Fraction(size_bytes, sum(forest.weights) * forest.k))
     least = _least_time(latencies, loads, _capacities(forest, links), tree)
     return least / links.ticks_per_us
 
 
-def _loads(forest: Forest, plan: Plan, links: TimedLinks) -> tuple[_Ints, _Ints]:
+def _loads(pieces: HopPieces, alpha_us: Fraction) -> tuple[_Ints, _Ints]:
     """Return the distinct latencies of trees, and their trees over each link or capacity."""
-    transfers, routes = plan.transfers, forest.routes
-    place = routes.links_on(forest.topology)
-    first = routes.first_hop - np.arange(len(routes.first_hop))
-    late = np.array(links.latency, dtype=np.int64)
-    of_path = np.add.reduceat(late[place], first[:-1])[transfers.path]
-    batch = _batches(forest, plan)
-    child = transfers.tail if forest.reduction else transfers.head
+    forest, (late, _, _) = pieces.forest, pieces.latencies(alpha_us)
     of_hop = np.zeros(forest.parent.shape, dtype=np.int64)
-    np.maximum.at(of_hop, (batch, child), of_path)
+    np.maximum.at(of_hop, (pieces.batch, pieces.child), late[pieces.path])
     latencies, which = np.unique(_latest(forest.parent, of_hop), return_inverse=True)
-    counts = (first[1:] - first[:-1])[transfers.path]
-    inside = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
-    used = place[np.repeat(first[:-1][transfers.path], counts) + inside]
-    rows = np.repeat(which.reshape(-1)[batch], counts)
-    size = len(links.tail)
-    weights = np.repeat(transfers.amount, counts)
-    loads = np.bincount(rows * size + used, weights, len(latencies) * size)
+    piece, place = pieces.on_links()
+    rows = which.reshape(-1)[pieces.batch[piece]]
+    size = len(forest.topology.links)
+    weights = pieces.amount[piece]
+    loads = np.bincount(rows * size + pieces.link[place], weights, len(latencies) * size)
     if loads.max(initial=0) > _MOST_AMOUNT:
         raise UnsupportedError("unsupported: too many trees on a link to count exactly; take fewer")
     whole = loads.astype(np.int64).reshape(len(latencies), size)
     shared = [whole[:, list(places)].sum(axis=1) for places, _ in forest.topology.shared_places]
     return latencies, np.column_stack([whole, *shared])
-
-
-def _batches(forest: Forest, plan: Plan) -> _Ints:
-    """Return the batch of each transfer: batches of a root are intervals of its shard."""
-    order = np.argsort(forest.root, kind="stable")
-    starts = np.cumsum(forest.multiplicity[order]) - forest.multiplicity[order]
-    of_chunk = np.cumsum(plan.chunks.size) - plan.chunks.size
-    at = of_chunk[plan.transfers.chunk] + plan.transfers.first
-    return np.asarray(order[np.searchsorted(starts, at, side="right") - 1])
 
 
 def _latest(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
