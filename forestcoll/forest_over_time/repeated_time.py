@@ -22,7 +22,7 @@ from forestcoll.forest_over_time.hop_pieces import HopPieces
 from forestcoll.problem.over_time.timed_links import TimedLinks
 from forestcoll.schedule.forest import Forest
 
-__all__ = ["repeated_time_us"]
+__all__ = ["RepeatedTimes", "repeated_time_us"]
 
 _Ints = npt.NDArray[np.int64]
 
@@ -56,20 +56,36 @@ def repeated_time_us(forest: Forest, size_bytes: int, alpha_us: Fraction) -> Fra
     >>> repeated_time_us(ring, 4000, Fraction(10)) == 10 * 2 + Fraction(3, 2)
     True
     """
-    links = TimedLinks.of(forest.topology, alpha_us, reduction=False)
-    latencies, loads = _loads(HopPieces.of(forest), alpha_us)
-    # One tree, in units of capacity times ticks.
-    tree = links.amount(Fraction(size_bytes, sum(forest.weights) * forest.k))
-    least = _least_time(latencies, loads, _capacities(forest, links), tree)
-    return least / links.ticks_per_us
+    return RepeatedTimes(forest).at(Fraction(size_bytes), alpha_us)
+
+
+class RepeatedTimes:
+    """The same for many sizes and latencies of one forest."""
+
+    def __init__(self, forest: Forest) -> None:
+        self._forest, self._pieces = forest, HopPieces.of(forest)
+
+    def at(self, size_bytes: Fraction, alpha_us: Fraction) -> Fraction:
+        """Return the bound of a size, in microseconds."""
+        forest = self._forest
+        links = TimedLinks.of(forest.topology, alpha_us, reduction=False)
+        latencies, loads = _loads(self._pieces, alpha_us)
+        # One tree, in units of capacity times ticks.
+        tree = links.amount(size_bytes / (sum(forest.weights) * forest.k))
+        least = _least_time(latencies, loads, _capacities(forest, links), tree)
+        return least / links.ticks_per_us
+
+    def arrivals(self, alpha_us: Fraction) -> npt.NDArray[np.float64]:
+        """Return when the first data of each hop arrive if none waits, in us, shape (B, N)."""
+        ticks = TimedLinks.of(self._forest.topology, alpha_us, reduction=False).ticks_per_us
+        return _arrivals(self._forest.parent, _of_hops(self._pieces, alpha_us)) / ticks
 
 
 def _loads(pieces: HopPieces, alpha_us: Fraction) -> tuple[_Ints, _Ints]:
     """Return the distinct latencies of trees, and their trees over each link or capacity."""
-    forest, (late, _, _) = pieces.forest, pieces.latencies(alpha_us)
-    of_hop = np.zeros(forest.parent.shape, dtype=np.int64)
-    np.maximum.at(of_hop, (pieces.batch, pieces.child), late[pieces.path])
-    latencies, which = np.unique(_latest(forest.parent, of_hop), return_inverse=True)
+    forest = pieces.forest
+    latest = _arrivals(forest.parent, _of_hops(pieces, alpha_us)).max(axis=1, initial=0)
+    latencies, which = np.unique(latest, return_inverse=True)
     piece, place = pieces.on_links()
     rows = which.reshape(-1)[pieces.batch[piece]]
     size = len(forest.topology.links)
@@ -82,8 +98,16 @@ def _loads(pieces: HopPieces, alpha_us: Fraction) -> tuple[_Ints, _Ints]:
     return latencies, np.column_stack([whole, *shared])
 
 
-def _latest(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
-    """Return the latency of the longest path of each tree (pointer doubling)."""
+def _of_hops(pieces: HopPieces, alpha_us: Fraction) -> _Ints:
+    """Return the latency of the slowest path of each hop, in ticks, shape (B, N)."""
+    late, _, _ = pieces.latencies(alpha_us)
+    found = np.zeros(pieces.forest.parent.shape, dtype=np.int64)
+    np.maximum.at(found, (pieces.batch, pieces.child), late[pieces.path])
+    return found
+
+
+def _arrivals(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
+    """Return the latency from the root of each tree to each rank (pointer doubling)."""
     ranks = np.arange(parent.shape[1])
     jump = np.where(parent < 0, ranks, parent)
     arrive = np.where(parent < 0, 0, of_hop)
@@ -91,7 +115,7 @@ def _latest(parent: npt.NDArray[np.int32], of_hop: _Ints) -> _Ints:
     for _ in range(parent.shape[1].bit_length()):
         arrive = arrive + arrive[rows, jump]
         jump = jump[rows, jump]
-    return np.asarray(arrive.max(axis=1, initial=0))
+    return arrive
 
 
 def _capacities(forest: Forest, links: TimedLinks) -> list[Fraction]:

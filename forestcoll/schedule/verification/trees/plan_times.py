@@ -228,7 +228,10 @@ def _slowest(forest: Forest, use: _Use) -> _Whole:
 
 
 def _check_order(forest: Forest, slots: Slots, late: _Whole, values: Sequence[Fraction]) -> None:
-    """Check that every hop begins when the data of the hop before it have arrived."""
+    """Check that every hop begins when the first data of the hop before it have arrived.
+
+    Both take as long, at even rates, so later data are in time, too.
+    """
     parent = forest.parent[slots.tree]
     row, rank = np.nonzero(parent >= 0)
     above = parent[row, rank]
@@ -247,7 +250,7 @@ def _check_order(forest: Forest, slots: Slots, late: _Whole, values: Sequence[Fr
             verb = "from" if forest.reduction else "to"
             fail(
                 f"row {row[at]} of the plan: the hop {verb} {gpu_name(forest, int(then[at]))} in "
-                f"slot {slots.slot[row[at], then[at]]} begins before the data that "
+                f"slot {slots.slot[row[at], then[at]]} begins before the first data that "
                 f"{gpu_name(forest, int(above[at]))} gets in slot "
                 f"{slots.slot[row[at], before[at]]} have arrived"
             )

@@ -76,12 +76,12 @@ def test_alpha_counts_for_gpus_that_send():
 
 def test_hops_wait_for_their_data():
     assert rejected(with_slot(slotted_path(), 0, 2, 0)) == (
-        "row 0 of the plan: the hop to c in slot 0 begins before the data that b gets in slot 0 "
-        "have arrived"
+        "row 0 of the plan: the hop to c in slot 0 begins before the first data that b gets in "
+        "slot 0 have arrived"
     )
     assert rejected(with_slot(slotted_sum(), 0, 1, 0)) == (
-        "row 0 of the plan: the hop from b in slot 0 begins before the data that b gets in slot 0 "
-        "have arrived"
+        "row 0 of the plan: the hop from b in slot 0 begins before the first data that b gets in "
+        "slot 0 have arrived"
     )
 
 
