@@ -4,12 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from forestcoll.cli.facts import as_json
-from forestcoll.cli.options import Alpha, Gamma, Json, ScheduleFile, sizes_of
+from forestcoll.cli.options import (
+    Alpha,
+    ChunkCost,
+    Gamma,
+    Json,
+    MessageCost,
+    ScheduleFile,
+    Window,
+    sizes_of,
+    window_of,
+)
 from forestcoll.cli.output import expect_drawable, expect_writable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
@@ -20,7 +30,6 @@ from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.flows import FlowSchedule
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import (
-    UNLIMITED,
     AlphaBeta,
     Priority,
     Sharing,
@@ -60,19 +69,9 @@ def simulate_schedule(
             help="Number of pipeline chunks, best, or the largest size of one, such as 512KB.",
         ),
     ] = "best",
-    window: Annotated[
-        str,
-        typer.Option(
-            "--window", help="Pipeline chunks of a transfer on the way at once, or unlimited."
-        ),
-    ] = "1",
-    chunk_cost: Annotated[
-        str, typer.Option("--chunk-cost", metavar="US", help="Microseconds of a pipeline chunk.")
-    ] = "0",
-    message_cost: Annotated[
-        str,
-        typer.Option("--message-cost", metavar="US", help="Microseconds of a transfer's start."),
-    ] = "0",
+    window: Window = "1",
+    chunk_cost: ChunkCost = "0",
+    message_cost: MessageCost = "0",
     efficiency: Annotated[
         str, typer.Option("--efficiency", help="Share of each bandwidth that data gets.")
     ] = "1",
@@ -117,7 +116,7 @@ def simulate_schedule(
         sharing=sharing,
         lockstep=lockstep,
         keep_clock=clock,
-        window=_window(window),
+        window=window_of(window),
         chunk_cost_us=chunk_cost,
         message_cost_us=message_cost,
         efficiency=efficiency,
@@ -176,16 +175,6 @@ def _pipeline_chunks(text: str) -> int | str | None:
             f"512KB"
         ) from None
     return text
-
-
-def _window(text: str) -> int | Literal["unlimited"]:
-    if text == UNLIMITED:
-        return UNLIMITED
-    if not (text.isascii() and text.isdigit() and len(text) < 10):
-        raise InvalidParameterError(
-            f"--window is {text!r}; it must be a whole number, or {UNLIMITED}"
-        )
-    return int(text)
 
 
 def _at(

@@ -25,6 +25,7 @@ RUN = [
     ROOT / "docs" / "formats" / "topology.md",
     ROOT / "docs" / "networks" / "families.md",
     ROOT / "docs" / "latency.md",
+    ROOT / "docs" / "mathematics" / "forests-over-time.md",
 ]
 """Pages whose blocks run in their order. tests/across/test_how_to.py runs other pages of how-to."""
 
