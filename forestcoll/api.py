@@ -16,10 +16,10 @@ from forestcoll.core.assembly import expand as expand_schedule
 from forestcoll.core.fixed_k import FixedK, fixed_k
 from forestcoll.core.optimality import optimum as optimum_of_weights
 from forestcoll.errors import InvalidParameterError, UnsupportedError
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.generation import Generated, generate
 from forestcoll.in_network.collectives import InNetwork
 from forestcoll.in_network.pruning import multicast as multicast_schedule
-from forestcoll.planned_simulation import PlannedSimulator
 from forestcoll.problem.allreduce_bound import AllreduceBound
 from forestcoll.problem.optimum import Optimum
 from forestcoll.problem.sizes import read_size

@@ -15,7 +15,7 @@ from baselines.interface.method import Schedule
 from forestcoll.compilation import compile_program
 from forestcoll.cut_over_time.simulated_bound import SimulatedBound
 from forestcoll.errors import InvalidParameterError, UnsupportedError, VerificationError
-from forestcoll.planned_simulation import PlannedSimulator
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule.simulate import (
     AlphaBeta,
     Simulation,

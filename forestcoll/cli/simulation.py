@@ -23,7 +23,7 @@ from forestcoll.cli.options import (
 from forestcoll.cli.output import expect_drawable, expect_writable, progress_bars
 from forestcoll.compilation import compile_program
 from forestcoll.errors import InvalidParameterError
-from forestcoll.planned_simulation import PlannedSimulator
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.problem.sizes import read_size, size_text
 from forestcoll.schedule import read_schedule, verify
 from forestcoll.schedule.allreduce import AnySchedule

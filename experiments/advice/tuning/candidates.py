@@ -25,7 +25,7 @@ from experiments.advice.tuning.sized_forests import SizedForests
 from experiments.config.methods import run_method
 from forestcoll.compilation import compile_program
 from forestcoll.errors import ForestCollError, TimeLimitError, VerificationError
-from forestcoll.planned_simulation import PlannedSimulator
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule import Allreduce, Forest, verify
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import Simulator

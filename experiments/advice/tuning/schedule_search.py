@@ -15,7 +15,7 @@ import numpy as np
 
 from experiments.advice.tuning.candidates import Candidate
 from forestcoll.errors import InvalidParameterError, TimeLimitError, VerificationError
-from forestcoll.planned_simulation import PlannedSimulator
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule.program import Program
 from forestcoll.schedule.simulate import (
     MOST_PIPELINE_CHUNKS,

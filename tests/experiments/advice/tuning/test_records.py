@@ -11,7 +11,7 @@ from experiments.advice.tuning.records import INDEX, Folder, document
 from forestcoll.cli.facts import as_json
 from forestcoll.compilation import compile_program
 from forestcoll.errors import ExportError, InvalidParameterError
-from forestcoll.planned_simulation import PlannedSimulator
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule import verify
 from forestcoll.schedule.files import read_schedule
 from forestcoll.schedule.simulate import Simulator

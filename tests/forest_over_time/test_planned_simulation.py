@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll import generate
 from forestcoll.compilation import compile_program
-from forestcoll.planned_simulation import PlannedSimulator
+from forestcoll.forest_over_time.planned_simulation import PlannedSimulator
 from forestcoll.schedule import Allreduce
 from forestcoll.schedule.allreduce import AnySchedule
 from forestcoll.schedule.simulate import AlphaBeta, Simulation
