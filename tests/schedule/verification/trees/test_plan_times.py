@@ -228,7 +228,8 @@ def test_too_many_trees_to_add_up_are_refused():
 def test_phases_have_plans_for_one_size_or_none():
     both = Allreduce(slotted_sum(), slotted_path())
     assert verify(both).plan_time_us == 6
-    for other in (path_forest(), with_numbers(at_rates(), size_bytes=2999)):
+    faster = with_plan(path_forest(), None, time=5, alpha_us=Fraction(1, 2))
+    for other in (path_forest(), with_numbers(at_rates(), size_bytes=2999), faster):
         assert "unlike sizes" in rejected(replace(both, gather=other))  # type: ignore[arg-type]
 
 
