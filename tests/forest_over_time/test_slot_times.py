@@ -8,7 +8,7 @@ import pytest
 
 from forestcoll.forest_over_time.slot_times import SlotTimes
 from forestcoll.schedule import verify
-from forestcoll.schedule.forest import Forest
+from forestcoll.schedule.forest import Forest, Path, Routes
 from forestcoll.schedule.time_plan import PARTS, Slots, TimePlan
 from forestcoll.topology import Topology
 from forestcoll.topology.shared_capacity import SharedCapacity
@@ -110,3 +110,21 @@ def test_too_many_trees_to_add_up_are_refused():
     routes = replace(forest.routes, multiplicity=forest.routes.multiplicity * many)
     forest = replace(forest, k=many, multiplicity=forest.multiplicity * many, routes=routes)
     assert SlotTimes(forest, slots_in(slotted_path())).at(3000, Fraction(0)) is None
+
+
+def test_the_first_of_the_hops_that_wait_counts():
+    """GPU b sends to c one slot and to d two slots after it got data: slots of a hop, three."""
+    network = network_of("a b c d", "a - b: 1 1, b - c: 1 1, b - d: 1 1")
+    hops = {(0, 1): 1, (1, 2): 1, (1, 3): 1}
+    forest = Forest(
+        topology=network,
+        method="by hand",
+        k=1,
+        congestion=Fraction(1),
+        root=np.array([0], dtype=np.int32),
+        multiplicity=np.ones(1, dtype=np.int64),
+        parent=np.array([[-1, 0, 1, 1]], dtype=np.int32),
+        routes=Routes.from_paths({ends: (Path(ends, many),) for ends, many in hops.items()}),
+        weights=(1, 0, 0, 0),
+    )
+    assert times(forest, slots((0, PARTS, [-1, 0, 1, 2])), 10) == (1, 4)
